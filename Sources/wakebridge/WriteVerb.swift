@@ -19,6 +19,9 @@ extension Verb {
             try words.atMost(text == nil ? 3 : 2)
             var rest = words.operands[...]
             guard let device = rest.popFirst() else { throw .usage("a DEVICE must be named") }
+            if text?.contains("\u{fffd}") == true {
+                throw .usage("--text is no UTF-8, so it is not known which bytes are meant; write them as HEX")
+            }
             let bytes = if let text { Array(text.utf8) } else { try bytes(of: rest.popLast()) }
             let place = try RequestPlace(device, rest.first, words.client)
             var digits: [UInt8] = []

@@ -75,6 +75,20 @@ import WakeSystem
             ])
     }
 
+    @Test("text that is no UTF-8 is not written as other bytes than were meant")
+    func writeOfNoText() throws {
+        var asked = 0
+        let fixture = try fixture { _ in
+            asked += 1
+            return .done
+        }
+        let refused = try fixture.run([
+            "sh", "-c", "exec \"$0\" --socket \"$1\" write strap --text \"$(printf '\\377')\"", Built.tool,
+            fixture.path,
+        ])
+        #expect(refused.exit == 2 && asked == 0 && refused.talk.contains("write them as HEX"), "\(refused)")
+    }
+
     @Test("wait ends at once where it is so already, else when the daemon tells it, and with 1 after its time")
     func wait() throws {
         var streams: [ControlStream] = []
@@ -154,6 +168,70 @@ import WakeSystem
             "top",
         ])
         #expect(drawn.exit == 0 && drawn.output.contains("20.0 %") && looks >= 3, "\(drawn) \(looks)")
+    }
+
+    private func status() -> ControlResponse {
+        let bridge = BridgeStatus(
+            version: "9.8.7", process: 77, journal: "j7", uptime: .seconds(10), suspension: .strong,
+            journalHealth: "ok", residentBytes: 1 << 20)
+        return .json { $0.status(bridge, handlers: [], devices: [Self.device()], adapters: nil) }
+    }
+
+    /// Runs the tool on a terminal: what a Python program makes of it, which has `tool` and `terminal`.
+    private func onTerminal(_ program: String, _ words: [String], _ fixture: Fixture) throws -> Fixture.Outcome {
+        let start = """
+            import fcntl, os, pty, select, signal, struct, sys, termios, time
+            tool, terminal = pty.fork()
+            if tool == 0:
+                signal.pthread_sigmask(signal.SIG_SETMASK, [])
+                os.environ["TERM"] = "xterm"
+                os.execv(sys.argv[1], sys.argv[1:])
+            def resize(rows, columns): fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+            def read(seconds):
+                text, end = b"", time.monotonic() + seconds
+                while time.monotonic() < end:
+                    if select.select([terminal], [], [], 0.05)[0]:
+                        try: text += os.read(terminal, 65536)
+                        except OSError: break
+                return text
+
+            """
+        return try fixture.run(
+            ["/usr/bin/python3", "-c", start + program, Built.tool, "--socket", fixture.path] + words)
+    }
+
+    @Test("top draws a terminal anew that has another size, and fits in one of two lines")
+    func resizedTop() throws {
+        let fixture = try fixture { _ in self.status() }
+        let drawn = try onTerminal(
+            """
+            resize(24, 80); first = read(1.5)
+            resize(3, 12); second = read(2.5)
+            os.write(terminal, b"q"); read(1)
+            assert b"\\x1b[2J" not in first and b"chest-strap" in first, first
+            last = second[second.rindex(b"\\x1b[2J"):].split(b"\\x1b[")[1][2:].decode().splitlines()
+            assert len(last) == 2 and max(map(len, last)) < 12, second
+            sys.exit(os.waitstatus_to_exitcode(os.waitpid(tool, 0)[1]))
+            """, ["top"], fixture)
+        #expect(drawn.exit == 0, "\(drawn)")
+    }
+
+    @Test("Ctrl-C ends top at once when the daemon hangs, and the terminal shows again what is typed")
+    func hungTop() throws {
+        var looks = 0
+        let fixture = try fixture { _ in
+            looks += 1
+            return looks == 1 ? self.status() : .later { _ in }
+        }
+        let ended = try onTerminal(
+            """
+            read(2); begun = time.monotonic(); os.write(terminal, b"\\x03")
+            status = os.waitpid(tool, 0)[1]
+            assert time.monotonic() - begun < 2
+            assert termios.tcgetattr(terminal)[3] & termios.ECHO
+            sys.exit(os.waitstatus_to_exitcode(status))
+            """, ["top"], fixture)
+        #expect(ended.exit == 0, "\(ended)")
     }
 
     @Test("report tells versions, findings, status and devices, and hides what identifies a device")
