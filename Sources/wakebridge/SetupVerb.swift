@@ -206,10 +206,17 @@ private final class MachineSetup {
             if let why = device["why"]?.string { return block("\(alias): \(why.printable)") }
             if device.text("link") != "connected" {
                 return block(
-                    "\(alias) is not near, or asleep: wake it, bring it nearer, and run 'wakebridge setup' again")
+                    "\(alias) is not near, or asleep: wake it, bring it nearer, and run 'wakebridge setup' again"
+                        + scanOfOthers)
             }
         }
         return block("the device is connected and says nothing: wear it or use it, and see 'wakebridge watch'")
+    }
+
+    /// What may keep a device from being connected without being wrong.
+    private var scanOfOthers: String {
+        let scan = Findings(Facts(words)).all.first { $0.code == .foreignScan }
+        return scan.map { "; \($0.what): \($0.why)" } ?? ""
     }
 
     // MARK: The end
