@@ -28,7 +28,8 @@ extension Verb {
                 return 0
             }
             do throws(SystemError) { try File.replacePlain(path, with: bytes) } catch {
-                throw .failure("cannot write the report: \(error.description); name another place with --output")
+                let sentence = "cannot write the report: \(error.description); name another place with --output"
+                throw error.isOfRights ? .notPermitted(sentence) : .failure(sentence)
             }
             Console.say("the report is in \(path); read it before you publish it")
             return 0

@@ -100,6 +100,16 @@ import WakeSystem
         #expect(try File.linkTarget(of: folder + "/link.sh") == folder + "/target")
     }
 
+    @Test("a place that may not be written to is exit 4, with what to do", .enabled(if: Machine.isRoot, "root alone"))
+    func denied() throws {
+        for words in [["new", "profile", "p", "--directory", "/etc/x"], ["report", "--output", "/etc/x"]] {
+            let refused = try Child(
+                ["setpriv", "--reuid=1", "--regid=1", "--clear-groups", "env", "-C", "/", Built.tool] + words
+            ).finish()
+            #expect(refused.exit == 4 && refused.talk.contains("name another place with --"), "\(refused)")
+        }
+    }
+
     @Test("a new handler in Swift is the template with its names filled in, in files and their names")
     func swift() throws {
         let library = folder + "/wakehandler"
