@@ -73,7 +73,7 @@ struct AdoptionTests {
         (peripheral.address, peripheral.alias) = ("C0:DE:00:00:00:01", "C0-DE-00-00-00-01")
         for name in ["heart-rate-monitor-0001", "c0:de:00:00:00:01", "/bluetooth/c0:de:00:00:00:01"] {
             var pins = AdapterPins()
-            pins.ofDevices[AdapterPins.key(for: name)] = "00:AA:00:00:00:02"
+            pins.ofDevices[name] = "00:AA:00:00:00:02"
             let names = pins.names(of: peripheral, profiles: ["gps-receiver", "heart-rate-monitor"])
             #expect(pins.allow("00:AA:00:00:00:02", for: names), "\(name)")
             #expect(!pins.allow("00:AA:00:00:00:01", for: names), "\(name)")

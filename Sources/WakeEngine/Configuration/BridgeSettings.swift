@@ -120,8 +120,7 @@ extension BridgeSettings {
         adapterPins.ofBridge = object.adapter("adapter")
         guard let devices = object.object("devices", keys: nil) else { return }
         for name in devices.keys {
-            adapterPins.ofDevices[AdapterPins.key(for: name)] = devices.object(name, keys: Self.deviceKeys)?.adapter(
-                "adapter")
+            adapterPins.ofDevices[name] = devices.object(name, keys: Self.deviceKeys)?.adapter("adapter")
         }
     }
 
