@@ -117,11 +117,30 @@ public struct BluezFacts: Hashable, Sendable {
     public var adapters: [AdapterFacts]
     /// False where a peripheral reports `Paired` but not `Bonded`: before 5.66.
     public var tellsBonds: Bool
+    /// Other programs that use bluetoothd, looked for while an adapter scans; as far as the bus tells.
+    public var clients: [BusClient] = []
 
     public init(_ adapters: [AdapterFacts], tellsBonds: Bool = true) {
         self.adapters = adapters
         self.tellsBonds = tellsBonds
     }
+}
+
+/// A program on the message bus.
+public struct BusClient: Hashable, Sendable {
+    public var name: String
+    public var process: Int32
+    /// The service that it belongs to.
+    public var unit: String?
+
+    public init(_ name: String, process: Int32, unit: String? = nil) {
+        self.name = name
+        self.process = process
+        self.unit = unit
+    }
+
+    /// `python3 (process 812, homeassistant.service)`.
+    var description: String { "\(name) (process \(process)\(unit.map { ", \($0)" } ?? ""))" }
 }
 
 /// An adapter, as bluetoothd reports it.

@@ -115,10 +115,20 @@ extension Facts {
 
     private func scanned(_ adapter: AdapterFacts) -> Finding? {
         guard adapter.isScanning else { return nil }
+        let what = "another program scans with adapter \(adapter.address) (\(adapter.name))"
+        let why = "Connecting and discovering suffer while it does. "
+        if case .reached(.running(let bluez)) = bus, !bluez.clients.isEmpty {
+            let names = bluez.clients.map(\.description).joined(separator: ", ")
+            return Finding(
+                .warning, .foreignScan, what,
+                why + "Bluetoothd does not tell which program it is. These use it and may scan: \(names).",
+                .act("end the scan there, or give that program an adapter of its own"))
+        }
         return Finding(
-            .warning, .foreignScan, "another program scans with adapter \(adapter.address) (\(adapter.name))",
-            "Connecting and discovering suffer while it does. Mostly it is a bluetoothctl that was left scanning, or "
-                + "another home automation. To restart bluetoothd ends its scan; peripherals are back within seconds.",
+            .warning, .foreignScan, what,
+            why
+                + "Mostly it is a bluetoothctl that was left scanning, or another home automation. To restart bluetoothd "
+                + "ends its scan; peripherals are back within seconds.",
             .run("sudo systemctl restart bluetooth"))
     }
 

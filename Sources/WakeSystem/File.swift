@@ -66,6 +66,12 @@ public enum File {
         return stat(path, &status) == 0 ? UInt64(status.st_ino) : nil
     }
 
+    /// Who may read, write and run it; nil where there is no file.
+    public static func mode(of path: String) -> UInt32? {
+        var status = stat()
+        return stat(path, &status) == 0 ? status.st_mode & 0o7777 : nil
+    }
+
     /// When the file was last written; nil where there is none.
     public static func modificationTime(of path: String) -> WallTime? { time(of: path) { $0.st_mtim } }
 
@@ -119,7 +125,7 @@ public enum File {
     public static func replace(_ path: String, with bytes: [UInt8], mode: UInt32 = 0o600) throws(SystemError) {
         let aside = "\(path).new.\(getpid())"
         do {
-            try write(bytes, toNew: aside, mode: mode)
+            try write(bytes, toNew: aside, of: path, mode: mode)
             _ = try attempt { Int(rename(aside, path)) }.get("replace", path)
         } catch {
             unlink(aside)
@@ -127,6 +133,22 @@ public enum File {
         }
         let directory = try openDirectory(parent(of: path))
         _ = try attempt { Int(fsync(directory.raw)) }.get("sync the directory of", path)
+    }
+
+    /// The same at a place that you choose. A link, a device or a directory there is refused: to replace it would break what
+    /// uses it.
+    public static func replacePlain(_ path: String, with bytes: [UInt8], mode: UInt32 = 0o600) throws(SystemError) {
+        var status = stat()
+        if lstat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
+            throw SystemError("replace", path, .exists, advice: "it is no plain file; name another one")
+        }
+        try replace(path, with: bytes, mode: mode)
+    }
+
+    /// Whether the name is taken, be it by a link that leads nowhere.
+    public static func isTaken(_ path: String) -> Bool {
+        var status = stat()
+        return lstat(path, &status) == 0
     }
 
     /// Renames a file, and replaces a file that has the new name.
@@ -144,9 +166,14 @@ public enum File {
 
     public static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
-    private static func write(_ bytes: [UInt8], toNew path: String, mode: UInt32) throws(SystemError) {
-        let flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC
-        let opened = attempt { Int(Glibc.open(path, flags, mode_t(mode))) }
+    /// - Parameter path: what it becomes, which errors name.
+    private static func write(
+        _ bytes: [UInt8], toNew aside: String, of path: String, mode: UInt32
+    ) throws(SystemError) {
+        // In a folder that all may write to, another user may have put a link there; what it leads to stays as it is.
+        unlink(aside)
+        let flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC
+        let opened = attempt { Int(Glibc.open(aside, flags, mode_t(mode))) }
         let file = FileDescriptor(owning: Int32(try opened.get("create", path)))
         var written = 0
         while written < bytes.count {

@@ -28,8 +28,19 @@ extension Verb {
         ) { words throws(Complaint) in
             try words.atMost(.max)
             guard !words.operands.isEmpty else { throw .usage("a FILE must be named") }
-            let checks = try words.operands.map { file throws(Complaint) in try CheckedFile(file, words) }
-            Console.print(words.has("json") ? CheckedFile.json(checks) : Array(checks.map(\.text).joined().utf8))
+            var checks: [CheckedFile] = []
+            var unread: Complaint?
+            for file in words.operands {
+                do throws(Complaint) { checks.append(try CheckedFile(file, words)) } catch {
+                    guard !error.isUsage else { throw error }
+                    unread = unread ?? error
+                }
+            }
+            // One that cannot be read does not hide what is wrong with the others.
+            if !checks.isEmpty {
+                Console.print(words.has("json") ? CheckedFile.json(checks) : Array(checks.map(\.text).joined().utf8))
+            }
+            if let unread { throw unread }
             return checks.contains(where: \.isFaulty) ? 1 : 0
         }
     }
@@ -52,7 +63,8 @@ private struct CheckedFile {
             let isRoot = geteuid() == 0 || path.hasPrefix(BridgePlaces.machine.configuration + "/")
             check = ConfigurationCheck(of: path, text: text, isRoot: isRoot, profiles: .known())
         } catch {
-            throw .failure("cannot check \(file): \(error)")
+            let isAbsent = (error as? SystemError)?.errno == .noEntry
+            throw .failure("cannot check \(file): \(error)\(isAbsent ? "; name a file that is there" : "")")
         }
         let names = check.manifest.map(\.namesDevices) == true ? KnownNames.all(words) : nil
         warnings = names.map(check.warnings) ?? []

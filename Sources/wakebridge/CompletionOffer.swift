@@ -33,9 +33,12 @@ struct CompletionOffer {
         case .operand(let operand): offer(operand, source)
         case .nothing: break
         }
-        candidates = candidates.filter {
-            $0.word.hasPrefix(begun) && !$0.word.unicodeScalars.contains(where: \.isMisleading)
-        }
+        candidates = candidates.filter { $0.word.hasPrefix(begun) && Self.isSafe($0.word) }
+    }
+
+    /// A device may be called ":files", and the scripts would take that for a listing.
+    private static func isSafe(_ word: String) -> Bool {
+        !word.hasPrefix(":") && !word.unicodeScalars.contains(where: \.isMisleading)
     }
 
     private mutating func offer(_ operand: Operand, _ source: CompletionSource) {

@@ -133,15 +133,21 @@ final class RedrawnTable {
     static func onTerminal() -> RedrawnTable? { Console.canRedraw(on: 1) ? RedrawnTable() : nil }
 
     private var height = 0
+    private var space = (columns: 0, rows: 0)
 
     /// Clips the lines to the terminal, because lines that wrap or scroll cannot be redrawn.
     func draw(_ text: String) {
         let (columns, rows) = Console.space(on: 1)
+        let isResized = height > 0 && (columns, rows) != space
+        space = (columns, rows)
         var lines = text.split(separator: "\n", omittingEmptySubsequences: false).dropLast().map {
             String($0.prefix(columns))
         }
-        if lines.count > rows { lines = lines.prefix(rows - 1) + ["… and \(lines.count - rows + 1) more"] }
-        let back = height > 0 ? "\u{1b}[\(height)A\r\u{1b}[J" : ""
+        if lines.count > rows {
+            lines = lines.prefix(rows - 1) + [String("… and \(lines.count - rows + 1) more".prefix(columns))]
+        }
+        // Another width has wrapped the lines anew: how far back they begin is not known.
+        let back = isResized ? "\u{1b}[H\u{1b}[2J" : height > 0 ? "\u{1b}[\(height)A\r\u{1b}[J" : ""
         Console.print(back + lines.map { $0 + "\n" }.joined())
         height = lines.count
     }

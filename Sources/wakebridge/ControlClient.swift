@@ -48,6 +48,22 @@ struct ControlClient {
         }
     }
 
+    /// Asks for a document, where the signals of Ctrl-C are blocked already; nil when they come.
+    func askInterruptibly(_ path: String, within time: TimeSpan) throws(Complaint) -> ControlAnswer? {
+        let transfer = try Transfer(
+            to: socketPath, .get, path, body: [], timeoutMilliseconds: Int(time.wholeMilliseconds))
+        let interrupt = wake_interrupt_descriptor()
+        defer { if interrupt >= 0 { close(interrupt) } }
+        while true {
+            switch transfer.turn(interrupt: interrupt, waitMilliseconds: 1000) {
+            case WAKE_CURL_GOES_ON: continue
+            case WAKE_CURL_INTERRUPTED: return nil
+            case WAKE_CURL_DONE: return try transfer.answer(from: socketPath)
+            default: throw transfer.failure(of: self)
+            }
+        }
+    }
+
     /// Calls `line` with each line of a streamed answer, without its line end, until either side ends it. `pace` is called
     /// after every wait and returns the length of the next; nil ends the stream. `opened` is called once, when the daemon has
     /// begun the stream: from then on nothing is missed.

@@ -17,17 +17,14 @@ enum DevicePattern {
             self = try Self.accessory(at: word)
             return
         }
-        let known = (try? words.client.ask(.get, "/v1/devices", within: .seconds(5)).json.list("devices")) ?? []
-        if let node = known.first(where: { $0["alias"]?.string == word || $0["source"]?.string == word })?["node"]?
-            .string
-        {
+        if let node = (try? words.client.device(named: word))?.node {
             self = try Self.accessory(at: node)
             return
         }
         let station = try BluetoothStation()
         let peripherals = station.client.mirror.peripherals
         guard case .one(let path) = NeighbourSearch.find(word, in: peripherals), let found = peripherals[path] else {
-            throw .failure(
+            throw .notFound(
                 "cannot look at '\(word.printable)': bluetoothd knows no one device of that name; bring it near, and see "
                     + "'wakebridge scan --all'")
         }
@@ -41,7 +38,7 @@ enum DevicePattern {
     private static func accessory(at node: String) throws(Complaint) -> DevicePattern {
         let scan = try AccessoryScan(on: try ToolLoop().loop, ProfileLibrary.known())
         guard let row = scan.rows.first(where: { $0.record.node == node }) else {
-            throw .failure("cannot look at \(node.printable): udev knows no such node; see 'wakebridge scan --all'")
+            throw .notFound("cannot look at \(node.printable): udev knows no such node; see 'wakebridge scan --all'")
         }
         let wanted = ["ID_VENDOR_ID", "ID_MODEL_ID", "ID_USB_INTERFACE_NUM"]
         var found = row.properties.filter { wanted.contains($0.key) }
@@ -57,21 +54,26 @@ enum DevicePattern {
     var match: String {
         switch self {
         case .peripheral(let services, let name):
-            let list = services.map(Self.quoted).joined(separator: ", ")
+            let list = services.map(\.asJSON).joined(separator: ", ")
             let parts = [
                 services.isEmpty ? nil : "services: [\(list)]",
                 // A service of its maker's own tells it well enough.
-                services.isEmpty ? name.map { "name_prefix: \(Self.quoted($0))" } : nil,
+                services.isEmpty ? name.map { "name_prefix: \($0.asJSON)" } : nil,
             ]
             return parts.compactMap { $0 }.joined(separator: ", ")
         case .accessory(let properties, _):
-            let list = properties.map { "\($0.name): \(Self.quoted($0.value))" }.joined(separator: ", ")
+            let list = properties.map { "\($0.name): \($0.value.asJSON)" }.joined(separator: ", ")
             return "properties: { \(list) }"
-        case .unknown(let name): return "name_prefix: \(Self.quoted(name))"
+        case .unknown(let name): return "name_prefix: \(name.asJSON)"
         }
     }
+}
 
-    private static func quoted(_ text: String) -> String {
-        "\"" + text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
+extension String {
+    /// As JSON5 writes it: a device may call itself anything.
+    var asJSON: String {
+        var writer = JSONWriter()
+        writer.value(.string(self))
+        return String(decoding: writer.bytes, as: UTF8.self)
     }
 }

@@ -45,7 +45,7 @@ func exportTrace(_ options: ExportOptions) throws(Complaint) -> Int32 {
         while let operation = try reader.next() { operations.append(operation) }
         if let failure = chunks.failure { throw failure }
         let result = try BtsnoopExport.run(header, operations)
-        try File.replace(options.output, with: result.capture)
+        try File.replacePlain(options.output, with: result.capture)
         for warning in result.warnings { Console.say("warning: \(warning.printable)") }
         printSummary(of: result.counts, options)
         return 0

@@ -4,14 +4,14 @@ import WakeProfiles
 enum HandlerText {
     /// - Parameter isRoot: the daemon that is to take it runs as root.
     static func manifest(_ handler: NewHandler, _ exec: [String], isRoot: Bool) -> String {
-        let device = handler.device.map { ", device: \(quoted($0))" } ?? ""
+        let device = handler.device.map { ", device: \($0.asJSON)" } ?? ""
         let user = isRoot ? "\n  user: \"auto\",                 // a user that no other handler has" : ""
         return """
             // The handler \(handler.name); 'wakebridge check' tells what is wrong with this file.
             {
-              exec: [\(exec.map(quoted).joined(separator: ", "))],\(user)
+              exec: [\(exec.map(\.asJSON).joined(separator: ", "))],\(user)
               modes: ["\(handler.profile.kind.rawValue)"],
-              watch: [{ profile: \(quoted(handler.profile.name))\(device) }],
+              watch: [{ profile: \(handler.profile.name.asJSON)\(device) }],
             }
 
             """
@@ -73,11 +73,6 @@ enum HandlerText {
             os.write(REPLIES, b'{"ack":%d}\n' % event["seq"])
 
         """#
-    }
-
-    /// As JSON5 and Swift write it.
-    private static func quoted(_ text: String) -> String {
-        "\"" + text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
     }
 }
 

@@ -53,7 +53,7 @@ func importCapture(_ options: ImportOptions) throws(Complaint) -> Int32 {
             Console.print(result.trace)
             return 0
         }
-        try File.replace(output, with: result.trace)
+        try File.replacePlain(output, with: result.trace)
         printSummary(of: result, options)
         return 0
     } catch {

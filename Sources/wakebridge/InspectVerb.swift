@@ -17,7 +17,7 @@ extension Verb {
             flags: [
                 Flag("live", "go on with the values as they come"),
                 Flag("json", "print one JSON document; with --live a JSON object a line follows for each event"),
-            ] + daemonFlags
+            ] + daemonFlags, operands: [.keptDevice]
         ) { words throws(Complaint) in
             let word = try words.only("DEVICE")
             let isJSON = words.has("json")

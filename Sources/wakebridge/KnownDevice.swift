@@ -66,7 +66,7 @@ struct KnownDevices {
     }
 
     private static func answer(_ words: ParsedWords) -> JSONValue? {
-        do throws(Complaint) { return try words.client.ask(.get, "/v1/devices").json } catch {
+        do throws(Complaint) { return try words.client.ask(.get, "/v1/devices", within: .seconds(5)).json } catch {
             Console.say("no accessories: \(error.sentence)")
             return nil
         }

@@ -19,21 +19,19 @@ struct NewFiles {
             try Directory.create(File.parent(of: path), mode: 0o755)
             try File.replace(path, with: Array(text.utf8), mode: mode)
         } catch {
-            throw .failure("cannot write \(path): \(error.description)\(Self.advice(error))")
+            let sentence = "cannot write \(path): \(error.description); "
+            throw error.isOfRights
+                ? .notPermitted(sentence + "use sudo, or name another place with --directory")
+                : .failure(sentence + "name another place with --directory")
         }
         paths.append(path)
     }
 
     /// All are looked at before the first is written.
     static func refuse(_ paths: String...) throws(Complaint) {
-        for path in paths where File.exists(path) {
-            throw .failure("cannot write \(path): it is there already; choose another name, or remove it first")
+        for path in paths where File.isTaken(path) {
+            throw .notFound("cannot write \(path): it is there already; choose another name, or remove it first")
         }
-    }
-
-    private static func advice(_ error: SystemError) -> String {
-        guard error.errno == .denied || error.errno == .notPermitted else { return "" }
-        return "; use sudo, or name another place with --directory"
     }
 
     var text: String {
@@ -47,4 +45,9 @@ struct NewFiles {
             writer.field("next", next)
         }
     }
+}
+
+extension SystemError {
+    /// Another user may do it.
+    var isOfRights: Bool { errno == .denied || errno == .notPermitted }
 }

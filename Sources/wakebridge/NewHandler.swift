@@ -29,8 +29,7 @@ struct NewHandler {
                 "'\(name.printable)' cannot be a handler's name: use up to 64 of a-z, 0-9, '-', '_' and '.', first a letter or digit"
             )
         }
-        device = words.value("device")
-        profile = try Self.profile(words, device)
+        (profile, device) = try Self.watched(words)
         let said = words.value("language") ?? Language.shell.rawValue
         guard let language = Language(rawValue: said) else {
             let known = Language.allCases.map(\.rawValue)
@@ -54,29 +53,28 @@ struct NewHandler {
         } catch { throw .failure("cannot find a place for \(name): \(error.description)") }
     }
 
-    private static func profile(_ words: ParsedWords, _ device: String?) throws(Complaint) -> Profile {
+    /// The profile that is said, else that of the device; and what a manifest calls the device.
+    private static func watched(_ words: ParsedWords) throws(Complaint) -> (Profile, device: String?) {
+        if let name = words.value("profile") { return (try profile(named: name), words.value("device")) }
+        guard let word = words.value("device") else {
+            let known = ProfileLibrary.known().names.joined(separator: ", ")
+            throw .usage("say whose events it gets, with --profile or --device; profiles are: \(known)")
+        }
+        let told = try words.client.device(named: word)
+        guard let name = told.profile else {
+            throw .notFound(
+                "no profile knows '\(told.alias.printable)'; name one with --profile, or write one with 'wakebridge new profile'"
+            )
+        }
+        return (try profile(named: name), word == told.source ? word : told.alias)
+    }
+
+    private static func profile(named name: String) throws(Complaint) -> Profile {
         let library = ProfileLibrary.known()
-        var name = words.value("profile")
-        if name == nil, let device {
-            let known = try words.client.ask(.get, "/v1/devices").json.list("devices")
-            guard let meant = known.first(where: { $0["alias"]?.string == device || $0["source"]?.string == device })
-            else {
-                let names = known.compactMap { $0["alias"]?.string }
-                throw .failure(
-                    "the daemon knows no device '\(device.printable)'; name its profile with --profile."
-                        + suggestion(for: device, among: names).printable)
-            }
-            name = meant["profile"]?.string
-        }
-        let list = library.names.joined(separator: ", ")
-        guard let name else {
-            throw .usage("say whose events it gets, with --profile or --device; profiles are: \(list)")
-        }
-        guard let index = library.index(named: name) else {
-            throw .usage(
-                "there is no profile '\(name)'.\(suggestion(for: name, among: library.names)) Profiles are: \(list)")
-        }
-        return library[index]
+        if let index = library.index(named: name) { return library[index] }
+        throw .usage(
+            "there is no profile '\(name.printable)'.\(suggestion(for: name, among: library.names)) Profiles are: "
+                + library.names.joined(separator: ", "))
     }
 
     func write() throws(Complaint) -> NewFiles {

@@ -41,6 +41,13 @@ extension Verb {
     }
 }
 
+/// Pairs one of those that a profile knows, chosen among those near by.
+/// - Returns: the sentence that says what was paired.
+func pairChosen(_ words: ParsedWords) throws(Complaint) -> String {
+    let run = try PairingRun(try PairingOrder(words))
+    return try run.paired(try run.find()).sentence
+}
+
 /// The options of the command line.
 struct PairingOrder {
     let words: ParsedWords
@@ -97,11 +104,15 @@ private final class PairingRun {
     }
 
     func pair(_ found: Neighbour) throws(Complaint) -> Int32 {
+        report(try paired(found))
+        return 0
+    }
+
+    func paired(_ found: Neighbour) throws(Complaint) -> PairedText {
         try check(found)
         let outcome = try outcome(with: found)
         progress?.clear()
-        report(station.neighbour(at: found.path) ?? found, outcome)
-        return 0
+        return PairedText(paired: station.neighbour(at: found.path) ?? found, outcome: outcome)
     }
 
     private func check(_ found: Neighbour) throws(Complaint) {
@@ -177,21 +188,24 @@ private final class PairingRun {
         station.turns.onInterrupt { pairing.interrupt() }
     }
 
-    private func report(_ paired: Neighbour, _ outcome: PairingOutcome) {
-        if order.words.has("json") { return Console.print(PairedText.json(paired, outcome)) }
-        Console.print(PairedText.sentence(paired, outcome) + "\n")
-        if paired.profile == nil {
+    private func report(_ text: PairedText) {
+        if order.words.has("json") { return Console.print(text.json) }
+        Console.print(text.sentence + "\n")
+        if text.paired.profile == nil {
             Console.say(
                 "no profile knows it, so the daemon does not watch it; write one for it "
                     + "(docs/how-to/add-a-device-profile.md)")
         } else {
-            Console.say("next: wakebridge watch \(paired.peripheral.alias.printable.asShellWord)")
+            Console.say("next: wakebridge watch \(text.paired.peripheral.alias.printable.asShellWord)")
         }
     }
 }
 
-private enum PairedText {
-    static func sentence(_ paired: Neighbour, _ outcome: PairingOutcome) -> String {
+private struct PairedText {
+    let paired: Neighbour
+    let outcome: PairingOutcome
+
+    var sentence: String {
         let name =
             "\(paired.peripheral.alias.oneCell) (\(paired.peripheral.address), \(paired.profile ?? "no profile"))"
         let told = outcome.isTold ? "" : "; this bluetoothd, older than 5.66, does not tell whether it keeps the bond"
@@ -204,7 +218,7 @@ private enum PairedText {
         }
     }
 
-    static func json(_ paired: Neighbour, _ outcome: PairingOutcome) -> [UInt8] {
+    var json: [UInt8] {
         JSONWriter.line { writer in
             writer.field("alias", paired.peripheral.alias)
             writer.identity(of: paired)

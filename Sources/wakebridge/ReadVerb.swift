@@ -13,7 +13,7 @@ extension Verb {
                 decodes it, decoded. CHARACTERISTIC is a UUID such as 2a19, or what the profile calls it; 'wakebridge
                 inspect' lists them. An accessory's stream cannot be read: what it says comes by itself.
                 """,
-            flags: [jsonFlag] + daemonFlags
+            flags: [jsonFlag] + daemonFlags, operands: [.device, .free]
         ) { words throws(Complaint) in
             try words.atMost(2)
             guard let device = words.operands.first else { throw .usage("a DEVICE must be named") }

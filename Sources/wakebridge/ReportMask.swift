@@ -4,12 +4,13 @@ import WakeModel
 /// Keeps the maker of a device, which is the first half of its address.
 struct ReportMask {
     private let addresses: Set<String>
-    private let serials: Set<String>
+    /// The longest first: one may be the beginning of another.
+    private let serials: [String]
 
     /// - Parameter texts: everything that the report may say of devices.
     init(of texts: [String]) {
         addresses = Set(texts.flatMap { Self.addresses(in: Array($0)) })
-        serials = Set(texts.flatMap(Self.serials))
+        serials = Set(texts.flatMap(Self.serials)).sorted { ($1.count, $0) < ($0.count, $1) }
     }
 
     func masked(_ text: String) -> String {
@@ -23,7 +24,7 @@ struct ReportMask {
             masked = masked.replacing("-" + digits, with: "-xxxx")
         }
         for serial in serials { masked = masked.replacing(serial, with: "<serial>") }
-        return masked
+        return masked.replacing(#/:\/\/[^\/\s@"]+@/#, with: "://<hidden>@")
     }
 
     /// `C0:F1:F2:F3:F4:01`, also with the dashes and underscores of bluetoothd.
@@ -50,6 +51,11 @@ struct ReportMask {
 }
 
 extension String {
+    /// What a handler wrote last may say anything, and its log is only in the report where you ask for logs.
+    mutating func hideLastWords() {
+        self = replacing(#/it said last: .*/#, with: "it said last: <hidden; --logs shows it>")
+    }
+
     /// Without the colours that a terminal would show.
     var withoutStyle: String {
         let parts = split(separator: "\u{1b}[", omittingEmptySubsequences: false)
@@ -60,6 +66,9 @@ extension String {
 extension JSONValue {
     /// A line for each setting, `web.listen: "127.0.0.1:8787"`; of one that may be a secret, no value.
     func settingLines(below path: String = "") -> [String] {
+        if case .array(let items) = self, items.contains(where: \.hasMembers) {
+            return items.enumerated().flatMap { $1.settingLines(below: "\(path)[\($0)]") }
+        }
         guard case .object(let members) = self else {
             var writer = JSONWriter()
             writer.value(self)
@@ -72,5 +81,14 @@ extension JSONValue {
         }
     }
 
-    private static let secretWords = ["password", "passphrase", "secret", "token", "key", "credential", "user"]
+    /// It is an object, or a list that holds one.
+    private var hasMembers: Bool {
+        switch self {
+        case .object: true
+        case .array(let items): items.contains(where: \.hasMembers)
+        default: false
+        }
+    }
+
+    private static let secretWords = ["pass", "pwd", "secret", "token", "key", "credential", "auth", "user"]
 }

@@ -27,8 +27,9 @@ extension Verb {
                 Console.print(bytes)
                 return 0
             }
-            do throws(SystemError) { try File.replace(path, with: bytes) } catch {
-                throw .failure("cannot write the report: \(error.description)")
+            do throws(SystemError) { try File.replacePlain(path, with: bytes) } catch {
+                let sentence = "cannot write the report: \(error.description); name another place with --output"
+                throw error.isOfRights ? .notPermitted(sentence) : .failure(sentence)
             }
             Console.say("the report is in \(path); read it before you publish it")
             return 0
@@ -43,9 +44,13 @@ private struct BugReport {
     }
 
     private let sections: [Section]
+    /// Of each question: a daemon that hangs is what a report is written about.
+    private static let patience = TimeSpan.seconds(5)
 
     init(_ words: ParsedWords) {
-        let status = Self.asked(words) { client throws(Complaint) in try client.ask(.get, "/v1/status").json }
+        let status = Self.asked(words) { client throws(Complaint) in
+            try client.ask(.get, "/v1/status", within: Self.patience).json
+        }
         var found = [
             Section(title: "versions", text: Self.versions(status)),
             Section(title: "doctor", text: Findings(Facts(words)).text),
@@ -54,10 +59,12 @@ private struct BugReport {
             Section(title: "settings", text: Self.settings()),
         ]
         if words.has("logs") {
+            // A daemon that has not answered has no logs to give.
             for id in ((try? status.get()) ?? .null).list("handlers").map({ $0.text("id") }) {
                 found.append(Section(title: "log of \(id)", text: Self.log(of: id, words)))
             }
         }
+        if !words.has("logs") { for place in found.indices { found[place].text.hideLastWords() } }
         let mask = ReportMask(of: found.map(\.text))
         sections = found.map { Section(title: $0.title, text: mask.masked($0.text.withoutStyle)) }
     }
@@ -91,7 +98,12 @@ private struct BugReport {
     private static func versions(_ status: Result<JSONValue, Complaint>) -> String {
         let machine = MachineLook()
         let system = line(of: "/etc/os-release", after: "PRETTY_NAME=").filter { $0 != "\"" }
-        let daemon = (try? status.get())?["bridge"]?.text("version") ?? "not running"
+        let daemon: String
+        switch status {
+        case .success(let answer): daemon = (answer["bridge"] ?? .null).text("version")
+        case .failure(.notRunning): daemon = "not running"
+        case .failure: daemon = "not known"
+        }
         return Table(rows: [
             ["wakebridge", Tool.version], ["wakebridged", daemon],
             ["bluetoothd", machine.bluetoothdVersion?.description ?? "-"],
@@ -116,20 +128,29 @@ private struct BugReport {
     private static func settings() -> String {
         let path = BridgePlaces.mine.configuration + "/wakebridge.json5"
         guard File.exists(path) else { return "\(path) is not there, so every setting is as shipped\n" }
-        do {
-            let settings = try JSONValue(json5: try File.bytes(at: path, limit: 1 << 20))
+        do throws(SystemError) {
+            let bytes = try File.bytes(at: path, limit: 1 << 20)
+            // The fault would quote the file, which may hold a secret.
+            guard let settings = try? JSONValue(json5: bytes) else {
+                return "\(path) is no JSON5; see what is wrong with: wakebridge check \(path.asShellWord)\n"
+            }
             return settings.settingLines().map { $0.printable + "\n" }.joined()
         } catch {
-            return "\(path) cannot be read: \(error)\n"
+            return "\(path) cannot be read: \(error.description)\n"
         }
     }
 
     private static func log(of handler: String, _ words: ParsedWords) -> String {
         var lines = ""
         let path = "/v1/logs?lines=200&follow=false&handler=\(handler.percentEncoded)"
-        let ending = asked(words) { client throws(Complaint) in
-            try client.follow(.get, path) { lines += LogText.text($0, namesHandler: false) }
+        let end = SystemClock.monotonic() + patience
+        let pace = { () -> TimeSpan? in
+            let left = end - SystemClock.monotonic()
+            return left > .zero ? left : nil
         }
-        return text(of: ending) { _ in lines }
+        let ending = asked(words) { client throws(Complaint) in
+            try client.follow(.get, path, pace: pace) { lines += LogText.text($0, namesHandler: false) }
+        }
+        return text(of: ending) { $0 == .closed ? lines : lines + "not whole: the daemon gave no more in time\n" }
     }
 }

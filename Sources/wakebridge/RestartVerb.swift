@@ -10,7 +10,7 @@ extension Verb {
                 Thaws it, sends SIGTERM, waits 5 s and kills it, and starts it again. Nothing is dropped: what was open comes
                 again, and the sessions of its devices stay. Lifts a penalty. A stopped handler needs 'start'.
                 """,
-            flags: [jsonFlag] + daemonFlags
+            flags: [jsonFlag] + daemonFlags, operands: [.handler]
         ) { words throws(Complaint) in
             let id = try words.only("HANDLER")
             return try order(words, path(ofHandler: id, "restart")) { _ in "\(id.printable) starts again" }

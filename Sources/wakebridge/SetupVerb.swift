@@ -16,7 +16,7 @@ extension Verb {
             detail: """
                 Looks for what 'doctor' looks for, and asks before each command that it runs. Lets your user use the tool
                 without sudo. Then pairs a device that a profile knows, unless you have one, and waits for its first value.
-                Ends with that value, or with the one thing that is in the way. Exit status 0 or 1. Needs root.
+                Ends with that value, or with the one thing that is in the way, and then with exit status 1. Needs root.
                 """,
             flags: [
                 Flag("yes", short: "y", "ask nothing: run each command, and pair the only device in pairing mode"),
@@ -30,7 +30,7 @@ extension Verb {
         ) { words throws(Complaint) in
             try words.atMost(0)
             guard geteuid() == 0 else {
-                throw .failure("setting up changes the system, which needs root: run 'sudo wakebridge setup'")
+                throw .notPermitted("setting up changes the system, which needs root; run 'sudo wakebridge setup'")
             }
             return try MachineSetup(words).run()
         }
@@ -40,7 +40,6 @@ extension Verb {
 /// One run of the verb.
 private final class MachineSetup {
     private let words: ParsedWords
-    private let turns: ToolLoop
     private let patience: TimeSpan
     private let profiles = ProfileLibrary.known()
     /// How long a service or an adapter may take to come.
@@ -49,7 +48,6 @@ private final class MachineSetup {
     init(_ words: ParsedWords) throws(Complaint) {
         self.words = words
         patience = try words.time("for") ?? .seconds(60)
-        turns = try ToolLoop()
     }
 
     func run() throws(Complaint) -> Int32 {
@@ -80,21 +78,16 @@ private final class MachineSetup {
             case .fix(let finding, let command):
                 plan.markTried(finding.code)
                 Console.say(Console.styled(finding.what.printable, .yellow))
-                guard try consents(to: command) else { continue }
-                run(command)
-                try awaitEnd(of: finding.code)
-                guard !turns.isInterrupted else { throw .failure("interrupted; run 'sudo wakebridge setup' again") }
+                if try consents(to: command), try run(command) { awaitEnd(of: finding.code) }
             }
         }
     }
 
     /// What a command starts, such as bluetoothd with its adapters, comes a moment after the command has ended.
-    private func awaitEnd(of code: Finding.Code) throws(Complaint) {
+    private func awaitEnd(of code: Finding.Code) {
         let end = SystemClock.monotonic() + Self.settleTime
-        while Findings(Facts(words)).all.contains(where: { $0.code == code }), !turns.isInterrupted {
-            let now = SystemClock.monotonic()
-            guard now < end else { return }
-            try turns.turn(until: now + .milliseconds(500)) { false }
+        while Findings(Facts(words)).all.contains(where: { $0.code == code }), SystemClock.monotonic() < end {
+            usleep(500_000)
         }
     }
 
@@ -113,16 +106,26 @@ private final class MachineSetup {
         return ["", "y", "yes"].contains(answer.lowercased())
     }
 
-    private func run(_ command: String) {
-        let status = system(command)
+    /// Standard output has the result alone. Ctrl-C ends the command and the setup.
+    /// - Returns: whether the command succeeded.
+    private func run(_ command: String) throws(Complaint) -> Bool {
+        let status = system("{ \(command); } >&2")
+        if Self.interruptions.contains(status) { throw .failure("interrupted; run 'sudo wakebridge setup' again") }
         if status != 0 { Console.say("  the command failed; what it printed is above") }
+        return status == 0
     }
+
+    /// The shell was ended by SIGINT, or tells that its command was.
+    private static let interruptions = [SIGINT, (128 + SIGINT) << 8]
 
     // MARK: The user
 
     /// The daemon answers root and one group.
     private func admitUser() throws(Complaint) {
         guard let user = words.value("user") ?? Environment.value(of: "SUDO_USER"), user != "root" else { return }
+        guard (try? Account(named: user)) != nil else {
+            throw .notFound("there is no user '\(user.printable)'; name one with --user")
+        }
         let places = BridgePlaces.machine
         let file = places.configuration + "/wakebridge.json5"
         let settings = try SettingsFile(at: file)
@@ -130,13 +133,17 @@ private final class MachineSetup {
         if settings.controlGroup != nil, Self.isMember(user, of: group) { return }
         let name = group.asShellWord
         let command =
-            "getent group \(name) >/dev/null || groupadd --system \(name); usermod --append --groups \(name) \(user.asShellWord)"
+            "{ getent group \(name) >/dev/null || groupadd --system \(name); } && usermod --append --groups \(name) \(user.asShellWord)"
         Console.say(Console.styled("\(user) cannot use wakebridge without sudo yet".printable, .yellow))
         guard try consents(to: command) else { return }
-        run(command)
+        guard try run(command), Self.isMember(user, of: group) else {
+            throw .failure(
+                "could not put \(user.printable) into the group \(group.printable); do it as your system wants it, and run "
+                    + "'sudo wakebridge setup' again")
+        }
         try settings.add(group)
         Console.say("  \(file) says control_group: \"\(group)\"; \(user) is in the group from the next login on")
-        if Self.isServiceActive { run("systemctl restart wakebridged") }
+        if Self.isServiceActive { _ = try run("systemctl restart wakebridged") }
     }
 
     private static var isServiceActive: Bool { system("systemctl --quiet is-active wakebridged 2>/dev/null") == 0 }
@@ -156,7 +163,7 @@ private final class MachineSetup {
         Console.say("looking for a device that a profile knows: put it into its pairing mode, or wear it")
         let options = words.has("yes") ? ["--yes"] : []
         let pairing = try ParsedWords(options, options: Verb.pair.allOptions)
-        _ = try Verb.pair.perform(pairing)
+        Console.say(try pairChosen(pairing))
     }
 
     private func awaitValue() throws(Complaint) -> Int32 {
@@ -193,15 +200,23 @@ private final class MachineSetup {
 
     private func explainSilence() throws(Complaint) -> Int32 {
         let devices = try words.client.ask(.get, "/v1/status").json.list("devices")
+        if devices.isEmpty { return block("the daemon knows no device yet; pair one with 'wakebridge pair'") }
         for device in devices {
             let alias = device.text("alias")
             if let why = device["why"]?.string { return block("\(alias): \(why.printable)") }
             if device.text("link") != "connected" {
                 return block(
-                    "\(alias) is not near, or asleep: wake it, bring it nearer, and run 'wakebridge setup' again")
+                    "\(alias) is not near, or asleep: wake it, bring it nearer, and run 'wakebridge setup' again"
+                        + scanOfOthers)
             }
         }
         return block("the device is connected and says nothing: wear it or use it, and see 'wakebridge watch'")
+    }
+
+    /// What may keep a device from being connected without being wrong.
+    private var scanOfOthers: String {
+        let scan = Findings(Facts(words)).all.first { $0.code == .foreignScan }
+        return scan.map { "; \($0.what): \($0.why)" } ?? ""
     }
 
     // MARK: The end
@@ -242,9 +257,12 @@ private struct SettingsFile {
     let path: String
     let controlGroup: String?
     private let text: String?
+    /// As it was: another user may not be meant to read it.
+    private let mode: UInt32
 
     init(at path: String) throws(Complaint) {
         self.path = path
+        mode = File.mode(of: path) ?? 0o644
         guard File.exists(path) else {
             (controlGroup, text) = (nil, nil)
             return
@@ -273,7 +291,7 @@ private struct SettingsFile {
         }
         do throws(SystemError) {
             try Directory.create(File.parent(of: path), mode: 0o755)
-            try File.replace(path, with: Array(new.utf8), mode: 0o644)
+            try File.replacePlain(path, with: Array(new.utf8), mode: mode)
         } catch {
             throw .failure(error.description)
         }

@@ -26,7 +26,19 @@ enum Tool {
     private static func run(_ verb: Verb, _ words: [String], after globals: ParsedWords) throws(Complaint) -> Int32 {
         let parsed = try ParsedWords(words, options: verb.allOptions)
         if parsed.has("help") { return answer(Manual.page(of: verb)) }
-        return try verb.perform(parsed.adding(globals))
+        let all = parsed.adding(globals)
+        try refuseEmpty(all)
+        return try verb.perform(all)
+    }
+
+    /// An empty word is a variable of a script that is not set. It would mean all devices, or the only one.
+    private static func refuseEmpty(_ words: ParsedWords) throws(Complaint) {
+        if let option = words.options.first(where: { $0.value == "" }) {
+            throw .usage("the value of --\(option.name) is empty: give it one, or leave the option out")
+        }
+        if let place = words.operands.firstIndex(of: "") {
+            throw .usage("word \(place + 1) after the verb is empty: say what it names, or leave it out")
+        }
     }
 
     private static func help(_ words: [String]) throws(Complaint) -> Int32 {

@@ -18,7 +18,8 @@ extension Verb {
             try words.atMost(0)
             if words.has("json") { return try report(words, "/v1/status") { _ in "" } }
             guard let drawing = RedrawnTable.onTerminal() else {
-                Console.print(TopText(now: try StatusLook(words.client), before: nil).text)
+                let status = try words.client.ask(.get, "/v1/status").json
+                Console.print(TopText(now: StatusLook(status: status), before: nil).text)
                 return 0
             }
             return try TopScreen(words.client, drawing).run()
@@ -30,8 +31,6 @@ extension Verb {
 private struct StatusLook {
     let status: JSONValue
     let time = SystemClock.monotonic()
-
-    init(_ client: ControlClient) throws(Complaint) { status = try client.ask(.get, "/v1/status").json }
 
     var bridge: JSONValue { status["bridge"] ?? .null }
     func handler(_ id: String) -> JSONValue? { status.list("handlers").first { $0.text("id") == id } }
@@ -58,7 +57,8 @@ private final class TopScreen {
         var before: StatusLook?
         var isOver = false
         while !isOver, !turns.isInterrupted {
-            let now = try StatusLook(client)
+            guard let answer = try client.askInterruptibly("/v1/status", within: .seconds(5)) else { return 0 }
+            let now = StatusLook(status: answer.json)
             drawing.draw(TopText(now: now, before: before).text)
             before = now
             try turns.turn(until: now.time + .seconds(1)) {

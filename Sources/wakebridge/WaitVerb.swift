@@ -17,7 +17,7 @@ extension Verb {
                 Flag("data", "until it sends data"),
                 Flag("for", value: "TIME", "at most for so long: 30s, 5m"),
                 Flag("json", "print one JSON document"),
-            ] + daemonFlags
+            ] + daemonFlags, operands: [.device]
         ) { words throws(Complaint) in try Wait(words).run() }
     }
 }

@@ -13,12 +13,15 @@ extension Verb {
                 """,
             flags: [
                 Flag("text", value: "TEXT", "these bytes of UTF-8 in place of HEX; nothing is added to them"), jsonFlag,
-            ] + daemonFlags
+            ] + daemonFlags, operands: [.device, .free]
         ) { words throws(Complaint) in
             let text = words.value("text")
             try words.atMost(text == nil ? 3 : 2)
             var rest = words.operands[...]
             guard let device = rest.popFirst() else { throw .usage("a DEVICE must be named") }
+            if text?.contains("\u{fffd}") == true {
+                throw .usage("--text is no UTF-8, so it is not known which bytes are meant; write them as HEX")
+            }
             let bytes = if let text { Array(text.utf8) } else { try bytes(of: rest.popLast()) }
             let place = try RequestPlace(device, rest.first, words.client)
             var digits: [UInt8] = []

@@ -2,5 +2,6 @@
 import Glibc
 import WakeSystem
 
+StandardStreams.occupyClosed()
 Signals.heedBrokenPipes()
 exit(Tool.run(CommandLine.arguments))

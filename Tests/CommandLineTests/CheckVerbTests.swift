@@ -162,6 +162,17 @@ import WakeSystem
         )
     }
 
+    @Test("a file that cannot be read does not keep the others from being checked")
+    func several() throws {
+        manifest("good.json5")
+        manifest("bad.json5", "lifecycl: 1")
+        let outcome = try check("good.json5", "gone.json5", "bad.json5")
+        #expect(
+            outcome.exit == 1 && outcome.output.hasPrefix("good.json5: manifest without a fault\nbad.json5: line 5"))
+        #expect(
+            outcome.talk.contains("cannot check gone.json5") && outcome.talk.contains("; name a file that is there"))
+    }
+
     @Test("a profile decodes a trace line by line, with the sum; what does not fit it is a fault")
     func trace() throws {
         let devices = "\(packageFolder)/Devices/heart-rate-monitor"

@@ -154,7 +154,8 @@ private enum Shell: String {
                 .json(
                     status: 200,
                     Array(
-                        #"{"devices":[{"alias":"chest strap","source":"/bluetooth/x"},{"alias":"scale\u001b"}]}"#.utf8))
+                        #"{"devices":[{"alias":"chest strap","source":"/bluetooth/x"},{"alias":"scale\u001b"},{"alias":":users"}]}"#
+                            .utf8))
             case ["v1", "status"]: .json(status: 200, Array(#"{"adapters":[{"address":"00:1A:7D:DA:71:13"}]}"#.utf8))
             default: .json(status: 404, [])
             }
@@ -162,6 +163,7 @@ private enum Shell: String {
         let unfinished: [[String]] = [
             ["why", ""], ["logs", "u"], ["watch", "ch"], ["session", "open", ""], ["simulate", "kill", ""],
             ["scan", "--adapter", ""], ["run", "--profile", "gps"], ["dead-letters", "drop", "--handler", ""],
+            ["read", ""], ["write", ""], ["wait", "ch"], ["restart", ""],
         ]
         // Where the daemon is may be said before the verb and after it.
         let lines = unfinished.map { ["--socket", fixture.path] + $0 } + [["logs", "--socket", fixture.path, "u"]]
@@ -170,7 +172,7 @@ private enum Shell: String {
             let device = shell == .bash ? #"chest\ strap"# : "chest strap"
             let wanted: [Set<String>] = [
                 ["hr", "up-load"], ["up-load"], [device], [device], ["hr", "up-load"], ["00:1A:7D:DA:71:13"],
-                ["gps-receiver"], ["hr", "up-load"], ["up-load"],
+                ["gps-receiver"], ["hr", "up-load"], [device], [device], [device], ["hr", "up-load"], ["up-load"],
             ]
             #expect(shell.answers(in: outcome.output) == wanted, "\(shell): \(outcome)")
         }
@@ -208,6 +210,18 @@ private enum Shell: String {
     func placeholders() {
         for flag in Verb.all.flatMap(\.allOptions) where flag.value != nil {
             #expect(flag.operand != nil, "--\(flag.name) \(flag.value ?? "")")
+        }
+    }
+
+    @Test("every verb whose usage names a device, a handler or a file offers what can stand there")
+    func operands() {
+        for verb in Verb.all {
+            for synopsis in verb.synopsis {
+                let own = synopsis.replacing(#/-[^ ]* (DEVICE|HANDLER|FILE)\b/#, with: "").replacing(
+                    #/ -- .*/#, with: "")
+                guard own.contains(#/\b(DEVICE|HANDLER|FILE)\b/#) else { continue }
+                #expect(!verb.operands.isEmpty, "\(verb.name) \(synopsis)")
+            }
         }
     }
 

@@ -34,10 +34,16 @@ import WakeSystem
 
     @Test("a new handler of a device has the profile that the daemon says, and watches that device alone")
     func device() throws {
-        let fixture = try Fixture { _ in
-            .json(
-                status: 200,
-                Array(#"{"devices":[{"alias":"gps","source":"/accessory/a:b:c","profile":"gps-receiver"}]}"#.utf8))
+        let fixture = try Fixture { request in
+            // The daemon knows it by its node too.
+            ["gps", "/dev/ttyACM0"].contains(request.parameter("device") ?? "")
+                ? .json(
+                    status: 200,
+                    Array(#"{"devices":[{"alias":"gps","source":"/accessory/a:b:c","profile":"gps-receiver"}]}"#.utf8))
+                : .json(
+                    status: 404,
+                    Array(#"{"error":{"code":"unknown-device","message":"there is no device 'gsp'","advice":""}}"#.utf8)
+                )
         }
         let words = ["new", "handler", "way", "--device", "gps", "--directory", folder]
         let made = try fixture.run([Built.tool, "--socket", fixture.path] + words)
@@ -46,8 +52,19 @@ import WakeSystem
         #expect(manifest.contains("modes: [\"external-accessory\"]"))
         #expect(manifest.contains("watch: [{ profile: \"gps-receiver\", device: \"gps\" }]"))
         let lost = try fixture.run([Built.tool, "--socket", fixture.path, "new", "handler", "a", "--device", "gsp"])
-        #expect(
-            lost.exit == 1 && lost.talk.contains("knows no device 'gsp'") && lost.talk.contains("Did you mean 'gps'?"))
+        #expect(lost.exit == 5 && lost.talk.contains("there is no device 'gsp'"), "\(lost)")
+        let node = ["new", "handler", "node", "--device", "/dev/ttyACM0", "--directory", folder]
+        #expect(try fixture.run([Built.tool, "--socket", fixture.path] + node).exit == 0)
+        #expect(text(of: folder + "/node.json5").contains("device: \"gps\" }]"))
+    }
+
+    @Test("whatever a device calls itself, what is written of it can be read")
+    func strangeNames() throws {
+        let words = ["-p", "heart-rate-monitor", "--device", "a\"\\\nb", "--directory", folder]
+        let made = try Child([Built.tool, "new", "handler", "odd"] + words).finish()
+        #expect(made.exit == 0, "\(made)")
+        let checked = try tool("check", folder + "/odd.json5")
+        #expect(checked.exit == 0 && checked.output.contains("manifest without a fault"), "\(checked)")
     }
 
     @Test(
@@ -75,8 +92,22 @@ import WakeSystem
     func refuses() throws {
         put("mine", at: folder + "/hr.json5")
         let refused = try tool("new", "handler", "hr", "-p", "heart-rate-monitor", "--directory", folder)
-        #expect(refused.exit == 1 && refused.talk.contains("\(folder)/hr.json5: it is there already"), "\(refused)")
+        #expect(refused.exit == 5 && refused.talk.contains("\(folder)/hr.json5: it is there already"), "\(refused)")
         #expect(text(of: folder + "/hr.json5") == "mine" && !File.exists(folder + "/hr.sh"))
+        // A link that leads nowhere yet is there too.
+        symlink(folder + "/target", folder + "/link.sh")
+        #expect(try tool("new", "handler", "link", "-p", "heart-rate-monitor", "--directory", folder).exit == 5)
+        #expect(try File.linkTarget(of: folder + "/link.sh") == folder + "/target")
+    }
+
+    @Test("a place that may not be written to is exit 4, with what to do", .enabled(if: Machine.isRoot, "root alone"))
+    func denied() throws {
+        for words in [["new", "profile", "p", "--directory", "/etc/x"], ["report", "--output", "/etc/x"]] {
+            let refused = try Child(
+                ["setpriv", "--reuid=1", "--regid=1", "--clear-groups", "env", "-C", "/", Built.tool] + words
+            ).finish()
+            #expect(refused.exit == 4 && refused.talk.contains("name another place with --"), "\(refused)")
+        }
     }
 
     @Test("a new handler in Swift is the template with its names filled in, in files and their names")

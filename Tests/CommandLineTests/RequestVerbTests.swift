@@ -6,6 +6,8 @@ import WakeControl
 import WakeModel
 import WakeSystem
 
+@testable import wakebridge
+
 @Suite("One device, asked of the daemon", .serialized) struct RequestVerbTests {
     private static let source = "/bluetooth/C0:F1:F2:F3:F4:01"
 
@@ -73,6 +75,20 @@ import WakeSystem
             ])
     }
 
+    @Test("text that is no UTF-8 is not written as other bytes than were meant")
+    func writeOfNoText() throws {
+        var asked = 0
+        let fixture = try fixture { _ in
+            asked += 1
+            return .done
+        }
+        let refused = try fixture.run([
+            "sh", "-c", "exec \"$0\" --socket \"$1\" write strap --text \"$(printf '\\377')\"", Built.tool,
+            fixture.path,
+        ])
+        #expect(refused.exit == 2 && asked == 0 && refused.talk.contains("write them as HEX"), "\(refused)")
+    }
+
     @Test("wait ends at once where it is so already, else when the daemon tells it, and with 1 after its time")
     func wait() throws {
         var streams: [ControlStream] = []
@@ -114,6 +130,18 @@ import WakeSystem
         #expect(try tool("inspect", "strap").output.hasSuffix("nothing more is known of it while it is away\n"))
     }
 
+    @Test("where standard output is closed, what is printed goes nowhere else, and the loss is told")
+    func closedOutput() throws {
+        let fixture = try fixture { _ in
+            .stream(contentType: "application/x-ndjson") { stream in
+                stream.send(Array("{\"type\":\"wakebridge.device.connected\"}\n".utf8))
+                stream.close()
+            }
+        }
+        let closed = try fixture.run(["sh", "-c", "exec \"$0\" --socket \"$1\" watch >&-", Built.tool, fixture.path])
+        #expect(closed.exit == 1 && closed.talk.contains("cannot write standard output: "), "\(closed)")
+    }
+
     @Test("top prints one table where there is no terminal, and on one draws until q is typed")
     func top() throws {
         var looks = 0
@@ -140,6 +168,70 @@ import WakeSystem
             "top",
         ])
         #expect(drawn.exit == 0 && drawn.output.contains("20.0 %") && looks >= 3, "\(drawn) \(looks)")
+    }
+
+    private func status() -> ControlResponse {
+        let bridge = BridgeStatus(
+            version: "9.8.7", process: 77, journal: "j7", uptime: .seconds(10), suspension: .strong,
+            journalHealth: "ok", residentBytes: 1 << 20)
+        return .json { $0.status(bridge, handlers: [], devices: [Self.device()], adapters: nil) }
+    }
+
+    /// Runs the tool on a terminal: what a Python program makes of it, which has `tool` and `terminal`.
+    private func onTerminal(_ program: String, _ words: [String], _ fixture: Fixture) throws -> Fixture.Outcome {
+        let start = """
+            import fcntl, os, pty, select, signal, struct, sys, termios, time
+            tool, terminal = pty.fork()
+            if tool == 0:
+                signal.pthread_sigmask(signal.SIG_SETMASK, [])
+                os.environ["TERM"] = "xterm"
+                os.execv(sys.argv[1], sys.argv[1:])
+            def resize(rows, columns): fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+            def read(seconds):
+                text, end = b"", time.monotonic() + seconds
+                while time.monotonic() < end:
+                    if select.select([terminal], [], [], 0.05)[0]:
+                        try: text += os.read(terminal, 65536)
+                        except OSError: break
+                return text
+
+            """
+        return try fixture.run(
+            ["/usr/bin/python3", "-c", start + program, Built.tool, "--socket", fixture.path] + words)
+    }
+
+    @Test("top draws a terminal anew that has another size, and fits in one of two lines")
+    func resizedTop() throws {
+        let fixture = try fixture { _ in self.status() }
+        let drawn = try onTerminal(
+            """
+            resize(24, 80); first = read(1.5)
+            resize(3, 12); second = read(2.5)
+            os.write(terminal, b"q"); read(1)
+            assert b"\\x1b[2J" not in first and b"chest-strap" in first, first
+            last = second[second.rindex(b"\\x1b[2J"):].split(b"\\x1b[")[1][2:].decode().splitlines()
+            assert len(last) == 2 and max(map(len, last)) < 12, second
+            sys.exit(os.waitstatus_to_exitcode(os.waitpid(tool, 0)[1]))
+            """, ["top"], fixture)
+        #expect(drawn.exit == 0, "\(drawn)")
+    }
+
+    @Test("Ctrl-C ends top at once when the daemon hangs, and the terminal shows again what is typed")
+    func hungTop() throws {
+        var looks = 0
+        let fixture = try fixture { _ in
+            looks += 1
+            return looks == 1 ? self.status() : .later { _ in }
+        }
+        let ended = try onTerminal(
+            """
+            read(2); begun = time.monotonic(); os.write(terminal, b"\\x03")
+            status = os.waitpid(tool, 0)[1]
+            assert time.monotonic() - begun < 2
+            assert termios.tcgetattr(terminal)[3] & termios.ECHO
+            sys.exit(os.waitstatus_to_exitcode(status))
+            """, ["top"], fixture)
+        #expect(ended.exit == 0, "\(ended)")
     }
 
     @Test("report tells versions, findings, status and devices, and hides what identifies a device")
@@ -170,5 +262,66 @@ import WakeSystem
         let written = try fixture.tool("report", "--logs", "-o", file)
         #expect(written.exit == 0 && written.output == "")
         #expect(text(of: file).contains("== log of a\n\n C0:F1:F2:xx:xx:xx beats\n"), "\(text(of: file))")
+    }
+
+    @Test("what a handler wrote last is in a report only where logs are asked for")
+    func lastWords() throws {
+        let why = "quarantined: crashed 5 times; it said last: no access for token s3cr3t"
+        let fixture = try fixture { call in
+            if case .logs = call { return .stream(contentType: "application/x-ndjson") { $0.close() } }
+            let bridge = BridgeStatus(
+                version: "9.8.7", process: 77, journal: "j7", uptime: .seconds(10), suspension: .strong,
+                journalHealth: "ok", residentBytes: 1 << 20)
+            let handlers = [HandlerReport(id: "a", state: "quarantined", why: why)]
+            return .json { $0.status(bridge, handlers: handlers, devices: [Self.device()], adapters: nil) }
+        }
+        let plain = try fixture.tool("report")
+        #expect(plain.exit == 0 && plain.output.contains("crashed 5 times; it said last: <hidden"), "\(plain.output)")
+        #expect(!plain.output.contains("s3cr3t"), "\(plain.output)")
+        #expect(try fixture.tool("report", "--logs").output.contains("it said last: no access for token s3cr3t"))
+    }
+
+    @Test("a report is never written over a device or a link, and what is there stays")
+    func reportPlace() throws {
+        let folder = makeDirectory("/tmp/wakereport.XXXXXX")
+        defer { Directory.removeTree(folder) }
+        let fixture = try fixture { _ in .json(status: 500, []) }
+        symlink(folder + "/target", folder + "/link")
+        for verb in [
+            ["report", "-o"], ["export", "\(packageFolder)/Devices/heart-rate-monitor/recording.trace", "-o"],
+        ] {
+            let refused = try fixture.run([Built.tool, "--socket", fixture.path] + verb + [folder + "/link"])
+            #expect(refused.exit == 1 && refused.talk.contains("it is no plain file; name another one"), "\(refused)")
+            #expect(try File.linkTarget(of: folder + "/link") == folder + "/target" && names(in: folder) == ["link"])
+        }
+    }
+
+    @Test("a report of a daemon that hangs is there in seconds, and does not say that it does not run")
+    func reportOfHungDaemon() throws {
+        let fixture = try fixture { _ in .later { _ in } }
+        let begun = SystemClock.monotonic()
+        let written = try fixture.tool("report")
+        #expect(written.exit == 0 && written.output.contains("wakebridged  not known\n"), "\(written.output)")
+        #expect(SystemClock.monotonic() - begun < .seconds(45))
+    }
+}
+
+@Suite("What a report hides") struct ReportMaskTests {
+    @Test("the settings in a list are searched for secrets like others, and so is an address with a password")
+    func settings() throws {
+        let text = #"{ brokers: [{ host: "a", password: "s3cr3t" }], list: [1, 2], url: "mqtt://me:s3cr3t@host/x" }"#
+        let lines = try JSONValue(json5: Array(text.utf8)).settingLines()
+        #expect(
+            lines.prefix(3) == [#"brokers[0].host: "a""#, "brokers[0].password: <hidden>", "list: [1,2]"], "\(lines)")
+        let mask = ReportMask(of: [])
+        #expect(lines.map(mask.masked).last == #"url: "mqtt://<hidden>@host/x""#)
+    }
+
+    @Test("of two serial numbers, one of which begins as the other, nothing is left")
+    func serials() {
+        let text = "/accessory/2341:0043:75833:00 /accessory/2341:0043:7583335:00 and usb-Arduino_7583335-if00"
+        #expect(
+            ReportMask(of: [text]).masked(text)
+                == "/accessory/2341:0043:<serial>:00 /accessory/2341:0043:<serial>:00 and usb-Arduino_<serial>-if00")
     }
 }

@@ -42,6 +42,45 @@ import WakeSystem
         #expect(daemon.wait { !daemon.diary("broken").isEmpty }, "\(daemon.log)")
     }
 
+    @Test(
+        "a program behind a link is seen to be fixed where it really is, and where the link is turned to another version"
+    )
+    func linkedProgram() throws {
+        for version in ["v0", "v1", "v2"] { try Directory.create("\(daemon.folder)/\(version)", mode: 0o755) }
+        try daemon.write("import sys\nsys.exit('broken')\n", to: "v0/first.py")
+        try daemon.write("import sys\nsys.exit('broken')\n", to: "v1/second.py")
+        try daemon.write(Script.diary, to: "v2/second.py")
+        symlink(daemon.folder + "/v1", daemon.folder + "/current")
+        try Directory.create(daemon.folder + "/bin", mode: 0o755)
+        symlink("../v0/first.py", daemon.folder + "/bin/first.py")
+        try daemon.drop("first", manifest(daemon.folder + "/bin/first.py", Self.quick))
+        try daemon.drop("second", manifest(daemon.folder + "/current/second.py", Self.quick))
+        try play()
+        for id in ["first", "second"] {
+            #expect(try daemon.wait(30) { try daemon.state(of: id) == "quarantined" }, "\(daemon.log)")
+        }
+        // The first look comes a moment after the quarantine; only a report of the kernel brings another one.
+        usleep(500_000)
+        try daemon.write(Script.diary, to: "v0/first.py")
+        #expect(daemon.wait { !daemon.diary("first").isEmpty }, "\(daemon.log)")
+        symlink(daemon.folder + "/v2", daemon.folder + "/next")
+        try File.move(daemon.folder + "/next", to: daemon.folder + "/current")
+        #expect(daemon.wait { !daemon.diary("second").isEmpty }, "\(daemon.log)")
+    }
+
+    @Test("a program is seen to be fixed in a folder in which something always changes")
+    func busyFolder() throws {
+        try Directory.create(daemon.folder + "/busy", mode: 0o755)
+        try daemon.write("import sys\nsys.exit('broken')\n", to: "busy/broken.py")
+        try daemon.drop("broken", manifest(daemon.folder + "/busy/broken.py", Self.quick))
+        try play()
+        #expect(try daemon.wait(30) { try daemon.state(of: "broken") == "quarantined" }, "\(daemon.log)")
+        let busy = try Child(["sh", "-c", "while :; do : > \(daemon.folder)/busy/other; sleep 0.05; done"])
+        try daemon.write(Script.diary, to: "busy/broken.py")
+        #expect(daemon.wait { !daemon.diary("broken").isEmpty }, "\(daemon.log)")
+        withExtendedLifetime(busy) {}
+    }
+
     @Test("a device that nothing is called is named by why, with those that it could be")
     func unknownAlias() throws {
         let watch = #"watch: [{ profile: "heart-rate-monitor", device: "my-strap" }]"#

@@ -84,6 +84,34 @@ import WakeSystem
         #expect(facts.tellsBonds)
     }
 
+    @Test("while an adapter scans, the programs that listen to bluetoothd are named, and no other")
+    func scanners() throws {
+        let bus = try PrivateBus()
+        let bluez = try ScriptedBluez(on: bus)
+        for command in ["adapter hci0", "live"] { try bluez.tell(command) }
+        let script = """
+            import dbus.bus, sys, time
+            bus = dbus.bus.BusConnection(sys.argv[1])
+            bus.add_match_string("type='signal',sender='%s'" % sys.argv[2])
+            print("ready", flush=True)
+            time.sleep(600)
+            """
+        let clients = try ["org.bluez", "org.example"].map {
+            try Child(["/usr/bin/python3", "-c", script, bus.address, $0])
+        }
+        while clients.contains(where: { $0.output.isEmpty && !$0.isOver }) { usleep(1000) }
+        func names() -> [BusClient]? {
+            guard case .reached(.running(let facts)) = look(bus.address) else { return nil }
+            return facts.clients
+        }
+        #expect(names() == [])
+        try bus.call(
+            "org.bluez", "/org/bluez/hci0", "org.freedesktop.DBus.Properties.Set",
+            ["string:org.bluez.Adapter1", "string:Discovering", "variant:boolean:true"])
+        let found = try #require(names())
+        #expect(found.map(\.process) == [clients[0].process] && found[0].name == "python3", "\(found)")
+    }
+
     @Test("a bluetoothd that hangs is silent in time, one that fails says so, and none of them is waited out")
     func hangs() throws {
         let bus = try PrivateBus()

@@ -125,4 +125,16 @@ extension Finding {
         #expect(facts.sessions == [.init("two", .paused)] && facts.mostLinks == ["A": 3])
         #expect(BridgeFacts(status: .null) == BridgeFacts())
     }
+
+    @Test("where another program scans, those that may be it are named with their services, and the fix is to share")
+    func scanners() throws {
+        var facts = wellFacts()
+        facts.withAdapter { $0.isScanning = true }
+        guard case .reached(.running(var bluez)) = facts.bus else { return #expect(Bool(false), "no bluetoothd runs") }
+        bluez.clients = [BusClient("hass", process: 812, unit: "homeassistant.service"), BusClient("node", process: 9)]
+        facts.bus = .reached(.running(bluez))
+        let scan = try #require(Findings(facts).all.first { $0.code == .foreignScan })
+        #expect(scan.why.hasSuffix("may scan: hass (process 812, homeassistant.service), node (process 9)."))
+        #expect(scan.remedy == .act("end the scan there, or give that program an adapter of its own"))
+    }
 }

@@ -65,6 +65,21 @@ struct AdoptionTests {
         #expect(pins.allow("00:AA:00:00:00:02", for: names) && !pins.allow("00:AA:00:00:00:01", for: names))
     }
 
+    @Test(
+        "a device that was not named is pinned by the name that the bridge gives it, and by an address in small letters"
+    )
+    func pinnedByBridgesName() {
+        var peripheral = BluezPeripheral()
+        (peripheral.address, peripheral.alias) = ("C0:DE:00:00:00:01", "C0-DE-00-00-00-01")
+        for name in ["heart-rate-monitor-0001", "c0:de:00:00:00:01", "/bluetooth/c0:de:00:00:00:01"] {
+            var pins = AdapterPins()
+            pins.ofDevices[name] = "00:AA:00:00:00:02"
+            let names = pins.names(of: peripheral, profiles: ["gps-receiver", "heart-rate-monitor"])
+            #expect(pins.allow("00:AA:00:00:00:02", for: names), "\(name)")
+            #expect(!pins.allow("00:AA:00:00:00:01", for: names), "\(name)")
+        }
+    }
+
     @Test("a peripheral that is not trusted any more is let go on the air, dialled once when it is again, its gap told")
     func letsGo() throws {
         let air = try Air()

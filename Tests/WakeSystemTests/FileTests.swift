@@ -34,4 +34,16 @@ import Testing
         #expect(!File.exists(directory + "/target"))
         #expect(File.exists("/dev/null"))
     }
+
+    @Test("a link that another user put where the new file is prepared does not lead to what is overwritten")
+    func ignoresPlantedLink() throws {
+        let directory = try Directory.makeTemporary(prefix: "wakefile")
+        defer { Directory.removeTree(directory) }
+        let (path, victim) = (directory + "/report", directory + "/victim")
+        try File.replace(victim, with: Array("precious".utf8))
+        #expect(symlink(victim, "\(path).new.\(getpid())") == 0)
+        try File.replacePlain(path, with: Array("report".utf8))
+        #expect(try File.text(at: victim) == "precious" && File.text(at: path) == "report")
+        #expect(throws: SystemError.self) { try File.replacePlain(directory, with: []) }
+    }
 }

@@ -14,6 +14,9 @@ final class ProgramWatch: DecisionListener {
     private let log = Log("handler")
     /// An editor, or a copy over a slow line, writes in several steps.
     private static let settleTime = TimeSpan.milliseconds(200)
+    /// A folder in which something always changes, such as /tmp, never comes to rest.
+    private static let longestSettleTime = TimeSpan.seconds(2)
+    private var unsettledSince: Instant?
 
     init(catalog: Catalog, loop: EventLoop) {
         self.catalog = catalog
@@ -57,12 +60,16 @@ final class ProgramWatch: DecisionListener {
 
     private func lookSoon() {
         for program in watched.values { for folder in program.folders { folder.drain() } }
-        settle?.arm(at: SystemClock.monotonic() + Self.settleTime)
+        let now = SystemClock.monotonic()
+        let since = unsettledSince ?? now
+        unsettledSince = since
+        settle?.arm(at: min(now + Self.settleTime, since + Self.longestSettleTime))
     }
 
     /// The handlers whose programs have changed; they are not watched any more.
     func removeChanged() -> [HandlerID] {
         var changed: [HandlerID] = []
+        unsettledSince = nil
         for (handler, program) in watched {
             let name = catalog.name(of: handler)
             if let file = program.changedFile {
@@ -81,34 +88,71 @@ final class ProgramWatch: DecisionListener {
 
 /// The files of one program as they were when its handler failed, and the folders in which they would change.
 private final class WatchedProgram {
+    /// Two versions that were copied together may have the same time.
+    private struct Version: Hashable {
+        let number: UInt64
+        let time: WallTime
+
+        /// Nil where there is no file.
+        init?(of file: String) {
+            guard let number = File.number(of: file), let time = File.changeTime(of: file) else { return nil }
+            (self.number, self.time) = (number, time)
+        }
+    }
+
     private let files: [String]
-    private let before: [WallTime?]
+    private let before: [Version?]
     var folders: [WatchedFolder] = []
     /// Those that were to be watched last: one that cannot be is not tried again until there are others.
     private(set) var sought: [String] = []
 
     init(_ files: [String]) {
         self.files = files
-        before = files.map { File.changeTime(of: $0) }
+        before = files.map { Version(of: $0) }
     }
 
+    /// The folders of the files, and of the links on the way to each: a new version often comes as another target of a link.
+    var nearestFolders: [String] { Set(files.flatMap { Self.places(of: $0).map(Self.nearestFolder) }).sorted() }
+
     /// Of a file in a folder that is not there yet, the nearest one above it that is.
-    var nearestFolders: [String] {
-        let folders = files.map { file in
-            var folder = File.parent(of: file)
-            while !File.exists(folder), folder != "/" { folder = File.parent(of: folder) }
-            return folder
+    private static func nearestFolder(to file: String) -> String {
+        var folder = File.parent(of: file)
+        while !File.exists(folder), folder != "/" { folder = File.parent(of: folder) }
+        return folder
+    }
+
+    /// The file, the links that lead to it, and where it really is.
+    private static func places(of file: String) -> [String] {
+        var places = [file]
+        while places.count < 2 * mostLinks, let last = places.last, let (link, target) = firstLink(on: last) {
+            places += [link, target]
         }
-        return Set(folders).sorted()
+        return places
+    }
+
+    private static let mostLinks = 16
+
+    /// Nil where none of its folders is a link, nor the file itself.
+    private static func firstLink(on path: String) -> (link: String, target: String)? {
+        var way = ""
+        var rest = path.split(separator: "/")[...]
+        while let name = rest.popFirst() {
+            let folder = way
+            way += "/" + name
+            guard let target = try? File.linkTarget(of: way) else { continue }
+            let start = target.hasPrefix("/") ? target : "\(folder)/\(target)"
+            return (way, ([start] + rest.map(String.init)).joined(separator: "/"))
+        }
+        return nil
     }
 
     func seek() { (folders, sought) = ([], nearestFolders) }
 
     /// Nil while each is as it was. One that is only gone would not help the handler.
     var changedFile: String? {
-        zip(files, before).first { file, time in
-            let now = File.changeTime(of: file)
-            return now != nil && now != time
+        zip(files, before).first { file, version in
+            let now = Version(of: file)
+            return now != nil && now != version
         }?.0
     }
 }

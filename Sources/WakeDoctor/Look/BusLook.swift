@@ -1,4 +1,5 @@
 // Asks the message bus and bluetoothd, each question with a deadline: a hang is a finding, and is not waited out.
+import Glibc
 import WakeLoop
 import WakeModel
 import WakeSources
@@ -67,10 +68,38 @@ private struct Conversation {
         case .values(let values):
             var mirror = BluezMirror()
             if let objects = values.first { _ = mirror.apply(snapshot: objects) }
-            return .running(BluezFacts(mirror))
+            var facts = BluezFacts(mirror)
+            if facts.adapters.contains(where: \.isScanning) { facts.clients = try clients(besides: owner) }
+            return .running(facts)
         case .error(let error): return BluezState(error)
         case .silence: return .silent("")
         }
+    }
+
+    /// Bluetoothd does not tell for which program it scans. Each that uses it listens to it, and the bus tells root who listens.
+    /// Empty for other users, and for a bus that does not tell.
+    private func clients(besides owner: String) throws(SystemError) -> [BusClient] {
+        let call = BusCall(
+            "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus.Debug.Stats", "GetAllMatchRules", [])
+        guard case .values(let values) = try ask(call), case .dictionary(_, _, let listeners)? = values.first else {
+            return []
+        }
+        var found: Set<BusClient> = []
+        for listener in listeners.filter(Self.listensToBluetoothd).prefix(Self.mostClients) {
+            guard let name = listener.key.string, name != owner else { continue }
+            guard case .values(let numbers) = try ask(.ofBus("GetConnectionUnixProcessID", [.string(name)])),
+                case .uint32(let process)? = numbers.first
+            else { continue }
+            if let client = BusClient(process: Int32(clamping: process)), client.mayScan { found.insert(client) }
+        }
+        return found.sorted { $0.process < $1.process }
+    }
+
+    private static let mostClients = 64
+
+    private static func listensToBluetoothd(_ listener: BusEntry) -> Bool {
+        guard case .array(_, let rules) = listener.value else { return false }
+        return rules.contains { $0.string?.contains("'\(BluezInterface.service)'") == true }
     }
 
     /// The loop's deadline holds also before the bus accepts the connection, when sd-bus's own does not run yet.
@@ -90,6 +119,24 @@ private struct Conversation {
             try loop.runOnce(timeout: left)
         }
         return answer ?? .silence
+    }
+}
+
+extension BusClient {
+    /// Nil for a process that has ended, or that is not seen from here.
+    init?(process: Int32) {
+        guard let name = (try? File.text(at: "/proc/\(process)/comm"))?.split(separator: "\n").first else { return nil }
+        let group = (try? File.text(at: "/proc/\(process)/cgroup")) ?? ""
+        let unit = group.split(whereSeparator: { "/\n".contains($0) }).last { $0.hasSuffix(".service") }
+        self.init(String(name), process: process, unit: unit.map(String.init))
+    }
+
+    /// Not we ourselves, nor what is known to use bluetoothd without a scan.
+    fileprivate var mayScan: Bool {
+        process != getpid()
+            && ![
+                "wakebridged", "NetworkManager", "ModemManager", "upowerd", "wireplumber", "pulseaudio", "pipewire",
+            ].contains(name)
     }
 }
 

@@ -8,10 +8,7 @@ extension BluetoothSource {
     func adopt(_ peripheral: BluezPeripheral, at path: String) {
         applyBondLoss(peripheral, at: path)
         let uri = peripheral.uri
-        guard
-            planner.pins.allow(
-                client.mirror.adapters[path.parent]?.address, for: [peripheral.alias, peripheral.address, uri])
-        else { return dismiss(path) }
+        guard isAllowed(peripheral, at: path) else { return dismiss(path) }
         // With its pairing a peripheral may have told who it is.
         if let known = uris[path], known != uri { release(path) }
         let session = watched[uri]?.machine.session ?? host.session(of: uri)
@@ -36,6 +33,12 @@ extension BluetoothSource {
         watched[uri]?.hasPublicAddress = peripheral.hasPublicAddress
         watched[uri]?.isTrusted = peripheral.isTrusted
         reconcile(uri, at: path, isTrusted: peripheral.isTrusted, wasTrusted: wasTrusted)
+    }
+
+    private func isAllowed(_ peripheral: BluezPeripheral, at path: String) -> Bool {
+        let pins = planner.pins
+        let names = pins.names(of: peripheral, profiles: host.profiles.all.lazy.map(\.name))
+        return pins.allow(client.mirror.adapters[path.parent]?.address, for: names)
     }
 
     private func introduce(_ device: Device, _ plan: BluetoothPlan) {
