@@ -34,7 +34,7 @@ make_disk() { # SUITE
     cp Tests/Installed/keyboard.service Tests/Installed/radio.service "$root/etc/systemd/system/"
     ln -sf ../keyboard.service "$root/etc/systemd/system/multi-user.target.wants/keyboard.service"
     cp -L "$root/vmlinuz" "$root/initrd.img" "$place/$1/"
-    pour "$root" "$place/$1.img" 3G
+    pour "$root" "$place/$1.img" 1800M
 }
 
 pour() { # FOLDER IMAGE SIZE: makes a disk of a folder

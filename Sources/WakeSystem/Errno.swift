@@ -35,6 +35,9 @@ public struct Errno: Hashable, Sendable {
     /// The machine has run out of something that may be available later: descriptors, processes, memory, disk space.
     public var isExhaustion: Bool { [EMFILE, ENFILE, EAGAIN, ENOMEM, ENOSPC, EDQUOT].contains(code) }
 
+    /// The file system takes no writes, as after a fault of its disk.
+    public var isReadOnly: Bool { code == EROFS }
+
     /// `ENOENT`, or `E4095` where the C library knows no name.
     public var name: String {
         guard let name = clinux_errno_name(code) else { return "E\(code)" }

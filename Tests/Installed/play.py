@@ -37,7 +37,7 @@ class Play:
     def claim(self, what, holds, said=""):
         self.claims += 1
         self.failed += not holds
-        tail = "" if holds else f": {said}"
+        tail = "" if holds else f": {said}".replace("\n", " | ")
         print(f"installed: {self.suite}: {'PASS' if holds else 'FAILED'}: {what}{tail}", flush=True)
 
     def figure(self, what, value):
@@ -171,9 +171,9 @@ class Play:
             self.claim(f"{what}: {clause}", until(lambda: words in said(), 20, 1), said())
 
     def starve(self):
-        self.machine.said("fallocate -l 100T /fill 2>/dev/null; dd if=/dev/zero of=/fill bs=1M 2>/dev/null; dd if=/dev/zero of=/fill2 bs=1 2>/dev/null; sync || true")
+        self.machine.said("for size in 1M 4k; do dd if=/dev/zero of=/fill.$size bs=$size 2>/dev/null || true; done; sync", 600)
         self.restart_into("a full disk", "No space left on device", "it says that the disk is full")
-        self.machine.said("rm -f /fill /fill2; sync")
+        self.machine.said("rm -f /fill.*; sync")
         self.restart_into("a root that is read only", "Read-only file system", "it says that it cannot write", "ro")
         self.restart_into("a clock that is not set", "", "", "rw", "-rtc", "base=2001-01-01T00:00:00")
         known = len(self.account.numbers())

@@ -21,7 +21,8 @@ public final class Daemon {
     let startedAt: Instant
     private let options: DaemonOptions
     private let lock: LockFile
-    private let stateLock: LockFile
+    /// Nil where the disk is read only: then no other daemon writes there either.
+    private let stateLock: LockFile?
     private let monitors: MachineMonitors
     let bus: SystemBus
     let sources: LiveSources
@@ -46,7 +47,7 @@ public final class Daemon {
         // Before the sweep: what another living daemon runs must not be taken for left-overs.
         lock = try LockFile(at: options.runtimeDirectory + "/wakebridged.lock")
         try Directory.create(options.stateDirectory)
-        stateLock = try LockFile(at: options.stateDirectory + "/wakebridged.lock")
+        stateLock = try Self.lockState(options.stateDirectory)
         settings = try Self.settings(options)
         let (profiles, errors) = ProfileFolder.load(ProfileFolder.known(in: options.configurationDirectory))
         for error in errors { Log("profiles").error("\(error.description); this profile is left out") }
@@ -253,6 +254,14 @@ public final class Daemon {
         ServiceState.stopping()
         if !sources.areReal { sources.stop() }
         bridge.finish()
+    }
+
+    private static func lockState(_ directory: String) throws -> LockFile? {
+        do {
+            return try LockFile(at: directory + "/wakebridged.lock")
+        } catch let error where error.errno.isReadOnly {
+            return nil
+        }
     }
 
     private static func settings(_ options: DaemonOptions) throws -> BridgeSettings {

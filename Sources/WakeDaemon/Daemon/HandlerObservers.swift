@@ -13,7 +13,7 @@ final class HandlerObservers {
     init(_ logBook: HandlerLogBook, of bridge: Bridge, clock: any WakeClock) throws(SystemError) {
         self.logBook = logBook
         history = WakeHistory(clock: clock)
-        statusLine = try StatusLine(catalog: bridge.catalog, loop: bridge.loop)
+        statusLine = try StatusLine(catalog: bridge.catalog, journal: bridge.journal, loop: bridge.loop)
         programs = ProgramWatch(catalog: bridge.catalog, loop: bridge.loop)
     }
 

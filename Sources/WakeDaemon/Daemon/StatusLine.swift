@@ -1,6 +1,7 @@
 // The line that `systemctl status` shows: what the daemon lacks, how many devices are connected, and which handlers do not run.
 import WakeCore
 import WakeEngine
+import WakeJournal
 import WakeLoop
 import WakeModel
 import WakeSources
@@ -12,14 +13,13 @@ final class StatusLine: DecisionListener, EventSink, NoticeListener {
     private var timer: Timer?
     /// Nil where no Bluetooth is watched.
     var bluetooth: BluetoothSource?
-    /// Events that should outlive this process do not, because the disk does not take them.
-    private var isForgetful = false
+    private let journal: Journal
     private var barred: [HandlerID: HandlerState] = [:]
     private var told = ""
     private static let pause = TimeSpan.seconds(1)
 
-    init(catalog: Catalog, loop: EventLoop) throws(SystemError) {
-        self.catalog = catalog
+    init(catalog: Catalog, journal: Journal, loop: EventLoop) throws(SystemError) {
+        (self.catalog, self.journal) = (catalog, journal)
         // Without a service manager there is nothing to wake up for.
         if ServiceState.isHeard { timer = try loop.timer(on: .monotonic, of: self) { $0.update() } }
     }
@@ -45,13 +45,7 @@ final class StatusLine: DecisionListener, EventSink, NoticeListener {
     }
 
     func hear(_ notice: Notice) {
-        guard case .bridge(let condition, _) = notice else { return }
-        switch condition {
-        case "durability-lost": isForgetful = true
-        case "durability-restored": isForgetful = false
-        default: break
-        }
-        updateSoon()
+        if case .bridge = notice { updateSoon() }
     }
 
     func updateSoon() {
@@ -80,7 +74,8 @@ final class StatusLine: DecisionListener, EventSink, NoticeListener {
         if let bluetooth, !bluetooth.adapters.contains(where: \.isPowered) {
             lacking.append(bluetooth.adapters.isEmpty ? "no Bluetooth adapter" : "Bluetooth is off")
         }
-        if isForgetful { lacking.append("events are kept in memory only") }
+        let health = journal.health
+        if health.run != .ok || health.disk != .ok { lacking.append("events are kept in memory only") }
         return lacking
     }
 

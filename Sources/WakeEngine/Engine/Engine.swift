@@ -95,12 +95,13 @@ public final class Engine {
     }
 
     /// Every handler that `adopt` adopts has its gaps then, and the journal crosses out what they tell in the same commit:
-    /// no loss is told twice, even if the bridge is killed meanwhile.
+    /// no loss is told twice, even if the bridge is killed meanwhile. Files that could not be opened are told too.
     package func reportLosses(adopting adopt: () -> Void) {
         turn.keepTogether {
             adopt()
             journal.recordLossesReported()
         }
+        for loss in recovery.losses { turn.report(.lost(loss)) }
     }
 }
 

@@ -286,7 +286,7 @@ public final class Turn {
     }
 
     /// What is kept only in memory from here on, or again on disk, is told to operators and handlers, once.
-    private func report(_ outcome: CommitOutcome) {
+    func report(_ outcome: CommitOutcome) {
         switch outcome {
         case .committed: break
         case .lost(let loss):
