@@ -84,6 +84,8 @@ def blocks(path):
             elif line.startswith("<!-- needs: "):
                 needs = line[len("<!-- needs: "):].split(" -->")[0]
             elif line:
+                if needs:
+                    raise Refusal("line %d: '%s' is needed by no block" % (number, needs))
                 after = None
                 said = (re.findall(r"`([^`]+)`", line) or [said])[-1]
     return [block for block in found if block.language in ("sh", "json5")]

@@ -15,7 +15,7 @@ built=$(Scripts/deb.sh | tail -n 1)
 took "the package"
 for suite in bookworm trixie; do
     # Kept as it was made: what a run writes lies in a layer over it.
-    [ -e "$place/$suite.apt" ] || make_debian "$suite" "$place/$suite" --variant=apt --include=ca-certificates,dbus,sudo,systemd-sysv
+    [ -x "$place/$suite/usr/bin/sudo" ] || make_debian "$suite" "$place/$suite" --variant=apt --include=ca-certificates,dbus,sudo,systemd-sysv
     # shellcheck disable=SC2086  # a list of pages
     [ "${1:-}" = footprint ] || python3 Scripts/follow.py "$place/$suite" "$built" $pages
     python3 Scripts/footprint.py "$place/$suite" "$built"
