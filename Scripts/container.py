@@ -59,7 +59,7 @@ class Container:
             os.mkdir(os.path.join(self.layer, name))
         self.cgroup = os.path.join(cgroups(), "debian-%d" % os.getpid())
         os.makedirs(self.cgroup, exist_ok=True)
-        self.process = None
+        self.process = self.home = None
 
     def __enter__(self):
         try:
@@ -82,6 +82,7 @@ class Container:
         self.process = subprocess.Popen(words, cwd=self.layer, stdin=subprocess.DEVNULL)
         self.wait_for_boot()
         self.must("id pi >/dev/null 2>&1 || useradd --create-home --shell /bin/bash pi")
+        self.home = self.must("echo ~pi").strip()
         self.must("echo 'pi ALL=(ALL) NOPASSWD: ALL' >/etc/sudoers.d/pi && chmod 440 /etc/sudoers.d/pi")
 
     def wait_for_boot(self):

@@ -107,7 +107,7 @@ class Reader:
     """Follows pages in one container, with one home and one folder where commands run."""
 
     def __init__(self, container, had):
-        self.container, self.had, self.folder, self.strap = container, had, "/home/pi", None
+        self.container, self.had, self.folder, self.strap = container, had, container.home, None
 
     def follow(self, path):
         name, counts, missing = os.path.basename(path), {"run": 0, "shown": 0, "files": 0, "strap": 0}, {}
@@ -223,7 +223,7 @@ def furnish_apt(container):
 def furnish(container, package):
     """What the reader has before the first page: the package and, where apt has none, Swift. Returns what blocks may need."""
     furnish_apt(container)
-    shutil.copy(package, container.path("/home/pi/"))
+    shutil.copy(package, container.path(container.home))
     had = {"strap"}
     if container.run("apt-cache show swiftlang")[0] == 0:
         return had | {"Debian 13"}

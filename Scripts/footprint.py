@@ -79,9 +79,9 @@ def await_beats(container, daemon, beats):
 def main(base, package):
     with Container(base) as container:
         furnish_apt(container)
-        with open(package, "rb") as source, open(container.path("/root/wakebridge.deb"), "wb") as copy:
+        with open(package, "rb") as source, open(container.path("/mnt/wakebridge.deb"), "wb") as copy:
             copy.write(source.read())
-        container.must("apt-get -qq install /root/wakebridge.deb >/dev/null 2>&1")
+        container.must("apt-get -qq install /mnt/wakebridge.deb >/dev/null 2>&1")
         size = int(container.must("dpkg-query --show --showformat='${Installed-Size}' wakebridge"))
         print("package: %.1f MB; installed: %.1f MB" % (os.path.getsize(package) / 1e6, size * 1024 / 1e6))
         starts = sorted(start_time(container) for _ in range(STARTS))
