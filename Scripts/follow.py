@@ -27,8 +27,8 @@ RECORDING = "/usr/share/wakebridge/Devices/heart-rate-monitor/recording.trace"
 LIMIT = 1800
 # What is not had in the container, and what plays the commands that need it.
 ELSEWHERE = {
-    "adapter": "Tests/Lab/scenarios/setup.py and first-beat.py in the lab's machine",
-    "checkout": "InstallTests and make check-debian13",
+    "adapter": "the scenarios setup, crowded-room, first-beat and doctor in the lab's machine",
+    "checkout": "MakefileTests, which installs to another folder",
     "Debian 13": "the run on Debian 13",
 }
 VOLATILE = [
