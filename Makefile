@@ -12,7 +12,7 @@ export PATH := $(PATH):/usr/libexec/swift/bin:/opt/swift/usr/bin:$(HOME)/.local/
 SOURCES = Package.swift Packages/wakehandler/Package.swift Sources Tests Examples
 RELEASE = Scripts/release.sh
 
-.PHONY: help deb demo test test-rest test-all test-debian13 test-arm64 test-deb test-installed check check-debian13 check-sanitize bench bench-lab bench-fleet census break lab lab-soak lab-recording build build-arm64 wakehandler install uninstall clean prepare \
+.PHONY: help deb demo test test-rest test-all test-debian13 test-arm64 test-deb test-installed test-tutorials check check-debian13 check-sanitize bench bench-lab bench-fleet census break lab lab-soak lab-recording build build-arm64 wakehandler install uninstall clean prepare \
 	prepare-tests prepare-lab prepare-bench
 
 help: ## tell what can be made
@@ -99,6 +99,9 @@ test-deb: prepare ## build the package, and install, try, remove and purge it in
 
 test-installed: prepare prepare-lab ## play the package's life on whole machines with systemd: setup, power cut, upgrade, full disk, removal
 	@Scripts/test-installed.sh $(SUITES)
+
+test-tutorials: prepare ## follow the tutorials to the letter in a fresh Debian 12 and 13, and print what the package costs there
+	@Scripts/test-tutorials.sh $(ARGS)
 
 clean: ## forget everything that was built
 	rm -rf .build

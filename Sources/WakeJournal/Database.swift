@@ -92,6 +92,8 @@ final class Database {
 
     /// Moves the WAL into the file and truncates it. Another reader may make that partial, which is no error.
     func checkpoint() throws(SQLiteFailure) {
+        // To cut an empty WAL would write to the disk each time, though nothing is there for it.
+        guard framesInLog() != 0 else { return }
         let code = sqlite3_wal_checkpoint_v2(connection, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
         guard code == SQLITE_OK || code & 0xff == SQLITE_BUSY || code & 0xff == SQLITE_LOCKED else {
             throw lastFailure(code)

@@ -1,5 +1,8 @@
 // wakebridge new: writes a handler or a profile to begin with.
+import Glibc
+import WakeDaemon
 import WakeModel
+import WakeSystem
 import WakeWords
 
 extension Verb {
@@ -43,8 +46,22 @@ extension Verb {
                 throw .usage("--\(option) has no meaning for a \(what)")
             }
             let made = what == "handler" ? try NewHandler(words).write() : try NewProfile(words).write()
+            awaitDaemon(words, made)
             Console.print(words.has("json") ? made.json : Array(made.text.utf8))
             return 0
+        }
+    }
+
+    /// A daemon takes a new manifest up a moment later. What is asked next about the handler must find it.
+    private static func awaitDaemon(_ words: ParsedWords, _ made: NewFiles) {
+        let name = words.operands[1]
+        guard made.paths.contains(BridgePlaces.mine.configuration + "/handlers.d/\(name).json5") else { return }
+        let end = SystemClock.monotonic() + .seconds(3)
+        while SystemClock.monotonic() < end,
+            let known = try? words.client.ask(.get, "/v1/handlers", within: .seconds(3)).json.list("handlers"),
+            !known.contains(where: { $0["id"]?.string == name })
+        {
+            usleep(20_000)
         }
     }
 }

@@ -31,9 +31,11 @@ struct ReadmeTests {
 
     /// The same commands, on the programs that were built with this test, and quicker.
     private func tried(_ command: String) -> String {
-        command.replacing("wakebridge replay", with: "'\(builtPrograms)/wakebridge' replay")
-            .replacing("/usr/share/wakebridge/Devices", with: "'\(package)/Devices'")
-            .replacing("--speed 4", with: "--speed max")
+        command.replacing("sudo ", with: "").replacing(
+            "wakebridge replay", with: "'\(builtPrograms)/wakebridge' replay"
+        )
+        .replacing("/usr/share/wakebridge/Devices", with: "'\(package)/Devices'")
+        .replacing("--speed 4", with: "--speed max")
     }
 
     @Test("`make demo` shows each beat as the README does, and the process running at it and frozen after it")

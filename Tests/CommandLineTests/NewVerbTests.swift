@@ -166,4 +166,22 @@ import WakeSystem
         #expect(text(of: folder + "/box/profile.json5").contains("match: { services: [\"181a\"] }"))
         #expect(try tool("check", folder + "/box/profile.json5").exit == 0)
     }
+
+    @Test("a new handler is told of once the daemon has taken it up, so that the next command finds it")
+    func waitsForDaemon() throws {
+        var asked = 0
+        let fixture = try Fixture(group: Machine.isRoot ? 1 : nil) { _ in
+            asked += 1
+            let known = asked < 3 ? "" : #"{"id":"hr"}"#
+            return .json(status: 200, Array("{\"handlers\":[\(known)]}".utf8))
+        }
+        chmod(fixture.directory, 0o755)
+        try Directory.create(folder + "/config", mode: 0o777)
+        chmod(folder + "/config", 0o777)
+        let ordinary = Machine.isRoot ? ["setpriv", "--reuid=1", "--regid=1", "--clear-groups"] : []
+        let places = ["env", "-C", "/tmp", "HOME=\(folder)", "XDG_CONFIG_HOME=\(folder)/config"]
+        let words = ["new", "handler", "hr", "-p", "heart-rate-monitor", "--socket", fixture.path]
+        let made = try fixture.run(ordinary + places + [Built.tool] + words)
+        #expect(made.exit == 0 && asked == 3, "\(asked) \(made)")
+    }
 }

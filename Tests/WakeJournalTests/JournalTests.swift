@@ -1,5 +1,6 @@
 // What the journal guarantees across crashes, damage and full disks, shown with real files.
 import Glibc
+import TestBench
 import Testing
 import WakeModel
 
@@ -321,5 +322,22 @@ struct JournalTests {
         let later = try scratch.journal()
         #expect(later.id == "j2")
         #expect(later.devices().map(\.1) == [accessory])
+    }
+
+    @Test("While all events have durability run, compaction leaves the files on disk as they are, to the byte")
+    func leavesDiskAlone() throws {
+        let journal = try ready()
+        _ = journal.compact()
+        let files = ["", "-wal", "-shm"].map { scratch.disk + $0 }
+        let before = files.map { bytes(of: $0) }
+        #expect(before[0].count > 0 && before[2].count > 0)
+        for round in UInt64(0)..<3 {
+            journal.append(round * 10 + 1...round * 10 + 10)
+            _ = journal.commit()
+            journal.acknowledge((round * 10 + 1...round * 10 + 10).map { Sequence($0) }, by: a)
+            _ = journal.commit()
+            _ = journal.compact()
+        }
+        #expect(files.map { bytes(of: $0) } == before)
     }
 }
