@@ -40,6 +40,26 @@ struct InstallTests {
         }
     }
 
+    @Test("the unit denies no system call that the daemon's own C code makes", .enabled(if: hasAnalyzer))
+    func deniedCalls() throws {
+        defer { Directory.removeTree(folder) }
+        let unit = lines(of: "\(packageFolder)/Packages/systemd/wakebridged.service")
+        let filter = try #require(unit.first { $0.hasPrefix("SystemCallFilter=~") }).dropFirst("SystemCallFilter=~".count)
+        let denied = filter.split(separator: " ").flatMap { systemCalls(in: String($0)) }
+        #expect(denied.contains("reboot"), "systemd-analyze names the calls of no group")
+        let code = run("cat '\(packageFolder)'/Sources/C*/*.c").output
+        #expect(code.contains("adjtimex("))
+        let called = try denied.filter { code.contains(try Regex("\\b\($0)\\(|\\bSYS_\($0)\\b")) }
+        #expect(called == [])
+    }
+
+    /// The system calls of a group as systemd knows it, and of the groups in that.
+    private func systemCalls(in group: String) -> [String] {
+        let words = run("systemd-analyze syscall-filter '\(group)'").output.split(whereSeparator: \.isNewline)
+            .map { $0.drop { $0 == " " } }.dropFirst().filter { !$0.hasPrefix("#") }
+        return words.flatMap { $0.hasPrefix("@") ? systemCalls(in: String($0)) : [String($0)] }
+    }
+
     @Test(
         "make install puts programs, profiles, pages, completions, unit and udev rules below PREFIX, and uninstall takes all away"
     )
