@@ -18,6 +18,10 @@ def event(sequence, device="strap", attempt=1, kind="data", **data):
         "budgetms": 10000, "data": data or {"value": {"bpm": 73}, "raw": "1049", "characteristic": "2a37"}})
 
 
+def gap(sequence, start, end):
+    return event(sequence, kind="gap", **{"cause": "overflow", "from": start, "to": end})
+
+
 def notice(kind, **data):
     return json.dumps({"id": "n1", "source": "/wakebridge", "type": f"wakebridge.{kind}", "data": data})
 
@@ -79,6 +83,30 @@ class SessionTest(unittest.TestCase):
                 self.feed(event(2, attempt=2), event(3, attempt=2))
         self.assertEqual(seen, [(2, 1), (4, 1), (2, 2), (3, 2)])
         self.assertEqual(self.replies()[0], {"nack": 2, "after_s": 1.5})
+
+    def seen_after_a_retry(self, *lines):
+        """The numbers that a handler gets which gives event 2 back before these lines come."""
+        self.feed(event(2), event(3), ends=False)
+        seen = []
+        for each in self.session.events():
+            seen.append(each.sequence)
+            if seen == [2]:
+                each.retry()
+                self.feed(*lines)
+            else:
+                each.done()
+        return seen
+
+    def test_a_gap_that_covers_a_refused_event_ends_the_wait_for_it(self):
+        lost = gap(9, "2026-11-21T07:42:46.727125Z", "2026-11-21T07:42:46.727125Z")
+        self.assertEqual(self.seen_after_a_retry(lost, event(10)), [2, 9, 10])
+
+    def test_a_gap_of_another_time_leaves_the_refused_events_with_the_daemon(self):
+        before = gap(9, "2026-11-21T07:42:40Z", "2026-11-21T07:42:46Z")
+        after = gap(10, "2026-11-21T07:42:47Z", "2026-11-21T07:42:48Z")
+        again = [event(2, attempt=2), event(3, attempt=2)]
+        self.assertEqual(self.seen_after_a_retry(before, after, event(11), *again), [2, 2, 3])
+        self.assertEqual([reply.get("ack") for reply in self.replies()], [None, 2, 3])
 
     def test_events_that_the_daemon_took_back_are_forgotten(self):
         self.feed(event(1), event(2), notice("resumed", frozen_for_ms=1, reason="owed", open=[2]))

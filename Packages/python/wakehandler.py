@@ -136,6 +136,12 @@ class Event:
         """
         self._session._give_back(self, after_s)
 
+    def _ends_wait(self, awaited: Event) -> bool:
+        """Whether this is the refused event again, or a gap that may report its loss: one that covers its time."""
+        if self.kind == "gap" and _time(self.data.get("from")) <= awaited.time <= _time(self.data.get("to")):
+            return True
+        return self.sequence == awaited.sequence
+
     def __repr__(self) -> str:
         return f"Event({self.kind} {self.id} of {self.device}, attempt {self.attempt})"
 
@@ -187,7 +193,7 @@ class Session:
         self._is_ended = False
         self._arrived: Deque[Event] = deque()
         self._open: List[Tuple[Event, Optional[str]]] = []
-        self._refused: Dict[str, int] = {}
+        self._refused: Dict[str, Event] = {}
         self._tasks: Dict[int, Task] = {}
         self._waiting: Dict[int, Any] = {}
         self._last_reference = 0
@@ -308,9 +314,8 @@ class Session:
         """False for an event behind a retry of its device: it comes again, in order."""
         if not (event.kind == "attention" and event.data.get("kind") == "link-down"):
             awaited = self._refused.get(event.source)
-            if awaited is not None and awaited != event.sequence and event.kind != "gap":
+            if awaited and not event._ends_wait(awaited):
                 return False
-            # A gap ends the wait too: the awaited event may have been lost.
             self._refused.pop(event.source, None)
         self._open = [entry for entry in self._open if entry[0].sequence != event.sequence]
         self._open.append((event, None))
@@ -334,7 +339,7 @@ class Session:
         place = self._place(event)
         if place is None:
             return
-        self._refused[event.source] = event.sequence
+        self._refused[event.source] = event
         self._open = [entry for number, entry in enumerate(self._open)
                       if number < place or entry[0].source != event.source]
         wait = {} if after_s is None else {"after_s": min(max(after_s, 0), _LONGEST_WAIT_S)}
@@ -442,7 +447,9 @@ def _is_open(descriptor: int) -> bool:
 
 
 def _time(text: Any) -> datetime.datetime:
+    utc = datetime.timezone.utc
     try:
-        return datetime.datetime.fromisoformat(str(text).replace("Z", "+00:00"))
+        time = datetime.datetime.fromisoformat(str(text).replace("Z", "+00:00"))
     except ValueError:
-        return datetime.datetime.fromtimestamp(0, datetime.timezone.utc)
+        return datetime.datetime.fromtimestamp(0, utc)
+    return time if time.tzinfo else time.replace(tzinfo=utc)
