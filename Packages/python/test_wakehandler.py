@@ -153,6 +153,21 @@ class SessionTest(unittest.TestCase):
         self.assertEqual([each.sequence for each in self.session.events()], [1])
         self.assertEqual(self.replies()[0]["write"], {"device": "strap", "characteristic": "2a39", "hex": "01"})
 
+    def test_lines_stay_in_order_when_a_callback_reads_on(self):
+        def ask(_):
+            self.feed(notice("remaining", remaining_ms=500, ref=1), event(2))
+            self.session.time_remaining()
+        self.session._on_notice = ask
+        self.feed(notice("memory", level="some"), event(1), ends=False)
+        self.assertEqual([each.sequence for each in self.session.events()], [1, 2])
+
+    def test_a_callback_finds_its_answer_behind_the_line_that_called_it(self):
+        left = []
+        self.session._on_notice = lambda _: left.append(self.session.time_remaining())
+        self.feed(notice("memory", level="some"), notice("remaining", remaining_ms=500, ref=1))
+        self.assertEqual(list(self.session.events()), [])
+        self.assertEqual(left, [0.5])
+
     def test_a_line_that_is_no_event_is_told_and_passed_over(self):
         self.feed("garbage", event(1))
         self.assertEqual([each.sequence for each in self.session.events()], [1])

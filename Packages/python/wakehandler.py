@@ -190,6 +190,7 @@ class Session:
         self._input = input
         self._on_notice = on_notice
         self._rest = b""
+        self._lines: Deque[bytes] = deque()
         self._is_ended = False
         self._arrived: Deque[Event] = deque()
         self._open: List[Tuple[Event, Optional[str]]] = []
@@ -211,7 +212,7 @@ class Session:
                 event = self._arrived.popleft()
                 if self._opens(event):
                     yield event
-            if self._is_ended:
+            if self._is_over:
                 return
             self._read()
 
@@ -294,7 +295,7 @@ class Session:
         reference = self._next_reference()
         self._waiting[reference] = None
         self._send({**members, "ref": reference})
-        while self._waiting[reference] is None and not self._is_ended:
+        while self._waiting[reference] is None and not self._is_over:
             self._read()
         answer = self._waiting.pop(reference)
         if answer is None:
@@ -355,19 +356,30 @@ class Session:
 
     # What comes in.
 
+    @property
+    def _is_over(self) -> bool:
+        return self._is_ended and not self._lines
+
     def _read(self) -> None:
-        """Waits for bytes, and handles the lines in them."""
+        """Handles the lines that have come, the oldest first; waits for bytes where none has.
+
+        A callback may get here again: each line leaves the queue before it is handled, so none overtakes another.
+        """
+        if not self._lines:
+            self._receive()
+        while self._lines:
+            self._handle(self._lines.popleft())
+
+    def _receive(self) -> None:
         chunk = os.read(self._input, 65_536)
         self._is_ended = not chunk
         lines = (self._rest + chunk).split(b"\n")
         self._rest = b"" if self._is_ended else lines.pop()
-        for line in lines:
-            if line.strip():
-                self._handle(line)
+        self._lines.extend(line for line in lines if line.strip())
 
     def _read_available(self) -> None:
         import select
-        while not self._is_ended and select.select([self._input], [], [], 0)[0]:
+        while self._lines or (not self._is_ended and select.select([self._input], [], [], 0)[0]):
             self._read()
 
     def _handle(self, text: bytes) -> None:
