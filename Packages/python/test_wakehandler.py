@@ -4,6 +4,7 @@ import io
 import json
 import os
 import pathlib
+import threading
 import unittest
 
 import wakehandler
@@ -179,6 +180,27 @@ class SessionTest(unittest.TestCase):
         for each in self.session.events():
             each.done()
         self.assertIsNone(wakehandler.Session(replies=200)._replies)
+
+    def test_input_that_does_not_block_is_waited_for(self):
+        os.set_blocking(self.reading, False)
+        feeding = threading.Timer(0.05, self.feed, [event(1)])
+        feeding.start()
+        self.assertEqual([each.sequence for each in self.session.events()], [1])
+        feeding.join()
+
+    def test_a_reply_waits_for_room_in_a_pipe_that_does_not_block(self):
+        os.set_blocking(self.writing, False)
+        filled = 0
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                filled += os.write(self.writing, b" " * 4096)
+        emptying = threading.Timer(0.05, os.read, [self.answers, filled])
+        emptying.start()
+        self.feed(event(1))
+        for each in self.session.events():
+            each.done()
+        emptying.join()
+        self.assertEqual(self.replies(), [{"ack": 1, "result": "useful"}])
 
     def test_log_lines_are_written_at_once(self):
         with contextlib.redirect_stdout(io.StringIO()) as output:

@@ -17,6 +17,7 @@ import dataclasses
 import datetime
 import json
 import os
+import select
 import sys
 import time
 from collections import deque
@@ -277,12 +278,13 @@ class Session:
     # What goes out.
 
     def _send(self, members: Dict[str, Any]) -> None:
-        if self._replies is None:
+        replies = self._replies
+        if replies is None:
             return
         rest = (json.dumps(members, separators=(",", ":")) + "\n").encode()
         try:
             while rest:
-                rest = rest[os.write(self._replies, rest):]
+                rest = rest[_when_ready(replies, select.POLLOUT, lambda: os.write(replies, rest)):]
         except OSError:
             # The reader has closed its end, and nothing that follows can be told either.
             self._replies = None
@@ -371,15 +373,14 @@ class Session:
             self._handle(self._lines.popleft())
 
     def _receive(self) -> None:
-        chunk = os.read(self._input, 65_536)
+        chunk = _when_ready(self._input, select.POLLIN, lambda: os.read(self._input, 65_536))
         self._is_ended = not chunk
         lines = (self._rest + chunk).split(b"\n")
         self._rest = b"" if self._is_ended else lines.pop()
         self._lines.extend(line for line in lines if line.strip())
 
     def _read_available(self) -> None:
-        import select
-        while self._lines or (not self._is_ended and select.select([self._input], [], [], 0)[0]):
+        while self._lines or (not self._is_ended and _is_ready(self._input, select.POLLIN, 0)):
             self._read()
 
     def _handle(self, text: bytes) -> None:
@@ -447,6 +448,21 @@ class Session:
 
 def _address(device: str, characteristic: Optional[str]) -> Dict[str, str]:
     return {"device": device, **({"characteristic": characteristic.lower()} if characteristic else {})}
+
+
+def _is_ready(descriptor: int, events: int, timeout_ms: Optional[int]) -> bool:
+    waiting = select.poll()
+    waiting.register(descriptor, events)
+    return bool(waiting.poll(timeout_ms))
+
+
+def _when_ready(descriptor: int, events: int, call: Callable[[], Any]) -> Any:
+    """A program that shares the descriptor may have made it non-blocking: the call then waits here."""
+    while True:
+        try:
+            return call()
+        except BlockingIOError:
+            _is_ready(descriptor, events, None)
 
 
 def _is_open(descriptor: int) -> bool:
