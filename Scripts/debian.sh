@@ -35,6 +35,14 @@ mirror() {
 # How this machine's apt reaches its mirror: proxies and the like.
 apt_settings() { apt-config dump | grep -E '^Acquire::(https?|Retries|Check)' || true; }
 
+# Passes on what dpkg-shlibdeps says, but asks for no older C library than that version.
+with_libc() { # VERSION
+    said=$(cat)
+    asked=$(echo "$said" | sed -n 's/.*libc6 (>= \([^)]*\)).*/\1/p')
+    [ -n "$asked" ] && dpkg --compare-versions "$asked" ge "$1" || asked=$1
+    echo "$said" | sed "s/libc6 (>= [^)]*)/libc6 (>= $asked)/"
+}
+
 # Installs what `need` found missing.
 install_missing() { # LOSS: what cannot be done without
     [ -n "$missing" ] || return 0

@@ -85,6 +85,32 @@ struct InstallTests {
         #expect(run("find '\(folder)' -type f").output == "")
     }
 
+    @Test("the package has its unit below /usr/lib, where Debian 12's debhelper puts it elsewhere and Debian 13's does not", arguments: ["lib", "usr/lib"])
+    func unitInPackage(below lib: String) throws {
+        defer { Directory.removeTree(folder) }
+        let units = "\(folder)/debian/wakebridge/\(lib)/systemd/system"
+        try Directory.create(folder + "/bin")
+        put(
+            "#!/bin/sh\nmkdir -p '\(units)' && touch '\(units)/wakebridged.service'\n",
+            at: folder + "/bin/dh_installsystemd", mode: 0o755)
+        let rules = "make -C '\(folder)' -f '\(packageFolder)/Packages/debian/rules' override_dh_installsystemd"
+        let (status, output) = run("PATH='\(folder)/bin':\"$PATH\" \(rules)")
+        #expect(status == 0, "\(output)")
+        let files = run("find '\(folder)/debian/wakebridge' -type f -printf '%P\\n'; ls '\(folder)/debian/wakebridge'")
+        #expect(files.output == "usr/lib/systemd/system/wakebridged.service\nusr\n")
+    }
+
+    @Test(
+        "the package asks for the C library that its programs need, and for none older than 2.36",
+        arguments: [("2.4", "2.36"), ("2.38", "2.38"), ("2.36", "2.36")])
+    func libc(found: String, asked: String) {
+        defer { Directory.removeTree(folder) }
+        let words = "shlibs:Depends=libc6 (>= %s), libcurl4 (>= 7.16.2)"
+        #expect(
+            run(". Scripts/debian.sh; printf '\(words)\\n' \(found) | with_libc 2.36").output
+                == words.replacing("%s", with: asked) + "\n")
+    }
+
     @Test("systemd finds nothing wrong with the unit as it is installed", .enabled(if: hasAnalyzer))
     func verified() throws {
         defer { Directory.removeTree(folder) }
