@@ -81,11 +81,13 @@ put_tree Examples/handlers "$share/doc/wakebridge/examples"
 put_tree docs "$share/doc/wakebridge" ! -path 'docs/man/*' ! -path 'docs/dev/*'
 for file in README.md CHANGELOG.md SECURITY.md LICENSE; do put 644 "$file" "$share/doc/wakebridge/$file"; done
 
-# A root that is filled for another machine has no udev to tell.
+# A root that is filled for another machine has no systemd and no udev to tell. Neither reads files below other prefixes.
 if [ -z "$root" ]; then
-    echo "The udev rules hold from now on with: sudo udevadm control --reload && sudo udevadm trigger"
     case $prefix in
-        /usr | /usr/local) ;;
-        *) echo "udev reads no rules below $prefix: copy those of $rules to /etc/udev/rules.d first" ;;
+        /usr | /usr/local) users='' folders='' ;;
+        *) users=" $lib/sysusers.d/wakebridge.conf" folders=" $lib/tmpfiles.d/wakebridge.conf" ;;
     esac
+    echo "The group and the folders are made by: sudo systemd-sysusers$users && sudo systemd-tmpfiles --create$folders"
+    echo "The udev rules hold from then on with: sudo udevadm control --reload && sudo udevadm trigger"
+    [ -z "$users" ] || echo "udev reads no rules below $prefix: copy those of $rules to /etc/udev/rules.d first"
 fi

@@ -111,6 +111,16 @@ struct InstallTests {
                 == words.replacing("%s", with: asked) + "\n")
     }
 
+    @Test("the package makes its group before udev reads the rules that name it")
+    func groupFirst() throws {
+        defer { Directory.removeTree(folder) }
+        let script = lines(of: "\(packageFolder)/Packages/debian/wakebridge.postinst")
+        // Here debhelper puts what makes the group.
+        let group = try #require(script.firstIndex(of: "#DEBHELPER#"))
+        let rules = try #require(script.firstIndex { $0.contains("udevadm control --reload") })
+        #expect(group < rules)
+    }
+
     @Test("systemd finds nothing wrong with the unit as it is installed", .enabled(if: hasAnalyzer))
     func verified() throws {
         defer { Directory.removeTree(folder) }
@@ -127,5 +137,11 @@ struct InstallTests {
         let (status, output) = run("Scripts/install.sh '\(builtPrograms)' '' '\(folder)' '\(folder)/units'")
         #expect(status == 0 && output.contains("sudo udevadm control --reload && sudo udevadm trigger"), "\(output)")
         #expect(output.contains("udev reads no rules below \(folder): copy those of \(folder)/lib/udev/rules.d"))
+        let advice = output.split(separator: "\n").filter { !$0.hasPrefix("  ") }
+        #expect(
+            advice.first == """
+                The group and the folders are made by: sudo systemd-sysusers \(folder)/lib/sysusers.d/wakebridge.conf \
+                && sudo systemd-tmpfiles --create \(folder)/lib/tmpfiles.d/wakebridge.conf
+                """)
     }
 }
