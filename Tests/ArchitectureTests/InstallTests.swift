@@ -85,6 +85,45 @@ struct InstallTests {
         #expect(run("find '\(folder)' -type f").output == "")
     }
 
+    /// The links of pages below a folder that lead nowhere, and how many links there are.
+    private func deadLinks(below root: String) throws -> (dead: [String], count: Int) {
+        var (dead, count): ([String], Int) = ([], 0)
+        for page in run("find '\(root)' -name '*.md'").output.split(separator: "\n").map(String.init) {
+            let folder = page.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
+            for link in try File.text(at: page).split(separator: "](").dropFirst() where !link.hasPrefix("#") {
+                let target = link.prefix { $0 != ")" && $0 != "#" }
+                guard !target.contains("://") else { continue }
+                count += 1
+                if !File.exists("\(folder)/\(target)") { dead.append("\(page): \(target)") }
+            }
+        }
+        return (dead, count)
+    }
+
+    @Test("every link of the installed pages leads to a file that is installed, and README and index are both there")
+    func links() throws {
+        defer { Directory.removeTree(folder) }
+        #expect(run("Scripts/install.sh '\(builtPrograms)' '\(folder)/tree' /usr /usr/lib/systemd/system").status == 0)
+        let (dead, count) = try deadLinks(below: folder + "/tree")
+        #expect(dead == [] && count > 150)
+        let pages = folder + "/tree/usr/share/doc/wakebridge"
+        #expect(lines(of: pages + "/README.md").first == "# WakeBridge")
+        #expect(lines(of: pages + "/docs/README.md").first == "# Documentation")
+    }
+
+    @Test("every link of the pages in the Debian package leads to a file of the package")
+    func linksOfPackage() throws {
+        defer { Directory.removeTree(folder) }
+        #expect(run("Scripts/install.sh '\(builtPrograms)' '\(folder)/tree' /usr /usr/lib/systemd/system").status == 0)
+        let rules = "make -C '\(folder)' -f '\(packageFolder)/Packages/debian/rules' override_dh_auto_install"
+        let (status, output) = run(rules)
+        #expect(status == 0, "\(output)")
+        let built = folder + "/debian/wakebridge"
+        // Debhelper puts these there later.
+        for name in ["copyright", "changelog.gz"] { put("", at: "\(built)/usr/share/doc/wakebridge/\(name)") }
+        #expect(try deadLinks(below: built).dead == [])
+    }
+
     @Test("the package has its unit below /usr/lib, where Debian 12's debhelper puts it elsewhere and Debian 13's does not", arguments: ["lib", "usr/lib"])
     func unitInPackage(below lib: String) throws {
         defer { Directory.removeTree(folder) }
