@@ -54,6 +54,17 @@ install_missing() { # LOSS: what cannot be done without
     missing=
 }
 
+# Gives a Debian what a running one has. What is mounted goes with the last process of a script that `unshare` has set apart.
+furnish() { # ROOT
+    # A root that is a mount itself is one in which tests can have mounts of their own.
+    mount --bind "$1" "$1"
+    for tree in proc dev sys; do mount --rbind "/$tree" "$1/$tree"; done
+    mount -t tmpfs -o mode=755 run "$1/run"
+    mount -t tmpfs -o mode=1777 tmp "$1/tmp"
+    # The mirror's certificate may be one that only this network knows.
+    for known in resolv.conf hosts ssl/certs/ca-certificates.crt; do [ ! -e "/etc/$known" ] || cp -L "/etc/$known" "$1/etc/$known"; done
+}
+
 # A Debian below .build, and beside it how apt was told to reach the mirror.
 make_debian() { # SUITE FOLDER OPTION...
     suite=$1 folder=$2

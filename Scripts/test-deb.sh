@@ -8,14 +8,6 @@ cd "$(dirname "$0")/.."
 
 place=$PWD/.build/deb/roots
 
-furnish() { # ROOT
-    mount --bind "$1" "$1"
-    for tree in proc dev sys; do mount --rbind "/$tree" "$1/$tree"; done
-    mount -t tmpfs -o mode=755 run "$1/run"
-    mount -t tmpfs -o mode=1777 tmp "$1/tmp"
-    for known in resolv.conf hosts ssl/certs/ca-certificates.crt; do [ ! -e "/etc/$known" ] || cp -L "/etc/$known" "$1/etc/$known"; done
-}
-
 inside() { # ROOT COMMAND
     chroot "$1" /usr/bin/env -i HOME=/root LANG=C.UTF-8 PATH=/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive \
         http_proxy="${http_proxy:-}" https_proxy="${https_proxy:-}" no_proxy="${no_proxy:-}" sh -euc "$2" </dev/null
