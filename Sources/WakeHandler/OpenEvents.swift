@@ -42,7 +42,8 @@ struct OpenEvents {
         guard let index = entries.firstIndex(where: { $0.sequence == sequence }) else { return false }
         let refused = entries[index]
         nacked[refused.device] = refused
-        entries = entries.enumerated().filter { $0.offset < index || $0.element.device != refused.device }.map(\.element)
+        let kept = entries.enumerated().filter { $0.offset < index || $0.element.device != refused.device }
+        entries = kept.map(\.element)
         return true
     }
 

@@ -44,7 +44,8 @@ struct InstallTests {
     func deniedCalls() throws {
         defer { Directory.removeTree(folder) }
         let unit = lines(of: "\(packageFolder)/Packages/systemd/wakebridged.service")
-        let filter = try #require(unit.first { $0.hasPrefix("SystemCallFilter=~") }).dropFirst("SystemCallFilter=~".count)
+        let key = "SystemCallFilter=~"
+        let filter = try #require(unit.first { $0.hasPrefix(key) }).dropFirst(key.count)
         let denied = filter.split(separator: " ").flatMap { systemCalls(in: String($0)) }
         #expect(denied.contains("reboot"), "systemd-analyze names the calls of no group")
         let code = run("cat '\(packageFolder)'/Sources/C*/*.c").output
@@ -124,7 +125,9 @@ struct InstallTests {
         #expect(try deadLinks(below: built).dead == [])
     }
 
-    @Test("the package has its unit below /usr/lib, where Debian 12's debhelper puts it elsewhere and Debian 13's does not", arguments: ["lib", "usr/lib"])
+    @Test(
+        "the package has its unit below /usr/lib, where Debian 12's debhelper puts it elsewhere and Debian 13's does not",
+        arguments: ["lib", "usr/lib"])
     func unitInPackage(below lib: String) throws {
         defer { Directory.removeTree(folder) }
         let units = "\(folder)/debian/wakebridge/\(lib)/systemd/system"

@@ -19,17 +19,17 @@ struct PackageTrialTests {
             "unshare": "while [ \"$1\" != Scripts/test-deb.sh ]; do shift; done; exec \"$@\"",
             // It fails halfway where it is told to.
             "mmdebstrap": """
-                for word; do case $word in bookworm | trixie) echo "make $word" >>'\(said)' ;; /*) root=$word ;; esac; done
-                mkdir -p "$root/mnt" "$root/etc/ssl/certs"
-                [ ! -e '\(folder)/fails' ]
-                """,
+            for word; do case $word in bookworm | trixie) echo "make $word" >>'\(said)' ;; /*) root=$word ;; esac; done
+            mkdir -p "$root/mnt" "$root/etc/ssl/certs"
+            [ ! -e '\(folder)/fails' ]
+            """,
             // Says whatever the script waits for.
             "chroot": """
-                for word; do last=$word; done
-                echo "in ${1##*/}: $last" >>'\(said)'
-                cat Scripts/test-deb.sh
-                echo wakebridge 1.2.3, wakebridged 1.2.3
-                """,
+            for word; do last=$word; done
+            echo "in ${1##*/}: $last" >>'\(said)'
+            cat Scripts/test-deb.sh
+            echo wakebridge 1.2.3, wakebridged 1.2.3
+            """,
         ]
         for (name, body) in programs { put("#!/bin/sh\n\(body)\n", at: "\(folder)/bin/\(name)", mode: 0o755) }
     }

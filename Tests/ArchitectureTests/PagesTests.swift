@@ -137,7 +137,8 @@ struct PagesTests {
     func functionsOfScripts() {
         let scripts = run("grep -lE '^[.] Scripts/debian[.]sh$' Scripts/*.sh").output.split(separator: "\n")
         #expect(scripts.count >= 4)
-        let defined = run("grep -hoE '^[a-z_]+\\(\\)' Scripts/debian.sh Scripts/preparing.sh \(scripts.joined(separator: " "))")
+        let files = "Scripts/debian.sh Scripts/preparing.sh " + scripts.joined(separator: " ")
+        let defined = run("grep -hoE '^[a-z_]+\\(\\)' \(files)")
         let twice = Dictionary(grouping: defined.output.split(separator: "\n")) { $0 }.filter { $0.value.count > 1 }
         // Each enters a Debian of its own.
         #expect(Set(twice.keys).subtracting(["inside()"]) == [])

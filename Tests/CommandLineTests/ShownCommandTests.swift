@@ -87,7 +87,9 @@ private struct ShownCommand {
         }
     }
 
-    @Test("where a command line of the pages makes a handler or a profile without asking for a device, it works as it stands")
+    @Test(
+        "where a command line of the pages makes a handler or a profile without asking for a device, it works as it stands"
+    )
     func make() throws {
         let whole = ShownCommand.all.filter { command in
             command.words[0] == "new" && command.words.count > 2
