@@ -44,12 +44,12 @@ changelog() {
 needs() { readelf --dynamic "$1/wakebridge" "$1/wakebridged" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | sort -u | grep -v '^ld-linux'; }
 
 # What dpkg-shlibdeps says of this machine's programs holds for those of another architecture that need the same libraries.
-# It cannot see that packed relocations need glibc 2.36.
+# It cannot see that packed relocations need glibc 2.36, and on a newer Debian it may see more.
 depends() {
     (
         cd "$stage/source"
         dpkg-shlibdeps -O -e"$own_programs/wakebridge" -e"$own_programs/wakebridged" 2>/dev/null
-    ) | sed 's/libc6 (>= [0-9.]*)/libc6 (>= 2.36)/'
+    ) | with_libc 2.36
 }
 
 case $arch in amd64 | arm64) ;; *) fail "there are packages for amd64 and arm64, and none for $arch" ;; esac

@@ -35,6 +35,14 @@ mirror() {
 # How this machine's apt reaches its mirror: proxies and the like.
 apt_settings() { apt-config dump | grep -E '^Acquire::(https?|Retries|Check)' || true; }
 
+# Passes on what dpkg-shlibdeps says, but asks for no older C library than that version.
+with_libc() { # VERSION
+    said=$(cat)
+    asked=$(echo "$said" | sed -n 's/.*libc6 (>= \([^)]*\)).*/\1/p')
+    [ -n "$asked" ] && dpkg --compare-versions "$asked" ge "$1" || asked=$1
+    echo "$said" | sed "s/libc6 (>= [^)]*)/libc6 (>= $asked)/"
+}
+
 # Installs what `need` found missing.
 install_missing() { # LOSS: what cannot be done without
     [ -n "$missing" ] || return 0
@@ -44,6 +52,17 @@ install_missing() { # LOSS: what cannot be done without
     quietly env DEBIAN_FRONTEND=noninteractive apt-get -qq install --yes --no-install-recommends $missing ||
         fail "apt-get could not install$missing, so $1"
     missing=
+}
+
+# Gives a Debian what a running one has. What is mounted goes with the last process of a script that `unshare` has set apart.
+furnish() { # ROOT
+    # A root that is a mount itself is one in which tests can have mounts of their own.
+    mount --bind "$1" "$1"
+    for tree in proc dev sys; do mount --rbind "/$tree" "$1/$tree"; done
+    mount -t tmpfs -o mode=755 run "$1/run"
+    mount -t tmpfs -o mode=1777 tmp "$1/tmp"
+    # The mirror's certificate may be one that only this network knows.
+    for known in resolv.conf hosts ssl/certs/ca-certificates.crt; do [ ! -e "/etc/$known" ] || cp -L "/etc/$known" "$1/etc/$known"; done
 }
 
 # A Debian below .build, and beside it how apt was told to reach the mirror.
@@ -60,16 +79,6 @@ make_debian() { # SUITE FOLDER OPTION...
     say "making ${folder#"$PWD"/} from $from"
     quietly mmdebstrap --mode=root --aptopt="$folder.apt" "$@" "$suite" "$folder" "$from" ||
         fail "no Debian could be fetched from $from into $folder; above is why"
-}
-
-# What is mounted goes with the last process of the script, whose mounts are its own.
-furnish() { # ROOT
-    # A root that is a mount itself is one in which programs can have mounts of their own.
-    mount --bind "$1" "$1"
-    for tree in proc dev sys; do mount --rbind "/$tree" "$1/$tree"; done
-    mount -t tmpfs -o mode=755 run "$1/run"
-    mount -t tmpfs -o mode=1777 tmp "$1/tmp"
-    for known in resolv.conf hosts ssl/certs/ca-certificates.crt; do [ ! -e "/etc/$known" ] || cp -L "/etc/$known" "$1/etc/$known"; done
 }
 
 # Runs it there, with nothing of this environment but the way to the network.

@@ -14,19 +14,12 @@ checkout=/wakebridge
 make_root() {
     rm -rf --one-file-system "$place"
     make_debian trixie "$root" --variant=important --include=ca-certificates
-    # For a mirror whose certificate only this network knows.
-    [ ! -e /etc/ssl/certs/ca-certificates.crt ] || cp /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/"
     mkdir "$root$checkout"
 }
 
-furnish() {
-    # A root that is a mount itself is one in which tests can have mounts of their own.
-    mount --bind "$root" "$root"
-    for tree in proc dev sys; do mount --rbind "/$tree" "$root/$tree"; done
-    mount -t tmpfs -o mode=755 run "$root/run"
-    mount -t tmpfs -o mode=1777 tmp "$root/tmp"
+enter() {
+    furnish "$root"
     mount --bind . "$root$checkout"
-    for known in resolv.conf hosts; do [ ! -e "/etc/$known" ] || cp -L "/etc/$known" "$root/etc/"; done
 }
 
 # Runs a command in the checkout there, with nothing of this environment but the way to the network.
@@ -51,12 +44,12 @@ options="-c release -Xswiftc -enable-testing --scratch-path .build/debian13/buil
 packages=$(cat Scripts/prepare.sh Scripts/debian13.sh | cksum)
 if [ "$(cat "$place/packages" 2>/dev/null)" != "$packages" ]; then
     make_root
-    furnish
+    enter
     inside Scripts/prepare.sh tests || fail "Scripts/prepare.sh could not prepare a fresh Debian 13; above is why"
     echo "$packages" >"$place/packages"
     took "the root"
 else
-    furnish
+    enter
 fi
 if [ "$goal" = run ]; then
     shift

@@ -42,6 +42,17 @@ put_tree() { # FOLDER DESTINATION FIND-TEST...: its files, but those that the te
     done
 }
 
+# Pages lie as in the checkout, so their links between each other hold. What is installed elsewhere is linked there; what is not
+# installed, or packed by Debian, is named without a link.
+put_page() { # FILE DESTINATION
+    install -d "$(dirname "$2")"
+    sed -E -e '/^## For people who change the bridge$/,$d' \
+        -e 's,\[([^][]*)\]\((\.\./)*(docs/)?(dev/|man/|CONTRIBUTING\.md)[^)]*\),\1,g' \
+        -e 's,\]\(((\.\./)*)Devices/,](\1../../wakebridge/Devices/,g' -e 's,\]\(\.\./Examples/handlers\),](../examples),g' "$1" >"$2"
+    chmod 644 "$2"
+    echo "  $2"
+}
+
 # A unit is told where its daemon lies.
 put_unit() { # UNIT DESTINATION
     install -d "$(dirname "$2")"
@@ -78,14 +89,19 @@ rm -f "$share"/wakebridge/wakehandler-*.tar.gz
 echo "  $share/wakebridge/wakehandler"
 put 644 Packages/python/wakehandler.py "$share/wakebridge/python/wakehandler.py"
 put_tree Examples/handlers "$share/doc/wakebridge/examples"
-put_tree docs "$share/doc/wakebridge" ! -path 'docs/man/*' ! -path 'docs/dev/*'
-for file in README.md CHANGELOG.md SECURITY.md LICENSE; do put 644 "$file" "$share/doc/wakebridge/$file"; done
+put_tree docs "$share/doc/wakebridge/docs" ! -name '*.md' ! -path 'docs/man/*' ! -path 'docs/dev/*'
+find README.md CHANGELOG.md SECURITY.md docs -name '*.md' ! -path 'docs/dev/*' | LC_ALL=C sort | while IFS= read -r page; do
+    put_page "$page" "$share/doc/wakebridge/$page"
+done
+put 644 LICENSE "$share/doc/wakebridge/LICENSE"
 
-# A root that is filled for another machine has no udev to tell.
+# A root that is filled for another machine has no systemd and no udev to tell. Neither reads files below other prefixes.
 if [ -z "$root" ]; then
-    echo "The udev rules hold from now on with: sudo udevadm control --reload && sudo udevadm trigger"
     case $prefix in
-        /usr | /usr/local) ;;
-        *) echo "udev reads no rules below $prefix: copy those of $rules to /etc/udev/rules.d first" ;;
+        /usr | /usr/local) users='' folders='' ;;
+        *) users=" $lib/sysusers.d/wakebridge.conf" folders=" $lib/tmpfiles.d/wakebridge.conf" ;;
     esac
+    echo "The group and the folders are made by: sudo systemd-sysusers$users && sudo systemd-tmpfiles --create$folders"
+    echo "The udev rules hold from then on with: sudo udevadm control --reload && sudo udevadm trigger"
+    [ -z "$users" ] || echo "udev reads no rules below $prefix: copy those of $rules to /etc/udev/rules.d first"
 fi

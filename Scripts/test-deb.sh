@@ -15,8 +15,14 @@ expect() { # ROOT WORDS COMMAND: what the command prints holds the words
 
 try() { # SUITE
     root=$place/$1
-    [ -e "$root.apt" ] || make_debian "$1" "$root" --variant=apt --include=ca-certificates
+    # It stands in a root that was made to its end.
+    if [ ! -e "$root/.whole" ]; then
+        make_debian "$1" "$root" --variant=apt --include=ca-certificates
+        touch "$root/.whole"
+    fi
     furnish "$root"
+    # What a run left that failed.
+    quietly inside "$root" "dpkg --purge --force-remove-reinstreq wakebridge; rm -rf /etc/wakebridge"
     cp "$built" "$root/mnt/wakebridge.deb"
     quietly inside "$root" "apt-get -qq update"
     expect "$root" "Next: sudo wakebridge setup" "apt-get -qq install --yes --no-install-recommends /mnt/wakebridge.deb"

@@ -4,6 +4,7 @@ import io
 import json
 import os
 import pathlib
+import threading
 import unittest
 
 import wakehandler
@@ -16,6 +17,10 @@ def event(sequence, device="strap", attempt=1, kind="data", **data):
         "id": f"j1-{sequence}", "source": f"/bluetooth/{device}", "type": f"wakebridge.device.{kind}",
         "subject": device, "time": "2026-11-21T07:42:46.727125Z", "seq": sequence, "attempt": attempt,
         "budgetms": 10000, "data": data or {"value": {"bpm": 73}, "raw": "1049", "characteristic": "2a37"}})
+
+
+def gap(sequence, start, end):
+    return event(sequence, kind="gap", **{"cause": "overflow", "from": start, "to": end})
 
 
 def notice(kind, **data):
@@ -80,6 +85,30 @@ class SessionTest(unittest.TestCase):
         self.assertEqual(seen, [(2, 1), (4, 1), (2, 2), (3, 2)])
         self.assertEqual(self.replies()[0], {"nack": 2, "after_s": 1.5})
 
+    def seen_after_a_retry(self, *lines):
+        """The numbers that a handler gets which gives event 2 back before these lines come."""
+        self.feed(event(2), event(3), ends=False)
+        seen = []
+        for each in self.session.events():
+            seen.append(each.sequence)
+            if seen == [2]:
+                each.retry()
+                self.feed(*lines)
+            else:
+                each.done()
+        return seen
+
+    def test_a_gap_that_covers_a_refused_event_ends_the_wait_for_it(self):
+        lost = gap(9, "2026-11-21T07:42:46.727125Z", "2026-11-21T07:42:46.727125Z")
+        self.assertEqual(self.seen_after_a_retry(lost, event(10)), [2, 9, 10])
+
+    def test_a_gap_of_another_time_leaves_the_refused_events_with_the_daemon(self):
+        before = gap(9, "2026-11-21T07:42:40Z", "2026-11-21T07:42:46Z")
+        after = gap(10, "2026-11-21T07:42:47Z", "2026-11-21T07:42:48Z")
+        again = [event(2, attempt=2), event(3, attempt=2)]
+        self.assertEqual(self.seen_after_a_retry(before, after, event(11), *again), [2, 2, 3])
+        self.assertEqual([reply.get("ack") for reply in self.replies()], [None, 2, 3])
+
     def test_events_that_the_daemon_took_back_are_forgotten(self):
         self.feed(event(1), event(2), notice("resumed", frozen_for_ms=1, reason="owed", open=[2]))
         self.assertEqual([each.sequence for each in self.session.events()], [2])
@@ -125,6 +154,21 @@ class SessionTest(unittest.TestCase):
         self.assertEqual([each.sequence for each in self.session.events()], [1])
         self.assertEqual(self.replies()[0]["write"], {"device": "strap", "characteristic": "2a39", "hex": "01"})
 
+    def test_lines_stay_in_order_when_a_callback_reads_on(self):
+        def ask(_):
+            self.feed(notice("remaining", remaining_ms=500, ref=1), event(2))
+            self.session.time_remaining()
+        self.session._on_notice = ask
+        self.feed(notice("memory", level="some"), event(1), ends=False)
+        self.assertEqual([each.sequence for each in self.session.events()], [1, 2])
+
+    def test_a_callback_finds_its_answer_behind_the_line_that_called_it(self):
+        left = []
+        self.session._on_notice = lambda _: left.append(self.session.time_remaining())
+        self.feed(notice("memory", level="some"), notice("remaining", remaining_ms=500, ref=1))
+        self.assertEqual(list(self.session.events()), [])
+        self.assertEqual(left, [0.5])
+
     def test_a_line_that_is_no_event_is_told_and_passed_over(self):
         self.feed("garbage", event(1))
         self.assertEqual([each.sequence for each in self.session.events()], [1])
@@ -136,6 +180,27 @@ class SessionTest(unittest.TestCase):
         for each in self.session.events():
             each.done()
         self.assertIsNone(wakehandler.Session(replies=200)._replies)
+
+    def test_input_that_does_not_block_is_waited_for(self):
+        os.set_blocking(self.reading, False)
+        feeding = threading.Timer(0.05, self.feed, [event(1)])
+        feeding.start()
+        self.assertEqual([each.sequence for each in self.session.events()], [1])
+        feeding.join()
+
+    def test_a_reply_waits_for_room_in_a_pipe_that_does_not_block(self):
+        os.set_blocking(self.writing, False)
+        filled = 0
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                filled += os.write(self.writing, b" " * 4096)
+        emptying = threading.Timer(0.05, os.read, [self.answers, filled])
+        emptying.start()
+        self.feed(event(1))
+        for each in self.session.events():
+            each.done()
+        emptying.join()
+        self.assertEqual(self.replies(), [{"ack": 1, "result": "useful"}])
 
     def test_log_lines_are_written_at_once(self):
         with contextlib.redirect_stdout(io.StringIO()) as output:

@@ -17,6 +17,7 @@ import dataclasses
 import datetime
 import json
 import os
+import select
 import sys
 import time
 from collections import deque
@@ -136,6 +137,12 @@ class Event:
         """
         self._session._give_back(self, after_s)
 
+    def _ends_wait(self, awaited: Event) -> bool:
+        """Whether this is the refused event again, or a gap that may report its loss: one that covers its time."""
+        if self.kind == "gap" and _time(self.data.get("from")) <= awaited.time <= _time(self.data.get("to")):
+            return True
+        return self.sequence == awaited.sequence
+
     def __repr__(self) -> str:
         return f"Event({self.kind} {self.id} of {self.device}, attempt {self.attempt})"
 
@@ -184,10 +191,11 @@ class Session:
         self._input = input
         self._on_notice = on_notice
         self._rest = b""
+        self._lines: Deque[bytes] = deque()
         self._is_ended = False
         self._arrived: Deque[Event] = deque()
         self._open: List[Tuple[Event, Optional[str]]] = []
-        self._refused: Dict[str, int] = {}
+        self._refused: Dict[str, Event] = {}
         self._tasks: Dict[int, Task] = {}
         self._waiting: Dict[int, Any] = {}
         self._last_reference = 0
@@ -205,7 +213,7 @@ class Session:
                 event = self._arrived.popleft()
                 if self._opens(event):
                     yield event
-            if self._is_ended:
+            if self._is_over:
                 return
             self._read()
 
@@ -270,12 +278,13 @@ class Session:
     # What goes out.
 
     def _send(self, members: Dict[str, Any]) -> None:
-        if self._replies is None:
+        replies = self._replies
+        if replies is None:
             return
         rest = (json.dumps(members, separators=(",", ":")) + "\n").encode()
         try:
             while rest:
-                rest = rest[os.write(self._replies, rest):]
+                rest = rest[_when_ready(replies, select.POLLOUT, lambda: os.write(replies, rest)):]
         except OSError:
             # The reader has closed its end, and nothing that follows can be told either.
             self._replies = None
@@ -288,7 +297,7 @@ class Session:
         reference = self._next_reference()
         self._waiting[reference] = None
         self._send({**members, "ref": reference})
-        while self._waiting[reference] is None and not self._is_ended:
+        while self._waiting[reference] is None and not self._is_over:
             self._read()
         answer = self._waiting.pop(reference)
         if answer is None:
@@ -308,9 +317,8 @@ class Session:
         """False for an event behind a retry of its device: it comes again, in order."""
         if not (event.kind == "attention" and event.data.get("kind") == "link-down"):
             awaited = self._refused.get(event.source)
-            if awaited is not None and awaited != event.sequence and event.kind != "gap":
+            if awaited and not event._ends_wait(awaited):
                 return False
-            # A gap ends the wait too: the awaited event may have been lost.
             self._refused.pop(event.source, None)
         self._open = [entry for entry in self._open if entry[0].sequence != event.sequence]
         self._open.append((event, None))
@@ -334,7 +342,7 @@ class Session:
         place = self._place(event)
         if place is None:
             return
-        self._refused[event.source] = event.sequence
+        self._refused[event.source] = event
         self._open = [entry for number, entry in enumerate(self._open)
                       if number < place or entry[0].source != event.source]
         wait = {} if after_s is None else {"after_s": min(max(after_s, 0), _LONGEST_WAIT_S)}
@@ -350,19 +358,29 @@ class Session:
 
     # What comes in.
 
+    @property
+    def _is_over(self) -> bool:
+        return self._is_ended and not self._lines
+
     def _read(self) -> None:
-        """Waits for bytes, and handles the lines in them."""
-        chunk = os.read(self._input, 65_536)
+        """Handles the lines that have come, the oldest first; waits for bytes where none has.
+
+        A callback may get here again: each line leaves the queue before it is handled, so none overtakes another.
+        """
+        if not self._lines:
+            self._receive()
+        while self._lines:
+            self._handle(self._lines.popleft())
+
+    def _receive(self) -> None:
+        chunk = _when_ready(self._input, select.POLLIN, lambda: os.read(self._input, 65_536))
         self._is_ended = not chunk
         lines = (self._rest + chunk).split(b"\n")
         self._rest = b"" if self._is_ended else lines.pop()
-        for line in lines:
-            if line.strip():
-                self._handle(line)
+        self._lines.extend(line for line in lines if line.strip())
 
     def _read_available(self) -> None:
-        import select
-        while not self._is_ended and select.select([self._input], [], [], 0)[0]:
+        while self._lines or (not self._is_ended and _is_ready(self._input, select.POLLIN, 0)):
             self._read()
 
     def _handle(self, text: bytes) -> None:
@@ -432,6 +450,21 @@ def _address(device: str, characteristic: Optional[str]) -> Dict[str, str]:
     return {"device": device, **({"characteristic": characteristic.lower()} if characteristic else {})}
 
 
+def _is_ready(descriptor: int, events: int, timeout_ms: Optional[int]) -> bool:
+    waiting = select.poll()
+    waiting.register(descriptor, events)
+    return bool(waiting.poll(timeout_ms))
+
+
+def _when_ready(descriptor: int, events: int, call: Callable[[], Any]) -> Any:
+    """A program that shares the descriptor may have made it non-blocking: the call then waits here."""
+    while True:
+        try:
+            return call()
+        except BlockingIOError:
+            _is_ready(descriptor, events, None)
+
+
 def _is_open(descriptor: int) -> bool:
     """Checked once, at the start: the next file that the handler opens would get a closed descriptor 3."""
     try:
@@ -442,7 +475,9 @@ def _is_open(descriptor: int) -> bool:
 
 
 def _time(text: Any) -> datetime.datetime:
+    utc = datetime.timezone.utc
     try:
-        return datetime.datetime.fromisoformat(str(text).replace("Z", "+00:00"))
+        time = datetime.datetime.fromisoformat(str(text).replace("Z", "+00:00"))
     except ValueError:
-        return datetime.datetime.fromtimestamp(0, datetime.timezone.utc)
+        return datetime.datetime.fromtimestamp(0, utc)
+    return time if time.tzinfo else time.replace(tzinfo=utc)

@@ -121,21 +121,33 @@ private final class ThreadWork: Sendable {
 }
 
 /// Runs work that blocks. The cooperative threads are too few for it: on one core there is one.
+///
+/// Where the machine has no thread left, it may have one soon. If it has none for a second, the program ends: done on the
+/// caller's thread, the work would block it for ever.
 func startThread(_ body: @escaping @Sendable () -> Void) {
     let work = Unmanaged.passRetained(ThreadWork(body)).toOpaque()
+    for _ in 0..<20 {
+        if beganThread(with: work) { return }
+        usleep(50_000)
+    }
+    var standardError = OutputDescriptor(2)
+    standardError.write(Array("wakehandler: no thread can be started to read events, so the handler ends\n".utf8))
+    exit(1)
+}
+
+private func beganThread(with work: UnsafeMutableRawPointer) -> Bool {
     #if canImport(Glibc)
         var thread = pthread_t()
     #else
         var thread: pthread_t?
     #endif
-    let status = pthread_create(&thread, nil, beginThread, work)
-    // Where the machine has no thread left, the work is done here.
-    guard status == 0 else { return Unmanaged<ThreadWork>.fromOpaque(work).takeRetainedValue().body() }
+    guard pthread_create(&thread, nil, beginThread, work) == 0 else { return false }
     #if canImport(Glibc)
         pthread_detach(thread)
     #else
         if let thread { pthread_detach(thread) }
     #endif
+    return true
 }
 
 #if canImport(Darwin)

@@ -4,24 +4,28 @@ struct OpenEvents {
     private struct Entry {
         let sequence: UInt64
         let device: String
+        let time: Timestamp
         var result: WorkResult?
     }
 
     /// In the order of delivery.
     private var entries: [Entry] = []
-    /// The sequence of each device's nacked event: until it comes again, the events after it come again too.
-    private var nacked: [String: UInt64] = [:]
+    /// Each device's nacked event: until it comes again, the events after it come again too.
+    private var nacked: [String: Entry] = [:]
 
     /// Adds a delivery. False for an event behind a nack of its device: it comes again, in order.
     mutating func open(_ event: AccessoryEvent) -> Bool {
         if !event.passesNacks {
-            if let awaited = nacked[event.source], awaited != event.sequence, !event.isGap { return false }
-            // A gap ends the wait too: the awaited event may have been lost.
+            if let awaited = nacked[event.source], awaited.sequence != event.sequence,
+                !event.mayReportLoss(at: awaited.time)
+            {
+                return false
+            }
             nacked[event.source] = nil
         }
         // A lease that was kept too long is delivered again: only the later delivery can be acknowledged.
         entries.removeAll { $0.sequence == event.sequence }
-        entries.append(Entry(sequence: event.sequence, device: event.source))
+        entries.append(Entry(sequence: event.sequence, device: event.source, time: event.time))
         return true
     }
 
@@ -36,9 +40,10 @@ struct OpenEvents {
     /// Returns one event to the daemon, with the later events of its device. False if it is not open.
     mutating func giveBack(_ sequence: UInt64) -> Bool {
         guard let index = entries.firstIndex(where: { $0.sequence == sequence }) else { return false }
-        let device = entries[index].device
-        nacked[device] = sequence
-        entries = entries.enumerated().filter { $0.offset < index || $0.element.device != device }.map(\.element)
+        let refused = entries[index]
+        nacked[refused.device] = refused
+        let kept = entries.enumerated().filter { $0.offset < index || $0.element.device != refused.device }
+        entries = kept.map(\.element)
         return true
     }
 
@@ -57,9 +62,10 @@ struct OpenEvents {
 }
 
 extension AccessoryEvent {
-    fileprivate var isGap: Bool {
+    /// A gap that covers a time may report the loss of an event of that time: such an event never comes again.
+    fileprivate func mayReportLoss(at time: Timestamp) -> Bool {
         switch kind {
-        case .gap: true
+        case .gap(let gap): gap.from <= time && time <= gap.to
         case .connected, .disconnected, .data, .attention, .unknown: false
         }
     }

@@ -38,6 +38,9 @@ public enum Channel: Hashable, Sendable {
     public static let input = Channel.stream("input")
     /// A broadcast, heard without a link: AD structures in the order sent.
     public static let advertisement = Channel.stream("advertisement")
+
+    /// Bytes that the name of a stream has at most: the journal keeps its length in one byte.
+    public static let longestName = 255
 }
 
 extension Channel {
@@ -67,12 +70,14 @@ extension Channel {
         }
     }
 
-    /// Reads a ``wireName`` that a bridge wrote, also of a stream that this program does not know; nil for an empty one.
+    /// Reads a ``wireName`` that a bridge wrote, also of a stream that this program does not know; nil for what no stream
+    /// can be called.
     public init?(kept text: String) {
         if let channel = Channel(wireName: text) {
             self = channel
         } else {
-            guard !text.isEmpty, text.utf8.allSatisfy({ $0 > UInt8(ascii: " ") }) else { return nil }
+            guard (1...Self.longestName).contains(text.utf8.count), text.utf8.allSatisfy({ $0 > UInt8(ascii: " ") })
+            else { return nil }
             self = .stream(text)
         }
     }

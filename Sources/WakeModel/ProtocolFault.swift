@@ -120,6 +120,14 @@ extension ProtocolFault {
             advice: "Use the subject of an event line, or a name that `wakebridge devices` shows.")
     }
 
+    /// - Parameter aliases: those that begin with what the handler wrote.
+    public static func notWhole(_ device: String, verb: String, of aliases: [String]) -> ProtocolFault {
+        let names = aliases.map { "\"\($0)\"" }.joined(separator: " and ")
+        return ProtocolFault(
+            .noSuchDevice, "\(verb) \"\(device)\": this is only the beginning of \(names).",
+            advice: "Write the whole name, as the subject of an event line has it.")
+    }
+
     public static func notPermitted(_ device: String, verb: String) -> ProtocolFault {
         ProtocolFault(
             .notPermitted, "\(verb) \"\(device)\": this handler's manifest does not watch that device.",

@@ -39,6 +39,13 @@ public struct SourceKind: Sendable {
         self.streams = streams
     }
 
+    /// Why events of its devices could not be kept, as a sentence; nil where all can.
+    public var fault: String? {
+        streams.map(\.utf8.count).first { $0 > Channel.longestName }.map { count in
+            "source '\(rawValue)' names a stream with \(count) bytes, and \(Channel.longestName) are the most"
+        }
+    }
+
     /// Of a source that this program does not have, such as that of a later version: its devices keep their names.
     private init(unregistered word: String) {
         self.init(word, uriPrefix: "/\(word)/")

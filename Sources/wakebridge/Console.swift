@@ -1,5 +1,6 @@
 // The terminal: results on standard output, messages on standard error, colour only where a terminal shows it.
 import Glibc
+import Synchronization
 import WakeDaemon
 import WakeModel
 import WakeSystem
@@ -32,7 +33,16 @@ enum Console {
 
     static func print(_ text: String) { print(Array(text.utf8)) }
     static func print(_ bytes: [UInt8]) { Output.write(bytes, to: 1, called: Output.standard) }
-    static func say(_ sentence: String) { draw(sentence + "\n") }
+
+    /// Whether a program reads what is said, because --json was given.
+    private static let speaksJSON = Atomic(false)
+    static func speakJSON() { speaksJSON.store(true, ordering: .relaxed) }
+
+    /// A note beside the results: a line, or with --json a JSON object on a line.
+    static func say(_ sentence: String) {
+        guard speaksJSON.load(ordering: .relaxed) else { return draw(sentence + "\n") }
+        say(JSONWriter.line { $0.field("note", sentence.withoutStyle) })
+    }
     static func say(_ bytes: [UInt8]) { Output.write(bytes, to: 2, called: nil) }
 
     /// Only for a terminal: moves and clears, without a newline.

@@ -14,7 +14,7 @@ enum Manual {
             \(options(Verb.globalOptions))
             The control socket is, without these, $WAKEBRIDGE_SOCKET, else /run/wakebridge/control.sock for root
             and $XDG_RUNTIME_DIR/wakebridge/control.sock for other users.
-            With --json an error is one JSON document on standard error.
+            With --json an error is one JSON document on standard error, and so is each note.
             Exit status: 0 done, 1 failed, 2 wrong usage, 3 no daemon, 4 not permitted, 5 not found or conflict.
 
             """

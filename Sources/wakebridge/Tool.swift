@@ -26,6 +26,7 @@ enum Tool {
     private static func run(_ verb: Verb, _ words: [String], after globals: ParsedWords) throws(Complaint) -> Int32 {
         let parsed = try ParsedWords(words, options: verb.allOptions)
         if parsed.has("help") { return answer(Manual.page(of: verb)) }
+        if parsed.has("json") { Console.speakJSON() }
         let all = parsed.adding(globals)
         try refuseEmpty(all)
         return try verb.perform(all)

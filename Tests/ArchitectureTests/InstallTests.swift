@@ -40,6 +40,27 @@ struct InstallTests {
         }
     }
 
+    @Test("the unit denies no system call that the daemon's own C code makes", .enabled(if: hasAnalyzer))
+    func deniedCalls() throws {
+        defer { Directory.removeTree(folder) }
+        let unit = lines(of: "\(packageFolder)/Packages/systemd/wakebridged.service")
+        let key = "SystemCallFilter=~"
+        let filter = try #require(unit.first { $0.hasPrefix(key) }).dropFirst(key.count)
+        let denied = filter.split(separator: " ").flatMap { systemCalls(in: String($0)) }
+        #expect(denied.contains("reboot"), "systemd-analyze names the calls of no group")
+        let code = run("cat '\(packageFolder)'/Sources/C*/*.c").output
+        #expect(code.contains("adjtimex("))
+        let called = try denied.filter { code.contains(try Regex("\\b\($0)\\(|\\bSYS_\($0)\\b")) }
+        #expect(called == [])
+    }
+
+    /// The system calls of a group as systemd knows it, and of the groups in that.
+    private func systemCalls(in group: String) -> [String] {
+        let words = run("systemd-analyze syscall-filter '\(group)'").output.split(whereSeparator: \.isNewline)
+            .map { $0.drop { $0 == " " } }.dropFirst().filter { !$0.hasPrefix("#") }
+        return words.flatMap { $0.hasPrefix("@") ? systemCalls(in: String($0)) : [String($0)] }
+    }
+
     @Test(
         "make install puts programs, profiles, pages, completions, unit and udev rules below PREFIX, and uninstall takes all away"
     )
@@ -65,6 +86,83 @@ struct InstallTests {
         #expect(run("find '\(folder)' -type f").output == "")
     }
 
+    /// The links of pages below a folder that lead nowhere, and how many links there are.
+    private func deadLinks(below root: String) throws -> (dead: [String], count: Int) {
+        var (dead, count): ([String], Int) = ([], 0)
+        for page in run("find '\(root)' -name '*.md'").output.split(separator: "\n").map(String.init) {
+            let folder = page.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
+            for link in try File.text(at: page).split(separator: "](").dropFirst() where !link.hasPrefix("#") {
+                let target = link.prefix { $0 != ")" && $0 != "#" }
+                guard !target.contains("://") else { continue }
+                count += 1
+                if !File.exists("\(folder)/\(target)") { dead.append("\(page): \(target)") }
+            }
+        }
+        return (dead, count)
+    }
+
+    @Test("every link of the installed pages leads to a file that is installed, and README and index are both there")
+    func links() throws {
+        defer { Directory.removeTree(folder) }
+        #expect(run("Scripts/install.sh '\(builtPrograms)' '\(folder)/tree' /usr /usr/lib/systemd/system").status == 0)
+        let (dead, count) = try deadLinks(below: folder + "/tree")
+        #expect(dead == [] && count > 150)
+        let pages = folder + "/tree/usr/share/doc/wakebridge"
+        #expect(lines(of: pages + "/README.md").first == "# WakeBridge")
+        #expect(lines(of: pages + "/docs/README.md").first == "# Documentation")
+    }
+
+    @Test("every link of the pages in the Debian package leads to a file of the package")
+    func linksOfPackage() throws {
+        defer { Directory.removeTree(folder) }
+        #expect(run("Scripts/install.sh '\(builtPrograms)' '\(folder)/tree' /usr /usr/lib/systemd/system").status == 0)
+        let rules = "make -C '\(folder)' -f '\(packageFolder)/Packages/debian/rules' override_dh_auto_install"
+        let (status, output) = run(rules)
+        #expect(status == 0, "\(output)")
+        let built = folder + "/debian/wakebridge"
+        // Debhelper puts these there later.
+        for name in ["copyright", "changelog.gz"] { put("", at: "\(built)/usr/share/doc/wakebridge/\(name)") }
+        #expect(try deadLinks(below: built).dead == [])
+    }
+
+    @Test(
+        "the package has its unit below /usr/lib, where Debian 12's debhelper puts it elsewhere and Debian 13's does not",
+        arguments: ["lib", "usr/lib"])
+    func unitInPackage(below lib: String) throws {
+        defer { Directory.removeTree(folder) }
+        let units = "\(folder)/debian/wakebridge/\(lib)/systemd/system"
+        try Directory.create(folder + "/bin")
+        put(
+            "#!/bin/sh\nmkdir -p '\(units)' && touch '\(units)/wakebridged.service'\n",
+            at: folder + "/bin/dh_installsystemd", mode: 0o755)
+        let rules = "make -C '\(folder)' -f '\(packageFolder)/Packages/debian/rules' override_dh_installsystemd"
+        let (status, output) = run("PATH='\(folder)/bin':\"$PATH\" \(rules)")
+        #expect(status == 0, "\(output)")
+        let files = run("find '\(folder)/debian/wakebridge' -type f -printf '%P\\n'; ls '\(folder)/debian/wakebridge'")
+        #expect(files.output == "usr/lib/systemd/system/wakebridged.service\nusr\n")
+    }
+
+    @Test(
+        "the package asks for the C library that its programs need, and for none older than 2.36",
+        arguments: [("2.4", "2.36"), ("2.38", "2.38"), ("2.36", "2.36")])
+    func libc(found: String, asked: String) {
+        defer { Directory.removeTree(folder) }
+        let words = "shlibs:Depends=libc6 (>= %s), libcurl4 (>= 7.16.2)"
+        #expect(
+            run(". Scripts/debian.sh; printf '\(words)\\n' \(found) | with_libc 2.36").output
+                == words.replacing("%s", with: asked) + "\n")
+    }
+
+    @Test("the package makes its group before udev reads the rules that name it")
+    func groupFirst() throws {
+        defer { Directory.removeTree(folder) }
+        let script = lines(of: "\(packageFolder)/Packages/debian/wakebridge.postinst")
+        // Here debhelper puts what makes the group.
+        let group = try #require(script.firstIndex(of: "#DEBHELPER#"))
+        let rules = try #require(script.firstIndex { $0.contains("udevadm control --reload") })
+        #expect(group < rules)
+    }
+
     @Test("systemd finds nothing wrong with the unit as it is installed", .enabled(if: hasAnalyzer))
     func verified() throws {
         defer { Directory.removeTree(folder) }
@@ -81,5 +179,11 @@ struct InstallTests {
         let (status, output) = run("Scripts/install.sh '\(builtPrograms)' '' '\(folder)' '\(folder)/units'")
         #expect(status == 0 && output.contains("sudo udevadm control --reload && sudo udevadm trigger"), "\(output)")
         #expect(output.contains("udev reads no rules below \(folder): copy those of \(folder)/lib/udev/rules.d"))
+        let advice = output.split(separator: "\n").filter { !$0.hasPrefix("  ") }
+        #expect(
+            advice.first == """
+                The group and the folders are made by: sudo systemd-sysusers \(folder)/lib/sysusers.d/wakebridge.conf \
+                && sudo systemd-tmpfiles --create \(folder)/lib/tmpfiles.d/wakebridge.conf
+                """)
     }
 }

@@ -158,6 +158,28 @@ struct PagesTests {
         #expect(!manual.isEmpty && Set(manual).isSubset(of: Self.pages))
     }
 
+    @Test("what a name of iOS is called here stands in one table; other pages link to it")
+    func namesOfIOS() throws {
+        let table = "docs/tutorials/from-corebluetooth.md"
+        let tables = try Self.pages.filter { try File.text(at: "\(packageFolder)/\($0)").contains("| iOS |") }
+        #expect(tables == [table])
+        for page in ["docs/reference/swift-api.md", "docs/explanation/versus-the-others.md"] {
+            let links = try Document(page).linkedPlaces.filter { $0.page.hasSuffix("tutorials/from-corebluetooth.md") }
+            #expect(links.map(\.anchor) == ["the-names"], "\(page)")
+        }
+    }
+
+    @Test("no function stands in two of the scripts that share one file of them")
+    func functionsOfScripts() {
+        let scripts = run("grep -lE '^[.] Scripts/debian[.]sh$' Scripts/*.sh").output.split(separator: "\n")
+        #expect(scripts.count >= 4)
+        let files = "Scripts/debian.sh Scripts/preparing.sh " + scripts.joined(separator: " ")
+        let defined = run("grep -hoE '^[a-z_]+\\(\\)' \(files)")
+        let twice = Dictionary(grouping: defined.output.split(separator: "\n")) { $0 }.filter { $0.value.count > 1 }
+        // Each enters a Debian of its own.
+        #expect(Set(twice.keys).subtracting(["inside()"]) == [])
+    }
+
     @Test("no Swift package is fetched: the package depends on none")
     func fetchesNothing() {
         let manifest = text(of: "\(packageFolder)/Package.swift")

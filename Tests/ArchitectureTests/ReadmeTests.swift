@@ -98,6 +98,18 @@ struct ReadmeTests {
         for target in targets { #expect(makefile.contains { $0.hasPrefix("\(target):") }, "make \(target)") }
     }
 
+    @Test("what a wake costs is the same in the README and on the page of performance, but for its rounding")
+    func costOfWake() throws {
+        let page = try Document("docs/explanation/performance.md").text.replacing("\n", with: " ")
+        let figures = /takes ([0-9.]+) times the limit after 1 ms of silence, and ([0-9.]+) times/
+        let measured = try #require(page.firstMatch(of: figures))
+        let said = try #require(readme.text.firstMatch(of: /performance\.md\): ([0-9.]+) to ([0-9.]+) times/))
+        for (rounded, exact) in [(said.1, measured.1), (said.2, measured.2)] {
+            let difference = try #require(Double(rounded)) - #require(Double(exact))
+            #expect(abs(difference) <= 0.05, "\(rounded) is not \(exact)")
+        }
+    }
+
     @Test("links between pages lead somewhere", arguments: Document.pages)
     func links(page: String) throws {
         for path in try Document(page).linkedPaths { #expect(File.exists("\(package)/\(path)"), "\(page) -> \(path)") }

@@ -41,6 +41,18 @@ import WakeModel
         #expect(live.exit == 3 && live.talk.contains("cannot reach wakebridged"), "\(live)")
     }
 
+    @Test("with --json each note on standard error is a JSON object on a line, and without it a sentence")
+    func notes() throws {
+        let bluetooth = try bluetooth()
+        for words in [["inspect", "chest-left"], ["report"]] {
+            let plain = try bluetooth.tool(words)
+            #expect(plain.exit == 0 && plain.talk.hasPrefix("no accessories: cannot reach wakebridged"), "\(plain)")
+            let json = try bluetooth.tool(words + ["--json"])
+            let notes = try json.talk.split(separator: "\n").map { try JSONValue(parsing: Array($0.utf8)).text("note") }
+            #expect(json.exit == 0 && notes == plain.talk.split(separator: "\n").map(String.init), "\(json)")
+        }
+    }
+
     @Test("the beginning of an alias means a device where it fits one; where it fits two, both are named")
     func beginnings() throws {
         let other = #", {"address": "C0:DE:00:00:00:11", "alias": "chest-right", "uuids": ["180d"], "bonded": true}"#

@@ -115,14 +115,15 @@ import WakeSystem
     func withoutUdev() throws {
         let bluetooth = try ScriptedBluetooth(Self.world)
         let container = ["unshare", "--mount", "sh", "-c", "mount -t tmpfs tmpfs /run && exec \"$@\"", "sh"]
-        let sentence = "udevd is not running, as in most containers; scan where it runs\n"
+        let sentence = "udevd is not running, as in most containers; scan where it runs"
         let outcome = try bluetooth.tool(["scan", "--json", "--for", "700ms"], below: container)
-        #expect(outcome.exit == 0 && outcome.talk == "no accessories: " + sentence, "\(outcome.talk)")
+        #expect(
+            outcome.exit == 0 && outcome.talk == "{\"note\":\"no accessories: \(sentence)\"}\n", "\(outcome.talk)")
         let rows = try outcome.output.split(separator: "\n").map { try JSONValue(parsing: Array($0.utf8)) }
         #expect(rows.contains { $0["address"]?.string == "C0:DE:00:00:00:12" }, "\(rows)")
         let wanted = try bluetooth.tool(["scan", "-p", "gps-receiver"], below: container)
         #expect(
-            wanted.exit == 1 && wanted.talk == "wakebridge scan: no accessory can be seen: " + sentence,
+            wanted.exit == 1 && wanted.talk == "wakebridge scan: no accessory can be seen: \(sentence)\n",
             "\(wanted.talk)")
         // A scan of Bluetooth alone misses nothing.
         let others = try bluetooth.tool(["scan", "-p", "heart-rate-monitor", "--for", "300ms"], below: container)
@@ -198,7 +199,8 @@ import WakeSystem
         let bluetooth = try ScriptedBluetooth(Self.world)
         let outcome = try bluetooth.tool("devices", "--json", "--socket", "/nonexistent/control.sock")
         #expect(outcome.exit == 0 && outcome.output.contains("chest"))
-        let talk = "no accessories: cannot reach wakebridged at /nonexistent/control.sock: there is no such socket; "
+        let talk =
+            "{\"note\":\"no accessories: cannot reach wakebridged at /nonexistent/control.sock: there is no such socket; "
         #expect(outcome.talk.hasPrefix(talk), "\(outcome.talk)")
         let daemon = try Fixture { _ in
             .json(status: 503, Array(#"{"error":{"code":"x","message":"it is ending","advice":"wait"}}"#.utf8))

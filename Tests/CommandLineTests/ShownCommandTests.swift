@@ -2,6 +2,7 @@
 import Glibc
 import TestBench
 import Testing
+import WakeSystem
 import WakeWords
 
 @testable import wakebridge
@@ -83,6 +84,26 @@ private struct ShownCommand {
         for command in whole where !["closed", "disconnect", "expire"].contains(command.words.last) {
             let asked = try Child([Built.tool, "--runtime", "/nonexistent"] + command.words).finish()
             #expect(asked.exit == 3 && asked.talk.contains("there is no such socket"), "\(command) \(asked.talk)")
+        }
+    }
+
+    @Test(
+        "where a command line of the pages makes a handler or a profile without asking for a device, it works as it stands"
+    )
+    func make() throws {
+        let whole = ShownCommand.all.filter { command in
+            command.words[0] == "new" && command.words.count > 2
+                && !command.words.contains { $0 == "--from" || $0.contains("[") }
+        }
+        #expect(Set(whole.map(\.page)).isSuperset(of: ["docs/tutorials/from-corebluetooth.md"]))
+        let ordinary = Machine.isRoot ? ["setpriv", "--reuid=1", "--regid=1", "--clear-groups"] : []
+        for command in whole {
+            let folder = makeDirectory("/tmp/wakeshown.XXXXXX")
+            defer { Directory.removeTree(folder) }
+            if Machine.isRoot { chown(folder, 1, 1) }
+            let words = ["env", "-C", folder, "XDG_CONFIG_HOME=\(folder)/config", Built.tool] + command.words
+            let made = try Child(ordinary + words).finish()
+            #expect(made.exit == 0 && made.output.hasPrefix("wrote "), "\(command) \(made.talk)")
         }
     }
 

@@ -136,6 +136,34 @@ struct BondTests {
         #expect(!book("narrow").contains { $0.contains("Strap 2") })
     }
 
+    @Test("a handler that writes the beginning of an alias is told so, with the names of its own devices alone")
+    func refusesBeginnings() throws {
+        try daemon.write(
+            """
+            import json, os, sys
+            for line in sys.stdin:
+                event = json.loads(line)
+                if event["type"] == "wakebridge.error":
+                    open("book", "a").write(event["data"]["sentence"] + "\\n")
+                if event["type"] == "wakebridge.device.data":
+                    for name in "Strap", "Strop":
+                        os.write(3, b'{"read":{"device":"%s","characteristic":"2a37"},"ref":1}\\n' % name.encode())
+                if "seq" in event:
+                    os.write(3, b'{"ack":%d}\\n' % event["seq"])
+
+            """, to: "asker.py")
+        let asker = manifest("").replacing("clerk.py", with: "asker.py")
+        try daemon.drop("both", asker)
+        try daemon.drop("one", asker.replacing("monitor\",", with: "monitor\", device: \"Strap 1\","))
+        #expect(try daemon.wait { try daemon.tool("why", "both").exit == 0 && daemon.tool("why", "one").exit == 0 })
+        #expect(try hears("61", "1 2"))
+        let nothing = "read \"Strop\": the bridge knows no device of that name."
+        for id in ["both", "one"] { #expect(daemon.wait { book(id).contains(nothing) }, "\(book(id))") }
+        let beginning = "read \"Strap\": this is only the beginning of \"Strap 1\""
+        #expect(Set(book("both")) == [nothing, beginning + " and \"Strap 2\"."])
+        #expect(Set(book("one")) == [nothing, beginning + "."])
+    }
+
     @Test("what a handler owes when the daemon is killed says in its next life what it said, though the bond is gone")
     func survives() throws {
         try daemon.write(

@@ -151,11 +151,28 @@ struct SessionTests {
         #expect(recorder.told.map { $0.last } == ["1", "2", "4", "2", "3"])
     }
 
-    @Test("a gap ends the wait for a refused event, because it may report its loss")
+    private func gap(_ sequence: Int, from: String, to: String) -> String {
+        event(sequence, type: "gap", data: "{\"cause\":\"overflow\",\"from\":\"\(from)\",\"to\":\"\(to)\"}")
+    }
+
+    @Test("a gap that covers a refused event ends the wait for it, because it may report its loss")
     func stopsWaiting() {
         recorder.answer = { event, _ in event.sequence == 2 ? .retry(after: nil) : .useful }
-        let answers = replies(of: recorder, to: [event(2), event(3), event(9, type: "gap", data: "{}"), event(10)])
+        let lost = gap(9, from: "2026-11-21T07:42:46.727125Z", to: "2026-11-21T07:42:46.727125Z")
+        let answers = replies(of: recorder, to: [event(2), event(3), lost, event(10)])
         #expect(answers == ["{\"nack\":2}", "{\"ack\":9,\"result\":\"useful\"}", "{\"ack\":10,\"result\":\"useful\"}"])
+    }
+
+    @Test("a gap of another time does not end the wait, so no acknowledgement covers an event that was refused")
+    func waitsBehindOtherGaps() {
+        recorder.answer = { event, _ in event.sequence == 2 && event.attempt == 1 ? .retry(after: nil) : .useful }
+        let before = gap(9, from: "2026-11-21T07:42:40Z", to: "2026-11-21T07:42:46Z")
+        let after = gap(10, from: "2026-11-21T07:42:47Z", to: "2026-11-21T07:42:48Z")
+        let answers = replies(
+            of: recorder,
+            to: [event(2), event(3), before, after, event(11), event(2, attempt: 2), event(3, attempt: 2)])
+        #expect(
+            answers == ["{\"nack\":2}", "{\"ack\":2,\"result\":\"useful\"}", "{\"ack\":3,\"result\":\"useful\"}"])
     }
 
     @Test("that the link went down is told behind a nack too, and the wait goes on")

@@ -23,8 +23,8 @@ public enum DaemonCommand {
     public static func run(
         _ words: [String], sources: [any RegisteredSource.Type] = SourceRegistry.all
     ) -> Int32 {
-        for source in sources { SourceKind.register(source.kind) }
         do throws(Complaint) {
+            try register(sources)
             let parsed = try ParsedWords(Array(words.dropFirst()), options: flags)
             try parsed.atMost(0)
             if parsed.has("help") { return say(help, to: 1) }
@@ -35,6 +35,13 @@ public enum DaemonCommand {
             let help = error.isUsage ? "'wakebridged --help' tells how it is used.\n" : ""
             _ = say("wakebridged: \(error.sentence)\n\(help)", to: 2)
             return error.exitStatus
+        }
+    }
+
+    private static func register(_ sources: [any RegisteredSource.Type]) throws(Complaint) {
+        for source in sources {
+            if let fault = source.kind.fault { throw .failure(fault) }
+            SourceKind.register(source.kind)
         }
     }
 

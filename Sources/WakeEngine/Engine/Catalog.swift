@@ -105,6 +105,14 @@ package final class Catalog {
         /// Those that the name fits equally well.
         case several([DeviceEntry])
 
+        var entries: [DeviceEntry] {
+            switch self {
+            case .none: []
+            case .one(let entry): [entry]
+            case .several(let entries): entries
+            }
+        }
+
         fileprivate init(_ found: [DeviceEntry]) {
             self = found.isEmpty ? .none : found.count == 1 ? .one(found[0]) : .several(found)
         }

@@ -13,7 +13,7 @@ package final class DeviceRequests {
     func perform(_ request: DeviceRequest, for handler: HandlerID, _ answer: @escaping (DeviceAnswer) -> Void) {
         let (name, verb) = (request.address.device, request.verb)
         guard let sources, sources.areReal else { return answer(.failure(.replayed(verb: verb, device: name))) }
-        guard let device = device(named: name) else { return answer(.failure(.noSuchDevice(name, verb: verb))) }
+        guard let device = device(named: name) else { return answer(.failure(missing(name, verb, handler))) }
         guard catalog.devices(watchedBy: handler).contains(where: { $0.device.uri == device.uri }) else {
             return answer(.failure(.notPermitted(name, verb: verb)))
         }
@@ -31,6 +31,15 @@ package final class DeviceRequests {
             return answer(.failure(.replayed(verb: request.verb, device: device.alias)))
         }
         sources.perform(request, on: device, answer)
+    }
+
+    /// The beginning of an alias is for people: a program's would mean another device once a second one fits. A handler is told
+    /// no names but those of its own devices.
+    private func missing(_ name: String, _ verb: String, _ handler: HandlerID) -> ProtocolFault {
+        let own = Set(catalog.devices(watchedBy: handler).map(\.device.uri))
+        let meant = catalog.device(named: name).entries.map(\.device).filter { own.contains($0.uri) }
+        return meant.isEmpty
+            ? .noSuchDevice(name, verb: verb) : .notWhole(name, verb: verb, of: meant.map(\.alias).sorted())
     }
 
     /// Of several with one alias, the one that is there.

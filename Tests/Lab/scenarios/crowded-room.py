@@ -18,7 +18,8 @@ def scan(bridge, name, is_enough, *words):
 
 
 def listed(said):
-    return [json.loads(line) for line in said.splitlines() if line.startswith("{") and line.endswith("}")]
+    rows = [json.loads(line) for line in said.splitlines() if line.startswith("{") and line.endswith("}")]
+    return [row for row in rows if "note" not in row]
 
 
 def rubbish(lines):

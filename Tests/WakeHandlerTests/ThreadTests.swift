@@ -1,0 +1,38 @@
+// Handlers of the Swift library on a machine that has no thread left for them.
+import Glibc
+import TestBench
+import Testing
+
+@Suite("A handler without a thread to spare") struct ThreadTests {
+    private static let lines = (1...3).map { event($0) }
+    /// Before a command: a user without other processes, where that is possible.
+    private static let user = Machine.isRoot ? ["setpriv", "--reuid=41234", "--clear-groups"] : []
+
+    /// A handler that may have one thread.
+    private func starved() throws -> Child {
+        let input = temporaryDirectory() + "/in"
+        put(Self.lines.joined(separator: "\n") + "\n", at: input)
+        let file = open(input, O_RDONLY | O_CLOEXEC)
+        defer { close(file) }
+        let program = "\(builtPrograms)/ExampleBeatSequence"
+        return try Child(Self.user + ["prlimit", "--nproc=1:", "sh", "-c", "exec '\(program)' 3>&1"], input: file)
+    }
+
+    @Test("it says why on standard error and ends, instead of waiting for ever")
+    func ends() throws {
+        let ended = try starved().finish(within: 60)
+        #expect(ended.exit == 1 && ended.output == "")
+        #expect(ended.talk == "wakehandler: no thread can be started to read events, so the handler ends\n")
+    }
+
+    @Test("it gets its events as usual if the machine has a thread soon")
+    func waits() throws {
+        let handler = try starved()
+        usleep(300_000)
+        let raised = try Child(Self.user + ["prlimit", "--pid", "\(handler.process)", "--nproc=4096:"]).finish()
+        #expect(raised.exit == 0, "\(raised.talk)")
+        let ended = handler.finish(within: 60)
+        #expect(ended.exit == 0 && ended.talk == "")
+        #expect(ended.output.split(separator: "\n").count { $0.hasPrefix("{\"ack\":") } == Self.lines.count)
+    }
+}
