@@ -34,6 +34,10 @@ struct NewFiles {
         }
     }
 
+    mutating func begin(with command: String?) {
+        if let command { next.insert(command, at: 0) }
+    }
+
     var text: String {
         let written = paths.map { "wrote \($0)\n" }.joined()
         return next.isEmpty ? written : written + "next:\n" + next.map { "  \($0)\n" }.joined()

@@ -45,11 +45,22 @@ extension Verb {
             if let option = strange.first(where: { words.has($0) }) {
                 throw .usage("--\(option) has no meaning for a \(what)")
             }
-            let made = what == "handler" ? try NewHandler(words).write() : try NewProfile(words).write()
+            var made = what == "handler" ? try NewHandler(words).write() : try NewProfile(words).write()
             awaitDaemon(words, made)
+            made.begin(with: startOfOwnDaemon(for: made))
             Console.print(words.has("json") ? made.json : Array(made.text.utf8))
             return 0
         }
+    }
+
+    /// A user without sudo writes for a daemon of their own, which may not run while the system's does.
+    private static func startOfOwnDaemon(for made: NewFiles) -> String? {
+        let (mine, machine) = (BridgePlaces.mine, BridgePlaces.machine)
+        let isOwn = made.paths.contains { $0.hasPrefix(mine.configuration + "/") }
+        guard isOwn, mine.configuration != machine.configuration, !File.exists(mine.runtime + "/control.sock") else {
+            return nil
+        }
+        return "systemctl --user enable --now wakebridged  # your own; the system's reads \(machine.configuration)"
     }
 
     /// A daemon takes a new manifest up a moment later. What is asked next about the handler must find it.
