@@ -10,7 +10,7 @@ place=$PWD/.build/installed
 python=$PWD/.build/lab/venv/bin/python
 
 # What a machine has before the package comes. The library that it recommends waits where apt keeps what it fetched: there is no network.
-make_root() { # SUITE ROOT
+make_machine() { # SUITE ROOT
     make_debian "$1" "$2" --variant=apt --include=ca-certificates,systemd-sysv,dbus,udev,kmod,bluez,python3,libcurl4,libsqlite3-0,initramfs-tools,zstd
     furnish "$2"
     printf 'virtio_pci\nvirtio_blk\next4\n' >>"$2/etc/initramfs-tools/modules"
@@ -25,7 +25,7 @@ make_disk() { # SUITE
     root=$place/root-$1
     stamp=$(cksum <Scripts/test-installed.sh)
     if [ "$(cat "$place/$1.made" 2>/dev/null)" != "$stamp" ]; then
-        make_root "$1" "$root"
+        make_machine "$1" "$root"
         umount -R -l "$root"
         echo "$stamp" >"$place/$1.made"
     fi

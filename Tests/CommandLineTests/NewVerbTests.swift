@@ -85,7 +85,8 @@ import WakeSystem
             "wakebridge logs -f hr", "wakebridge simulate wake hr",
         ]
         let told = try JSONValue(parsing: Array(made.output.utf8))
-        #expect(told["files"]?.array?.compactMap(\.string) == ["hr.sh", "hr.json5"].map { "\(manifests)/\($0)" }, "\(made)")
+        let files = ["\(manifests)/hr.sh", "\(manifests)/hr.json5"]
+        #expect(told["files"]?.array?.compactMap(\.string) == files, "\(made)")
         #expect(told["next"]?.array?.compactMap(\.string) == next, "\(made)")
         #expect(!text(of: manifests + "/hr.json5").contains("user:"))
         #expect(names(in: manifests) == ["hr.json5", "hr.sh"])
