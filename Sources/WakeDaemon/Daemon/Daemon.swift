@@ -256,10 +256,11 @@ public final class Daemon {
         bridge.finish()
     }
 
-    private static func lockState(_ directory: String) throws -> LockFile? {
-        do {
+    private static func lockState(_ directory: String) throws(SystemError) -> LockFile? {
+        do throws(SystemError) {
             return try LockFile(at: directory + "/wakebridged.lock")
-        } catch let error where error.errno.isReadOnly {
+        } catch {
+            guard error.errno.isReadOnly else { throw error }
             return nil
         }
     }
