@@ -107,6 +107,7 @@ class Play:
 
     def set_up(self):
         self.machine.said("systemctl enable --now radio")
+        self.eventually("the kernel finds the adapter", lambda: "hci0" in self.machine.said("ls /sys/class/bluetooth || true"))
         self.expect("a new handler is two files", "wrote /etc/wakebridge/handlers.d/hr.json5",
                     "wakebridge new handler hr --profile heart-rate-monitor")
         said, status = self.machine.run("wakebridge setup --yes --for 90s", 200)
