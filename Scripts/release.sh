@@ -33,6 +33,10 @@ else
     echo "release.sh: there is no ld.lld beside swiftc, so functions are linked as they come, and a wake takes longer" >&2
 fi
 
+# The bytes are the same wherever the checkout lies. Swift's sum of each module has its path in it and serves builds alone, and the
+# linker's sum of the program covers debugging information, which has paths too.
+set -- -Xswiftc -Xfrontend -Xswiftc -disable-incremental-llvm-codegen -Xlinker --build-id=none "$@"
+
 # The tests' builds check every access to memory for exclusivity; these need not do it again. A program that is installed looks
 # for libraries where the machine keeps them, not beside itself.
 exec swift build --configuration release --static-swift-stdlib --disable-local-rpath --scratch-path "$scratch" \
