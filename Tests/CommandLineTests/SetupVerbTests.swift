@@ -59,7 +59,7 @@ final class SetupVerbTests {
         let end = try JSONValue(parsing: done.output.utf8)
         #expect(done.exit == 1 && end["done"] == .boolean(false), "\(done)")
         #expect(end["in_the_way"]?.string?.contains("the message bus cannot be reached") == true, "\(done)")
-        #expect(done.talk.contains("noise\n  the command failed"), "\(done.talk)")
+        #expect(done.talk.contains("noise\n{\"note\":\"  the command failed"), "\(done.talk)")
         // What failed brings nothing that could be waited for.
         #expect(SystemClock.monotonic() - begun < .seconds(14))
     }
