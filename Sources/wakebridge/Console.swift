@@ -156,7 +156,7 @@ final class RedrawnTable {
         if lines.count > rows {
             lines = lines.prefix(rows - 1) + [String("… and \(lines.count - rows + 1) more".prefix(columns))]
         }
-        // Another width has wrapped the lines anew: how far back they begin is not known.
+        // Another width has wrapped the lines: how far back they begin is not known.
         let back = isResized ? "\u{1b}[H\u{1b}[2J" : height > 0 ? "\u{1b}[\(height)A\r\u{1b}[J" : ""
         Console.print(back + lines.map { $0 + "\n" }.joined())
         height = lines.count

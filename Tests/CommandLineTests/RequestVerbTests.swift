@@ -200,7 +200,7 @@ import WakeSystem
             ["/usr/bin/python3", "-c", start + program, Built.tool, "--socket", fixture.path] + words)
     }
 
-    @Test("top draws a terminal anew that has another size, and fits in one of two lines")
+    @Test("top draws all again when the terminal has another size, and fits in one of two lines")
     func resizedTop() throws {
         let fixture = try fixture { _ in self.status() }
         let drawn = try onTerminal(
