@@ -82,7 +82,11 @@ final class AccessoryBench {
     }
 
     private func makeSource() -> AccessorySource {
-        try! AccessorySource(for: self, planner: BenchPlanner(self), registry: registry, store: BenchStore(self))
+        // A busy machine opens slowly, which is a gap of its own: `PortMachine`'s stories have it, beside a clock that is played.
+        var patience = PortTimeouts()
+        patience.promptOpening = .seconds(3_600)
+        return try! AccessorySource(
+            for: self, planner: BenchPlanner(self), registry: registry, store: BenchStore(self), patience: patience)
     }
 
     // MARK: Udev
