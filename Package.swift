@@ -26,6 +26,7 @@ let package = Package(
         // Pure: no clock, no descriptor, no log.
         .target(name: "WakeModel", linkerSettings: [.linkedLibrary("m")]),
         .target(name: "WakeCore", dependencies: ["WakeModel"]),
+        .target(name: "WakeAgenda", dependencies: ["WakeModel"]),
         .target(name: "WakeProfiles", dependencies: ["WakeModel"]),
         .target(name: "WakeWords", dependencies: ["WakeModel", "CWords"]),
 
@@ -86,6 +87,7 @@ let package = Package(
             path: "Tests/TickingDaemon"),
         .testTarget(name: "WakeSystemTests", dependencies: ["TestBench", "NodeReader", "WakeModel", "WakeSystem"]),
         .executableTarget(name: "NodeReader", dependencies: ["WakeModel", "WakeSystem"], path: "Tests/NodeReader"),
+        .testTarget(name: "WakeAgendaTests", dependencies: ["TestBench", "WakeAgenda", "WakeModel", "WakeSystem"]),
         .testTarget(name: "WakeCoreTests", dependencies: ["TestBench", "WakeCore"]),
         .testTarget(name: "WakeLoopTests", dependencies: ["TestBench", "WakeLoop", "WakeModel", "WakeSystem"]),
 

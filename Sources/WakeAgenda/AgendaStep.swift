@@ -1,0 +1,84 @@
+// One step of the agenda: when it happens, what is known of the world, and what the books ask for.
+import WakeModel
+
+/// What a book may ask and do while it handles one input. `Agenda` makes it, and performs nothing in between.
+struct AgendaStep {
+    let stamp: Stamp
+    /// The kernel's; instants of CLOCK_BOOTTIME of another boot mean nothing.
+    let bootID: String
+    /// Zones whose tables are known; a name that stands for nothing has no table and a nil value.
+    let zones: [String: Zone?]
+    let handlers: [HandlerID: HandlerFacts]
+    /// The one seed of all that is spread: no randomness.
+    let seed: UInt64
+    /// When the system came up or resumed last, on CLOCK_BOOTTIME: what was missed is spread from there on.
+    let cameUpAt: Instant
+    private(set) var effects: [AgendaEffect] = []
+
+    init(
+        stamp: Stamp, bootID: String, zones: [String: Zone?], handlers: [HandlerID: HandlerFacts], seed: UInt64,
+        cameUpAt: Instant
+    ) {
+        (self.stamp, self.bootID, self.zones, self.handlers) = (stamp, bootID, zones, handlers)
+        (self.seed, self.cameUpAt) = (seed, cameUpAt)
+    }
+
+    var boottime: Instant { stamp.moment.boottime }
+    var wall: WallTime { stamp.wall }
+
+    mutating func emit(_ effect: AgendaEffect) { effects.append(effect) }
+
+    mutating func decide(_ key: AgendaKey, _ wireName: String) {
+        emit(.decision(key.handler, AgendaDecision(key, wireName)))
+    }
+
+    func facts(of handler: HandlerID) -> HandlerFacts { handlers[handler] ?? HandlerFacts() }
+
+    /// Why nothing is raised for the handler at all, in the words of ``PendingEntry/Wait``; nil where it may be.
+    func obstacle(of handler: HandlerID) -> String? {
+        let facts = facts(of: handler)
+        if facts.situation == .stopped { return "stopped" }
+        return facts.isGateOpen ? nil : "gate"
+    }
+
+    /// Up to `longest`, by the seed and the key: the same at each call, and nobody is always last.
+    func spread(of key: AgendaKey, upTo longest: TimeSpan) -> TimeSpan {
+        guard longest > .zero else { return .zero }
+        var hash = seed ^ 0xcbf2_9ce4_8422_2325
+        for byte in "\(key.handler.rawValue)/\(key.source.rawValue)/\(key.id)".utf8 {
+            hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3
+        }
+        hash ^= hash >> 32
+        return TimeSpan(nanoseconds: Int64(hash % UInt64(longest.nanoseconds)))
+    }
+}
+
+/// What the agenda knows of one handler beside its entries.
+struct HandlerFacts: Hashable, Sendable {
+    var plan = AgendaPlan()
+    var situation = HandlerSituation.asleep
+    /// All of its gates have been open since boot.
+    var isGateOpen = true
+}
+
+/// One source's entries. A book raises at most one occasion of an entry at a time; what falls due meanwhile is folded.
+protocol AgendaBook {
+    /// Reads one stored row; false where it cannot be read.
+    mutating func restore(_ row: AgendaRow, _ step: inout AgendaStep) -> Bool
+    /// The handler's manifest is new or changed: what it declares is there, what it declared before and no more is gone.
+    mutating func configure(_ handler: HandlerID, _ plan: AgendaPlan, _ step: inout AgendaStep)
+    mutating func remove(_ handler: HandlerID, _ step: inout AgendaStep)
+    mutating func recordRaised(_ key: AgendaKey, as sequence: Sequence, _ step: inout AgendaStep)
+    mutating func conclude(
+        _ key: AgendaKey, _ conclusion: Conclusion, awake: TimeSpan, cpu: TimeSpan, _ step: inout AgendaStep)
+    /// Raises what is due and allowed, and brings every entry up to the step's clocks.
+    mutating func advance(_ step: inout AgendaStep)
+    /// A person wants it now; false where there is no such entry.
+    mutating func raiseNow(_ key: AgendaKey, _ step: inout AgendaStep) -> Bool
+    /// When ``advance(_:)`` has to be called again without another input, on each clock.
+    var nextBoottime: Instant? { get }
+    var nextWall: WallTime? { get }
+    /// The entry whose occasion has this number.
+    func key(of sequence: Sequence, for handler: HandlerID) -> AgendaKey?
+    func pending(of handler: HandlerID, _ step: AgendaStep) -> [PendingEntry]
+}
