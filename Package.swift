@@ -49,13 +49,13 @@ let package = Package(
         .target(
             name: "WakeEngine",
             dependencies: [
-                "WakeModel", "WakeCore", "WakeProfiles", "WakeSystem", "WakeLoop", "WakeJournal", "WakeTrace",
-                "WakeSources",
+                "WakeModel", "WakeCore", "WakeAgenda", "WakeProfiles", "WakeSystem", "WakeLoop", "WakeJournal",
+                "WakeTrace", "WakeSources",
             ]),
         .target(
             name: "WakeDaemon",
             dependencies: [
-                "WakeModel", "WakeCore", "WakeProfiles", "WakeJournal", "WakeSystem", "WakeLoop", "WakeTrace",
+                "WakeModel", "WakeCore", "WakeAgenda", "WakeProfiles", "WakeJournal", "WakeSystem", "WakeLoop", "WakeTrace",
                 "WakeSources", "WakeEngine", "WakeControl", "WakeWords",
             ]),
         .target(name: "WakeHandler", dependencies: ["WakeModel"]),

@@ -7,6 +7,10 @@ extension HandlerLifecycle {
         switch line.reply {
         case .ack(let sequence, let result): acknowledge(sequence, as: result, line.reference, &step)
         case .nack(let sequence, let delay): refuse(sequence, after: delay, line.reference, &step)
+        case .handBack(let sequence, let words): handBack(sequence, until: words, line.reference, &step)
+        case .progress(let sequence, let done, let total):
+            advance(sequence, to: done, of: total, line.reference, &step)
+        case .order(let order): step.emit(.order(id, epoch, order, ref: line.reference))
         case .ready: becomeReady(line.reference, &step)
         case .begin(let name): begin(name, line.reference, &step)
         case .end(let name): end(name, line.reference, &step)
@@ -27,16 +31,19 @@ extension HandlerLifecycle {
         _ sequence: Sequence, as result: Reply.Result? = nil, _ reference: Reference?, isProgress: Bool = true,
         _ step: inout Step
     ) {
+        if standing.contains(sequence) { return acknowledgeStanding(sequence, as: result, &step) }
         switch batch.leaseState(of: sequence) {
         case .unknown: return answer(.notDelivered(sequence, verb: "ack"), reference, &step)
         case .former: return answer(.staleLease(sequence, verb: "ack"), reference, &step)
         case .leased, .answered: break
         }
+        let occasions = batch.openOccasions(through: sequence)
         let closed = batch.close(through: sequence)
         guard !closed.isEmpty else { return }
+        for occasion in occasions { conclude(occasion, .acknowledged(result), awake: awakeForBatch(step), &step) }
         statistics.outcomes.count(closed.count, as: result)
         if isProgress { penalty.progress() }
-        budget.renew(at: step.now, timers)
+        budget.renew(at: step.now, for: timeForLeases)
         pressures.earlyDeadlineReason = nil
         forgiveOverrunInDrain()
         step.emit(.acknowledge(id, closed))
@@ -58,12 +65,12 @@ extension HandlerLifecycle {
         guard phase == .active, pressures.earlyDeadlineReason == nil, awakeDeadline != nil, budget.tasks.isEmpty else {
             return
         }
-        budget.renew(at: instant, timers)
+        budget.renew(at: instant, for: timeForLeases)
     }
 
     /// The event and those of its device that follow come again, after exactly `delay` or the growing default.
     mutating func refuse(_ sequence: Sequence, after delay: TimeSpan?, _ reference: Reference?, _ step: inout Step) {
-        guard var refused = batch.refuse(sequence), let device = refused.first?.origin else {
+        guard var refused = closeRefused(sequence, step), let device = refused.first?.origin else {
             let isUnknown = batch.leaseState(of: sequence) == .unknown
             let fault: ProtocolFault =
                 isUnknown ? .notDelivered(sequence, verb: "nack") : .staleLease(sequence, verb: "nack")

@@ -15,7 +15,7 @@ extension HandlerLifecycle {
     }
 
     mutating func launchIfDue(_ step: inout Step) -> Bool {
-        guard !step.isFinishing else { return false }
+        guard !step.isFinishing, !isGated else { return false }
         expireRetention(&step)
         guard let reason = wakeReason(step) else { return false }
         launch(reason, &step)
@@ -66,29 +66,30 @@ extension HandlerLifecycle {
         batch.reset()
         budget.reset(timers)
         budget.wake(at: now)
+        if !isAttached { standing.run(from: now) }
         // A oneshot without an event has a budget too.
-        if isOneshot { budget.renew(at: now, timers) }
+        if isOneshot { budget.renew(at: now, for: timers.budget) }
     }
 
     private mutating func resume(_ reason: WakeReason, _ step: inout Step) {
         let frozenFor = timeAsleep(step)
         giveBackLeasesKeptTooLong(&step)
-        let owed = batch.openSequences
         budget.wake(at: step.now)
+        if !isAttached { standing.run(from: step.now) }
         dialogue.flood?.since = step.now
         var delivery = Delivery(
-            preface: .resumed(frozenFor: frozenFor, reason, open: owed), notices: dialogue.lateAnswers, events: [],
+            preface: .resumed(frozenFor: frozenFor, reason, open: openSequences), notices: dialogue.lateAnswers, events: [],
             budget: timers.budget)
         forgetSleep()
         statistics.wakes += 1
         statistics.outcomes.beginWake()
         move(to: .active, because: reason.wireName, &step)
-        if owed.isEmpty {
+        if !batch.hasOpen {
             delivery.events = leaseBatch(&step)
             delivery.budget = timeForBatch(step)
         } else {
             sleep.leaseWakes += 1
-            budget.renew(at: step.now, timers)
+            budget.renew(at: step.now, for: timeForLeases)
         }
         step.emit(.deliver(id, epoch, delivery))
         step.emit(.thaw(id, epoch))
@@ -104,7 +105,12 @@ extension HandlerLifecycle {
     }
 
     /// While a task is open, leases expire with it.
-    func timeForBatch(_ step: Step) -> TimeSpan { timeLeft(step) ?? timers.budget }
+    func timeForBatch(_ step: Step) -> TimeSpan { timeLeft(step) ?? timeForLeases }
+
+    /// Everything that was delivered and not answered.
+    var openSequences: [Sequence] {
+        standing.hasOpen ? (standing.sequences + batch.openSequences).sorted() : batch.openSequences
+    }
 
     /// The machine's own sleep counts: connections time out in it as in a freeze.
     func timeAsleep(_ step: Step) -> TimeSpan { step.boottime - (sleep.frozenAt ?? step.boottime) }
@@ -135,6 +141,7 @@ extension QueuedEvent {
         case .disconnected: .disconnected
         case .attention: .attention
         case .gap: .gap
+        case .occasion(_, let reason): reason
         }
     }
 }
@@ -184,7 +191,7 @@ extension HandlerLifecycle {
 
     /// True while it has a reason to be awake other than the linger.
     func isKeptAwake(at now: Instant) -> Bool {
-        isAttached || process.isOneshot || batch.hasOpen || !budget.tasks.isEmpty || hasOpenRequest(at: now)
+        isAttached || process.isOneshot || batch.hasOpen || standing.hasOpen || !budget.tasks.isEmpty || hasOpenRequest(at: now)
     }
 
     func hasOpenRequest(at now: Instant) -> Bool { dialogue.requests.contains { now < $0.deadline } }
@@ -193,6 +200,7 @@ extension HandlerLifecycle {
     var awakeDeadline: Instant? {
         if isAttached { return nil }
         if !budget.tasks.isEmpty { return budget.poolEnd }
+        if process.isOneshot, standing.hasOpen { return standing.deadline }
         return batch.hasOpen || process.isOneshot ? budget.batchDeadline : nil
     }
 
@@ -220,7 +228,7 @@ extension HandlerLifecycle {
 
     func notifyExpiring(_ reason: String, remaining: TimeSpan, _ step: inout Step) {
         let notice = Notice.expiring(
-            reason: reason, remaining: remaining, tasks: budget.tasks, open: batch.openSequences)
+            reason: reason, remaining: remaining, tasks: budget.tasks, open: openSequences)
         send(notice, &step)
     }
 
@@ -232,6 +240,8 @@ extension HandlerLifecycle {
     mutating func advanceExpiring(_ step: inout Step) -> Bool {
         updateHeatDeadline(step)
         let pressure = pressure(step)
+        // What only takes a long job's time delays no other event.
+        if pressure?.cause.isOfStanding ?? false, deliverNextBatch(&step) { return true }
         if let pressure, pressures.reportedPressure != pressure.cause {
             warn(of: pressure, &step)
             return true
@@ -349,8 +359,11 @@ extension HandlerLifecycle {
         } else if budget.isWindowOver(at: step.now, timers) {
             sleep.rest = Rest(until: step.now + timers.rest, cause: .window)
         }
+        // Later it would go on without its condition.
+        withdrawOpen(&step)
         clearPressure()
         budget.sleep(timers)
+        standing.pause(at: step.now)
         sleep.hadLockGrace = false
         dialogue.hasUnreadAnswer = false
         pressures.earlyDeadlineReason = nil
@@ -365,6 +378,7 @@ extension HandlerLifecycle {
     private mutating func punishOverrun(holdsLock: Bool, _ step: inout Step) {
         let strikes = penalty.strike(at: step.now, timers)
         step.emit(.decision(id, .struck(strikes: strikes)))
+        for occasion in batch.openOccasions() { conclude(occasion, .overrun, awake: awakeForBatch(step), &step) }
         guard strikes < Penalty.strikeLimit, settings.onOverrun == .suspend else {
             penalty.forgiveStrikes()
             return kill(.overrun, &step)
@@ -395,7 +409,7 @@ extension HandlerLifecycle {
 
     private mutating func wakeForLock(_ step: inout Step) {
         let frozenFor = timeAsleep(step)
-        let preface = Delivery.Preface.resumed(frozenFor: frozenFor, .lock, open: batch.openSequences)
+        let preface = Delivery.Preface.resumed(frozenFor: frozenFor, .lock, open: openSequences)
         sleep.lockInspection = nil
         (sleep.suspendedSince, sleep.frozenAt) = (nil, nil)
         sleep.rest = nil
@@ -403,7 +417,8 @@ extension HandlerLifecycle {
         budget.wake(at: step.now)
         dialogue.flood?.since = step.now
         // It may stay awake after the lock grace, and then its leases need a deadline.
-        if batch.hasOpen { budget.renew(at: step.now, timers) }
+        if batch.hasOpen { budget.renew(at: step.now, for: timeForLeases) }
+        standing.run(from: step.now)
         step.emit(
             .deliver(
                 id, epoch, Delivery(preface: preface, notices: dialogue.lateAnswers, events: [], budget: timers.rescue))

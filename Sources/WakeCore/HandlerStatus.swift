@@ -21,7 +21,19 @@ public struct HandlerStatus: Hashable, Sendable {
     public var outcomes: Outcomes
 }
 
+/// What a handler can do with an occasion now.
+public struct HandlerPosture: Hashable, Sendable {
+    public var state: HandlerState
+    public var isAttached: Bool
+    /// An operator or its manifest keeps it from running.
+    public var isBarred: Bool
+}
+
 extension Dispatcher {
+    public func posture(of id: HandlerID) -> HandlerPosture? {
+        handler(id).map { HandlerPosture(state: $0.state, isAttached: $0.isAttached, isBarred: $0.isBarred) }
+    }
+
     /// How every handler is at `moment`.
     public func handlerStatuses(at moment: Moment) -> [HandlerStatus] {
         handlers.map { $0.handlerStatus(at: moment, machine) }
@@ -98,7 +110,7 @@ extension HandlerLifecycle {
         return HandlerStatus(
             handler: id, state: isHeld ? .held : state, why: explanation(at: moment, machine, isHeld: isHeld),
             epoch: epoch,
-            queuedCount: queue.count, queuedBytes: queue.bytes, openCount: batch.openCount,
+            queuedCount: queue.count, queuedBytes: queue.bytes, openCount: batch.openCount + standing.leases.count,
             strikes: penalty.strikeCount(at: moment.monotonic, timers), crashes: penalty.crashes,
             heldFor: isHeld ? penalty.heldUntil.map { $0 - moment.boottime } : nil, isAttached: isAttached,
             launches: statistics.launches, wakes: statistics.wakes, awake: statistics.awake + running,
@@ -111,6 +123,7 @@ extension HandlerLifecycle {
         case .stopped: return settings.isEnabled ? "stopped by an operator; start wakes it" : "disabled by its manifest"
         case .quarantined:
             return "crashed \(penalty.crashes.counted("time")) without an acknowledgement; start or change its manifest"
+        case .idle where isGated: return "not running: \(NotWoken.gated.rawValue)"
         case .idle: return queue.isEmpty ? "not running: nothing to do" : sleepExplanation(at: moment, machine)
         case .launching: return "starting: its ready line is awaited"
         case .active: return awakeExplanation
@@ -140,6 +153,9 @@ extension HandlerLifecycle {
         if isAttached { return "attached" }
         if dialogue.flood != nil { return "it floods descriptor 3, is read slowly, and is killed if it goes on" }
         if !budget.tasks.isEmpty { return "task \(budget.tasks.joined(separator: ", ")) is open" }
+        if let job = standing.first {
+            return "its long job, event \(job.sequence.rawValue), is under way"
+        }
         if batch.hasOpen {
             return
                 "\(batch.openCount.counted("event")) \(batch.openCount == 1 ? "awaits" : "await") its acknowledgement"

@@ -74,6 +74,7 @@ extension HandlerLifecycle {
         sleep.rest = nil
         clearPressure()
         budget.pause(at: step.now, timers)
+        standing.pause(at: step.now)
         requestWake(.attach)
     }
 
@@ -81,6 +82,7 @@ extension HandlerLifecycle {
         guard isAttached else { return }
         isAttached = false
         budget.resume(at: step.now, timers)
+        if phase.hasProcess, phase != .suspended { standing.restart(at: step.now) }
         if dialogue.flood?.since != nil { dialogue.flood = Flood(since: step.now) }
         if requestedWake == .attach { requestedWake = nil }
         if case .launching = phase { phase = .launching(deadline: step.now + timers.launch) }
@@ -96,7 +98,9 @@ extension HandlerLifecycle {
 
     /// Moves the deadline of open work so near that its warning is sent at once.
     private mutating func bringDeadlineForward(_ reason: String, _ step: Step) {
-        guard phase == .active, let deadline = awakeDeadline else { return }
+        guard phase == .active else { return }
+        standing.bringForward(to: timers.warn, at: step.now)
+        guard let deadline = awakeDeadline else { return }
         let warning = budget.tasks.isEmpty ? timers.budgetWarning : timers.extensionWarning
         pressures.earlyDeadlineReason = reason
         budget.bringForward(to: min(deadline, step.now + warning), from: step.now)
@@ -104,6 +108,7 @@ extension HandlerLifecycle {
 
     mutating func configure(_ next: HandlerSettings, restarts: Bool, _ step: inout Step) {
         settings = next
+        if !next.hasGates { isGated = false }
         sleep.lingerUntil = nil
         guard next.isEnabled else { return bar(.reconfigured, &step) }
         leaveStopped(because: "enabled", &step)

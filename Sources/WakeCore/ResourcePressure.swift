@@ -17,9 +17,19 @@ struct ResourcePressure: Hashable, Sendable {
         case systemSleep = "system-sleep"
         case memory
         case thermal
+        /// What a job relies on has gone.
+        case condition
+        /// A long job's time ends.
+        case stalled, longest = "max-run"
+
+        /// It is about a long job, and not about what else the handler does.
+        var isOfStanding: Bool { self == .condition || self == .stalled || self == .longest }
 
         var sentence: String {
             switch self {
+            case .condition: "asked to stop its job, for what that relies on has gone"
+            case .stalled: "asked to end its job, which has made no progress for a minute"
+            case .longest: "asked to end its job, which has taken as long as it may"
             case .systemSleep: "running while the machine goes to sleep"
             case .memory: "asked to make way for want of memory"
             case .thermal: "asked to end its tasks, for the machine is too hot"
@@ -42,7 +52,7 @@ extension HandlerLifecycle {
     static let memoryRest = TimeSpan.seconds(3)
 
     /// True while it has leases or tasks, which are kept over a freeze.
-    var hasUnfinished: Bool { batch.hasOpen || !budget.tasks.isEmpty }
+    var hasUnfinished: Bool { batch.hasOpen || standing.hasOpen || !budget.tasks.isEmpty }
 
     /// An attached handler has no deadline; a oneshot gets no notices, and is never frozen.
     private var yieldsToPressure: Bool { !isAttached && !process.isOneshot }
@@ -53,7 +63,9 @@ extension HandlerLifecycle {
 
     /// Of several causes the mildest: the machine's sleep ends no work, and ends the other causes.
     func pressure(_ machine: MachineCondition, at now: Instant) -> ResourcePressure? {
-        guard machine.sleepsAt != nil || pressures.memoryUntil != nil || pressures.heatUntil != nil, yieldsToPressure
+        guard
+            machine.sleepsAt != nil || pressures.memoryUntil != nil || pressures.heatUntil != nil
+                || pressures.conditionUntil != nil || standing.hasOpen, yieldsToPressure
         else { return nil }
         if hasWorkInHand(at: now) {
             if let end = machine.sleepsAt { return ResourcePressure(cause: .systemSleep, deadline: end, end: end) }
@@ -61,8 +73,21 @@ extension HandlerLifecycle {
                 return ResourcePressure(cause: .memory, deadline: end, end: end + timers.grace)
             }
         }
-        guard !budget.tasks.isEmpty, let end = pressures.heatUntil else { return nil }
-        return ResourcePressure(cause: .thermal, deadline: end, end: end + timers.grace)
+        if !budget.tasks.isEmpty, let end = pressures.heatUntil {
+            return ResourcePressure(cause: .thermal, deadline: end, end: end + timers.grace)
+        }
+        if let end = pressures.conditionUntil {
+            return ResourcePressure(cause: .condition, deadline: end, end: end + timers.grace)
+        }
+        guard let warning = standingWarningAt, now >= warning, let end = standing.deadline else { return nil }
+        let cause: ResourcePressure.Cause = standing.cause == .stalled ? .stalled : .longest
+        return ResourcePressure(cause: cause, deadline: end, end: end + timers.grace)
+    }
+
+    /// When a long job is warned. A oneshot gets no notices.
+    var standingWarningAt: Instant? {
+        guard standing.hasOpen, yieldsToPressure else { return nil }
+        return standing.deadline.map { $0 - timers.warn }
     }
 
     /// Why it is frozen as soon as it has no open work, and gets no more until then.
@@ -90,6 +115,8 @@ extension HandlerLifecycle {
         case .memory where budget.tasks.isEmpty: freeze(for: .pressure, because: cause.rawValue, &step)
         case .memory: requestTermination(.memory, &step)
         case .thermal: requestTermination(.thermal, &step)
+        case .condition: withdrawOpen(&step)
+        case .stalled, .longest: kill(.stalled, &step)
         }
     }
 
@@ -97,6 +124,8 @@ extension HandlerLifecycle {
         pressures.memoryUntil = nil
         pressures.heatUntil = nil
         pressures.reportedPressure = nil
+        pressures.conditionUntil = nil
+        pressures.withdrawn = []
     }
 
     // MARK: Sleep

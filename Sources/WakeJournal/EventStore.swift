@@ -15,6 +15,8 @@ enum JournalOp {
     case clearIdentities
     case addDeadLetter(DeadLetter)
     case removeDeadLetter(Sequence, HandlerID)
+    case setEntry(StoredEntry)
+    case removeEntry(StoredEntry.Key)
 }
 
 struct OpenTurn {
@@ -198,7 +200,7 @@ final class EventStore {
         case .update(let seq, let event):
             contents.includeReport(of: event)
             cache.recent.update(event, as: seq)
-        case .fact, .device, .handler, .clearIdentities, .addDeadLetter, .removeDeadLetter: break
+        case .fact, .device, .handler, .clearIdentities, .addDeadLetter, .removeDeadLetter, .setEntry, .removeEntry: break
         }
         turn.ops.append(op)
     }
@@ -298,7 +300,7 @@ final class EventStore {
             let count = logged.events.acknowledge(range, by: handler) + unsaved.events.acknowledge(range, by: handler)
             if count > range.upperBound.rawValue - range.lowerBound.rawValue, !contents.mayHaveAttempts { return }
         case .attempts: contents.mayHaveAttempts = true
-        case .fact, .device, .handler, .clearIdentities, .addDeadLetter, .removeDeadLetter: break
+        case .fact, .device, .handler, .clearIdentities, .addDeadLetter, .removeDeadLetter, .setEntry, .removeEntry: break
         }
         if isDegraded { unsaved.add(op) } else { logged.add(op) }
     }

@@ -11,10 +11,16 @@ struct Identities {
     /// False where rows, or the file that held them, were damaged.
     var isComplete = true
 
-    mutating func set(_ id: EventOrigin, _ device: Device) { (devices[id], origins[device.uri]) = (device, id) }
+    /// The highest number of a device so far.
+    private var highest = UInt32(0)
+
+    mutating func set(_ id: EventOrigin, _ device: Device) {
+        (devices[id], origins[device.uri]) = (device, id)
+        highest = max(highest, id.rawValue)
+    }
     mutating func set(_ id: HandlerID, _ row: HandlerRow) { (handlers[id], handlerIDs[row.name]) = (row, id) }
 
-    var nextDevice: EventOrigin { EventOrigin(rawValue: max(floor.device, devices.keys.max()?.rawValue ?? 0) + 1) }
+    var nextDevice: EventOrigin { EventOrigin(rawValue: max(floor.device, highest) + 1) }
     var nextHandler: HandlerID { HandlerID(rawValue: max(floor.handler, handlers.keys.max()?.rawValue ?? 0) + 1) }
 
     /// Each number that both know means the same to both.
@@ -40,6 +46,9 @@ extension Journal {
         if identities.devices[id] != device { store(device, as: id) }
         return id
     }
+
+    /// Drawn once for each journal: the seed of all that is spread.
+    public var seed: UInt64 { UInt64(origin, radix: 16) ?? 0 }
 
     public func device(_ id: EventOrigin) -> Device? { identities.devices[id] }
 

@@ -18,7 +18,7 @@ public final class Journal {
     private(set) var origin = ""
 
     let settings: JournalSettings
-    let bootID: String
+    public let bootID: String
     let disk: EventStore
     let run: EventStore?
     /// Disk first: see ``commit()``.

@@ -25,6 +25,8 @@ public enum Notice: Hashable, Sendable {
     public enum Answer: Hashable, Sendable {
         case written(device: String)
         case read(device: String, bytes: [UInt8])
+        /// What became of an order: the members of a JSON object.
+        case scheduled(members: [UInt8])
     }
 
     /// Writes the line with its newline. The id, made of the prefix and the number, is unique among notices and never

@@ -24,8 +24,14 @@ public struct Occasion: Hashable, Sendable {
         (self.name, self.budgetClass, self.payload) = (name, budgetClass, payload)
     }
 
-    /// `alarm` of `alarm.fired`.
-    public var reason: String { String(name.prefix { $0 != "." }) }
+    /// What stands between the braces of the payload.
+    var members: ArraySlice<UInt8> { payload.dropFirst().dropLast() }
+
+    /// Why a handler is woken for it.
+    public enum Reason: String, Hashable, Sendable, CaseIterable { case alarm, poll, job }
+
+    /// `alarm` of `alarm.fired`; nil for one of a later version.
+    public var reason: Reason? { Reason(rawValue: String(name.prefix { $0 != "." })) }
 }
 
 /// How the handler ended with an occasion.

@@ -1,4 +1,5 @@
 // `handlers.d/<id>.json5`: the program, its user, and the events that wake it.
+import WakeAgenda
 import WakeCore
 import WakeModel
 import WakeProfiles
@@ -24,6 +25,7 @@ public struct HandlerManifest: Hashable, Sendable {
     public var notifies = false
     public var limits = HandlerLimits()
     public var settings = HandlerSettings()
+    public var agenda = AgendaPlan()
 
     static let ownUser = "auto"
     package var hasOwnUser: Bool { user == Self.ownUser }

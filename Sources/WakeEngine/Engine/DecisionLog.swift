@@ -1,4 +1,5 @@
 // The decision log: one line a decision, with its instant since the start, byte for byte the same for the same trace.
+import WakeAgenda
 import WakeCore
 import WakeModel
 
@@ -15,12 +16,20 @@ package final class DecisionLog: DecisionListener {
     }
 
     package func hear(_ decision: Decision, of handler: HandlerID, at stamp: Stamp) {
+        write(decision.wireName, of: handler, at: stamp)
+    }
+
+    package func hear(_ decision: AgendaDecision, of handler: HandlerID, at stamp: Stamp) {
+        write("\(decision.key.source.rawValue) \(decision.key.id) \(decision.wireName)", of: handler, at: stamp)
+    }
+
+    private func write(_ words: String, of handler: HandlerID, at stamp: Stamp) {
         var line: [UInt8] = []
         line.appendDecimal((stamp.moment.monotonic - start).nanoseconds / 1000)
         line.append(UInt8(ascii: " "))
         line.append(contentsOf: catalog.name(of: handler).utf8)
         line.append(UInt8(ascii: " "))
-        line.append(contentsOf: decision.wireName.utf8)
+        line.append(contentsOf: words.utf8)
         line.append(UInt8(ascii: "\n"))
         write(line)
     }

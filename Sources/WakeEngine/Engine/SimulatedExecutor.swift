@@ -56,8 +56,8 @@ final class SimulatedExecutor: EffectExecutor {
             say(.answered(id, epoch, ref: reference, .error(fault)), at: now)
         case .launch, .notify, .closeInput, .thaw, .inspectLocks, .discard: break
         case .append, .update, .lease, .keepInFlight, .acknowledge, .giveBack, .deadLetter, .checkpoint, .setStopped,
-            .decision:
-            break  // For the journal.
+            .decision, .order, .concluded, .progressed:
+            break  // For the journal and the agenda.
         }
     }
 

@@ -1,10 +1,17 @@
 // Who learns what a turn does: of every decision, of every event, and of the turn's end.
+import WakeAgenda
 import WakeCore
 import WakeModel
 
 /// Sees every decision of the core, as it is made.
 package protocol DecisionListener: AnyObject {
     func hear(_ decision: Decision, of handler: HandlerID, at stamp: Stamp)
+    /// One of the agenda.
+    func hear(_ decision: AgendaDecision, of handler: HandlerID, at stamp: Stamp)
+}
+
+extension DecisionListener {
+    package func hear(_ decision: AgendaDecision, of handler: HandlerID, at stamp: Stamp) {}
 }
 
 /// Sees every event, as it is raised: with its number where a handler is to get it, and without one where none is, for lack of a
@@ -38,6 +45,10 @@ package struct TurnListeners {
     package mutating func observe(_ observer: any TurnObserver) { observers.append(WeakObserver(target: observer)) }
 
     func hear(_ decision: Decision, of handler: HandlerID, at stamp: Stamp) {
+        for listener in decisions { listener.hear(decision, of: handler, at: stamp) }
+    }
+
+    func hear(_ decision: AgendaDecision, of handler: HandlerID, at stamp: Stamp) {
         for listener in decisions { listener.hear(decision, of: handler, at: stamp) }
     }
 

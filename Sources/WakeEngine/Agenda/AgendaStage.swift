@@ -1,0 +1,139 @@
+// The agenda in the turn: what the core and the handlers tell it goes in, what it asks for becomes events, rows and answers.
+import WakeAgenda
+import WakeCore
+import WakeJournal
+import WakeModel
+
+/// What the agenda asks of the world outside the turn. Performed after the commit.
+package protocol AgendaEdges: AnyObject {
+    /// Something waits for the condition, or relies on it, from now on or no more.
+    func open(_ condition: Condition)
+    func close(_ condition: Condition)
+    func readZone(_ name: String)
+    func alert(_ handler: HandlerID, alarm: String, text: String)
+}
+
+/// Owns the agenda, the origins of its entries, and what it is still to be told. The turn steps it until it is quiet.
+final class AgendaStage {
+    private var agenda: Agenda
+    private let journal: Journal
+    private let catalog: Catalog
+    private var inputs: [AgendaInput] = []
+    /// Handlers that have a plan: the moves of the others need not be told.
+    private var concerned: Set<HandlerID> = []
+    private var origins: [AgendaKey: EventOrigin] = [:]
+    /// Origins that the core knows the owner of.
+    private var introduced: Set<EventOrigin> = []
+    private var outward: [AgendaEffect] = []
+    weak var edges: (any AgendaEdges)?
+
+    /// - Parameter seed: of all that is spread.
+    init(journal: Journal, catalog: Catalog, seed: UInt64) {
+        agenda = Agenda(seed: seed)
+        self.journal = journal
+        self.catalog = catalog
+    }
+
+    // MARK: Telling
+
+    func receive(_ input: AgendaInput) { inputs.append(input) }
+
+    func configure(_ handler: HandlerID, _ plan: AgendaPlan) {
+        guard !plan.isEmpty || concerned.contains(handler) else { return }
+        concerned.insert(handler)
+        receive(.configured(handler, plan))
+    }
+
+    func remove(_ handler: HandlerID) {
+        guard concerned.remove(handler) != nil else { return }
+        receive(.removed(handler))
+    }
+
+    func isConcerned(_ handler: HandlerID) -> Bool { concerned.contains(handler) }
+
+    var hasInputs: Bool { !inputs.isEmpty }
+    var isOutwardEmpty: Bool { outward.isEmpty }
+
+    // MARK: Stepping
+
+    /// Everything that it asks for now.
+    func step(at stamp: Stamp) -> [AgendaEffect] {
+        let next = inputs
+        inputs.removeAll(keepingCapacity: true)
+        return next.flatMap { agenda.step($0, at: stamp) }
+    }
+
+    func keep(_ row: AgendaRow) {
+        journal.setEntry(StoredEntry(key: StoredEntry.Key(row.key), value: row.value))
+    }
+
+    func erase(_ key: AgendaKey) { journal.removeEntry(StoredEntry.Key(key)) }
+
+    /// The origin of an entry's events, made where it has none yet; `isNew` where the core must learn of its owner.
+    func origin(of key: AgendaKey) -> (origin: EventOrigin, isNew: Bool) {
+        if let known = origins[key] { return (known, introduced.insert(known).inserted) }
+        let device = Device(
+            uri: "\(key.source.kind.uriPrefix)\(catalog.name(of: key.handler))" + (key.id.isEmpty ? "" : "/\(key.id)"),
+            alias: key.id.isEmpty ? key.source.rawValue : key.id, profile: nil, kind: key.source.kind)
+        let origin = journal.origin(of: device)
+        catalog.set(entry: device, as: origin)
+        origins[key] = origin
+        return (origin, introduced.insert(origin).inserted)
+    }
+
+    func hold(_ effect: AgendaEffect) { outward.append(effect) }
+
+    /// After the commit that holds their cause.
+    func performOutward() {
+        let effects = outward
+        outward.removeAll(keepingCapacity: true)
+        for effect in effects {
+            switch effect {
+            case .open(let condition): edges?.open(condition)
+            case .close(let condition): edges?.close(condition)
+            case .readZone(let name): edges?.readZone(name)
+            case .alert(let handler, let alarm, let text): edges?.alert(handler, alarm: alarm, text: text)
+            case .raise, .withdraw, .press, .answer, .store, .erase, .gate, .notify, .decision: break
+            }
+        }
+    }
+
+    // MARK: Asking
+
+    var nextMonotonicDeadline: Instant? { agenda.nextMonotonicDeadline }
+    var nextBoottimeDeadline: Instant? { agenda.nextBoottimeDeadline }
+    var nextWallDeadline: WallTime? { agenda.nextWallDeadline }
+
+    func isDue(at stamp: Stamp) -> Bool {
+        nextMonotonicDeadline.map { $0 <= stamp.moment.monotonic } ?? false
+            || nextBoottimeDeadline.map { $0 <= stamp.moment.boottime } ?? false
+            || nextWallDeadline.map { $0 <= stamp.wall } ?? false
+    }
+
+    func pending(of handler: HandlerID?, at stamp: Stamp) -> [PendingEntry] {
+        if let handler, !concerned.contains(handler) { return [] }
+        return agenda.pending(of: handler, at: stamp)
+    }
+}
+
+extension AgendaSource {
+    var kind: SourceKind {
+        switch self {
+        case .alarm: .alarm
+        case .poll: .poll
+        case .job: .job
+        }
+    }
+}
+
+extension StoredEntry.Key {
+    init(_ key: AgendaKey) { self.init(handler: key.handler, source: key.source.rawValue, id: key.id) }
+}
+
+extension AgendaRow {
+    /// Nil for a source of a later version, whose entry stays as it is.
+    init?(_ stored: StoredEntry) {
+        guard let source = AgendaSource(rawValue: stored.key.source) else { return nil }
+        self.init(key: AgendaKey(stored.key.handler, source, stored.key.id), value: stored.value)
+    }
+}

@@ -1,0 +1,92 @@
+// How a turn lets the core and the agenda answer each other, until both are quiet, before it ends with one commit.
+import WakeAgenda
+import WakeCore
+import WakeModel
+
+extension Turn {
+    func configure(_ handler: HandlerID, _ plan: AgendaPlan) {
+        agenda.configure(handler, plan)
+        situate(handler)
+        schedule(.tick)
+    }
+
+    func dismiss(_ handler: HandlerID) {
+        agenda.remove(handler)
+        schedule(.tick)
+    }
+
+    /// What a turn has to say to the agenda of the core's effects and of what happened.
+    func relay(_ input: Input, at stamp: Stamp) {
+        switch input {
+        case .tick: if agenda.isDue(at: stamp) { agenda.receive(.tick) }
+        case .operated(let handler, _): situate(handler)
+        case .device, .entry, .configure, .remove, .recovered, .lost, .event, .reply, .fault, .throttled, .ordered,
+            .written, .given, .launchFailed, .suspended, .locksInspected, .answered, .exited, .emptied, .memory,
+            .systemSleep, .thermal, .power, .announced, .notified, .shed, .revived, .withdraw, .gate, .finish:
+            break
+        }
+    }
+
+    /// Tells the agenda what the handler can do with an occasion now.
+    func situate(_ handler: HandlerID) {
+        guard agenda.isConcerned(handler), let posture = ask({ $0.posture(of: handler) }) else { return }
+        agenda.receive(.situated(handler, HandlerSituation(posture)))
+    }
+
+    /// Rounds of answers: a round is what the agenda asks for and what the core makes of it. Eight are more than any chain of
+    /// causes has; what is left then waits for the next turn, so that a fault in either cannot hold the other handlers up.
+    func settleAgenda(at stamp: Stamp) {
+        var rounds = 0
+        while agenda.hasInputs, rounds < 8 {
+            rounds += 1
+            for effect in agenda.step(at: stamp) { apply(effect, at: stamp) }
+        }
+    }
+
+    private func apply(_ effect: AgendaEffect, at stamp: Stamp) {
+        switch effect {
+        case .raise(let key, let occasion): raise(occasion, of: key, at: stamp)
+        case .withdraw(let handler, let sequence), .press(let handler, let sequence):
+            stepCore(.withdraw(handler, sequence), at: stamp)
+        case .answer(let handler, let epoch, let answer, let reference):
+            stepCore(.answered(handler, epoch, ref: reference, answer.notice(reference)), at: stamp)
+        case .notify(let handler, let notice): stepCore(.notified(handler, notice), at: stamp)
+        case .store(let row): agenda.keep(row)
+        case .erase(let key): agenda.erase(key)
+        case .gate(let handler, let isOpen): stepCore(.gate(handler, isOpen: isOpen), at: stamp)
+        case .open, .close, .readZone, .alert: agenda.hold(effect)
+        case .decision(let handler, let decision): listeners.hear(decision, of: handler, at: stamp)
+        }
+    }
+
+    /// The agenda learns the number before anything that becomes of the event.
+    private func raise(_ occasion: Occasion, of key: AgendaKey, at stamp: Stamp) {
+        let (origin, isNew) = agenda.origin(of: key)
+        if isNew { stepCore(.entry(origin, owner: key.handler), at: stamp) }
+        let event = DeviceEvent(origin: origin, kind: .occasion(occasion), stamp: stamp, isAuthenticated: true)
+        raising = key
+        stepCore(.event(event), at: stamp)
+        // No effect named it: the core knows no such handler.
+        if raising != nil { agenda.receive(.refused(key)) }
+        raising = nil
+    }
+
+    /// The occasion that is being raised has this number.
+    func recordRaised(_ sequence: Sequence) {
+        guard let key = raising else { return }
+        agenda.receive(.raised(key, sequence))
+        raising = nil
+    }
+}
+
+extension HandlerSituation {
+    fileprivate init(_ posture: HandlerPosture) {
+        if posture.isBarred { self = .stopped } else if posture.isAttached { self = .attached } else {
+            switch posture.state {
+            case .stopped: self = .stopped
+            case .active, .expiring: self = .awake
+            case .idle, .launching, .suspending, .suspended, .terminating, .held, .quarantined: self = .asleep
+            }
+        }
+    }
+}
