@@ -154,14 +154,3 @@ extension AlarmEntry {
         }
     }
 }
-
-extension AgendaStep {
-    /// What the wall clock showed or will show, as it goes now.
-    func wall(at instant: Instant) -> WallTime { wall + (instant - boottime) }
-}
-
-extension WallTime {
-    func since(_ earlier: WallTime) -> TimeSpan {
-        .microseconds(microseconds.subtractingReportingOverflow(earlier.microseconds).partialValue)
-    }
-}

@@ -1,2 +1,0 @@
-public struct PollRule: Hashable, Sendable {}
-public struct JobRule: Hashable, Sendable {}
