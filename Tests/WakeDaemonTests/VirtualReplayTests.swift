@@ -85,8 +85,15 @@ struct VirtualReplayTests {
 
     @Test("a handler that is at rest delays the sleep by nothing")
     func sleepWaitsForNothing() throws {
-        let played = try Played("+10 1 data 2a37 01", "+10 machine sleep 600", "+5 1 data 2a37 02")
-        #expect(played.times.last == "2026-11-21T07:10:25.000000Z")
+        let played = try Played("+10 1 data 2a37 01", "+10 machine sleep 600", "+1 1 data 2a37 02")
+        #expect(played.times.last == "2026-11-21T07:10:21.000000Z")
+    }
+
+    @Test("a handler is told by how much the clock was set, as a daemon tells it")
+    func tellsOfClock() throws {
+        let played = try Played("+10 1 data 2a37 01", "+9 machine clock -1.5", "+9 1 data 2a37 02")
+        let told = played.lines.filter { $0["type"]?.string == "wakebridge.time" }
+        #expect(told.compactMap { $0["data"]?["step_ms"]?.integer } == [-1500])
     }
 
     @Test("to set the clock changes what the wall clock says of the events that follow, and no deadline of the core")

@@ -81,7 +81,7 @@ public final class VirtualReplay {
             } else if let sleep, turn.isReadyForSleep || sleep.letGoAt <= now.monotonic {
                 sleepThrough(sleep)
             } else if let operation = upcoming, sleep == nil, traceStart + operation.offset <= now.monotonic {
-                if operation.kind != nil { count += 1 }
+                if case .device = operation.subject { count += 1 }
                 upcoming = play(operation, &broken) ? next(&broken) : nil
             } else if let span = nextWait(sleep == nil ? upcoming?.offset : nil) {
                 clock.advance(by: span)
