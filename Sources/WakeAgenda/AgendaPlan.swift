@@ -11,5 +11,10 @@ public struct AgendaPlan: Hashable, Sendable {
 
     public init() {}
 
+    /// The manifest's `after`.
+    public static func gates(_ value: JSONValue) throws(ProtocolFault) -> [Condition] {
+        try Condition.list(value, for: "\"after\"")
+    }
+
     public var isEmpty: Bool { alarms == nil && poll == nil && jobs.isEmpty && gates.isEmpty }
 }

@@ -60,12 +60,13 @@ extension AgendaAnswer {
             var fault = fault
             fault.reference = reference
             return .error(fault)
-        case .pending(let entries): return .reply(Self.reply(nil, entries), reference: reference)
-        case .done(let verb, let word, let entries): return .reply(Self.reply((verb, word), entries), reference: reference)
+        case .pending(let entries): return .scheduled(members: Self.members(nil, entries), reference: reference)
+        case .done(let verb, let word, let entries):
+            return .scheduled(members: Self.members((verb, word), entries), reference: reference)
         }
     }
 
-    private static func reply(_ outcome: (verb: HandlerOrder.Verb, word: String)?, _ entries: [PendingEntry]) -> Notice.Answer {
+    private static func members(_ outcome: (verb: HandlerOrder.Verb, word: String)?, _ entries: [PendingEntry]) -> [UInt8] {
         var writer = JSONWriter()
         writer.beginObject()
         if let outcome {
@@ -75,6 +76,6 @@ extension AgendaAnswer {
         writer.key("pending")
         writer.fragment(entries.text)
         writer.endObject()
-        return .scheduled(members: Array(writer.bytes.dropFirst().dropLast()))
+        return Array(writer.bytes.dropFirst().dropLast())
     }
 }

@@ -26,6 +26,7 @@ public final class Daemon {
     private let monitors: MachineMonitors
     let bus: SystemBus
     let sources: LiveSources
+    let agenda: LiveAgenda
     /// Where a trace is played in place of devices, what reads its file.
     private var replayedFile: FileChunks?
     private var server: ControlServer?
@@ -60,6 +61,7 @@ public final class Daemon {
         bus = SystemBus(on: bridge.loop)
         monitors = try MachineMonitors(of: bridge, bus: bus, settings)
         sources = try LiveSources(bridge, stateDirectory: options.stateDirectory)
+        agenda = LiveAgenda(of: bridge, bus: bus, ConditionPlaces(stateDirectory: options.stateDirectory))
         if Self.replay(options, settings) == nil {
             try sources.watch(
                 options.sources, bus: bus, stateDirectory: options.stateDirectory, adapterPins: settings.adapterPins)
@@ -98,6 +100,7 @@ public final class Daemon {
         try watchSignals()
         try prepareReplay()
         bridge.engine.reportLosses { readManifests() }
+        agenda.awaitClock()
         try manifests.listen(on: bridge.loop, of: self) { $0.reloadAfterChange() }
         try observers.programs.listen(of: self) { $0.restartChanged() }
         try serve()

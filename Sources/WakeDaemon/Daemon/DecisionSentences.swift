@@ -14,6 +14,10 @@ extension Decision {
         case .charged(let sequence, let charges):
             "event \(sequence.rawValue) was open when it died, for the \(charges). time"
         case .deadLettered(let sequence): "event \(sequence.rawValue) was dead-lettered"
+        case .handedBack(let sequence, let words):
+            "it gave event \(sequence.rawValue) back until there is: \(words.joined(separator: ", "))"
+        case .withdrawn(let sequence):
+            "event \(sequence.rawValue) was taken back, for what it relies on has gone; it comes again"
         case .refused(let sequence, _): "it gave event \(sequence.rawValue) back; its device waits"
         case .lost(_, let cause, let gap):
             "events are lost (\(cause.rawValue)); the gap with seq \(gap.rawValue) tells how many"
@@ -23,11 +27,14 @@ extension Decision {
         case .moved(_, .terminating, because: "flood"):
             "killed: it flooded descriptor 3 without a pause; write a line there only to answer an event or to ask for "
                 + "something, and what is a log to stdout"
+        case .moved(_, .terminating, because: "stalled"):
+            "killed: its job made no progress for a minute, or took longer than max_run; write "
+                + "{\"progress\":SEQ,\"done\":N} to descriptor 3 as it comes further"
         case .moved(_, .terminating, because: "watchdog"): "killed: it gave itself up with WATCHDOG=trigger"
         case .throttled:
             "it says more on descriptor 3 than its events call for (\(LineAllowance.linesPerEvent) lines each, and "
                 + "\(LineAllowance.linesPerSecond) a second beside): it is read slowly, and killed if it goes on"
-        case .moved, .delivered, .acknowledged, .began, .ended, .faulted, .notWoken: nil
+        case .moved, .delivered, .acknowledged, .began, .ended, .advanced, .faulted, .notWoken: nil
         }
     }
 }

@@ -11,6 +11,8 @@ package protocol AgendaEdges: AnyObject {
     func close(_ condition: Condition)
     func readZone(_ name: String)
     func alert(_ handler: HandlerID, alarm: String, text: String)
+    /// Whether a person is attached to any handler.
+    func setAttached(_ isAttached: Bool)
 }
 
 /// Owns the agenda, the origins of its entries, and what it is still to be told. The turn steps it until it is quiet.
@@ -122,6 +124,8 @@ extension AgendaSource {
         case .alarm: .alarm
         case .poll: .poll
         case .job: .job
+        // A row that raises nothing.
+        case .gate: SourceKind("gate", uriPrefix: "/gate/")
         }
     }
 }

@@ -19,7 +19,9 @@ extension Turn {
     func relay(_ input: Input, at stamp: Stamp) {
         switch input {
         case .tick: if agenda.isDue(at: stamp) { agenda.receive(.tick) }
-        case .operated(let handler, _): situate(handler)
+        case .operated(let handler, let verb):
+            situate(handler)
+            if verb == .attach || verb == .detach { agenda.edges?.setAttached(ask { $0.hasAttached }) }
         case .device, .entry, .configure, .remove, .recovered, .lost, .event, .reply, .fault, .throttled, .ordered,
             .written, .given, .launchFailed, .suspended, .locksInspected, .answered, .exited, .emptied, .memory,
             .systemSleep, .thermal, .power, .announced, .notified, .shed, .revived, .withdraw, .gate, .finish:

@@ -105,8 +105,8 @@ package final class ProcessExecutor: EffectExecutor {
                 turn?.ingest(.answered(id, epoch, ref: reference, Notice(answer, reference)))
             }
         case .append, .update, .lease, .keepInFlight, .acknowledge, .giveBack, .deadLetter, .checkpoint, .setStopped,
-            .decision:
-            break  // For the journal.
+            .decision, .order, .concluded, .progressed:
+            break  // For the journal and the agenda.
         }
     }
 
