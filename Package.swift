@@ -49,7 +49,8 @@ let package = Package(
         .target(
             name: "WakeEngine",
             dependencies: [
-                "WakeModel", "WakeCore", "WakeAgenda", "WakeProfiles", "WakeSystem", "WakeLoop", "WakeJournal", "WakeTrace",
+                "WakeModel", "WakeCore", "WakeAgenda", "WakeProfiles", "WakeSystem", "WakeLoop", "WakeJournal",
+                "WakeTrace",
                 "WakeSources",
             ]),
         .target(
