@@ -73,6 +73,8 @@ public struct BridgeSettings: Hashable, Sendable {
     public var journal = JournalLimit()
     public var memory = MemoryLimit()
     public var thermal = ThermalLimit()
+    /// Patterns of the names of links whose traffic costs money.
+    public var meteredLinks = ["wwan*", "ppp*"]
     public var replay: Replay?
     /// The defaults of every manifest.
     public var timers = HandlerTimers()
@@ -84,7 +86,7 @@ public struct BridgeSettings: Hashable, Sendable {
 extension BridgeSettings {
     static let keys = [
         "control_group", "suspend", "adapter", "devices", "storm", "flips", "log", "journal", "memory", "thermal",
-        "replay", "timers",
+        "metered_links", "replay", "timers",
     ]
     static let deviceKeys = ["adapter"]
     static let stormKeys = ["enabled", "events_per_second", "burst"]
@@ -108,6 +110,7 @@ extension BridgeSettings {
             readJournal(object)
             readMemory(object)
             readThermal(object)
+            meteredLinks = object.texts("metered_links") ?? meteredLinks
             readReplay(object)
             TimerKeys.read(from: object, into: &timers)
             TimerKeys.fitWarning(of: object, into: &timers)
