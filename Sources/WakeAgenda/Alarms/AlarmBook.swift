@@ -282,8 +282,8 @@ extension AlarmBook {
         let word: AlarmChange.Word = again ? .raisedAgain : .raised
         entries[key]?.note(word, occurrence.missed, due: occurrence.due, at: step.wall)
         step.decide(key, "raised alarm \(key.id) due \(occurrence.due.rfc3339) missed \(occurrence.missed)")
-        step.emit(.raise(key, Occasion(name: "alarm.fired", budgetClass: .data, payload: payload(occurrence, rule, step))))
         store(key, &step)
+        step.emit(.raise(key, Occasion(name: "alarm.fired", budgetClass: .data, payload: payload(occurrence, rule, step))))
         if !again, let alert = rule.alert, step.facts(of: key.handler).situation != .attached {
             step.emit(.alert(key.handler, alarm: key.id, text: alert))
         }
