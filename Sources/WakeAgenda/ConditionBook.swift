@@ -9,7 +9,7 @@ struct ConditionBook: Sendable {
         var rawAt = Instant.zero
         var isSettled = false
         var isLost = false
-        /// Since when it is settled, or not.
+        /// Since when it has been settled, or false.
         var since: WallTime
     }
 
@@ -51,7 +51,7 @@ extension ConditionBook {
         (watch.raw, watch.rawAt) = (isTrue, stamp.moment.monotonic)
         turns[condition] = watch.rawAt + (isTrue ? condition.settle : Condition.loss)
         let hasChanged = watch.isSettled || watch.isLost
-        if watch.isSettled { watch.since = stamp.wall }
+        if !isTrue { watch.since = stamp.wall }
         (watch.isSettled, watch.isLost) = (false, false)
         watches[condition] = watch
         return hasChanged ? [condition] : []

@@ -8,6 +8,8 @@ struct Requirement {
     var earlyStart: Instant? = nil
     /// From here on its soft conditions are waived. Never before the start.
     var deadline: Instant
+    /// Otherwise the deadline waives nothing: the entry is skipped there.
+    var waives = true
     var conditions: [Condition]
 
     /// What is watched by now: each condition as long before the start as it takes to settle.
@@ -23,7 +25,7 @@ struct Requirement {
     /// What is waited for, and what it goes without.
     func missing(_ step: AgendaStep) -> (unmet: [Condition], waived: [Condition]) {
         let missing = conditions.filter { !step.conditions.isTrue($0) }
-        guard step.boottime >= deadline else { return (missing, []) }
+        guard waives, step.boottime >= deadline else { return (missing, []) }
         return (missing.filter(\.isHard), missing.filter { !$0.isHard })
     }
 
@@ -45,7 +47,7 @@ struct Requirement {
     func nextChance(_ step: AgendaStep) -> WallTime? {
         if step.boottime < start { return step.wall(at: start) }
         let unmet = missing(step).unmet
-        guard !unmet.isEmpty, unmet.allSatisfy({ !$0.isHard }) else { return nil }
+        guard waives, !unmet.isEmpty, unmet.allSatisfy({ !$0.isHard }) else { return nil }
         return step.wall(at: deadline)
     }
 }

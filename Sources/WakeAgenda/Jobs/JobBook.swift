@@ -116,14 +116,14 @@ extension JobBook {
             follow(entry, &step)
             return false
         }
-        guard let rule = entry.rule else { return false }
+        guard entry.rule != nil else { return false }
         let requirement = entry.requirement(step)
         index.use(requirement.used(at: step.boottime), for: key, &step)
         index.look(key, at: requirement.nextLook(after: step.boottime))
         let waits = entry.waits(step)
         if waits.isEmpty { return true }
         slotWaiters[key] = nil
-        if skips(entry, rule, step) {
+        if skips(entry, step) {
             skip(key, waits.map(\.word), &step)
             return look(at: key, &step)
         }
@@ -133,8 +133,8 @@ extension JobBook {
         return false
     }
 
-    private func skips(_ entry: JobEntry, _ rule: JobRule, _ step: AgendaStep) -> Bool {
-        rule.onDeadline == .skip && !entry.isOperated && step.boottime >= entry.current.deadline
+    private func skips(_ entry: JobEntry, _ step: AgendaStep) -> Bool {
+        entry.maySkip && step.boottime >= entry.current.deadline
     }
 
     /// What is queued or runs goes back when a condition is lost that it relies on.
@@ -159,7 +159,7 @@ extension JobBook {
             guard let entry = entries[key], let rule = entry.rule else { continue }
             if !rule.kind.isWork || working.count < Self.slots {
                 raise(entry, rule, &step)
-            } else if skips(entry, rule, step) {
+            } else if skips(entry, step) {
                 skip(key, ["slot"], &step)
                 _ = look(at: key, &step)
             } else if slotWaiters.updateValue(slotWaiters[key] ?? step.wall, forKey: key) == nil {

@@ -89,8 +89,12 @@ struct JobEntry: Sendable {
         let start =
             isOperated
             ? current.earliest : step.spreadStart(of: key, due: current.earliest, deadline: current.deadline)
-        return Requirement(start: start, deadline: max(start, current.deadline), conditions: required + waitedFor)
+        return Requirement(
+            start: start, deadline: max(start, current.deadline), waives: !maySkip, conditions: required + waitedFor)
     }
+
+    /// At its deadline it is skipped, unless a person wants it.
+    var maySkip: Bool { rule?.onDeadline == .skip && !isOperated }
 
     /// What it relies on while it runs.
     var required: [Condition] { current.require ?? rule?.require ?? [] }

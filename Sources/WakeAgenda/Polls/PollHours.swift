@@ -18,11 +18,11 @@ struct PollHours: Hashable, Sendable {
                 useful = useful * 4 / 5
             }
             week = max(week, now)
-            // Less than one poll proves nothing any more: the hour is tried again.
-            if polls < 1000 { (polls, useful, weeks) = (0, 0, 0) }
+            if polls < 100 { (polls, useful, weeks) = (0, 0, 0) }
         }
 
-        var isQuiet: Bool { weeks >= 4 && useful * 20 < polls }
+        /// What has faded to less than one poll proves nothing any more: then the hour is tried again.
+        var isQuiet: Bool { weeks >= 4 && polls >= 1000 && useful * 20 < polls }
     }
 
     static let count: Int64 = 168
