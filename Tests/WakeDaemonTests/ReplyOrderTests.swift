@@ -87,6 +87,7 @@ extension ReplyOrderTests {
 
 /// The reply side of a process, all written at once; it is read whenever a delivery is written to it.
 private final class Speaker: EffectExecutor {
+    func processorTime(of handler: HandlerID) -> TimeSpan? { nil }
     let reader: ReplyReader
     private(set) var deliveries = 0
     private(set) var lines = 0

@@ -256,6 +256,7 @@ private final class Interrupter: DecisionListener {
 
 /// Takes so long to write a delivery.
 private final class SlowExecutor: EffectExecutor {
+    func processorTime(of handler: HandlerID) -> TimeSpan? { nil }
     private let clock: VirtualClock
     var span: TimeSpan
     /// What the turn learns while a delivery is written.

@@ -23,6 +23,9 @@ final class AgendaStage {
     private var inputs: [AgendaInput] = []
     /// Handlers that have a plan: the moves of the others need not be told.
     private var concerned: Set<HandlerID> = []
+    /// What the processes of polled handlers had used when they woke: a poll that costs much comes less often.
+    private var processorTimes: [HandlerID: TimeSpan] = [:]
+    private var polled: Set<HandlerID> = []
     private var origins: [AgendaKey: EventOrigin] = [:]
     /// Origins that the core knows the owner of.
     private var introduced: Set<EventOrigin> = []
@@ -43,11 +46,23 @@ final class AgendaStage {
     func configure(_ handler: HandlerID, _ plan: AgendaPlan) {
         guard !plan.isEmpty || concerned.contains(handler) else { return }
         concerned.insert(handler)
+        if plan.poll == nil { polled.remove(handler) } else { polled.insert(handler) }
         receive(.configured(handler, plan))
+    }
+
+    func isPolled(_ handler: HandlerID) -> Bool { polled.contains(handler) }
+
+    func recordWake(of handler: HandlerID, processorTime: TimeSpan?) { processorTimes[handler] = processorTime ?? .zero }
+
+    /// What was used since the wake.
+    func used(_ processorTime: TimeSpan?, by handler: HandlerID) -> TimeSpan {
+        guard let processorTime, let before = processorTimes[handler] else { return .zero }
+        return max(.zero, processorTime - before)
     }
 
     func remove(_ handler: HandlerID) {
         guard concerned.remove(handler) != nil else { return }
+        polled.remove(handler)
         receive(.removed(handler))
     }
 

@@ -29,6 +29,18 @@ extension Turn {
         }
     }
 
+    func follow(_ handler: HandlerID, to state: HandlerState) {
+        situate(handler)
+        guard state == .active, agenda.isPolled(handler) else { return }
+        agenda.recordWake(of: handler, processorTime: executor.processorTime(of: handler))
+    }
+
+    /// Only polls go by it, and to read it takes the kernel's time.
+    func processorTime(usedBy handler: HandlerID) -> TimeSpan {
+        guard agenda.isPolled(handler) else { return .zero }
+        return agenda.used(executor.processorTime(of: handler), by: handler)
+    }
+
     /// Tells the agenda what the handler can do with an occasion now.
     func situate(_ handler: HandlerID) {
         guard agenda.isConcerned(handler), let posture = ask({ $0.posture(of: handler) }) else { return }
