@@ -55,6 +55,7 @@ extension Turn {
             rounds += 1
             for effect in agenda.step(at: stamp) { apply(effect, at: stamp) }
         }
+        if agenda.hasInputs { loop?.requestTurn() }
     }
 
     private func apply(_ effect: AgendaEffect, at stamp: Stamp) {
@@ -88,7 +89,7 @@ extension Turn {
     /// The occasion that is being raised has this number.
     func recordRaised(_ sequence: Sequence) {
         guard let key = raising else { return }
-        agenda.receive(.raised(key, sequence))
+        agenda.recordRaised(key, as: sequence)
         raising = nil
     }
 }

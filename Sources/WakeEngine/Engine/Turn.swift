@@ -14,7 +14,7 @@ public final class Turn {
     public let clock: any WakeClock
     let executor: any EffectExecutor
     /// Ends turns and keeps the core's deadlines; nil where a trace's own clock does.
-    private let loop: EventLoop?
+    let loop: EventLoop?
     private var deadlines: DeadlineTimers?
     package var listeners = TurnListeners()
     let agenda: AgendaStage
@@ -204,8 +204,7 @@ public final class Turn {
             agenda.receive(.ordered(handler, epoch, order, ref: reference))
         case .concluded(let handler, let sequence, let conclusion, let awake):
             recordRaised(sequence)
-            agenda.receive(
-                .concluded(handler, sequence, conclusion, awake: awake, cpu: processorTime(usedBy: handler)))
+            agenda.conclude(handler, sequence, conclusion, awake: awake, cpu: processorTime(usedBy: handler))
         case .progressed(let handler, let sequence, let done, let total):
             agenda.receive(.progressed(handler, sequence, done: done, total: total))
         case .deliver(let handler, let epoch, _): outbox.append(effect, to: Recipient(handler, epoch))
@@ -229,6 +228,8 @@ public final class Turn {
     /// more than an acknowledgement: nothing asks for another turn in which that would be written.
     func end() {
         phase = .ending
+        // What was left to this turn.
+        if agenda.hasInputs { settleAgenda(at: clock.stamp()) }
         var mustRepeat = false
         repeat {
             // What the commit itself reports, and what a handler has said before it is warned, precedes what is performed.
