@@ -110,7 +110,7 @@ let package = Package(
                 "TestBench", "WakeDaemon", "WakeEngine", "WakeModel", "WakeCore", "WakeProfiles", "WakeSources",
                 "WakeLoop", "WakeJournal", "WakeSystem", "WakeTrace", "WakeControl",
             ]),
-        .testTarget(name: "WakeTraceTests", dependencies: ["TestBench", "WakeTrace", "WakeModel"]),
+        .testTarget(name: "WakeTraceTests", dependencies: ["TestBench", "WakeTrace", "WakeAgenda", "WakeModel"]),
         .testTarget(
             name: "WakeCaptureTests", dependencies: ["TestBench", "WakeCapture", "WakeHCI", "WakeTrace", "WakeModel"]),
         .testTarget(

@@ -1,7 +1,6 @@
 // The daemon's part in a recording: says which line comes next, and keeps book of what the handler answers.
 import WakeHandler
 internal import WakeModel
-internal import WakeTrace
 
 /// Pure: the caller carries the lines between it and the session.
 struct PlayedDaemon {
@@ -11,7 +10,7 @@ struct PlayedDaemon {
     /// An event of the recording, from its first delivery to its end.
     private struct Owed {
         let sequence: Sequence
-        let operation: TraceOperation
+        let event: RecordedEvent
         var attempts: UInt32 = 0
     }
 
@@ -27,6 +26,8 @@ struct PlayedDaemon {
     private var played = 0
     private var noticeCount: UInt64 = 0
     private var now = TimeSpan.zero
+    /// What the wall clock would have said at the start, as it is set now.
+    private var wallAtStart: WallTime
     private var hasExpired = false
     /// Delivered and not settled, in the order of delivery.
     private var owed: [Owed] = []
@@ -37,7 +38,10 @@ struct PlayedDaemon {
     private var logLines = LineSplitter(limit: 1 << 20)
     private var answers = HandlerAnswers()
 
-    init(_ recording: Recording) { self.recording = recording }
+    init(_ recording: Recording) {
+        self.recording = recording
+        wallAtStart = recording.start
+    }
 
     /// The next line for the handler; nil when the recording has ended and nothing is due any more.
     mutating func nextLine() -> [UInt8]? {
@@ -69,38 +73,39 @@ extension PlayedDaemon {
     private mutating func nextDelivery() -> [UInt8]? {
         while true {
             if !due.isEmpty { return deliver(due.removeFirst()) }
-            let operations = recording.operations
-            let upcoming = played < operations.count ? operations[played] : nil
-            if releaseHold(before: upcoming?.offset) { continue }
+            let upcoming = played < recording.events.count ? recording.events[played] : nil
+            if releaseHold(before: upcoming?.elapsed) { continue }
             guard let upcoming else { return nil }
             played += 1
-            now = max(now, upcoming.offset)
-            let event = Owed(sequence: Sequence(UInt64(played)), operation: upcoming)
+            now = max(now, upcoming.elapsed)
+            wallAtStart = upcoming.wall - upcoming.elapsed
+            let event = Owed(sequence: Sequence(UInt64(played)), event: upcoming)
             if holds[upcoming.device] == nil || upcoming.kind.passesRetries { return deliver(event) }
             holds[upcoming.device]?.events.append(event)
         }
     }
 
     /// True where the events of a device are due again, the earliest first.
-    private mutating func releaseHold(before offset: TimeSpan?) -> Bool {
+    private mutating func releaseHold(before elapsed: TimeSpan?) -> Bool {
         let ends = holds.compactMap { device, hold in hold.until.map { (until: $0, device: device) } }
-        guard let (until, device) = ends.min(by: { $0 < $1 }), offset.map({ until <= $0 }) ?? true else { return false }
+        guard let (until, device) = ends.min(by: { $0 < $1 }), elapsed.map({ until <= $0 }) ?? true else {
+            return false
+        }
         now = max(now, until)
         due += holds.removeValue(forKey: device)?.events ?? []
         return true
     }
 
-    private mutating func deliver(_ event: Owed) -> [UInt8] {
-        var event = event
-        event.attempts += 1
-        owed.append(event)
-        let operation = event.operation
+    private mutating func deliver(_ owing: Owed) -> [UInt8] {
+        var owing = owing
+        owing.attempts += 1
+        owed.append(owing)
+        let event = owing.event
         // As in a replay, only the wall clock is the recording's.
-        let stamp = Stamp(
-            moment: Moment(monotonic: .zero, boottime: .zero), wall: recording.start + operation.offset)
-        let origin = EventOrigin(rawValue: UInt32(operation.device))
-        return recording.devices[operation.device].line(
-            DeviceEvent(origin: origin, kind: operation.kind, stamp: stamp), event.sequence, attempt: event.attempts,
+        let stamp = Stamp(moment: Moment(monotonic: .zero, boottime: .zero), wall: event.wall)
+        let origin = EventOrigin(rawValue: UInt32(event.device))
+        return recording.devices[event.device].line(
+            DeviceEvent(origin: origin, kind: event.kind, stamp: stamp), owing.sequence, attempt: owing.attempts,
             start: lineStart)
     }
 
@@ -116,7 +121,7 @@ extension PlayedDaemon {
     private mutating func notice(_ notice: Notice) -> [UInt8] {
         noticeCount += 1
         var writer = JSONWriter()
-        notice.write(into: &writer, idPrefix: "replay-n", number: noticeCount, time: recording.start + now)
+        notice.write(into: &writer, idPrefix: "replay-n", number: noticeCount, time: wallAtStart + now)
         return writer.bytes
     }
 
@@ -188,11 +193,11 @@ extension PlayedDaemon {
         }
         answers.retries.append(
             .init(sequence: sequence.rawValue, after: after.map { .nanoseconds($0.nanoseconds) }))
-        let device = owed[place].operation.device
-        var returned = owed[place...].filter { $0.operation.device == device }
-        owed = owed[..<place] + owed[place...].filter { $0.operation.device != device }
-        returned += due.filter { $0.operation.device == device }
-        due.removeAll { $0.operation.device == device }
+        let device = owed[place].event.device
+        var returned = owed[place...].filter { $0.event.device == device }
+        owed = owed[..<place] + owed[place...].filter { $0.event.device != device }
+        returned += due.filter { $0.event.device == device }
+        due.removeAll { $0.event.device == device }
         let isGivenUp = (returned.first?.attempts ?? 0) >= recording.mostAttempts
         holds[device] = Hold(until: isGivenUp ? nil : now + (after ?? Self.firstBackOff), events: Array(returned))
     }

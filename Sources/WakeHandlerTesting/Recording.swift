@@ -12,8 +12,9 @@ internal import WakeTrace
 /// #expect(answers.unanswered.isEmpty)
 /// ```
 ///
-/// Each operation of the trace becomes one event, with the line that the daemon writes for it. Waiting takes no time: a
-/// retry comes again when the recording has gone on for that long, or at its end.
+/// Each operation of a device becomes one event, with the line that the daemon writes for it. Waiting takes no time: a
+/// retry comes again when the recording has gone on for that long, or at its end. What the machine did moves the clock and
+/// is not played otherwise, and neither is what a handler did: the handler under test decides for itself.
 public struct Recording: Sendable {
     /// Why a recording cannot be played, as one sentence.
     public struct Fault: Error, Hashable, Sendable, CustomStringConvertible {
@@ -39,7 +40,7 @@ public struct Recording: Sendable {
     public var mostAttempts = 5
 
     let start: WallTime
-    let operations: [TraceOperation]
+    let events: [RecordedEvent]
     let devices: [PlayedDevice]
 
     /// Reads a trace and the profiles of its devices.
@@ -69,9 +70,13 @@ public struct Recording: Sendable {
             let header = try reader.header()
             start = header.start
             devices = header.devices.map { PlayedDevice($0, library) }
-            var operations: [TraceOperation] = []
-            while let operation = try reader.next() { operations.append(operation) }
-            self.operations = operations
+            var clock = TraceClock(start: header.start)
+            var events: [RecordedEvent] = []
+            while let operation = try reader.next() {
+                if let event = RecordedEvent(operation, clock) { events.append(event) }
+                clock.follow(operation)
+            }
+            self.events = events
         } catch {
             throw Fault(description: "The trace \(name) cannot be played: \(error). Fix that line, or record it again.")
         }
@@ -83,6 +88,21 @@ public struct Recording: Sendable {
         } catch {
             throw Fault(description: "The file \(path) cannot be read: \(error.reason). Name one that is there.")
         }
+    }
+}
+
+/// What a device did, and when.
+struct RecordedEvent: Sendable {
+    let device: Int
+    let kind: DeviceEvent.Kind
+    /// Since the start of the recording, with what the machine slept.
+    let elapsed: TimeSpan
+    let wall: WallTime
+
+    init?(_ operation: TraceOperation, _ clock: TraceClock) {
+        guard case .device(let device, let kind) = operation.subject else { return nil }
+        (self.device, self.kind) = (device, kind)
+        (elapsed, wall) = (clock.elapsed(at: operation.offset), clock.wall(at: operation.offset))
     }
 }
 

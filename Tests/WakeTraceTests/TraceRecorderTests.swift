@@ -48,9 +48,9 @@ func recordsEvents() throws {
     #expect(header.devices.first?.services == strap.services)
     for (place, entry) in kinds.enumerated() {
         let operation = try #require(try reader.next())
-        #expect(operation.kind == entry.1)
+        let device = try #require(header.devices.firstIndex { $0.uri == entry.0.uri })
+        #expect(operation.subject == .device(device, entry.1))
         #expect(operation.offset == .milliseconds(250 * Int64(place + 1)))
-        #expect(header.devices[operation.device].uri == entry.0.uri)
     }
     #expect(try reader.next() == nil)
     #expect(recorder.counts.values == 5)

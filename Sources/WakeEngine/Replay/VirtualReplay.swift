@@ -16,15 +16,19 @@ public final class VirtualReplay {
         public var length = TimeSpan.zero
     }
 
-    private let clock: VirtualClock
-    private let engine: Engine
-    private var turn: Turn { engine.turn }
+    let clock: VirtualClock
+    let engine: Engine
+    var turn: Turn { engine.turn }
     private let executor: SimulatedExecutor
     private var reader: TraceReader
     private let header: TraceHeader
     private var devices: [EventOrigin] = []
     private var tally: DecisionTally
     private var decisions: DecisionLog?
+    /// Where the trace's offset zero lies on CLOCK_MONOTONIC.
+    var traceStart = Instant.zero
+    /// What the machine waits for before it sleeps.
+    var sleep: PendingSleep?
 
     /// The model handler acknowledges what it is given after `work`.
     public init(_ reader: TraceReader, profiles: ProfileLibrary, work: TimeSpan = .zero) throws {
@@ -32,7 +36,7 @@ public final class VirtualReplay {
         header = try self.reader.header()
         clock = VirtualClock(wall: header.start)
         let journal = try Journal(
-            opening: JournalSettings(runtimeDirectory: nil, stateDirectory: nil), bootID: "replay")
+            opening: JournalSettings(runtimeDirectory: nil, stateDirectory: nil), bootID: clock.bootID)
         let composer = LineComposer(
             catalog: Catalog(profiles: profiles), idPrefix: LineComposer.replayPrefix, clock: clock)
         executor = SimulatedExecutor(composer: composer, work: work)
@@ -74,12 +78,13 @@ public final class VirtualReplay {
             let now = clock.now()
             if let due = executor.nextDue, due <= now.monotonic {
                 executor.speak(at: now.monotonic, in: turn)
-            } else if let offset = upcoming?.offset, Instant.zero + offset <= now.monotonic, let operation = upcoming {
-                ingest(operation)
-                count += 1
-                upcoming = next(&broken)
-            } else if let next = nextInstant(upcoming?.offset) {
-                clock.advance(to: next)
+            } else if let sleep, turn.isReadyForSleep || sleep.letGoAt <= now.monotonic {
+                sleepThrough(sleep)
+            } else if let operation = upcoming, sleep == nil, traceStart + operation.offset <= now.monotonic {
+                if case .device = operation.subject { count += 1 }
+                upcoming = play(operation, &broken) ? next(&broken) : nil
+            } else if let span = nextWait(sleep == nil ? upcoming?.offset : nil) {
+                clock.advance(by: span)
                 // To ask costs less than a turn in which nothing is due.
                 guard turn.isDue(at: clock.now()) else { continue }
                 turn.ingest(.tick)
@@ -102,22 +107,40 @@ public final class VirtualReplay {
         }
     }
 
-    /// Nil when nothing will happen any more.
-    private func nextInstant(_ upcoming: TimeSpan?) -> Instant? {
-        var next = Instant.earlier(turn.nextMonotonicDeadline, turn.nextBoottimeDeadline)
-        next = .earlier(next, executor.nextDue)
-        return .earlier(next, upcoming.map { Instant.zero + $0 })
+    /// False where the trace cannot be played any further.
+    private func play(_ operation: TraceOperation, _ broken: inout TraceError?) -> Bool {
+        do {
+            switch operation.subject {
+            case .device(let place, let kind): ingest(kind, of: place)
+            case .machine(let change): try apply(change, of: operation.line)
+            case .handler(let name, let deed): try apply(deed, to: name, of: operation.line)
+            }
+            return true
+        } catch {
+            broken = error
+            return false
+        }
     }
 
-    private func ingest(_ operation: TraceOperation) {
-        engine.ingest(
-            DeviceEvent(origin: devices[operation.device], kind: operation.kind, stamp: clock.stamp()))
+    /// How long nothing happens; nil when nothing will happen any more. Each deadline is met on its own clock, for one of them
+    /// stands still while the machine sleeps.
+    private func nextWait(_ upcoming: TimeSpan?) -> TimeSpan? {
+        var monotonic = Instant.earlier(turn.nextMonotonicDeadline, executor.nextDue)
+        monotonic = .earlier(monotonic, upcoming.map { traceStart + $0 })
+        monotonic = .earlier(monotonic, sleep?.letGoAt)
+        let wait = monotonic.map { clock.distance(toMonotonic: $0) }
+        guard let boottime = turn.nextBoottimeDeadline.map({ clock.distance(toBoottime: $0) }) else { return wait }
+        return min(wait ?? boottime, boottime)
+    }
+
+    private func ingest(_ kind: DeviceEvent.Kind, of place: Int) {
+        engine.ingest(DeviceEvent(origin: devices[place], kind: kind, stamp: clock.stamp()))
     }
 
     private func outcome(of model: HandlerID, events: Int) -> Outcome {
         Outcome(
             events: events, deadLetters: tally.deadLetters, quarantines: tally.quarantines,
-            awake: turn.handlerStatus(of: model)?.awake ?? .zero, length: clock.now().monotonic - .zero)
+            awake: turn.handlerStatus(of: model)?.awake ?? .zero, length: clock.elapsed)
     }
 }
 
