@@ -144,6 +144,8 @@ public struct Restoration: Hashable, Sendable {
     public var counters = Counters()
     /// The handler's latest checkpoint; nil where it never wrote one.
     public var checkpoint: String?
+    /// What is scheduled for it, as a JSON array; nil where its manifest schedules nothing.
+    public var pending: [UInt8]?
 
     public init(reason: String) { self.reason = reason }
 
@@ -153,6 +155,10 @@ public struct Restoration: Hashable, Sendable {
         writer.objects("subscriptions", subscriptions) { $1.write(into: &$0) }
         writer.object("counters") { counters.write(into: &$0) }
         if let checkpoint { writer.field("checkpoint", checkpoint) }
+        if let pending {
+            writer.key("pending")
+            writer.fragment(pending)
+        }
     }
 }
 
@@ -196,6 +202,7 @@ extension Notice.Answer {
             writer.field("device", device)
             writer.key("hex")
             writer.hexadecimal(bytes)
+        case .scheduled(let members): writer.fragment(members)
         }
     }
 }

@@ -73,7 +73,7 @@ final class Auditor {
         switch effect {
         case .append(let sequence, let event, let owners, _): append(sequence, event, owners)
         case .update(let sequence, let event): update(sequence, event)
-        case .lease(let id, let sequences): lease(id, sequences)
+        case .lease(let id, let sequences): lease(id, sequences, core)
         case .keepInFlight(let id, let sequences):
             for sequence in sequences { expectPlace(id, sequence, [.queued], "kept in flight") }
         case .acknowledge(let id, let sequences): acknowledge(id, sequences, at: now)
@@ -82,7 +82,10 @@ final class Auditor {
             expectPlace(id, sequence, [.leased], "dead-lettered")
             books[id, default: Books()].put(sequence, .deadLettered)
             books[id, default: Books()].discarded += 1
-        case .checkpoint, .setStopped: break
+        case .concluded(let id, let sequence, .withdrawn, _):
+            // It left the queue, or its lease, because what it relies on went.
+            if books[id]?.places[sequence] == .lost { books[id]?.discarded -= 1 }
+        case .checkpoint, .setStopped, .order, .concluded, .progressed: break
         case .launch(let id, let epoch, _):
             if books[id]?.live != nil { complain("\(id.rawValue): launched while a process lives") }
             if let last = books[id]?.lastEpoch, epoch <= last { complain("\(id.rawValue): epoch did not grow") }
@@ -120,7 +123,7 @@ final class Auditor {
             case .gap(let gap): books[id]?.write(gap, of: event.origin, as: sequence)
             case .attention(.linkDown, _): books[id]?.overtaking.insert(sequence)
             case .attention(.storm, _), .attention(.flapping, _): break
-            case .data, .connected, .disconnected, .attention: books[id]?.appended += 1
+            case .data, .connected, .disconnected, .attention, .occasion: books[id]?.appended += 1
             }
         }
     }
@@ -135,7 +138,11 @@ final class Auditor {
         }
     }
 
-    private func lease(_ id: HandlerID, _ sequences: [Sequence]) {
+    /// What is in flight by now, of which long jobs were leased before.
+    private func lease(_ id: HandlerID, _ all: [Sequence], _ core: Dispatcher) {
+        let sequences = all.filter {
+            books[id]?.places[$0] != .leased || core.handler(id)?.standing.contains($0) != true
+        }
         for sequence in sequences {
             expectPlace(id, sequence, [.queued], "leased")
             books[id]?.put(sequence, .leased)
@@ -271,7 +278,7 @@ extension Auditor {
         }
         if handler.phase == .active || handler.phase == .expiring, handler.sleep.lockGrace == nil,
             handler.hasUnfinished,
-            !handler.isAttached, handler.awakeDeadline == nil
+            !handler.isAttached, handler.awakeDeadline == nil, handler.standing.deadline == nil
         {
             complain("\(name): awake without a deadline")
         }
@@ -283,9 +290,8 @@ extension Auditor {
     private func checkCounts(_ handler: HandlerLifecycle, _ books: Books) {
         let (name, queued, leased) = (handler.id.rawValue, books.queued.count, books.leasedCount)
         if queued != handler.queue.count { complain("\(name): \(queued) should be queued, \(handler.queue.count) are") }
-        if leased != handler.batch.openCount {
-            complain("\(name): \(leased) should be open, \(handler.batch.openCount) are")
-        }
+        let open = handler.batch.openCount + handler.standing.leases.count
+        if leased != open { complain("\(name): \(leased) should be open, \(open) are") }
         let lost = books.arrived - books.appended + books.discarded
         // A storm's gap is written now and then only; what is told is exact.
         let told = books.told

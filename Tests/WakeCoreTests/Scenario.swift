@@ -36,6 +36,8 @@ final class Scenario {
     private(set) var processes: [HandlerID: Process] = [:]
     private var settings: [HandlerID: HandlerSettings] = [:]
     private var devices: [EventOrigin: Device] = [:]
+    /// Of entries of the agenda.
+    private var owners: [EventOrigin: HandlerID] = [:]
 
     var conduct: [HandlerID: Conduct] = [:]
     var finding: [HandlerID: SuspensionFinding] = [:]
@@ -181,7 +183,10 @@ final class Scenario {
         for effect in effects { perform(effect) }
     }
 
+    func own(_ origin: EventOrigin, _ handler: HandlerID) { owners[origin] = handler }
+
     private func expectArrival(_ event: DeviceEvent) {
+        if let owner = owners[event.origin] { return auditor.expectArrival(owner) }
         guard let device = devices[event.origin] else { return }
         for (id, settings) in settings
         where settings.accepts(device) && settings.subscriptions.contains(where: { $0.matches(device) }) {

@@ -47,7 +47,8 @@ package final class LineComposer {
                 turn.event(delivered.sequence, before: last)
                 ?? Journal.placeholder(for: delivered.sequence, from: delivered.origin, at: clock.stamp().wall)
             write(
-                event, delivered.sequence, delivered.attempt, delivered.isRedelivered, delivery.budget, into: &writer)
+                event, delivered.sequence, delivered.attempt, delivered.isRedelivered,
+                delivered.ownBudget ?? delivery.budget, into: &writer)
         }
     }
 
@@ -116,6 +117,7 @@ package final class LineComposer {
         }
         restoration.counters = turn.counters(of: handler)
         restoration.checkpoint = turn.journal.checkpoint(of: handler)
+        if turn.agenda.isConcerned(handler) { restoration.pending = turn.pending(of: handler).text }
         return restoration
     }
 }
