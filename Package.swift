@@ -107,8 +107,8 @@ let package = Package(
         .testTarget(
             name: "WakeDaemonTests",
             dependencies: [
-                "TestBench", "WakeDaemon", "WakeEngine", "WakeModel", "WakeCore", "WakeProfiles", "WakeSources",
-                "WakeLoop", "WakeJournal", "WakeSystem", "WakeTrace", "WakeControl",
+                "ConditionProbe", "TestBench", "WakeAgenda", "WakeDaemon", "WakeEngine", "WakeModel", "WakeCore",
+                "WakeProfiles", "WakeSources", "WakeLoop", "WakeJournal", "WakeSystem", "WakeTrace", "WakeControl",
             ]),
         .testTarget(name: "WakeTraceTests", dependencies: ["TestBench", "WakeTrace", "WakeAgenda", "WakeModel"]),
         .testTarget(
@@ -141,6 +141,9 @@ let package = Package(
         .executableTarget(name: "FixtureHandler", path: "Tests/FixtureHandler"),
         .target(name: "PlantedFaults", path: "Tests/Planted/Faults"),
         .executableTarget(name: "Planted", dependencies: ["PlantedFaults"], path: "Tests/Planted/Program"),
+        .executableTarget(
+            name: "ConditionProbe", dependencies: ["WakeAgenda", "WakeEngine", "WakeLoop", "WakeSystem"],
+            path: "Tests/ConditionProbe"),
         .executableTarget(name: "UdevProbe", dependencies: ["WakeSources", "WakeSystem"], path: "Tests/UdevProbe"),
         .testTarget(
             name: "ArchitectureTests",

@@ -4,6 +4,8 @@ import WakeModel
 /// Which source an entry of the agenda belongs to; also the word in its origin's URI, `/alarm/HANDLER/ID`.
 public enum AgendaSource: String, Hashable, Sendable, CaseIterable, Comparable {
     case alarm, poll, job
+    /// Only of stored rows: that a handler's gates have opened in this boot. It raises nothing, and is never pending.
+    case gate
 
     public static func < (left: AgendaSource, right: AgendaSource) -> Bool { left.rawValue < right.rawValue }
 }

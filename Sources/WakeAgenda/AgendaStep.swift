@@ -1,6 +1,16 @@
 // One step of the agenda: when it happens, what is known of the world, and what the books ask for.
 import WakeModel
 
+/// What is not as it was at the step before, beside the passing of time.
+struct AgendaChanges {
+    /// Of these something changed that `ConditionBook` says.
+    var conditions: Set<Condition> = []
+    /// Of these the situation, the plan or the gate changed.
+    var handlers: Set<HandlerID> = []
+    /// The wall clock was set or became synchronized, or the system came up or resumed.
+    var clock = false
+}
+
 /// What a book may ask and do while it handles one input. `Agenda` makes it, and performs nothing in between.
 struct AgendaStep {
     let stamp: Stamp
@@ -8,28 +18,47 @@ struct AgendaStep {
     let bootID: String
     /// Zones whose tables are known; a name that stands for nothing has no table and a nil value.
     let zones: [String: Zone?]
-    let handlers: [HandlerID: HandlerFacts]
+    private(set) var handlers: [HandlerID: HandlerFacts]
     /// The one seed of all that is spread: no randomness.
     let seed: UInt64
     /// When the system came up or resumed last, on CLOCK_BOOTTIME: what was missed is spread from there on.
     let cameUpAt: Instant
+    let conditions: ConditionBook
+    private(set) var changes: AgendaChanges
     private(set) var effects: [AgendaEffect] = []
+    /// By how much more or less each condition is used from now on.
+    private(set) var uses: [Condition: Int] = [:]
 
     init(
         stamp: Stamp, bootID: String, zones: [String: Zone?], handlers: [HandlerID: HandlerFacts], seed: UInt64,
-        cameUpAt: Instant
+        cameUpAt: Instant, conditions: ConditionBook = ConditionBook(), changes: AgendaChanges = AgendaChanges()
     ) {
         (self.stamp, self.bootID, self.zones, self.handlers) = (stamp, bootID, zones, handlers)
         (self.seed, self.cameUpAt) = (seed, cameUpAt)
+        (self.conditions, self.changes) = (conditions, changes)
     }
 
     var boottime: Instant { stamp.moment.boottime }
     var wall: WallTime { stamp.wall }
 
+    /// What the wall clock will show at an instant of CLOCK_BOOTTIME, as it goes now.
+    func wall(at instant: Instant) -> WallTime { wall + (instant - boottime) }
+
     mutating func emit(_ effect: AgendaEffect) { effects.append(effect) }
 
     mutating func decide(_ key: AgendaKey, _ wireName: String) {
         emit(.decision(key.handler, AgendaDecision(key, wireName)))
+    }
+
+    /// An entry or a gate begins or ceases to use the condition.
+    mutating func use(_ condition: Condition, _ change: Int) { uses[condition, default: 0] += change }
+
+    mutating func setGate(of handler: HandlerID, isOpen: Bool) {
+        let since = wall
+        handlers[handler, default: HandlerFacts()].isGateOpen = isOpen
+        handlers[handler]?.gateSince = since
+        changes.handlers.insert(handler)
+        emit(.gate(handler, isOpen: isOpen))
     }
 
     func facts(of handler: HandlerID) -> HandlerFacts { handlers[handler] ?? HandlerFacts() }
@@ -41,11 +70,18 @@ struct AgendaStep {
         return facts.isGateOpen ? nil : "gate"
     }
 
-    /// Up to `longest`, by the seed and the key: the same at each call, and nobody is always last.
+    /// Up to `longest`, by the seed and the key: the same at each call, and no entry is last on every machine.
     func spread(of key: AgendaKey, upTo longest: TimeSpan) -> TimeSpan {
+        spread(of: "\(key.handler.rawValue)/\(key.source.rawValue)/\(key.id)", upTo: longest)
+    }
+
+    /// The one offset that all polls of this machine share: they wake it together, and not together with other machines.
+    func gridOffset(upTo longest: TimeSpan) -> TimeSpan { spread(of: "", upTo: longest) }
+
+    private func spread(of text: String, upTo longest: TimeSpan) -> TimeSpan {
         guard longest > .zero else { return .zero }
         var hash = seed ^ 0xcbf2_9ce4_8422_2325
-        for byte in "\(key.handler.rawValue)/\(key.source.rawValue)/\(key.id)".utf8 {
+        for byte in text.utf8 {
             hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3
         }
         hash ^= hash >> 32
@@ -57,8 +93,13 @@ struct AgendaStep {
 struct HandlerFacts: Hashable, Sendable {
     var plan = AgendaPlan()
     var situation = HandlerSituation.asleep
+    var situationSince = WallTime(microseconds: 0)
     /// All of its gates have been open since boot.
     var isGateOpen = true
+    var gateSince = WallTime(microseconds: 0)
+
+    /// Since when ``AgendaStep/obstacle(of:)`` is what it is.
+    var obstacleSince: WallTime { situation == .stopped ? situationSince : gateSince }
 }
 
 /// One source's entries. A book raises at most one occasion of an entry at a time; what falls due meanwhile is folded.

@@ -194,7 +194,7 @@ extension Notice {
     /// A notice that the handler did not ask for.
     fileprivate var isCondition: Bool {
         switch self {
-        case .bridge, .time, .memory: true
+        case .bridge, .time, .memory, .storage: true
         case .restored, .resumed, .expiring, .remaining, .reply, .error, .terminating: false
         }
     }

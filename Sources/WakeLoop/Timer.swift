@@ -10,11 +10,14 @@ public enum TimerClock: Hashable, Sendable {
     case monotonic
     /// Goes on while the system sleeps; does not wake it: for waiting.
     case boottime
+    /// The wall clock: setting it moves the deadlines nearer or further, and past one it fires at once.
+    case realtime
 
     var number: Int32 {
         switch self {
         case .monotonic: CLOCK_MONOTONIC
         case .boottime: CLOCK_BOOTTIME
+        case .realtime: CLOCK_REALTIME
         }
     }
 
@@ -22,6 +25,7 @@ public enum TimerClock: Hashable, Sendable {
         switch self {
         case .monotonic: SystemClock.monotonic()
         case .boottime: SystemClock.boottime()
+        case .realtime: SystemClock.realtime()
         }
     }
 }

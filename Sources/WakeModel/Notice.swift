@@ -20,6 +20,8 @@ public enum Notice: Hashable, Sendable {
     case time(step: TimeSpan)
     /// A condition of the bridge, such as `adapter-down` or `durability-lost`.
     case bridge(condition: String, detail: String)
+    /// What a gate of the handler waited for went, or came back.
+    case storage(path: String, available: Bool)
 
     /// The result of a request to a device.
     public enum Answer: Hashable, Sendable {
@@ -59,6 +61,7 @@ public enum Notice: Hashable, Sendable {
         case .memory: "wakebridge.memory"
         case .time: "wakebridge.time"
         case .bridge: "wakebridge.bridge"
+        case .storage: "wakebridge.storage"
         }
     }
 
@@ -90,6 +93,9 @@ public enum Notice: Hashable, Sendable {
         case .bridge(let condition, let detail):
             writer.field("condition", condition)
             if !detail.isEmpty { writer.field("detail", detail) }
+        case .storage(let path, let available):
+            writer.field("path", path)
+            writer.field("available", available)
         }
     }
 }

@@ -260,7 +260,9 @@ final class Scenario {
         case .acknowledgesBatch(let span):
             guard let last = delivery.events.last else { return }
             done = done + span
-            schedule(.reply(id, epoch, ReplyLine(.ack(last.sequence, result: nil))), after: done)
+            for event in delivery.events where event.sequence == last.sequence || event.ownBudget != nil {
+                schedule(.reply(id, epoch, ReplyLine(.ack(event.sequence, result: nil))), after: done)
+            }
         case .exits(let span, let status):
             guard !delivery.events.isEmpty else { return }
             done = done + span

@@ -1,0 +1,151 @@
+// What comes into the book from outside: stored rows, manifests, conclusions, and persons who want an alarm now.
+import WakeModel
+
+extension AlarmBook: AgendaBook {
+    mutating func restore(_ row: AgendaRow, _ step: inout AgendaStep) -> Bool {
+        switch AlarmRow(row) {
+        case nil: return false
+        case .clock(let clock, let seen):
+            // Of two rows from one boot, the later one knows better.
+            if seen >= seenBefore[clock.boot] ?? seen || clocksBefore[clock.boot] == nil {
+                clocksBefore[clock.boot] = clock
+            }
+            noteSeen(seen, in: clock.boot)
+        case .entry(let entry, let seen):
+            if case .interval(let course) = entry.course { noteSeen(seen, in: course.boot) }
+            drop(row.key)
+            insert(entry, as: row.key)
+        }
+        return true
+    }
+
+    private mutating func noteSeen(_ seen: Instant, in boot: String) {
+        seenBefore[boot] = max(seen, seenBefore[boot] ?? seen)
+    }
+
+    mutating func configure(_ handler: HandlerID, _ plan: AgendaPlan, _ step: inout AgendaStep) {
+        readClocks(&step)
+        own(handler)
+        handlers[handler]?.isConfigured = true
+        handlers[handler]?.mayOrder = plan.alarms != nil
+        let declared = Set((plan.alarms ?? []).map(\.id))
+        for key in keys(of: handler) where !declared.contains(key.id) {
+            if entries[key]?.isDeclared == true || plan.alarms == nil { withdraw(key, &step) } else { consider(key, &step) }
+        }
+        for rule in plan.alarms ?? [] { declare(rule, handler, &step) }
+        readZones(&step)
+    }
+
+    private mutating func withdraw(_ key: AgendaKey, _ step: inout AgendaStep) {
+        step.decide(key, "undeclared alarm \(key.id)")
+        forget(key, &step)
+    }
+
+    /// What it has come to stays where its time stays.
+    private mutating func declare(_ rule: AlarmRule, _ handler: HandlerID, _ step: inout AgendaStep) {
+        let key = AgendaKey(handler, .alarm, rule.id)
+        guard var entry = entries[key] else {
+            guard count(of: handler) < AlarmRule.limit else { return step.decide(key, "too-many alarm \(key.id)") }
+            return add(begun(rule, isDeclared: true, .set, step), as: key, &step)
+        }
+        guard entry.rule != rule || !entry.isDeclared else { return consider(key, &step) }
+        if entry.rule.schedule != rule.schedule || !entry.isDeclared {
+            let run = entry.run
+            entry = begun(rule, isDeclared: true, .changed, step)
+            entry.run = run
+        }
+        entry.rule = rule
+        step.decide(key, "changed alarm \(key.id)")
+        add(entry, as: key, &step)
+    }
+
+    func begun(_ rule: AlarmRule, isDeclared: Bool, _ word: AlarmChange.Word, _ step: AgendaStep) -> AlarmEntry {
+        let course = AlarmCourse.begin(rule.schedule, step, isSynced: clock?.isSynced ?? false)
+        var entry = AlarmEntry(rule: rule, isDeclared: isDeclared, course: course, since: step.wall)
+        entry.note(word, at: step.wall)
+        return entry
+    }
+
+    /// Those that can fire once more.
+    func count(of handler: HandlerID) -> Int { keys(of: handler).count { entries[$0]?.isSpent == false } }
+
+    mutating func remove(_ handler: HandlerID, _ step: inout AgendaStep) {
+        for key in keys(of: handler) { forget(key, &step) }
+        waiting.removeAll { $0.handler == handler }
+        disown(handler)
+    }
+
+    mutating func recordRaised(_ key: AgendaKey, as sequence: Sequence, _ step: inout AgendaStep) {
+        guard case .raised(let occurrence, _) = entries[key]?.run else { return }
+        entries[key]?.run = .raised(occurrence, sequence)
+        handlers[key.handler]?.sequences[sequence] = key.id
+        store(key, &step)
+    }
+
+    func key(of sequence: Sequence, for handler: HandlerID) -> AgendaKey? {
+        handlers[handler]?.sequences[sequence].map { AgendaKey(handler, .alarm, $0) }
+    }
+
+    mutating func conclude(
+        _ key: AgendaKey, _ conclusion: Conclusion, awake: TimeSpan, cpu: TimeSpan, _ step: inout AgendaStep
+    ) {
+        readClocks(&step)
+        guard let entry = entries[key], case .raised(let occurrence, let sequence) = entry.run else { return }
+        entries[key]?.note(conclusion.word, at: step.wall)
+        guard conclusion.isFinal else { return store(key, &step) }
+        if let sequence { handlers[key.handler]?.sequences[sequence] = nil }
+        switch conclusion {
+        case .handedBack(let conditions): entries[key]?.run = .owed(occurrence, until: conditions)
+        case .acknowledged, .withdrawn, .overrun, .crashed, .deadLettered, .dropped:
+            if entry.isSpent { return forget(key, &step) }
+            entries[key]?.run = .idle
+        }
+        store(key, &step)
+        consider(key, &step)
+    }
+
+    /// What its handler handed back until certain conditions are true, with those.
+    var owed: [(key: AgendaKey, until: [String])] {
+        entries.compactMap { key, entry in
+            guard case .owed(_, let conditions) = entry.run, !conditions.isEmpty else { return nil }
+            return (key, conditions)
+        }.sorted { $0.key < $1.key }
+    }
+
+    /// The conditions are true: it is raised again.
+    mutating func raiseOwed(_ key: AgendaKey, _ step: inout AgendaStep) {
+        readClocks(&step)
+        guard case .owed(let occurrence, _) = entries[key]?.run else { return }
+        entries[key]?.run = .owed(occurrence, until: [])
+        consider(key, &step)
+    }
+
+    /// Beside its schedule, and so without a trace in it. What is on its way already is not doubled.
+    mutating func raiseNow(_ key: AgendaKey, _ step: inout AgendaStep) -> Bool {
+        readClocks(&step)
+        guard let entry = entries[key] else { return false }
+        guard entry.run == .idle, !entry.isSpent else { return true }
+        if let obstacle = obstacle(of: key.handler, step) {
+            step.decide(key, "not-raised alarm \(key.id) \(obstacle)")
+            return true
+        }
+        entries[key]?.note(.operated, at: step.wall)
+        raise(AlarmEntry.Occurrence(due: step.wall, missed: 0), of: key, again: false, &step)
+        place(key, .nowhere)
+        return true
+    }
+}
+
+extension Conclusion {
+    fileprivate var word: AlarmChange.Word {
+        switch self {
+        case .acknowledged: .acknowledged
+        case .handedBack: .handedBack
+        case .withdrawn: .withdrawn
+        case .overrun: .overrun
+        case .crashed: .crashed
+        case .deadLettered: .deadLettered
+        case .dropped: .dropped
+        }
+    }
+}

@@ -1,0 +1,167 @@
+// One job of one handler: what is to run when, what of it the core has, and how it has gone so far.
+import WakeModel
+
+/// When a job is to run once. Instants are of CLOCK_BOOTTIME.
+struct JobRequest: Hashable, Sendable {
+    var earliest: Instant
+    var deadline: Instant
+    /// Nil for what the manifest requires.
+    var require: [Condition]?
+    /// A handler or a person ordered it; otherwise it is an occurrence of the manifest's schedule.
+    var isOrdered: Bool
+
+    mutating func shift(by span: TimeSpan) { (earliest, deadline) = (earliest + span, deadline + span) }
+}
+
+/// The manifest's `every`: a phase that no run moves.
+struct JobSchedule: Hashable, Sendable {
+    var period: TimeSpan
+    /// The first occurrence that is neither run nor counted as missed.
+    var nominal: Instant
+    /// Those that passed without a run of their own since the last one.
+    var missed: Int64 = 0
+    /// The run that is raised, or comes back, stands for its occurrence already.
+    var isCounted = false
+
+    /// The run that begins now stands for one of what has passed.
+    mutating func begin(at now: Instant) {
+        let passed = pass(now)
+        missed += isCounted ? passed : max(0, passed - 1)
+        isCounted = true
+    }
+
+    /// What has passed meanwhile is missed.
+    mutating func end(at now: Instant) {
+        missed = pass(now)
+        isCounted = false
+    }
+
+    /// Moves on to the first occurrence after `now`, and says how many that passes.
+    private mutating func pass(_ now: Instant) -> Int64 {
+        guard nominal <= now else { return 0 }
+        let passed = (now - nominal).nanoseconds / period.nanoseconds + 1
+        nominal = nominal + period * passed
+        return passed
+    }
+}
+
+struct JobProgress: Hashable, Sendable {
+    var done: Int64
+    var total: Int64?
+}
+
+struct JobEntry: Sendable {
+    let key: AgendaKey
+    /// Nil from the start of the bridge until its manifest was read, and after it was taken out of that.
+    var rule: JobRule?
+    var current: JobRequest
+    /// Ordered while the current one is raised.
+    var next: JobRequest?
+    var schedule: JobSchedule?
+    var lending = Lending()
+    /// What it was handed back for, in addition.
+    var until: [Condition] = []
+    var handBacks: Int64 = 0
+    /// A condition went while it ran, or was queued.
+    var isReturned = false
+    /// When the run that is raised ends, nothing of it comes back.
+    var isCancelled = false
+    /// A person started it: no time, no soft condition and no attachment is waited for.
+    var isOperated = false
+    /// Runs in a row that the handler called failed.
+    var failures: Int64 = 0
+    var progress: JobProgress?
+    var waitingSince: WallTime
+    /// As ``BootShift/zero``: its instants wait for a synchronized clock.
+    var assumedZero: WallTime?
+    var history = ChangeHistory()
+
+    init(key: AgendaKey, rule: JobRule?, current: JobRequest, waitingSince: WallTime) {
+        (self.key, self.rule, self.current, self.waitingSince) = (key, rule, current, waitingSince)
+    }
+
+    /// Something of it is still to be raised.
+    var isPending: Bool { lending.isWaiting || next != nil }
+
+    var isWork: Bool { rule?.kind.isWork ?? false }
+
+    func requirement(_ step: AgendaStep) -> Requirement {
+        let start =
+            isOperated
+            ? current.earliest : step.spreadStart(of: key, due: current.earliest, deadline: current.deadline)
+        return Requirement(start: start, deadline: max(start, current.deadline), conditions: required + waitedFor)
+    }
+
+    /// What it relies on while it runs.
+    var required: [Condition] { current.require ?? rule?.require ?? [] }
+    private var waitedFor: [Condition] { until.filter { !required.contains($0) } }
+
+    mutating func shift(by span: TimeSpan) {
+        current.shift(by: span)
+        next?.shift(by: span)
+        if let nominal = schedule?.nominal { schedule?.nominal = nominal + span }
+    }
+
+    /// The occurrence of the schedule that comes next.
+    func scheduled(_ rule: JobRule) -> JobRequest? {
+        schedule.map {
+            JobRequest(earliest: $0.nominal, deadline: $0.nominal + rule.deadline, require: nil, isOrdered: false)
+        }
+    }
+
+    /// It waits from now on for another run.
+    mutating func wait(for request: JobRequest, _ step: AgendaStep) {
+        (current, lending, progress) = (request, Lending(), nil)
+        (until, handBacks, isReturned, isCancelled, isOperated) = ([], 0, false, false, false)
+        waitingSince = step.wall
+    }
+}
+
+// What a handler is told of it.
+extension JobEntry {
+    func occasion(_ rule: JobRule, waived: [Condition], _ step: AgendaStep) -> Occasion {
+        let payload = JSONWriter.whole { writer in
+            writer.field("job", key.id)
+            writer.field("kind", rule.kind.rawValue)
+            writer.field("deadline", step.wall(at: current.deadline))
+            writer.field("waived", waived.map(\.word))
+            if isReturned { writer.field("returned", "condition") }
+            if let missed = schedule?.missed, missed > 0 { writer.field("missed", missed) }
+        }
+        let budget: BudgetClass = rule.kind.isWork ? .work(longest: rule.maxRun) : .content
+        return Occasion(name: "job.due", budgetClass: budget, payload: payload)
+    }
+
+    /// Why the manifest and the kind of the job let it wait, beside its requirement.
+    func ownWait(_ step: AgendaStep) -> PendingEntry.Wait? {
+        guard let rule else { return PendingEntry.Wait(word: "manifest", since: waitingSince) }
+        let facts = step.facts(of: key.handler)
+        guard rule.kind == .continued, !isOperated, facts.situation != .attached else { return nil }
+        return PendingEntry.Wait(word: "attached", since: facts.situationSince)
+    }
+
+    func waits(_ step: AgendaStep) -> [PendingEntry.Wait] {
+        let own = ownWait(step).map { [$0] } ?? []
+        return requirement(step).waits(of: key.handler, since: waitingSince, step) + own
+    }
+
+    func listed(waits: [PendingEntry.Wait], _ step: AgendaStep) -> PendingEntry {
+        let isWaiting = lending.isWaiting
+        return PendingEntry(
+            key: key, state: lending.state, due: step.wall(at: current.earliest),
+            deadline: step.wall(at: current.deadline), waitsFor: isWaiting ? waits : [],
+            nextChance: isWaiting ? requirement(step).nextChance(step) : nil, sequence: lending.sequence,
+            progressDone: progress?.done, progressTotal: progress?.total, interval: schedule?.period,
+            history: history.changes)
+    }
+
+    /// What was ordered while the current run is raised.
+    func listedNext(_ step: AgendaStep) -> PendingEntry? {
+        guard let next else { return nil }
+        var waits = [PendingEntry.Wait(word: "earlier-run", since: waitingSince)]
+        if step.boottime < next.earliest { waits.append(.init(word: "time", since: waitingSince)) }
+        return PendingEntry(
+            key: key, state: .waiting, due: step.wall(at: next.earliest), deadline: step.wall(at: next.deadline),
+            waitsFor: waits, interval: schedule?.period)
+    }
+}

@@ -1,3 +1,0 @@
-public struct AlarmRule: Hashable, Sendable {}
-public struct PollRule: Hashable, Sendable {}
-public struct JobRule: Hashable, Sendable {}

@@ -1,0 +1,39 @@
+// Where the sources of conditions look, and how often those look that nothing tells of changes.
+import WakeModel
+import WakeSystem
+
+/// As on any machine, unless a test says otherwise.
+package struct ConditionPlaces {
+    /// How often a source looks again.
+    package struct Intervals {
+        /// What changes slowly: storage, the load, and a lock that nothing tells of.
+        package var look = TimeSpan.seconds(60)
+        package var heat = TimeSpan.seconds(10)
+        /// For how long nothing may happen before the machine is idle.
+        package var calm = TimeSpan.seconds(300)
+        /// Until a program keeps the clock: the first wait, which doubles, and the longest one.
+        package var clock = (first: TimeSpan.seconds(1), longest: TimeSpan.seconds(60))
+        /// What changes together is looked at together, this long after the first change.
+        package var together = TimeSpan.milliseconds(100)
+    }
+
+    /// The file system whose free space counts.
+    package var stateDirectory: String
+    package var powerSupplies = PowerSupplies.root
+    package var voltage = UnderVoltage.root
+    package var mounts = MountTable.file
+    package var load = LoadPressure()
+    package var heat = ThermalZone.root
+    /// Nil where heat is of no interest.
+    package var heatLimits: HeatLimits? = .ofFirmware
+    /// Patterns of the names of links whose traffic costs money.
+    package var meteredLinks = ["wwan*", "ppp*"]
+    package var intervals = Intervals()
+
+    package enum HeatLimits {
+        case ofFirmware
+        case each(ThermalZone.Millidegrees)
+    }
+
+    package init(stateDirectory: String) { self.stateDirectory = stateDirectory }
+}
