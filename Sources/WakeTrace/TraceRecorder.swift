@@ -99,7 +99,7 @@ public struct TraceRecorder: Sendable {
             // The link came up between the question whether it is up and the first line of the stream.
             if !isUp[place] { add(.connected(folded: 0), of: place, to: &bytes) }
             counts.values += 1
-        case .gap, .attention: return
+        case .gap, .attention, .occasion: return
         }
         writer.write(TraceOperation(offset: offset, device: place, kind: kind), to: &bytes)
     }
