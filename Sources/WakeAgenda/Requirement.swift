@@ -91,6 +91,8 @@ struct Lending: Hashable, Sendable {
     var isRunning = false
     /// It was withdrawn or pressed already.
     var isPressed = false
+    /// It is one of the few that may run long at a time.
+    var holdsSlot = false
     /// What it relies on while it is queued or runs.
     var relied: [Condition] = []
 
@@ -98,7 +100,9 @@ struct Lending: Hashable, Sendable {
     var sequence: Sequence? { if case .raised(let sequence) = phase { sequence } else { nil } }
     var state: PendingEntry.State { isWaiting ? .waiting : isRunning ? .running : .queued }
 
-    mutating func begin(relyingOn conditions: [Condition]) { self = Lending(phase: .raising, relied: conditions) }
+    mutating func begin(relyingOn conditions: [Condition], holdingSlot: Bool = false) {
+        self = Lending(phase: .raising, holdsSlot: holdingSlot, relied: conditions)
+    }
 
     /// Takes the occasion back once: out of the queue, or by pressing the handler that has it.
     mutating func press(_ handler: HandlerID, _ step: inout AgendaStep) {
