@@ -39,7 +39,9 @@ public struct Agenda: Sendable {
         alarms.advance(&step)
         polls.advance(&step)
         jobs.advance(&step)
-        if let answer { step.emit(.answer(answer.handler, answer.epoch, composed(answer, step), ref: answer.ref)) }
+        if let answer, let whole = composed(answer, step) {
+            step.emit(.answer(answer.handler, answer.epoch, whole, ref: answer.ref))
+        }
         handlers = step.handlers
         latest = stamp
         let (effects, uses) = (step.effects, step.uses)
@@ -197,7 +199,10 @@ extension Agenda {
         enum Content {
             case word(String, [AgendaKey])
             case pending
-            case fault(ProtocolFault)
+            /// As a book composed it.
+            case whole(AgendaAnswer)
+            /// The answer follows as an effect of a later step.
+            case later
         }
 
         var handler: HandlerID
@@ -212,16 +217,16 @@ extension Agenda {
     ) -> OrderAnswer {
         let content: OrderAnswer.Content
         do throws(ProtocolFault) {
-            content = try carryOut(order, of: handler, epoch, &step)
+            content = try carryOut(order, of: handler, epoch, ref, &step)
         } catch {
             var fault = error
             fault.reference = ref
-            content = .fault(fault)
+            content = .whole(.fault(fault))
         }
         return OrderAnswer(handler: handler, epoch: epoch, verb: order.verb, content: content, ref: ref)
     }
 
-    private func composed(_ answer: OrderAnswer, _ step: AgendaStep) -> AgendaAnswer {
+    private func composed(_ answer: OrderAnswer, _ step: AgendaStep) -> AgendaAnswer? {
         switch answer.content {
         case .word(let word, let keys):
             // The entry of the order first, then what else of its source is pending.
@@ -232,19 +237,19 @@ extension Agenda {
             }
             return .done(answer.verb, word: word, named + others)
         case .pending: return .pending(pending(of: answer.handler, step))
-        case .fault(let fault): return .fault(fault)
+        case .whole(let whole): return whole
+        case .later: return nil
         }
     }
 
     private mutating func carryOut(
-        _ order: HandlerOrder, of handler: HandlerID, _ epoch: Epoch, _ step: inout AgendaStep
+        _ order: HandlerOrder, of handler: HandlerID, _ epoch: Epoch, _ ref: Reference?, _ step: inout AgendaStep
     ) throws(ProtocolFault) -> OrderAnswer.Content {
         switch order.verb {
         case .alarm:
             try permitAlarms("alarm", handler, step)
-            let (word, keys) = try alarms.order(order.value, of: handler, &step)
-            return .word(word, keys)
-        case .cancel: return try cancel(try Cancellation(order.value), of: handler, &step)
+            return try alarms.order(handler, epoch, order.value, ref: ref, &step).map { .whole($0) } ?? .later
+        case .cancel: return try cancel(order.value, of: handler, &step)
         case .pending:
             guard order.value.boolean == true else {
                 throw .malformed(
@@ -275,16 +280,12 @@ extension Agenda {
     }
 
     private mutating func cancel(
-        _ what: Cancellation, of handler: HandlerID, _ step: inout AgendaStep
+        _ value: JSONValue, of handler: HandlerID, _ step: inout AgendaStep
     ) throws(ProtocolFault) -> OrderAnswer.Content {
-        switch what {
-        case .alarm(let id):
+        switch try Cancellation(value) {
+        case .alarm, .alarms:
             try permitAlarms("cancel", handler, step)
-            let isCancelled = try alarms.cancel(id, of: handler, &step)
-            return .word(isCancelled ? "cancelled" : "not-pending", [AgendaKey(handler, .alarm, id)])
-        case .alarms:
-            try permitAlarms("cancel", handler, step)
-            return .word("cancelled", alarms.cancelAll(of: handler, &step))
+            return .whole(try alarms.cancel(handler, value, &step))
         case .job(let id):
             try permitJobs("cancel", handler, step)
             let isCancelled = try jobs.cancel(id, of: handler, &step)

@@ -12,12 +12,11 @@ struct AlarmBook: AgendaBook, Sendable {
     mutating func advance(_ step: inout AgendaStep) {}
     mutating func raiseNow(_ key: AgendaKey, _ step: inout AgendaStep) -> Bool { false }
     mutating func order(
-        _ value: JSONValue, of handler: HandlerID, _ step: inout AgendaStep
-    ) throws(ProtocolFault) -> (word: String, keys: [AgendaKey]) { ("set", []) }
+        _ handler: HandlerID, _ epoch: Epoch, _ value: JSONValue, ref: Reference?, _ step: inout AgendaStep
+    ) throws(ProtocolFault) -> AgendaAnswer? { .done(.alarm, word: "set", []) }
     mutating func cancel(
-        _ id: String, of handler: HandlerID, _ step: inout AgendaStep
-    ) throws(ProtocolFault) -> Bool { false }
-    mutating func cancelAll(of handler: HandlerID, _ step: inout AgendaStep) -> [AgendaKey] { [] }
+        _ handler: HandlerID, _ value: JSONValue, _ step: inout AgendaStep
+    ) throws(ProtocolFault) -> AgendaAnswer { .done(.cancel, word: "cancelled", []) }
     var nextBoottime: Instant? { nil }
     var nextWall: WallTime? { nil }
     func key(of sequence: Sequence, for handler: HandlerID) -> AgendaKey? { nil }

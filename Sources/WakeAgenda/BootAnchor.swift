@@ -26,7 +26,7 @@ struct BootAnchor: Hashable, Sendable {
         if bootID == step.bootID { return BootShift(by: .zero, own: .zero, zero: isAssumed ? wall.map(before) : nil) }
         let rest = TimeSpan.zero - (boottime - .zero)
         guard let wall, step.stamp.isClockSynchronized else { return BootShift(by: rest, own: rest, zero: wall) }
-        let elapsed = max(.zero, step.wall.since(wall))
+        let elapsed = max(.zero, step.wall.elapsed(since: wall))
         let trusted = step.boottime - boottime - elapsed
         return BootShift(by: trusted, own: isAssumed ? rest : trusted, zero: nil)
     }
@@ -44,7 +44,7 @@ struct BootShift: Hashable, Sendable {
     /// How far instants that assumed `zero` lie from where a synchronized clock puts them.
     static func mending(_ zero: WallTime, _ step: AgendaStep) -> TimeSpan {
         let trueZero = step.wall - (step.boottime - .zero)
-        return min(.zero, zero.since(trueZero))
+        return min(.zero, zero.elapsed(since: trueZero))
     }
 }
 
@@ -65,7 +65,7 @@ extension BootAnchor {
 }
 
 extension WallTime {
-    func since(_ earlier: WallTime) -> TimeSpan {
+    func elapsed(since earlier: WallTime) -> TimeSpan {
         .microseconds(microseconds.subtractingReportingOverflow(earlier.microseconds).partialValue)
     }
 }

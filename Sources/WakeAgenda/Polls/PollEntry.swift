@@ -82,7 +82,7 @@ struct PollEntry: Sendable {
         let wall = step.wall(at: next)
         if step.stamp.isClockSynchronized, limits.adapts, let end = hours.quietEnd(of: wall) {
             words.append("out of the quiet hour \(PollHours.name(of: wall))")
-            next = next + end.since(wall)
+            next = next + end.elapsed(since: wall)
         }
         due = min(next.roundedUp(to: pace.grid, offset: step.gridOffset(upTo: .seconds(1024))), latest)
         history.add(words.joined(separator: ", "), step)
