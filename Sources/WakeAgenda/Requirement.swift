@@ -45,10 +45,10 @@ struct Requirement {
 
     /// When it may be raised if all it waits for comes true; nil where no time decides.
     func nextChance(_ step: AgendaStep) -> WallTime? {
-        if step.boottime < start { return step.wall(at: start) }
+        if step.boottime < start { return step.wallTime(at: start) }
         let unmet = missing(step).unmet
         guard waives, !unmet.isEmpty, unmet.allSatisfy({ !$0.isHard }) else { return nil }
-        return step.wall(at: deadline)
+        return step.wallTime(at: deadline)
     }
 }
 

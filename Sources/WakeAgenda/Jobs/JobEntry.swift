@@ -161,7 +161,7 @@ extension JobEntry {
         let payload = JSONWriter.whole { writer in
             writer.field("job", key.id)
             writer.field("kind", rule.kind.rawValue)
-            writer.field("deadline", step.wall(at: current.deadline))
+            writer.field("deadline", step.wallTime(at: current.deadline))
             writer.field("waived", waived.map(\.word))
             if isReturned { writer.field("returned", "condition") }
             if let missed = schedule?.missed, missed > 0 { writer.field("missed", missed) }
@@ -186,8 +186,8 @@ extension JobEntry {
     func listed(waits: [PendingEntry.Wait], _ step: AgendaStep) -> PendingEntry {
         let isWaiting = lending.isWaiting
         return PendingEntry(
-            key: key, state: lending.state, due: step.wall(at: current.earliest),
-            deadline: step.wall(at: current.deadline), waitsFor: isWaiting ? waits : [],
+            key: key, state: lending.state, due: step.wallTime(at: current.earliest),
+            deadline: step.wallTime(at: current.deadline), waitsFor: isWaiting ? waits : [],
             nextChance: isWaiting ? requirement(step).nextChance(step) : nil, sequence: lending.sequence,
             progressDone: progress?.done, progressTotal: progress?.total, interval: schedule?.period,
             history: history.changes)
@@ -199,7 +199,8 @@ extension JobEntry {
         var waits = [PendingEntry.Wait(word: "earlier-run", since: waitingSince)]
         if step.boottime < next.earliest { waits.append(.init(word: "time", since: waitingSince)) }
         return PendingEntry(
-            key: key, state: .waiting, due: step.wall(at: next.earliest), deadline: step.wall(at: next.deadline),
+            key: key, state: .waiting, due: step.wallTime(at: next.earliest),
+            deadline: step.wallTime(at: next.deadline),
             waitsFor: waits, interval: schedule?.period)
     }
 }

@@ -164,7 +164,7 @@ extension PollBook {
         entry.pace.learn(outcome, entry.limits)
         let delivered = max(entry.raisedAt, step.boottime - awake)
         if step.stamp.isClockSynchronized, outcome == .useful || outcome == .nothing {
-            entry.hours.learn(isUseful: outcome == .useful, at: step.wall(at: delivered))
+            entry.hours.learn(isUseful: outcome == .useful, at: step.wallTime(at: delivered))
         }
         goOn(&entry, awake, step)
     }
