@@ -166,7 +166,7 @@ extension AlarmMachine {
 
     /// The earlier of both clocks', on CLOCK_BOOTTIME.
     var deadline: Instant? {
-        Instant.earlier(book.nextBoottime, book.nextWall.map { boottime + $0.since(wall) })
+        Instant.earlier(book.nextBoottime, book.nextWall.map { boottime + $0.elapsed(since: wall) })
     }
 
     func sleep(seconds: Int64) {
