@@ -40,6 +40,16 @@ public struct BridgeError: Error, Hashable, Sendable, CustomStringConvertible {
         case deviceFailed
         /// A replay has no device to write to or read from.
         case replayed
+        /// As many are pending as may be.
+        case tooMany
+        /// There is nothing of that id.
+        case notRegistered
+        /// What the order needs is not to be had here.
+        case unavailable
+        /// It contradicts something that is there already.
+        case conflict
+        /// Its time is over.
+        case tooLate
         /// Input ended before the daemon answered.
         case closed
         /// A code of a later version.
@@ -48,7 +58,7 @@ public struct BridgeError: Error, Hashable, Sendable, CustomStringConvertible {
         public static let known: [Code] = [
             .malformed, .unknownKey, .unknownToken, .tooLong, .notDelivered, .staleLease, .noExtensionLeft,
             .tooManyTasks, .alreadyOpen, .notOpen, .tooFast, .noSuchDevice, .notPermitted, .notBonded, .notConnected,
-            .deviceFailed, .replayed, .closed,
+            .deviceFailed, .replayed, .tooMany, .notRegistered, .unavailable, .conflict, .tooLate, .closed,
         ]
 
         public var word: String {
@@ -70,6 +80,11 @@ public struct BridgeError: Error, Hashable, Sendable, CustomStringConvertible {
             case .notConnected: "not-connected"
             case .deviceFailed: "device-failed"
             case .replayed: "replayed"
+            case .tooMany: "too-many"
+            case .notRegistered: "not-registered"
+            case .unavailable: "unavailable"
+            case .conflict: "conflict"
+            case .tooLate: "too-late"
             case .closed: "closed"
             case .other(let word): word
             }

@@ -1,4 +1,4 @@
-// One alarm and how far it has come: what is accounted for, what is on its way to the handler, and what it has not told yet.
+// One alarm and how far it has come: what is accounted for, what is on its way, and what it has not told yet.
 import WakeModel
 
 struct AlarmEntry: Hashable, Sendable {
@@ -116,7 +116,8 @@ extension AlarmEntry {
             }
             let gap = times.next(after: passed.last, in: zone).since(passed.last)
             return Overdue(
-                wall: passed.last, boottime: step.boottime - step.wall.since(passed.last), count: passed.count, gap: gap)
+                wall: passed.last, boottime: step.boottime - step.wall.since(passed.last), count: passed.count, gap: gap
+            )
         case (.at(let time), .calendar):
             guard time <= step.wall else { return nil }
             return Overdue(wall: time, boottime: step.boottime - step.wall.since(time), count: 1)
