@@ -28,7 +28,10 @@ struct AlarmStories {
             #expect(occasion.name == "alarm.fired" && occasion.budgetClass == .data)
             return String(decoding: occasion.payload, as: UTF8.self)
         }
-        #expect(payload.first == "{\"id\":\"pill\",\"due\":\"2026-11-20T06:30:00.000000Z\",\"late_s\":0,\"missed\":0,\"data\":{\"dose\":2}}")
+        #expect(
+            payload.first
+                == "{\"id\":\"pill\",\"due\":\"2026-11-20T06:30:00.000000Z\",\"late_s\":0,\"missed\":0,\"data\":{\"dose\":2}}"
+        )
     }
 
     @Test("an alarm without a zone goes by the system's, and by UTC where the system names none")
@@ -90,7 +93,9 @@ struct AlarmStories {
         much.set(by: -4 * hour)
         much.run(seconds: 4 * hour)
         #expect(much.dues("pill") == ["2026-11-20T06:30", "2026-11-20T06:30"])
-        #expect(much.pending("pill")?.history.contains { $0.sentence.contains("set back by more than three hours") } == true)
+        #expect(
+            much.pending("pill")?.history.contains { $0.sentence.contains("set back by more than three hours") } == true
+        )
     }
 
     @Test("a clock set years back does not put the next run years away, even in small steps")
@@ -128,7 +133,9 @@ struct AlarmStories {
     @Test("what was overdue when the machine came up is spread over half a minute, and nothing else is")
     func spreads() throws {
         let machine = AlarmMachine("2026-11-20T05:00:00Z")
-        let rules = try (0..<60).map { try AlarmRule("{\"id\":\"a\($0)\",\"daily\":[\"07:30\"],\"zone\":\"Europe/Berlin\"}") }
+        let rules = try (0..<60).map {
+            try AlarmRule("{\"id\":\"a\($0)\",\"daily\":[\"07:30\"],\"zone\":\"Europe/Berlin\"}")
+        }
         machine.configure(rules)
         machine.sleep(seconds: 2 * hour)
         machine.run(seconds: 40)
@@ -143,7 +150,8 @@ struct AlarmStories {
     func wakesMachine() throws {
         let machine = AlarmMachine("2026-11-20T05:00:00Z")
         machine.declare(
-            try pill(",\"wakes_machine\":true"), try AlarmRule("{\"id\":\"b\",\"daily\":[\"07:00\"],\"zone\":\"Europe/Berlin\"}"),
+            try pill(",\"wakes_machine\":true"),
+            try AlarmRule("{\"id\":\"b\",\"daily\":[\"07:00\"],\"zone\":\"Europe/Berlin\"}"),
             try AlarmRule("{\"id\":\"c\",\"every\":\"5h\",\"wakes_machine\":true}"))
         #expect(machine.book.nextWakingWall == time("2026-11-20T06:30:00Z"))
         #expect(machine.book.nextWall == time("2026-11-20T06:00:00Z"))
@@ -182,7 +190,9 @@ struct AlarmStories {
         #expect(once.firings.isEmpty && once.rows.isEmpty, "nothing of it is left")
     }
 
-    @Test("an alarm with leeway goes along with another wake of its handler, and fires at the end of its leeway without one")
+    @Test(
+        "an alarm with leeway goes along with another wake of its handler, and fires at the end of its leeway without one"
+    )
     func rides() throws {
         let leeway = try AlarmRule("{\"id\":\"a\",\"every\":\"1h\",\"leeway\":\"20m\"}")
         let alone = AlarmMachine("2026-11-20T05:00:00Z")
@@ -215,7 +225,9 @@ struct AlarmStories {
         #expect(machine.firings.map(\.missed) == [0, 8] && machine.firings.map(\.late) == [0, 10])
     }
 
-    @Test("after a loss or a dead letter an alarm goes on with its next occurrence", arguments: [Conclusion.dropped, .deadLettered, .withdrawn])
+    @Test(
+        "after a loss or a dead letter an alarm goes on with its next occurrence",
+        arguments: [Conclusion.dropped, .deadLettered, .withdrawn])
     func goesOn(conclusion: Conclusion) throws {
         let machine = AlarmMachine("2026-11-20T05:00:00Z")
         machine.declare(try AlarmRule("{\"id\":\"m\",\"every\":\"1h\"}"))
@@ -439,7 +451,9 @@ struct AlarmRebootStories {
         for length in 0..<row.count {
             var book = AlarmBook()
             var step = machine.step
-            if book.restore(AgendaRow(key: AgendaKey(.first, .alarm, "pill"), value: Array(row[..<length])), &step) { dice += 1 }
+            if book.restore(AgendaRow(key: AgendaKey(.first, .alarm, "pill"), value: Array(row[..<length])), &step) {
+                dice += 1
+            }
         }
         #expect(dice == 0)
         machine.damage("pill")
@@ -471,7 +485,9 @@ struct AlarmOrderStories {
     func sets() throws {
         machine.configure([])
         let answer = try machine.order("{\"id\":\"tea\",\"in_s\":240}")
-        guard case .done(.alarm, "set", let entries) = answer else { return #expect(Bool(false), "\(String(describing: answer))") }
+        guard case .done(.alarm, "set", let entries) = answer else {
+            return #expect(Bool(false), "\(String(describing: answer))")
+        }
         #expect(entries.map(\.key.id) == ["tea"] && entries.first?.due == time("2026-11-20T05:04:00Z"))
         #expect(word(try machine.order("{\"id\":\"tea\",\"in_s\":600}")) == "replaced")
         machine.run(seconds: 3_600)
@@ -551,7 +567,9 @@ struct AlarmOrderStories {
         guard case .fault(let fault) = machine.answers.first else { return #expect(Bool(false)) }
         #expect(fault.code == .unavailable && fault.sentence.contains("Europe/Atlantis"))
         #expect(machine.rows.isEmpty)
-        #expect(code { try machine.order("{\"id\":\"x\",\"daily\":[\"07:30\"],\"zone\":\"Europe/Atlantis\"}") } == .unavailable)
+        #expect(
+            code { try machine.order("{\"id\":\"x\",\"daily\":[\"07:30\"],\"zone\":\"Europe/Atlantis\"}") }
+                == .unavailable)
         #expect(try machine.order("{\"id\":\"y\",\"daily\":[\"07:30\"],\"zone\":\"Pacific/Apia\"}") == nil)
         #expect(word(machine.answers.last) == "set")
         #expect(word(try machine.order("{\"id\":\"y\",\"daily\":[\"07:30\"],\"zone\":\"Pacific/Apia\"}")) == "replaced")

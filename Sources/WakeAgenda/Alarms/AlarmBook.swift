@@ -295,7 +295,8 @@ extension AlarmBook {
         entries[key]?.note(word, occurrence.missed, due: occurrence.due, at: step.wall)
         step.decide(key, "raised alarm \(key.id) due \(occurrence.due.rfc3339) missed \(occurrence.missed)")
         store(key, &step)
-        step.emit(.raise(key, Occasion(name: "alarm.fired", budgetClass: .data, payload: payload(occurrence, rule, step))))
+        step.emit(
+            .raise(key, Occasion(name: "alarm.fired", budgetClass: .data, payload: payload(occurrence, rule, step))))
         if !again, let alert = rule.alert, step.facts(of: key.handler).situation != .attached {
             step.emit(.alert(key.handler, alarm: key.id, text: alert))
         }

@@ -1,4 +1,4 @@
-// One alarm and how far it has come: what is accounted for, what is on its way to the handler, and what it has not told yet.
+// One alarm and how far it has come: what is accounted for, what is on its way, and what it has not told yet.
 import WakeModel
 
 struct AlarmEntry: Hashable, Sendable {
