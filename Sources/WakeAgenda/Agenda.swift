@@ -83,6 +83,7 @@ extension Agenda {
         switch input {
         case .restored(let rows, let bootID):
             self.bootID = bootID
+            for row in rows where handlers[row.key.handler] == nil { handlers[row.key.handler] = HandlerFacts() }
             // A bridge that only began anew finds rows of this boot: nothing was missed for long.
             if !rows.contains(where: { $0.isOf(bootID) }) { cameUpAt = stamp.moment.boottime }
         case .configured(let handler, let plan):
