@@ -55,7 +55,8 @@ let package = Package(
         .target(
             name: "WakeDaemon",
             dependencies: [
-                "WakeModel", "WakeCore", "WakeAgenda", "WakeProfiles", "WakeJournal", "WakeSystem", "WakeLoop", "WakeTrace",
+                "WakeModel", "WakeCore", "WakeAgenda", "WakeProfiles", "WakeJournal", "WakeSystem", "WakeLoop",
+                "WakeTrace",
                 "WakeSources", "WakeEngine", "WakeControl", "WakeWords",
             ]),
         .target(name: "WakeHandler", dependencies: ["WakeModel"]),
@@ -122,6 +123,8 @@ let package = Package(
             name: "ExampleBeatPrinter", dependencies: ["WakeHandler"], path: "Examples/handlers/BeatPrinter"),
         .executableTarget(
             name: "ExampleBeatSequence", dependencies: ["WakeHandler"], path: "Examples/handlers/BeatSequence"),
+        .executableTarget(
+            name: "ExampleNightlyBackup", dependencies: ["WakeHandler"], path: "Examples/handlers/NightlyBackup"),
 
         // What the tests run.
         .target(name: "BenchmarkProbe", path: "Tests/Benchmarks/Probe"),
@@ -178,9 +181,9 @@ let package = Package(
         .testTarget(
             name: "WakeHandlerTests",
             dependencies: [
-                "TestBench", "WakeHandler", "WakeHandlerTesting", "WakeCore", "WakeEngine", "WakeModel", "WakeProfiles",
-                "WakeSystem", "WakeTrace", "ExampleHeartRate", "ExampleBeatPrinter", "ExampleBeatSequence",
-                "FixtureHandler",
+                "TestBench", "WakeHandler", "WakeHandlerTesting", "WakeCore", "WakeAgenda", "WakeEngine", "WakeModel",
+                "WakeProfiles", "WakeSystem", "WakeTrace", "ExampleHeartRate", "ExampleBeatPrinter",
+                "ExampleBeatSequence", "ExampleNightlyBackup", "FixtureHandler",
             ]),
         .testTarget(name: "WakeJournalTests", dependencies: ["WakeJournal", "JournalCrasher", "TestBench"]),
         .executableTarget(name: "JournalCrasher", dependencies: ["WakeJournal"], path: "Tests/JournalCrasher"),

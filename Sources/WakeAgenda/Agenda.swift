@@ -39,8 +39,8 @@ public struct Agenda: Sendable {
         alarms.advance(&step)
         polls.advance(&step)
         jobs.advance(&step)
-        if let answer, let content = composed(answer, step) {
-            step.emit(.answer(answer.handler, answer.epoch, content, ref: answer.ref))
+        if let answer, let whole = composed(answer, step) {
+            step.emit(.answer(answer.handler, answer.epoch, whole, ref: answer.ref))
         }
         handlers = step.handlers
         latest = stamp
@@ -202,11 +202,11 @@ extension Agenda {
     private struct OrderAnswer {
         enum Content {
             case word(String, [AgendaKey])
-            case answer(AgendaAnswer)
-            /// The book answers when it knows more.
-            case later
             case pending
-            case fault(ProtocolFault)
+            /// As a book composed it.
+            case whole(AgendaAnswer)
+            /// The answer follows as an effect of a later step.
+            case later
         }
 
         var handler: HandlerID
@@ -225,7 +225,7 @@ extension Agenda {
         } catch {
             var fault = error
             fault.reference = ref
-            content = .fault(fault)
+            content = .whole(.fault(fault))
         }
         return OrderAnswer(handler: handler, epoch: epoch, verb: order.verb, content: content, ref: ref)
     }
@@ -240,10 +240,9 @@ extension Agenda {
                 keys.contains { $0.source == entry.key.source } && !keys.contains(entry.key)
             }
             return .done(answer.verb, word: word, named + others)
-        case .answer(let answer): return answer
-        case .later: return nil
         case .pending: return .pending(pending(of: answer.handler, step))
-        case .fault(let fault): return .fault(fault)
+        case .whole(let whole): return whole
+        case .later: return nil
         }
     }
 
@@ -252,7 +251,8 @@ extension Agenda {
     ) throws(ProtocolFault) -> OrderAnswer.Content {
         switch order.verb {
         case .alarm:
-            return try alarms.order(handler, epoch, order.value, ref: ref, &step).map { .answer($0) } ?? .later
+            try permitAlarms("alarm", handler, step)
+            return try alarms.order(handler, epoch, order.value, ref: ref, &step).map { .whole($0) } ?? .later
         case .cancel: return try cancel(order.value, of: handler, &step)
         case .pending:
             guard order.value.boolean == true else {
@@ -287,7 +287,9 @@ extension Agenda {
         _ value: JSONValue, of handler: HandlerID, _ step: inout AgendaStep
     ) throws(ProtocolFault) -> OrderAnswer.Content {
         switch try Cancellation(value) {
-        case .alarm, .alarms: return .answer(try alarms.cancel(handler, value, &step))
+        case .alarm, .alarms:
+            try permitAlarms("cancel", handler, step)
+            return .whole(try alarms.cancel(handler, value, &step))
         case .job(let id):
             try permitJobs("cancel", handler, step)
             let isCancelled = try jobs.cancel(id, of: handler, &step)
@@ -298,6 +300,11 @@ extension Agenda {
             for key in keys { _ = jobs.cancel(key, &step) }
             return .word(keys.isEmpty ? "not-pending" : "cancelled", keys)
         }
+    }
+
+    private func permitAlarms(_ verb: String, _ handler: HandlerID, _ step: AgendaStep) throws(ProtocolFault) {
+        guard step.facts(of: handler).plan.alarms == nil else { return }
+        throw .notInManifest(verb, key: "alarms", example: "\"alarms\":[]")
     }
 
     private func permitJobs(_ verb: String, _ handler: HandlerID, _ step: AgendaStep) throws(ProtocolFault) {

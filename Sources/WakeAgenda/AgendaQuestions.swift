@@ -123,7 +123,7 @@ extension AlarmBook {
             let due: WallTime? =
                 switch entry.place {
                 case .wall(let time): time
-                case .boottime(let instant), .riding(let instant): step.wall(at: instant)
+                case .boottime(let instant), .riding(let instant): step.wallTime(at: instant)
                 case .nowhere, .parked: nil
                 }
             outlook.add(due: due, step)
@@ -134,7 +134,7 @@ extension AlarmBook {
 extension PollBook {
     fileprivate func add(_ handler: HandlerID, to outlook: inout AgendaOutlook, _ step: AgendaStep) {
         guard let entry = entries[handler], !entry.isNever else { return }
-        outlook.add(due: entry.lending.isWaiting ? step.wall(at: entry.due) : nil, step)
+        outlook.add(due: entry.lending.isWaiting ? step.wallTime(at: entry.due) : nil, step)
     }
 }
 
@@ -142,8 +142,8 @@ extension JobBook {
     fileprivate func add(_ handler: HandlerID, to outlook: inout AgendaOutlook, _ step: AgendaStep) {
         for id in idsByHandler[handler] ?? [] {
             guard let entry = entries[AgendaKey(handler, .job, id)] else { continue }
-            outlook.add(due: entry.lending.isWaiting ? step.wall(at: entry.current.earliest) : nil, step)
-            if let next = entry.next { outlook.add(due: step.wall(at: next.earliest), step) }
+            outlook.add(due: entry.lending.isWaiting ? step.wallTime(at: entry.current.earliest) : nil, step)
+            if let next = entry.next { outlook.add(due: step.wallTime(at: next.earliest), step) }
         }
     }
 }

@@ -45,10 +45,10 @@ struct Requirement {
 
     /// When it may be raised if all it waits for comes true; nil where no time decides.
     func nextChance(_ step: AgendaStep) -> WallTime? {
-        if step.boottime < start { return step.wall(at: start) }
+        if step.boottime < start { return step.wallTime(at: start) }
         let unmet = missing(step).unmet
         guard waives, !unmet.isEmpty, unmet.allSatisfy({ !$0.isHard }) else { return nil }
-        return step.wall(at: deadline)
+        return step.wallTime(at: deadline)
     }
 }
 
@@ -91,6 +91,8 @@ struct Lending: Hashable, Sendable {
     var isRunning = false
     /// It was withdrawn or pressed already.
     var isPressed = false
+    /// It is one of the few that may run long at a time.
+    var holdsSlot = false
     /// What it relies on while it is queued or runs.
     var relied: [Condition] = []
 
@@ -98,7 +100,9 @@ struct Lending: Hashable, Sendable {
     var sequence: Sequence? { if case .raised(let sequence) = phase { sequence } else { nil } }
     var state: PendingEntry.State { isWaiting ? .waiting : isRunning ? .running : .queued }
 
-    mutating func begin(relyingOn conditions: [Condition]) { self = Lending(phase: .raising, relied: conditions) }
+    mutating func begin(relyingOn conditions: [Condition], holdingSlot: Bool = false) {
+        self = Lending(phase: .raising, holdsSlot: holdingSlot, relied: conditions)
+    }
 
     /// Takes the occasion back once: out of the queue, or by pressing the handler that has it.
     mutating func press(_ handler: HandlerID, _ step: inout AgendaStep) {

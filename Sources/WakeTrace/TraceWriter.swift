@@ -150,6 +150,8 @@ extension TraceWriter {
 extension DeviceEvent.Kind {
     /// Data in pieces that fit into a line; anything else as it is.
     fileprivate var parts: [DeviceEvent.Kind] {
+        // What the agenda raised is raised again in a replay, by what its handlers order.
+        if case .occasion = self { return [] }
         guard case .data(let channel, let payload) = self, payload.count > TraceLimit.payloadBytes else {
             return [self]
         }

@@ -10,6 +10,8 @@ struct AgendaWorld {
         var key: AgendaKey
         var occasion: Occasion
         var at: Instant
+        /// It was raised before, and came back.
+        var isAgain = false
     }
 
     private(set) var agenda = Agenda(seed: 7)
@@ -33,6 +35,7 @@ struct AgendaWorld {
     private(set) var raised: [Raised] = []
     private(set) var effects: [AgendaEffect] = []
     private var lastSequence: UInt64 = 0
+    private var returned: Set<AgendaKey> = []
 
     var stamp: Stamp { Stamp(moment: moment, wall: wall, isClockSynchronized: isSynchronized) }
     var bootID: String { "boot-\(boot)" }
@@ -76,12 +79,14 @@ extension AgendaWorld {
         switch effect {
         case .raise(let key, let occasion):
             lastSequence += 1
-            let item = Raised(key: key, occasion: occasion, at: moment.boottime)
+            let isAgain = returned.remove(key) != nil
+            let item = Raised(key: key, occasion: occasion, at: moment.boottime, isAgain: isAgain)
             held[Sequence(lastSequence)] = item
             raised.append(item)
             return [.raised(key, Sequence(lastSequence))]
         case .withdraw(let handler, let sequence):
-            guard held.removeValue(forKey: sequence) != nil else { return [] }
+            guard let item = held.removeValue(forKey: sequence) else { return [] }
+            returned.insert(item.key)
             return [.concluded(handler, sequence, .withdrawn, awake: .zero, cpu: .zero)]
         case .store(let row): rows[row.key] = row.value
         case .erase(let key): rows[key] = nil
@@ -138,6 +143,10 @@ extension AgendaWorld {
     ) {
         guard let item = held[sequence] else { return }
         if conclusion.isFinal { held[sequence] = nil }
+        switch conclusion {
+        case .withdrawn, .handedBack: returned.insert(item.key)
+        case .acknowledged, .overrun, .crashed, .deadLettered, .dropped: break
+        }
         send(.concluded(item.key.handler, sequence, conclusion, awake: awake, cpu: cpu))
     }
 

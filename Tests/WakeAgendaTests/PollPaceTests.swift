@@ -114,7 +114,8 @@ struct PollPaceTests {
         let time = night + Self.week * 4
         let end = hours.quietEnd(of: time)
         #expect(end.map { $0.microseconds % 3_600_000_000 } == 0)
-        #expect(end.map { $0.since(time) > .seconds(7200) && $0.since(time) <= .seconds(10_800) } == true)
+        #expect(
+            end.map { $0.elapsed(since: time) > .seconds(7200) && $0.elapsed(since: time) <= .seconds(10_800) } == true)
         #expect(hours.quietEnd(of: time - .seconds(3600)) == nil)
     }
 }

@@ -299,7 +299,6 @@ extension AlarmBook {
             $0.key("data")
             $0.fragment(rule.data)
             if let alert = rule.alert { $0.field("alert", alert) }
-            if clock?.isSynced == false { $0.field("clock_synced", false) }
         }
         return writer.bytes
     }

@@ -29,6 +29,18 @@ extension Turn {
         }
     }
 
+    func follow(_ handler: HandlerID, to state: HandlerState) {
+        situate(handler)
+        guard state == .active, agenda.isPolled(handler) else { return }
+        agenda.recordWake(of: handler, processorTime: executor.processorTime(of: handler))
+    }
+
+    /// Only polls go by it, and to read it takes the kernel's time.
+    func processorTime(usedBy handler: HandlerID) -> TimeSpan {
+        guard agenda.isPolled(handler) else { return .zero }
+        return agenda.used(executor.processorTime(of: handler), by: handler)
+    }
+
     /// Tells the agenda what the handler can do with an occasion now.
     func situate(_ handler: HandlerID) {
         guard agenda.isConcerned(handler), let posture = ask({ $0.posture(of: handler) }) else { return }
@@ -43,6 +55,7 @@ extension Turn {
             rounds += 1
             for effect in agenda.step(at: stamp) { apply(effect, at: stamp) }
         }
+        if agenda.hasInputs { loop?.requestTurn() }
     }
 
     private func apply(_ effect: AgendaEffect, at stamp: Stamp) {
@@ -76,7 +89,7 @@ extension Turn {
     /// The occasion that is being raised has this number.
     func recordRaised(_ sequence: Sequence) {
         guard let key = raising else { return }
-        agenda.receive(.raised(key, sequence))
+        agenda.recordRaised(key, as: sequence)
         raising = nil
     }
 }
