@@ -294,7 +294,7 @@ extension AlarmBook {
         writer.object {
             $0.field("id", rule.id)
             $0.field("due", occurrence.due)
-            $0.field("late_s", max(0, step.wall.since(occurrence.due).nanoseconds / 1_000_000_000))
+            $0.field("late_s", max(0, step.wall.elapsed(since: occurrence.due).nanoseconds / 1_000_000_000))
             $0.field("missed", occurrence.missed)
             $0.key("data")
             $0.fragment(rule.data)
