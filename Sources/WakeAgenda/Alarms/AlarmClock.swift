@@ -29,5 +29,5 @@ struct AlarmClock: Hashable, Sendable {
 }
 
 extension AgendaStep {
-    var clockOffset: TimeSpan { wall.since(WallTime(microseconds: boottime.nanoseconds / 1_000)) }
+    var clockOffset: TimeSpan { wall.elapsed(since: WallTime(microseconds: boottime.nanoseconds / 1_000)) }
 }
