@@ -2,7 +2,9 @@
 import WakeModel
 
 struct AlarmEntry: Hashable, Sendable {
-    var rule: AlarmRule
+    var rule: AlarmRule { didSet { storedRule = rule.json } }
+    /// Made once: a row is written at every firing.
+    private(set) var storedRule: [UInt8]
     /// By the manifest; otherwise the handler ordered it.
     var isDeclared: Bool
     var course: AlarmCourse
@@ -45,6 +47,7 @@ struct AlarmEntry: Hashable, Sendable {
 
     init(rule: AlarmRule, isDeclared: Bool, course: AlarmCourse, since: WallTime) {
         (self.rule, self.isDeclared, self.course, self.since) = (rule, isDeclared, course, since)
+        storedRule = rule.json
     }
 
     static let historyLimit = 32
