@@ -6,10 +6,10 @@ public struct Agenda: Sendable {
     private var bootID = ""
     private var cameUpAt = Instant.zero
     private var latest: Stamp?
-    private var handlers: [HandlerID: HandlerFacts] = [:]
+    private(set) var handlers: [HandlerID: HandlerFacts] = [:]
     private var zones: [String: Zone?] = [:]
-    private var conditions = ConditionBook()
-    private var gates = GateBook()
+    private(set) var conditions = ConditionBook()
+    private(set) var gates = GateBook()
     var alarms = AlarmBook()
     var polls = PollBook()
     var jobs = JobBook()
@@ -50,12 +50,16 @@ public struct Agenda: Sendable {
 
     /// Everything that is pending of one handler, or of all, by handler, source and name.
     public func pending(of handler: HandlerID?, at stamp: Stamp) -> [PendingEntry] {
-        // What is due since the last step is still waiting for time: nothing was told that it has passed.
-        var known = latest ?? stamp
-        known.wall = stamp.wall - (stamp.moment.boottime - known.moment.boottime)
-        let step = makeStep(known, AgendaChanges())
+        let step = look(at: stamp)
         let wanted = handler.map { [$0] } ?? handlers.keys.sorted()
         return wanted.flatMap { pending(of: $0, step) }
+    }
+
+    /// What a question is answered from: what is due since the last step still waits for time, for nothing was told that it has passed.
+    func look(at stamp: Stamp) -> AgendaStep {
+        var known = latest ?? stamp
+        known.wall = stamp.wall - (stamp.moment.boottime - known.moment.boottime)
+        return makeStep(known, AgendaChanges())
     }
 
     private func pending(of handler: HandlerID, _ step: AgendaStep) -> [PendingEntry] {

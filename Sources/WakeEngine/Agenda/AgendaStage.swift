@@ -173,6 +173,22 @@ final class AgendaStage {
         if let handler, !concerned.contains(handler) { return [] }
         return agenda.pending(of: handler, at: stamp)
     }
+
+    func outlook(of handler: HandlerID, at stamp: Stamp) -> AgendaOutlook {
+        concerned.contains(handler) ? agenda.outlook(of: handler, at: stamp) : AgendaOutlook()
+    }
+
+    func closedGates(of handler: HandlerID, at stamp: Stamp) -> [PendingEntry.Wait] {
+        agenda.closedGates(of: handler, at: stamp)
+    }
+
+    func conditions(at stamp: Stamp) -> [ConditionStanding] { agenda.conditions(at: stamp) }
+
+    func startable(_ source: AgendaSource, of handler: HandlerID) -> [String] {
+        agenda.startable(source, of: handler)
+    }
+
+    func obstacle(to key: AgendaKey, at stamp: Stamp) -> OperationObstacle? { agenda.obstacle(to: key, at: stamp) }
 }
 
 extension AgendaSource {

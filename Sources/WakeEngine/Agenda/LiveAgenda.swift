@@ -8,6 +8,8 @@ import WakeSystem
 package protocol AlertHook: AnyObject {
     /// - Parameter handler: its name.
     func alert(_ text: String, of alarm: String, for handler: String)
+    /// Ends what still tells: the bridge ends.
+    func close()
 }
 
 /// Owns the watches; what they find goes to the turn. It must live as long as the bridge.
@@ -46,6 +48,9 @@ package final class LiveAgenda: AgendaEdges {
         }
         hook.alert(text, of: alarm, for: name)
     }
+
+    /// Nothing is told any more.
+    package func close() { hook?.close() }
 
     package func setAttached(_ isAttached: Bool) { watches.setAttached(isAttached) }
 

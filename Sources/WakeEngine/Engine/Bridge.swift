@@ -109,6 +109,15 @@ public final class Bridge {
         clockListener?.hear(change)
     }
 
+    /// Starts a program of the administrator's among the handlers, where the sweep of the next start finds what it leaves.
+    /// - Parameter name: one that no handler can have.
+    package func begin(
+        _ request: SpawnRequest, named name: String, input: [UInt8], patience: TimeSpan
+    ) throws(SystemError) -> SideProgram {
+        let container = try suspension.makeContainer(named: name, LeafLimits())
+        return try SideProgram(try ChildProcess.spawn(request, into: container), input: input, patience: patience)
+    }
+
     // MARK: The end
 
     /// Tells every handler to end, and stops the loop once none has a process any more.
