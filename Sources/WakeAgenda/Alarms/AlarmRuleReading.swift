@@ -16,6 +16,11 @@ extension AlarmRule {
         alert = try reader.alert()
     }
 
+    /// Of the manifest's `alarms`; a manifest says no instants and no spans from now on.
+    package static let manifestKeys = [
+        "id", "daily", "days", "zone", "every", "phase", "catch_up", "leeway", "wakes_machine", "data", "alert",
+    ]
+
     /// All that a manifest declares.
     public static func rules(_ value: JSONValue) throws(ProtocolFault) -> [AlarmRule] {
         guard let values = value.array else {
