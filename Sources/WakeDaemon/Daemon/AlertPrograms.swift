@@ -6,12 +6,12 @@ import WakeSystem
 
 /// A few at a time, each for a few seconds; nothing waits for them. It must live as long as the loop runs.
 final class AlertPrograms: AlertHook {
-    private enum Means: Hashable {
+    fileprivate enum Means: Hashable {
         case command([String])
         case ntfy(address: String)
     }
 
-    private struct Alert {
+    fileprivate struct Alert {
         var text: String
         var alarm: String
         var handler: String
