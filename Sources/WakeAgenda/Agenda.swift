@@ -6,10 +6,10 @@ public struct Agenda: Sendable {
     private var bootID = ""
     private var cameUpAt = Instant.zero
     private var latest: Stamp?
-    private var handlers: [HandlerID: HandlerFacts] = [:]
+    private(set) var handlers: [HandlerID: HandlerFacts] = [:]
     private var zones: [String: Zone?] = [:]
-    private var conditions = ConditionBook()
-    private var gates = GateBook()
+    private(set) var conditions = ConditionBook()
+    private(set) var gates = GateBook()
     var alarms = AlarmBook()
     var polls = PollBook()
     var jobs = JobBook()
@@ -39,8 +39,8 @@ public struct Agenda: Sendable {
         alarms.advance(&step)
         polls.advance(&step)
         jobs.advance(&step)
-        if let answer, let content = composed(answer, step) {
-            step.emit(.answer(answer.handler, answer.epoch, content, ref: answer.ref))
+        if let answer, let whole = composed(answer, step) {
+            step.emit(.answer(answer.handler, answer.epoch, whole, ref: answer.ref))
         }
         handlers = step.handlers
         latest = stamp
@@ -50,12 +50,16 @@ public struct Agenda: Sendable {
 
     /// Everything that is pending of one handler, or of all, by handler, source and name.
     public func pending(of handler: HandlerID?, at stamp: Stamp) -> [PendingEntry] {
-        // What is due since the last step is still waiting for time: nothing was told that it has passed.
-        var known = latest ?? stamp
-        known.wall = stamp.wall - (stamp.moment.boottime - known.moment.boottime)
-        let step = makeStep(known, AgendaChanges())
+        let step = look(at: stamp)
         let wanted = handler.map { [$0] } ?? handlers.keys.sorted()
         return wanted.flatMap { pending(of: $0, step) }
+    }
+
+    /// What a question is answered from: what is due since the last step still waits for time, for nothing was told that it has passed.
+    func look(at stamp: Stamp) -> AgendaStep {
+        var known = latest ?? stamp
+        known.wall = stamp.wall - (stamp.moment.boottime - known.moment.boottime)
+        return makeStep(known, AgendaChanges())
     }
 
     private func pending(of handler: HandlerID, _ step: AgendaStep) -> [PendingEntry] {
@@ -83,6 +87,7 @@ extension Agenda {
         switch input {
         case .restored(let rows, let bootID):
             self.bootID = bootID
+            for row in rows where handlers[row.key.handler] == nil { handlers[row.key.handler] = HandlerFacts() }
             // A bridge that only began anew finds rows of this boot: nothing was missed for long.
             if !rows.contains(where: { $0.isOf(bootID) }) { cameUpAt = stamp.moment.boottime }
         case .configured(let handler, let plan):
@@ -198,11 +203,11 @@ extension Agenda {
     private struct OrderAnswer {
         enum Content {
             case word(String, [AgendaKey])
-            case answer(AgendaAnswer)
-            /// The book answers when it knows more.
-            case later
             case pending
-            case fault(ProtocolFault)
+            /// As a book composed it.
+            case whole(AgendaAnswer)
+            /// The answer follows as an effect of a later step.
+            case later
         }
 
         var handler: HandlerID
@@ -221,7 +226,7 @@ extension Agenda {
         } catch {
             var fault = error
             fault.reference = ref
-            content = .fault(fault)
+            content = .whole(.fault(fault))
         }
         return OrderAnswer(handler: handler, epoch: epoch, verb: order.verb, content: content, ref: ref)
     }
@@ -236,10 +241,9 @@ extension Agenda {
                 keys.contains { $0.source == entry.key.source } && !keys.contains(entry.key)
             }
             return .done(answer.verb, word: word, named + others)
-        case .answer(let answer): return answer
-        case .later: return nil
         case .pending: return .pending(pending(of: answer.handler, step))
-        case .fault(let fault): return .fault(fault)
+        case .whole(let whole): return whole
+        case .later: return nil
         }
     }
 
@@ -248,7 +252,8 @@ extension Agenda {
     ) throws(ProtocolFault) -> OrderAnswer.Content {
         switch order.verb {
         case .alarm:
-            return try alarms.order(handler, epoch, order.value, ref: ref, &step).map { .answer($0) } ?? .later
+            try permitAlarms("alarm", handler, step)
+            return try alarms.order(handler, epoch, order.value, ref: ref, &step).map { .whole($0) } ?? .later
         case .cancel: return try cancel(order.value, of: handler, &step)
         case .pending:
             guard order.value.boolean == true else {
@@ -283,7 +288,9 @@ extension Agenda {
         _ value: JSONValue, of handler: HandlerID, _ step: inout AgendaStep
     ) throws(ProtocolFault) -> OrderAnswer.Content {
         switch try Cancellation(value) {
-        case .alarm, .alarms: return .answer(try alarms.cancel(handler, value, &step))
+        case .alarm, .alarms:
+            try permitAlarms("cancel", handler, step)
+            return .whole(try alarms.cancel(handler, value, &step))
         case .job(let id):
             try permitJobs("cancel", handler, step)
             let isCancelled = try jobs.cancel(id, of: handler, &step)
@@ -294,6 +301,11 @@ extension Agenda {
             for key in keys { _ = jobs.cancel(key, &step) }
             return .word(keys.isEmpty ? "not-pending" : "cancelled", keys)
         }
+    }
+
+    private func permitAlarms(_ verb: String, _ handler: HandlerID, _ step: AgendaStep) throws(ProtocolFault) {
+        guard step.facts(of: handler).plan.alarms == nil else { return }
+        throw .notInManifest(verb, key: "alarms", example: "\"alarms\":[]")
     }
 
     private func permitJobs(_ verb: String, _ handler: HandlerID, _ step: AgendaStep) throws(ProtocolFault) {

@@ -11,5 +11,23 @@ public struct AgendaPlan: Hashable, Sendable {
 
     public init() {}
 
+    /// The manifest's `after`.
+    public static func gates(_ value: JSONValue) throws(ProtocolFault) -> [Condition] {
+        try Condition.list(value, for: "\"after\"")
+    }
+
+    /// What anything in it may have to wait for, each once.
+    public var conditions: [Condition] {
+        var seen: Set<Condition> = []
+        let all = gates + (poll?.require ?? []) + jobs.flatMap(\.require)
+        return all.filter { seen.insert($0).inserted }
+    }
+
+    /// The zones that its alarms name, each once.
+    public var zones: [String] {
+        let names = (alarms ?? []).compactMap(\.zoneName).filter { $0 != AlarmRule.systemZone }
+        return Set(names).sorted()
+    }
+
     public var isEmpty: Bool { alarms == nil && poll == nil && jobs.isEmpty && gates.isEmpty }
 }

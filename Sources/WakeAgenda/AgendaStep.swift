@@ -42,7 +42,7 @@ struct AgendaStep {
     var wall: WallTime { stamp.wall }
 
     /// What the wall clock will show at an instant of CLOCK_BOOTTIME, as it goes now.
-    func wall(at instant: Instant) -> WallTime { wall + (instant - boottime) }
+    func wallTime(at instant: Instant) -> WallTime { wall + (instant - boottime) }
 
     mutating func emit(_ effect: AgendaEffect) { effects.append(effect) }
 

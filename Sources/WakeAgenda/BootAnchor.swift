@@ -23,12 +23,12 @@ struct BootAnchor: Hashable, Sendable {
 
     /// How the row's instants become instants of this boot.
     func shift(to step: AgendaStep) -> BootShift {
-        if bootID == step.bootID { return BootShift(by: .zero, zero: isAssumed ? wall.map(before) : nil) }
-        guard let wall, step.stamp.isClockSynchronized else {
-            return BootShift(by: .zero - (boottime - .zero), zero: wall)
-        }
-        let elapsed = max(.zero, step.wall.since(wall))
-        return BootShift(by: step.boottime - boottime - elapsed, zero: nil)
+        if bootID == step.bootID { return BootShift(by: .zero, own: .zero, zero: isAssumed ? wall.map(before) : nil) }
+        let rest = TimeSpan.zero - (boottime - .zero)
+        guard let wall, step.stamp.isClockSynchronized else { return BootShift(by: rest, own: rest, zero: wall) }
+        let elapsed = max(.zero, step.wall.elapsed(since: wall))
+        let trusted = step.boottime - boottime - elapsed
+        return BootShift(by: trusted, own: isAssumed ? rest : trusted, zero: nil)
     }
 
     private func before(_ wall: WallTime) -> WallTime { wall - (boottime - .zero) }
@@ -36,13 +36,15 @@ struct BootAnchor: Hashable, Sendable {
 
 struct BootShift: Hashable, Sendable {
     var by: TimeSpan
+    /// The same for instants that were set in the row's own boot, without a synchronized clock.
+    var own: TimeSpan
     /// What the wall clock showed at this boot's zero if the boot followed at once; nil where nothing was assumed.
     var zero: WallTime?
 
     /// How far instants that assumed `zero` lie from where a synchronized clock puts them.
     static func mending(_ zero: WallTime, _ step: AgendaStep) -> TimeSpan {
         let trueZero = step.wall - (step.boottime - .zero)
-        return min(.zero, zero.since(trueZero))
+        return min(.zero, zero.elapsed(since: trueZero))
     }
 }
 
@@ -63,7 +65,7 @@ extension BootAnchor {
 }
 
 extension WallTime {
-    func since(_ earlier: WallTime) -> TimeSpan {
+    func elapsed(since earlier: WallTime) -> TimeSpan {
         .microseconds(microseconds.subtractingReportingOverflow(earlier.microseconds).partialValue)
     }
 }

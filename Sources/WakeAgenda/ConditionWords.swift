@@ -61,8 +61,8 @@ extension Condition {
         return conditions
     }
 
-    /// The path of a gate on storage.
-    var path: String? {
+    /// What it is the mount or the unlocking of; nil for the others.
+    public var path: String? {
         switch self {
         case .mount(let path), .unlocked(let path): path
         case .power, .steady, .network, .unmetered, .idle, .storage, .cool, .timeSynced: nil

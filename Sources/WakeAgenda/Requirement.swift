@@ -8,6 +8,8 @@ struct Requirement {
     var earlyStart: Instant? = nil
     /// From here on its soft conditions are waived. Never before the start.
     var deadline: Instant
+    /// Otherwise the deadline waives nothing: the entry is skipped there.
+    var waives = true
     var conditions: [Condition]
 
     /// What is watched by now: each condition as long before the start as it takes to settle.
@@ -23,7 +25,7 @@ struct Requirement {
     /// What is waited for, and what it goes without.
     func missing(_ step: AgendaStep) -> (unmet: [Condition], waived: [Condition]) {
         let missing = conditions.filter { !step.conditions.isTrue($0) }
-        guard step.boottime >= deadline else { return (missing, []) }
+        guard waives, step.boottime >= deadline else { return (missing, []) }
         return (missing.filter(\.isHard), missing.filter { !$0.isHard })
     }
 
@@ -43,10 +45,10 @@ struct Requirement {
 
     /// When it may be raised if all it waits for comes true; nil where no time decides.
     func nextChance(_ step: AgendaStep) -> WallTime? {
-        if step.boottime < start { return step.wall(at: start) }
+        if step.boottime < start { return step.wallTime(at: start) }
         let unmet = missing(step).unmet
-        guard !unmet.isEmpty, unmet.allSatisfy({ !$0.isHard }) else { return nil }
-        return step.wall(at: deadline)
+        guard waives, !unmet.isEmpty, unmet.allSatisfy({ !$0.isHard }) else { return nil }
+        return step.wallTime(at: deadline)
     }
 }
 
@@ -89,6 +91,8 @@ struct Lending: Hashable, Sendable {
     var isRunning = false
     /// It was withdrawn or pressed already.
     var isPressed = false
+    /// It is one of the few that may run long at a time.
+    var holdsSlot = false
     /// What it relies on while it is queued or runs.
     var relied: [Condition] = []
 
@@ -96,7 +100,9 @@ struct Lending: Hashable, Sendable {
     var sequence: Sequence? { if case .raised(let sequence) = phase { sequence } else { nil } }
     var state: PendingEntry.State { isWaiting ? .waiting : isRunning ? .running : .queued }
 
-    mutating func begin(relyingOn conditions: [Condition]) { self = Lending(phase: .raising, relied: conditions) }
+    mutating func begin(relyingOn conditions: [Condition], holdingSlot: Bool = false) {
+        self = Lending(phase: .raising, holdsSlot: holdingSlot, relied: conditions)
+    }
 
     /// Takes the occasion back once: out of the queue, or by pressing the handler that has it.
     mutating func press(_ handler: HandlerID, _ step: inout AgendaStep) {

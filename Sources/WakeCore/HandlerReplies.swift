@@ -195,7 +195,7 @@ extension Notice {
     fileprivate var isCondition: Bool {
         switch self {
         case .bridge, .time, .memory, .storage: true
-        case .restored, .resumed, .expiring, .remaining, .reply, .error, .terminating: false
+        case .restored, .resumed, .expiring, .remaining, .reply, .scheduled, .error, .terminating: false
         }
     }
 

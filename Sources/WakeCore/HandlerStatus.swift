@@ -54,6 +54,8 @@ extension Dispatcher {
     /// and ending processes wherever they are; their clock stops with them.
     public var isReadyForSleep: Bool { !flags.has(.unreadyForSleep) }
 
+    public var hasAttached: Bool { handlers.contains(where: \.isAttached) }
+
     public var hasSuspended: Bool { flags.has(.suspended) }
 
     /// True while a source that can wait should: a handler's queue is half full, and will be delivered by itself.

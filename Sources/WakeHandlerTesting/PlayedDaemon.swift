@@ -229,7 +229,7 @@ extension PlayedDaemon {
         case .order(let order):
             answers.orders.append(.init(order))
             let answer = try schedule.follow(order, at: wallAtStart + now)
-            return .reply(answer, reference: line.reference)
+            return .scheduled(members: answer, reference: line.reference)
         case .ready: break
         case .checkpoint(let text): answers.checkpoints.append(text)
         case .begin(let name):

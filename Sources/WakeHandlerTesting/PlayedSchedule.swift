@@ -19,8 +19,8 @@ struct PlayedSchedule: Sendable {
         self.refusals = refusals
     }
 
-    /// Carries an order out, and answers it.
-    mutating func follow(_ order: HandlerOrder, at now: WallTime) throws(ProtocolFault) -> Notice.Answer {
+    /// Carries an order out, and answers it with the members of a JSON object.
+    mutating func follow(_ order: HandlerOrder, at now: WallTime) throws(ProtocolFault) -> [UInt8] {
         let verb = order.verb.rawValue
         if let code = refusals[verb] {
             throw ProtocolFault(
@@ -71,7 +71,7 @@ struct PlayedSchedule: Sendable {
         return entries.count < before
     }
 
-    private func answer(_ verb: String, _ outcome: ScheduleOutcome?) -> Notice.Answer {
+    private func answer(_ verb: String, _ outcome: ScheduleOutcome?) -> [UInt8] {
         var writer = JSONWriter()
         writer.beginObject()
         if let outcome {
@@ -81,7 +81,7 @@ struct PlayedSchedule: Sendable {
         writer.key("pending")
         writer.fragment(pending)
         writer.endObject()
-        return .scheduled(members: Array(writer.bytes.dropFirst().dropLast()))
+        return Array(writer.bytes.dropFirst().dropLast())
     }
 
     /// A JSON array.

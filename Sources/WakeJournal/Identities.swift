@@ -18,6 +18,10 @@ struct Identities {
         (devices[id], origins[device.uri]) = (device, id)
         highest = max(highest, id.rawValue)
     }
+    mutating func remove(_ id: EventOrigin) {
+        if let former = devices.removeValue(forKey: id) { origins[former.uri] = nil }
+    }
+
     mutating func set(_ id: HandlerID, _ row: HandlerRow) { (handlers[id], handlerIDs[row.name]) = (row, id) }
 
     var nextDevice: EventOrigin { EventOrigin(rawValue: max(floor.device, highest) + 1) }
@@ -50,6 +54,12 @@ extension Journal {
     /// Drawn once for each journal: the seed of all that is spread.
     public var seed: UInt64 { UInt64(origin, radix: 16) ?? 0 }
 
+    /// The number is another device's from now on. Nothing may be owed of the one that had it.
+    public func rename(_ id: EventOrigin, to device: Device) {
+        identities.remove(id)
+        store(device, as: id)
+    }
+
     public func device(_ id: EventOrigin) -> Device? { identities.devices[id] }
 
     public func devices() -> [(EventOrigin, Device)] {
@@ -64,6 +74,7 @@ extension Journal {
         return id
     }
 
+    public func knownHandlerID(named name: String) -> HandlerID? { identities.handlerIDs[name] }
     public func handlerName(of id: HandlerID) -> String? { identities.handlers[id]?.name }
     public func checkpoint(of handler: HandlerID) -> String? { identities.handlers[handler]?.checkpoint }
 

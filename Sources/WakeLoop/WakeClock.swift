@@ -23,6 +23,9 @@ public final class RealClock: WakeClock {
         return Stamp(moment: now, wall: SystemClock.wall(), isClockSynchronized: isSynchronized)
     }
 
+    /// The clock was found to be kept: the next stamp says so.
+    public func lookAgain() { nextLook = .zero }
+
     /// Asking the kernel costs a system call, so it is asked once a second until the clock is set, and then never again.
     private func look(at now: Instant) {
         guard !isSynchronized, now >= nextLook else { return }

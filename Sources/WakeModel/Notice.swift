@@ -11,6 +11,8 @@ public enum Notice: Hashable, Sendable {
     case remaining(TimeSpan, extensionLeft: TimeSpan, reference: Reference?)
     /// The answer to a `write` or `read` that succeeded.
     case reply(Answer, reference: Reference?)
+    /// What became of an order: the members of a JSON object.
+    case scheduled(members: [UInt8], reference: Reference?)
     case error(ProtocolFault)
     /// The process is about to be ended; within `within` it can exit by itself.
     case terminating(reason: String, within: TimeSpan)
@@ -27,8 +29,6 @@ public enum Notice: Hashable, Sendable {
     public enum Answer: Hashable, Sendable {
         case written(device: String)
         case read(device: String, bytes: [UInt8])
-        /// What became of an order: the members of a JSON object.
-        case scheduled(members: [UInt8])
     }
 
     /// Writes the line with its newline. The id, made of the prefix and the number, is unique among notices and never
@@ -55,7 +55,7 @@ public enum Notice: Hashable, Sendable {
         case .resumed: "wakebridge.resumed"
         case .expiring: "wakebridge.expiring"
         case .remaining: "wakebridge.remaining"
-        case .reply: "wakebridge.reply"
+        case .reply, .scheduled: "wakebridge.reply"
         case .error: "wakebridge.error"
         case .terminating: "wakebridge.terminating"
         case .memory: "wakebridge.memory"
@@ -83,6 +83,9 @@ public enum Notice: Hashable, Sendable {
             writer.reference(reference)
         case .reply(let answer, let reference):
             answer.write(into: &writer)
+            writer.reference(reference)
+        case .scheduled(let members, let reference):
+            writer.fragment(members)
             writer.reference(reference)
         case .error(let fault): fault.write(into: &writer)
         case .terminating(let reason, let within):
@@ -208,7 +211,6 @@ extension Notice.Answer {
             writer.field("device", device)
             writer.key("hex")
             writer.hexadecimal(bytes)
-        case .scheduled(let members): writer.fragment(members)
         }
     }
 }

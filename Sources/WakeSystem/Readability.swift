@@ -15,7 +15,8 @@ extension File {
     }
 
     private static func opens(_ path: String, _ flags: Int32) -> Bool {
-        guard case .value(let raw) = attempt({ Int(Glibc.open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | flags)) }) else {
+        guard case .value(let raw) = attempt({ Int(Glibc.open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | flags)) })
+        else {
             return false
         }
         _ = FileDescriptor(owning: Int32(raw))

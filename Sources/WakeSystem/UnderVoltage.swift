@@ -11,13 +11,15 @@ public struct UnderVoltage: ~Copyable {
 
     /// Nil where the machine has no such sensor.
     public init?(under root: String = root) throws(SystemError) {
-        let names = ((try? Directory.names(in: root)) ?? []).filter { File.word(at: "\(root)/\($0)/name") == "rpi_volt" }
-        guard let name = names.first else { return nil }
+        let names = (try? Directory.names(in: root)) ?? []
+        guard let name = names.first(where: { File.word(at: "\(root)/\($0)/name") == "rpi_volt" }) else { return nil }
         alarm = try File.open("\(root)/\(name)/in0_lcrit_alarm", for: .read)
     }
 
     package init(owning alarm: consuming FileDescriptor) { self.alarm = alarm }
 
     /// The voltage is, or has just been, too low. It waits for the next change only once this has been read.
-    public borrowing func isAlarmed() throws(SystemError) -> Bool { try alarm.front(limit: 16).first == UInt8(ascii: "1") }
+    public borrowing func isAlarmed() throws(SystemError) -> Bool {
+        try alarm.front(limit: 16).first == UInt8(ascii: "1")
+    }
 }

@@ -75,6 +75,7 @@ public struct TraceWriter: Sendable {
         case .attention(let attention, let detail):
             bytes.append(contentsOf: "attention \(attention.rawValue) ".utf8)
             bytes.appendQuoted(detail)
+        // Of no device: it follows from what the machine and the handlers did.
         case .occasion: break
         }
     }

@@ -21,6 +21,8 @@ package final class KernelClock {
     private static let unsynchronized: Int64 = 0x40
 
     private let before: [Int64]
+    /// One test at a time: there is one clock.
+    private let lock = open("/tmp/wakebridge-kernel-clock.lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
 
     /// Whether this machine lets us say how well its clock is kept.
     package static let canBeKept: Bool = {
@@ -28,21 +30,33 @@ package final class KernelClock {
         return (try? clock.put(clock.before[0], clock.before[1])) != nil
     }()
 
-    package init() throws { before = try Self.run("print(*adjtimex(0))") }
+    /// Whether the kernel alone says if the clock is synchronized: a machine with a hardware clock is synchronized anyway.
+    package static let decides: Bool = {
+        guard canBeKept, let clock = try? KernelClock() else { return false }
+        return (try? clock.set(maxError: 16_000_000, isUnsynchronized: true)) != nil && !SystemClock.isSynchronized
+    }()
+
+    package init() throws {
+        flock(lock, LOCK_EX)
+        before = try Self.run("print(*adjtimex(0))")
+    }
+
+    deinit {
+        _ = try? put(before[0], before[1])
+        close(lock)
+    }
 
     package func set(maxError: Int64, isUnsynchronized: Bool) throws {
         let status = isUnsynchronized ? before[1] | Self.unsynchronized : before[1] & ~Self.unsynchronized
         try put(maxError, status)
     }
 
-    /// Sets the clock forward or back by so much, at most one microsecond.
+    /// Sets the clock forward or back by so much: a microsecond is told as every set is, and harms nothing.
     package func step(microseconds: Int) throws {
         let (seconds, rest) = microseconds < 0 ? (-1, 1_000_000 + microseconds) : (0, microseconds)
         // ADJ_SETOFFSET.
         try Self.run("print(*adjtimex(0x100, seconds=\(seconds), rest=\(rest)))")
     }
-
-    package func restore() { _ = try? put(before[0], before[1]) }
 
     private func put(_ maxError: Int64, _ status: Int64) throws {
         let modes = Self.maxErrorMode | Self.statusMode

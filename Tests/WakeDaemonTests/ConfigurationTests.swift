@@ -169,7 +169,8 @@ struct ConfigurationTests {
             { control_group: "wake", suspend: "signal", storm: {enabled: false, events_per_second: 1, burst: 2},
               flips: {count: 3, within: "4s"}, log: {lines_per_second: 5, burst: 6, longest_line: "1KiB"},
               journal: {retention: "7d", max_size: "8MiB"}, memory: {reclaim_below: "9MiB", reclaim_below_percent: 10},
-              thermal: {enabled: false, limit_celsius: 80}, replay: {file: "a.trace", speed: 2.5}, timers: {budget: "11s"} }
+              thermal: {enabled: false, limit_celsius: 80}, metered_links: ["lte0"],
+              replay: {file: "a.trace", speed: 2.5}, timers: {budget: "11s"} }
             """
         let bridge = try BridgeSettings(text: Array(text.utf8), file: "w")
         #expect(bridge.controlGroup == "wake" && bridge.suspension == .signal)
@@ -179,6 +180,7 @@ struct ConfigurationTests {
         #expect(bridge.journal.retention == .seconds(7 * 86_400) && bridge.journal.maxSize == 8 << 20)
         #expect(bridge.memory.reclaimBelow == 9 << 20 && bridge.memory.reclaimBelowPercent == 10)
         #expect(!bridge.thermal.isEnabled && bridge.thermal.limitCelsius == 80)
+        #expect(bridge.meteredLinks == ["lte0"])
         #expect(bridge.replay == BridgeSettings.Replay(file: "a.trace", speed: .times(2.5)))
         #expect(bridge.timers.budget == .seconds(11))
     }

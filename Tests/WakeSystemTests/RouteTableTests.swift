@@ -8,7 +8,7 @@ import Testing
 @Suite("Routes", .serialized, .enabled(if: Machine.makesNamespaces, "needs root and namespaces"))
 struct RouteTableTests {
     /// Two ends of a cable; without a peer that is up, the near end has no carrier.
-    private func cable(_ network: OwnNetwork, _ name: String = "near") throws {
+    private func cable(_ network: OwnNamespace, _ name: String = "near") throws {
         try network.ip("link add \(name) type veth peer name \(name)-far")
         try network.ip("address add 192.0.2.2/24 dev \(name)")
         try network.ip("link set \(name) up")
@@ -19,7 +19,7 @@ struct RouteTableTests {
 
     @Test("a default route counts while its link has a carrier, for IPv4 and IPv6 alike")
     func carrier() throws {
-        let network = try OwnNetwork()
+        let network = try OwnNamespace(.network)
         defer { network.leave() }
         #expect(try links() == [])
         try cable(network)
@@ -38,7 +38,7 @@ struct RouteTableTests {
 
     @Test("a default route over several links counts for each; one that refuses, or of another table, for none")
     func others() throws {
-        let network = try OwnNetwork()
+        let network = try OwnNamespace(.network)
         defer { network.leave() }
         try cable(network)
         try network.ip("route add unreachable default metric 50")
@@ -62,7 +62,7 @@ struct RouteTableTests {
 
     @Test("a change is told once for all that came, and an overflow of ten thousand like any other")
     func events() throws {
-        let network = try OwnNetwork()
+        let network = try OwnNamespace(.network)
         defer { network.leave() }
         let events = try RouteEvents()
         #expect(!isReadable(events.raw))

@@ -45,7 +45,7 @@ extension AlarmBook {
         for key in entries.keys.sorted() {
             guard case .interval(var course) = entries[key]?.course, let wall = course.mend else { continue }
             // An estimate counts no time before the boot, so that it can only be too late.
-            course.due = min(course.due, step.boottime + wall.since(step.wall))
+            course.due = min(course.due, step.boottime + wall.elapsed(since: step.wall))
             course.mend = nil
             change(key, to: .interval(course), .mended, &step)
         }
@@ -76,7 +76,9 @@ extension AlarmBook {
     private mutating func correctCalendar(_ step: inout AgendaStep) {
         let latest = step.wall + AlarmClock.correction
         for key in entries.keys.sorted() {
-            guard case .calendar(let former) = entries[key]?.course, entries[key]?.rule.zoneName != nil else { continue }
+            guard case .calendar(let former) = entries[key]?.course, entries[key]?.rule.zoneName != nil else {
+                continue
+            }
             var course = former
             if let kept = former.kept, !(former.accounted > kept && former.accounted <= latest) {
                 course.accounted = kept
@@ -147,7 +149,7 @@ extension AlarmBook {
             var course = IntervalCourse(due: .zero + remaining, boot: step.bootID, mend: wallDue(former))
             if clock?.isSynced == true, let wall = course.mend {
                 // A clock that was set back while the machine was off must not put it off.
-                course.due = min(step.boottime + wall.since(step.wall), step.boottime + remaining)
+                course.due = min(step.boottime + wall.elapsed(since: step.wall), step.boottime + remaining)
                 course.mend = nil
             }
             entries[key]?.course = .interval(course)

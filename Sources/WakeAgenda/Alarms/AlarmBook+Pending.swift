@@ -59,7 +59,7 @@ extension AlarmBook {
     ) -> WallTime? {
         switch waits.first?.word {
         case "time": wall(of: entry.place, step) ?? next.map { max($0, step.wall) }
-        case "clock": step.wall(at: max(AlarmClock.patience, step.boottime))
+        case "clock": step.wallTime(at: max(AlarmClock.patience, step.boottime))
         default: nil
         }
     }
@@ -67,7 +67,7 @@ extension AlarmBook {
     private func wall(of place: AlarmEntry.Place, _ step: AgendaStep) -> WallTime? {
         switch place {
         case .wall(let time): time
-        case .boottime(let instant), .riding(let instant): step.wall(at: instant)
+        case .boottime(let instant), .riding(let instant): step.wallTime(at: instant)
         case .nowhere, .parked: nil
         }
     }

@@ -1,8 +1,10 @@
-// One alarm and how far it has come: what is accounted for, what is on its way to the handler, and what it has not told yet.
+// One alarm and how far it has come: what is accounted for, what is on its way, and what it has not told yet.
 import WakeModel
 
 struct AlarmEntry: Hashable, Sendable {
-    var rule: AlarmRule
+    var rule: AlarmRule { didSet { storedRule = rule.json } }
+    /// Made once: a row is written at every firing.
+    private(set) var storedRule: [UInt8]
     /// By the manifest; otherwise the handler ordered it.
     var isDeclared: Bool
     var course: AlarmCourse
@@ -45,6 +47,7 @@ struct AlarmEntry: Hashable, Sendable {
 
     init(rule: AlarmRule, isDeclared: Bool, course: AlarmCourse, since: WallTime) {
         (self.rule, self.isDeclared, self.course, self.since) = (rule, isDeclared, course, since)
+        storedRule = rule.json
     }
 
     static let historyLimit = 32
@@ -111,20 +114,20 @@ extension AlarmEntry {
             guard let zone, let passed = times.passed(after: course.accounted, upTo: step.wall, in: zone) else {
                 return nil
             }
-            let gap = times.next(after: passed.last, in: zone).since(passed.last)
+            let gap = times.next(after: passed.last, in: zone).elapsed(since: passed.last)
             return Overdue(
-                wall: passed.last, boottime: step.boottime - step.wall.since(passed.last), count: passed.count, gap: gap)
+                wall: passed.last, boottime: step.boottime - step.wall.elapsed(since: passed.last), count: passed.count, gap: gap)
         case (.at(let time), .calendar):
             guard time <= step.wall else { return nil }
-            return Overdue(wall: time, boottime: step.boottime - step.wall.since(time), count: 1)
+            return Overdue(wall: time, boottime: step.boottime - step.wall.elapsed(since: time), count: 1)
         case (.every(let period, _), .interval(let course)):
             guard course.due <= step.boottime else { return nil }
             let more = (step.boottime - course.due).nanoseconds / period.nanoseconds
             let last = course.due + period * more
-            return Overdue(wall: step.wall(at: last), boottime: last, count: more + 1, gap: period)
+            return Overdue(wall: step.wallTime(at: last), boottime: last, count: more + 1, gap: period)
         case (.after, .interval(let course)):
             guard course.due <= step.boottime else { return nil }
-            return Overdue(wall: step.wall(at: course.due), boottime: course.due, count: 1)
+            return Overdue(wall: step.wallTime(at: course.due), boottime: course.due, count: 1)
         case (.daily, .interval), (.at, .interval), (.every, .calendar), (.after, .calendar): return nil
         }
     }

@@ -36,7 +36,10 @@ extension ZoneRule {
         return changes(around: instant).last { $0.at <= instant }?.offset ?? standard
     }
 
-    func shift(after instant: Int64) -> Zone.Shift? { shifts(around: instant).first { $0.at > instant } }
+    func shift(after instant: Int64) -> Zone.Shift? {
+        // What comes later than a year from now may lack the one that undoes it.
+        shifts(around: instant).first { $0.at > instant && $0.at < instant + 600 * CivilTime.secondsOfDay }
+    }
     func shift(notAfter instant: Int64) -> Zone.Shift? { shifts(around: instant).last { $0.at <= instant } }
 
     private func shifts(around instant: Int64) -> [Zone.Shift] {
@@ -47,13 +50,13 @@ extension ZoneRule {
         }
     }
 
-    /// Those of the year before, its own and the next one, in order. Of two at one instant the later one stays: a zone
+    /// Those of the year before, its own and the next two, in order. Of two at one instant the later one stays: a zone
     /// that saves daylight all year long ends and begins it at once.
     private func changes(around instant: Int64) -> [(at: Int64, offset: Int64)] {
         guard let saving else { return [] }
         let year = civilDate(daysSinceEpoch: instant.dividedFlooring(by: CivilTime.secondsOfDay).quotient).year
         var result: [(at: Int64, offset: Int64)] = []
-        for year in (year - 1)...(year + 1) {
+        for year in (year - 1)...(year + 2) {
             let begin = (at: saving.begins.civilSecond(in: year) - standard, offset: saving.offset)
             let end = (at: saving.ends.civilSecond(in: year) - saving.offset, offset: standard)
             for change in begin.at < end.at ? [begin, end] : [end, begin] {
@@ -79,7 +82,8 @@ extension ZoneRule.Turn {
             let first = daysSinceEpoch(year: year, month: month, day: 1)
             let next =
                 month == 12
-                ? daysSinceEpoch(year: year + 1, month: 1, day: 1) : daysSinceEpoch(year: year, month: month + 1, day: 1)
+                ? daysSinceEpoch(year: year + 1, month: 1, day: 1)
+                : daysSinceEpoch(year: year, month: month + 1, day: 1)
             // 1970-01-01 was a Thursday, which is 4.
             let untilFirst = (weekday - first - 4).dividedFlooring(by: 7).remainder
             var date = first + untilFirst + (week - 1) * 7

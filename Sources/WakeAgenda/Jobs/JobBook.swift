@@ -98,8 +98,7 @@ extension JobBook {
         if step.stamp.isClockSynchronized {
             for key in assumed.sorted() {
                 guard let zero = entries[key]?.assumedZero else { continue }
-                entries[key]?.shift(by: BootShift.mending(zero, step))
-                entries[key]?.assumedZero = nil
+                entries[key]?.mend(by: BootShift.mending(zero, step))
                 index.save(key)
             }
             assumed = []
@@ -116,14 +115,14 @@ extension JobBook {
             follow(entry, &step)
             return false
         }
-        guard let rule = entry.rule else { return false }
+        guard entry.rule != nil else { return false }
         let requirement = entry.requirement(step)
         index.use(requirement.used(at: step.boottime), for: key, &step)
         index.look(key, at: requirement.nextLook(after: step.boottime))
         let waits = entry.waits(step)
         if waits.isEmpty { return true }
         slotWaiters[key] = nil
-        if skips(entry, rule, step) {
+        if skips(entry, step) {
             skip(key, waits.map(\.word), &step)
             return look(at: key, &step)
         }
@@ -133,8 +132,8 @@ extension JobBook {
         return false
     }
 
-    private func skips(_ entry: JobEntry, _ rule: JobRule, _ step: AgendaStep) -> Bool {
-        rule.onDeadline == .skip && !entry.isOperated && step.boottime >= entry.current.deadline
+    private func skips(_ entry: JobEntry, _ step: AgendaStep) -> Bool {
+        entry.maySkip && step.boottime >= entry.current.deadline
     }
 
     /// What is queued or runs goes back when a condition is lost that it relies on.
@@ -159,7 +158,7 @@ extension JobBook {
             guard let entry = entries[key], let rule = entry.rule else { continue }
             if !rule.kind.isWork || working.count < Self.slots {
                 raise(entry, rule, &step)
-            } else if skips(entry, rule, step) {
+            } else if skips(entry, step) {
                 skip(key, ["slot"], &step)
                 _ = look(at: key, &step)
             } else if slotWaiters.updateValue(slotWaiters[key] ?? step.wall, forKey: key) == nil {
@@ -176,17 +175,20 @@ extension JobBook {
         let words = waived.map(\.word).joined(separator: ",")
         step.decide(entry.key, words.isEmpty ? "raise" : "raise without=\(words)")
         entry.history.add(words.isEmpty ? "raised" : "raised at its deadline, without \(words)", step)
-        entry.lending.begin(relyingOn: entry.required.filter { !waived.contains($0) })
+        entry.lending.begin(
+            relyingOn: entry.required.filter { !waived.contains($0) }, holdingSlot: rule.kind.isWork)
         (entry.until, entry.isReturned) = ([], false)
         slotWaiters[entry.key] = nil
-        if rule.kind.isWork { working.insert(entry.key) }
+        if entry.lending.holdsSlot { working.insert(entry.key) }
         put(entry)
         follow(entry, &step)
     }
 
     mutating func skip(_ key: AgendaKey, _ words: [String], _ step: inout AgendaStep) {
+        let others = words.filter { $0 != "time" }
+        let cause = others.isEmpty ? "the machine was off or asleep" : "it waited for \(others.listed)"
         step.decide(key, "skip waits=\(words.joined(separator: ","))")
-        entries[key]?.history.add("skipped: its deadline passed while it waited for \(words.listed)", step)
+        entries[key]?.history.add("skipped: its deadline passed while \(cause)", step)
         goOn(key, &step)
     }
 
@@ -209,6 +211,7 @@ extension JobBook {
         var entry = entries[key] ?? JobEntry(key: key, rule: rule, current: now, waitingSince: step.wall)
         guard entry.lending.isWaiting else { return true }
         (entry.current.earliest, entry.current.deadline, entry.isOperated) = (step.boottime, step.boottime, true)
+        entry.current.isAssumed = false
         entry.history.add("started by a person", step)
         put(entry)
         return true

@@ -9,6 +9,8 @@ struct JobRequest: Hashable, Sendable {
     var require: [Condition]?
     /// A handler or a person ordered it; otherwise it is an occurrence of the manifest's schedule.
     var isOrdered: Bool
+    /// Its instants come of an earlier boot, and wait for a synchronized clock.
+    var isAssumed = false
 
     mutating func shift(by span: TimeSpan) { (earliest, deadline) = (earliest + span, deadline + span) }
 }
@@ -22,6 +24,8 @@ struct JobSchedule: Hashable, Sendable {
     var missed: Int64 = 0
     /// The run that is raised, or comes back, stands for its occurrence already.
     var isCounted = false
+    /// As ``JobRequest/isAssumed``.
+    var isAssumed = false
 
     /// The run that begins now stands for one of what has passed.
     mutating func begin(at now: Instant) {
@@ -83,29 +87,27 @@ struct JobEntry: Sendable {
     /// Something of it is still to be raised.
     var isPending: Bool { lending.isWaiting || next != nil }
 
-    var isWork: Bool { rule?.kind.isWork ?? false }
-
     func requirement(_ step: AgendaStep) -> Requirement {
         let start =
             isOperated
             ? current.earliest : step.spreadStart(of: key, due: current.earliest, deadline: current.deadline)
-        return Requirement(start: start, deadline: max(start, current.deadline), conditions: required + waitedFor)
+        return Requirement(
+            start: start, deadline: max(start, current.deadline), waives: !maySkip, conditions: required + waitedFor)
     }
+
+    /// At its deadline it is skipped, unless a person wants it.
+    var maySkip: Bool { rule?.onDeadline == .skip && !isOperated }
 
     /// What it relies on while it runs.
     var required: [Condition] { current.require ?? rule?.require ?? [] }
     private var waitedFor: [Condition] { until.filter { !required.contains($0) } }
 
-    mutating func shift(by span: TimeSpan) {
-        current.shift(by: span)
-        next?.shift(by: span)
-        if let nominal = schedule?.nominal { schedule?.nominal = nominal + span }
-    }
-
     /// The occurrence of the schedule that comes next.
     func scheduled(_ rule: JobRule) -> JobRequest? {
         schedule.map {
-            JobRequest(earliest: $0.nominal, deadline: $0.nominal + rule.deadline, require: nil, isOrdered: false)
+            JobRequest(
+                earliest: $0.nominal, deadline: $0.nominal + rule.deadline, require: nil, isOrdered: false,
+                isAssumed: $0.isAssumed)
         }
     }
 
@@ -117,13 +119,49 @@ struct JobEntry: Sendable {
     }
 }
 
+// Its instants over a reboot.
+extension JobEntry {
+    mutating func carry(over shift: BootShift, isAnchorAssumed: Bool) {
+        assumedZero = shift.zero
+        move { request in
+            if isAnchorAssumed, !request.isAssumed { return request.shift(by: shift.own) }
+            request.shift(by: shift.by)
+            request.isAssumed = shift.zero != nil
+        }
+    }
+
+    /// A synchronized clock shows where its assumed instants really lie.
+    mutating func mend(by span: TimeSpan) {
+        assumedZero = nil
+        move { request in
+            if request.isAssumed { request.shift(by: span) }
+            request.isAssumed = false
+        }
+    }
+
+    private mutating func move(_ change: (inout JobRequest) -> Void) {
+        change(&current)
+        if var later = next {
+            change(&later)
+            next = later
+        }
+        guard let found = schedule else { return }
+        var phase = JobRequest(
+            earliest: found.nominal, deadline: found.nominal, require: nil, isOrdered: false,
+            isAssumed: found.isAssumed)
+        change(&phase)
+        schedule?.nominal = phase.earliest
+        schedule?.isAssumed = phase.isAssumed
+    }
+}
+
 // What a handler is told of it.
 extension JobEntry {
     func occasion(_ rule: JobRule, waived: [Condition], _ step: AgendaStep) -> Occasion {
         let payload = JSONWriter.whole { writer in
             writer.field("job", key.id)
             writer.field("kind", rule.kind.rawValue)
-            writer.field("deadline", step.wall(at: current.deadline))
+            writer.field("deadline", step.wallTime(at: current.deadline))
             writer.field("waived", waived.map(\.word))
             if isReturned { writer.field("returned", "condition") }
             if let missed = schedule?.missed, missed > 0 { writer.field("missed", missed) }
@@ -148,8 +186,8 @@ extension JobEntry {
     func listed(waits: [PendingEntry.Wait], _ step: AgendaStep) -> PendingEntry {
         let isWaiting = lending.isWaiting
         return PendingEntry(
-            key: key, state: lending.state, due: step.wall(at: current.earliest),
-            deadline: step.wall(at: current.deadline), waitsFor: isWaiting ? waits : [],
+            key: key, state: lending.state, due: step.wallTime(at: current.earliest),
+            deadline: step.wallTime(at: current.deadline), waitsFor: isWaiting ? waits : [],
             nextChance: isWaiting ? requirement(step).nextChance(step) : nil, sequence: lending.sequence,
             progressDone: progress?.done, progressTotal: progress?.total, interval: schedule?.period,
             history: history.changes)
@@ -161,7 +199,8 @@ extension JobEntry {
         var waits = [PendingEntry.Wait(word: "earlier-run", since: waitingSince)]
         if step.boottime < next.earliest { waits.append(.init(word: "time", since: waitingSince)) }
         return PendingEntry(
-            key: key, state: .waiting, due: step.wall(at: next.earliest), deadline: step.wall(at: next.deadline),
+            key: key, state: .waiting, due: step.wallTime(at: next.earliest),
+            deadline: step.wallTime(at: next.deadline),
             waitsFor: waits, interval: schedule?.period)
     }
 }

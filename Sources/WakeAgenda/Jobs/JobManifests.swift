@@ -7,6 +7,7 @@ extension JobBook {
         entries[row.key] = entry
         idsByHandler[row.key.handler, default: []].insert(row.key.id)
         if let sequence = entry.lending.sequence { index.number(row.key, sequence) }
+        if entry.lending.holdsSlot { working.insert(row.key) }
         if entry.assumedZero != nil { assumed.insert(row.key) }
         isMoved ? index.save(row.key) : index.touch(row.key)
         return true
@@ -27,7 +28,6 @@ extension JobBook {
         if var entry = entries[key] {
             guard entry.rule != rule else { return }
             adapt(&entry, to: rule, step)
-            if !entry.lending.isWaiting, rule.kind.isWork { working.insert(key) }
             put(entry)
             if entry.lending.isWaiting, !entry.current.isOrdered, entry.schedule == nil { erase(key, &step) }
         } else if let every = rule.every {

@@ -10,6 +10,7 @@ extension JobEntry {
             if let schedule { writer.object("schedule") { schedule.write(into: &$0) } }
             if let sequence = lending.sequence {
                 writer.field("seq", sequence.rawValue)
+                writer.field("slot", lending.holdsSlot)
                 writer.field("relied", lending.relied.map(\.word))
             }
             if !until.isEmpty { writer.field("until", until.map(\.word)) }
@@ -29,9 +30,7 @@ extension JobEntry {
         guard let value = try? JSONValue(parsing: row.value), let anchor = BootAnchor(value),
             var entry = JobEntry(value, row.key)
         else { return nil }
-        let moved = anchor.shift(to: step)
-        entry.shift(by: moved.by)
-        entry.assumedZero = moved.zero
+        entry.carry(over: anchor.shift(to: step), isAnchorAssumed: anchor.isAssumed)
         return (entry, anchor.bootID != step.bootID)
     }
 
@@ -50,7 +49,8 @@ extension JobEntry {
             schedule = found
         }
         if let number = value.count("seq") {
-            lending = Lending(phase: .raised(Sequence(UInt64(number))), relied: relied)
+            lending = Lending(
+                phase: .raised(Sequence(UInt64(number))), holdsSlot: value.flag("slot"), relied: relied)
         }
         self.until = until
         (handBacks, failures) = (value.count("handed_back") ?? 0, value.count("failures") ?? 0)
@@ -66,6 +66,7 @@ extension JobRequest {
         writer.field("deadline_ns", deadline.nanoseconds)
         if let require { writer.field("require", require.map(\.word)) }
         writer.field("ordered", isOrdered)
+        if isAssumed { writer.field("assumed", true) }
     }
 
     fileprivate init?(_ value: JSONValue) {
@@ -74,7 +75,7 @@ extension JobRequest {
         else { return nil }
         self.init(
             earliest: earliest, deadline: deadline, require: value["require"] == nil ? nil : require,
-            isOrdered: isOrdered)
+            isOrdered: isOrdered, isAssumed: value.flag("assumed"))
     }
 }
 
@@ -84,6 +85,7 @@ extension JobSchedule {
         writer.field("nominal_ns", nominal.nanoseconds)
         if missed > 0 { writer.field("missed", missed) }
         if isCounted { writer.field("counted", true) }
+        if isAssumed { writer.field("assumed", true) }
     }
 
     fileprivate init?(_ value: JSONValue) {
@@ -91,7 +93,8 @@ extension JobSchedule {
             let nominal = value.instant("nominal_ns")
         else { return nil }
         self.init(
-            period: period, nominal: nominal, missed: value.count("missed") ?? 0, isCounted: value.flag("counted"))
+            period: period, nominal: nominal, missed: value.count("missed") ?? 0, isCounted: value.flag("counted"),
+            isAssumed: value.flag("assumed"))
     }
 }
 

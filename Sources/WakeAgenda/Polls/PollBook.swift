@@ -94,7 +94,7 @@ extension PollBook {
         step.decide(entry.key, (isRide ? "ride" : "raise") + (words.isEmpty ? "" : " without=\(words)"))
         entry.history.add(isRide ? "rode along with a wake" : "raised", step)
         entry.lending.begin(relyingOn: (entry.rule?.require ?? []).filter { !waived.contains($0) })
-        (entry.until, entry.raisedAt) = ([], step.boottime)
+        (entry.until, entry.raisedAt, entry.assumedZero) = ([], step.boottime, nil)
         put(entry)
         follow(entry, &step)
     }
@@ -104,7 +104,10 @@ extension PollBook {
         var entry = entry
         index.look(entry.key, at: nil)
         index.use(entry.lending.relied, for: entry.key, &step)
-        guard let lost = entry.lending.lost(deadline: entry.due + entry.limits.ceiling, step) else { return }
+        // Its deadline is known only with its manifest.
+        guard entry.rule != nil,
+            let lost = entry.lending.lost(deadline: entry.due + entry.limits.ceiling, step)
+        else { return }
         entry.lending.press(entry.key.handler, &step)
         entry.history.add("lost \(lost.word) while \(entry.lending.state.rawValue)", step)
         step.decide(entry.key, "lost \(lost.word)")
@@ -114,7 +117,7 @@ extension PollBook {
     mutating func raiseNow(_ key: AgendaKey, _ step: inout AgendaStep) -> Bool {
         guard var entry = entries[key.handler], key.id.isEmpty else { return false }
         guard entry.lending.isWaiting else { return true }
-        (entry.due, entry.isOperated) = (step.boottime, true)
+        (entry.due, entry.isOperated, entry.assumedZero) = (step.boottime, true, nil)
         entry.history.add("made due by a person", step)
         put(entry)
         return true
@@ -137,6 +140,7 @@ extension PollBook {
         guard var entry = entries[key.handler], !entry.lending.isWaiting else { return }
         entry.history.add(conclusion.sentence, step)
         if awake > .zero { entry.pace.measure(awake: awake, cpu: cpu) }
+        entry.pace.keep(within: entry.limits)
         switch conclusion {
         case .acknowledged(let result): learn(&entry, PollOutcome(result), awake, step)
         case .overrun: restart(&entry, .overrun)
@@ -160,7 +164,7 @@ extension PollBook {
         entry.pace.learn(outcome, entry.limits)
         let delivered = max(entry.raisedAt, step.boottime - awake)
         if step.stamp.isClockSynchronized, outcome == .useful || outcome == .nothing {
-            entry.hours.learn(isUseful: outcome == .useful, at: step.wall(at: delivered))
+            entry.hours.learn(isUseful: outcome == .useful, at: step.wallTime(at: delivered))
         }
         goOn(&entry, awake, step)
     }
@@ -232,8 +236,9 @@ extension PollBook {
         guard var entry = entries[handler] else { return "never" }
         let wasNever = entry.isNever
         entry.order = order
+        entry.pace.keep(within: entry.limits)
         if entry.lending.isWaiting, !entry.isReturned, !entry.isOperated {
-            if wasNever { (entry.base, entry.waitingSince) = (step.boottime, step.wall) }
+            if wasNever { (entry.base, entry.waitingSince, entry.assumedZero) = (step.boottime, step.wall, nil) }
             entry.reckon(step)
         }
         put(entry)

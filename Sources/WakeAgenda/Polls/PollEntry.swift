@@ -79,10 +79,10 @@ struct PollEntry: Sendable {
         let latest = base + limits.ceiling
         var next = base + pace.interval
         var words = ["every \(pace.interval.spoken)", "on the grid of \(pace.grid.spoken)"]
-        let wall = step.wall(at: next)
+        let wall = step.wallTime(at: next)
         if step.stamp.isClockSynchronized, limits.adapts, let end = hours.quietEnd(of: wall) {
             words.append("out of the quiet hour \(PollHours.name(of: wall))")
-            next = next + end.since(wall)
+            next = next + end.elapsed(since: wall)
         }
         due = min(next.roundedUp(to: pace.grid, offset: step.gridOffset(upTo: .seconds(1024))), latest)
         history.add(words.joined(separator: ", "), step)
@@ -104,10 +104,13 @@ struct PollEntry: Sendable {
 
     func listed(_ step: AgendaStep) -> PendingEntry {
         let isWaiting = lending.isWaiting
-        return PendingEntry(
-            key: key, state: lending.state, due: step.wall(at: due), deadline: step.wall(at: due + limits.ceiling),
+        var entry = PendingEntry(
+            key: key, state: lending.state, due: step.wallTime(at: due),
+            deadline: step.wallTime(at: due + limits.ceiling),
             waitsFor: isWaiting ? waits(step) : [], nextChance: isWaiting ? requirement(step).nextChance(step) : nil,
             sequence: lending.sequence, interval: pace.interval, history: history.changes)
+        entry.pace = hours.pace(at: step.wallTime(at: due), slot: pace.grid)
+        return entry
     }
 }
 

@@ -18,11 +18,11 @@ struct PollHours: Hashable, Sendable {
                 useful = useful * 4 / 5
             }
             week = max(week, now)
-            // Less than one poll proves nothing any more: the hour is tried again.
-            if polls < 1000 { (polls, useful, weeks) = (0, 0, 0) }
+            if polls < 100 { (polls, useful, weeks) = (0, 0, 0) }
         }
 
-        var isQuiet: Bool { weeks >= 4 && useful * 20 < polls }
+        /// What has faded to less than one poll proves nothing any more: then the hour is tried again.
+        var isQuiet: Bool { weeks >= 4 && polls >= 1000 && useful * 20 < polls }
     }
 
     static let count: Int64 = 168
@@ -46,6 +46,15 @@ struct PollHours: Hashable, Sendable {
         guard var bin = bins[index] else { return false }
         bin.fade(to: week)
         return bin.isQuiet
+    }
+
+    /// What is known of the hour that a poll is due in.
+    func pace(at time: WallTime, slot: TimeSpan) -> PendingEntry.Pace {
+        let (index, week) = Self.place(of: time)
+        var bin = bins[index] ?? Bin(week: week)
+        bin.fade(to: week)
+        return PendingEntry.Pace(
+            slot: slot, hour: Self.name(of: time), polls: bin.polls, useful: bin.useful, isQuiet: bin.isQuiet)
     }
 
     /// The end of the quiet hours that `time` lies in; nil where it lies in none.

@@ -11,6 +11,8 @@ package protocol AgendaEdges: AnyObject {
     func close(_ condition: Condition)
     func readZone(_ name: String)
     func alert(_ handler: HandlerID, alarm: String, text: String)
+    /// Whether a person is attached to any handler.
+    func setAttached(_ isAttached: Bool)
 }
 
 /// Owns the agenda, the origins of its entries, and what it is still to be told. The turn steps it until it is quiet.
@@ -21,7 +23,10 @@ final class AgendaStage {
     private var inputs: [AgendaInput] = []
     /// Handlers that have a plan: the moves of the others need not be told.
     private var concerned: Set<HandlerID> = []
-    private var origins: [AgendaKey: EventOrigin] = [:]
+    /// What the processes of polled handlers had used when they woke: a poll that costs much comes less often.
+    private var processorTimes: [HandlerID: TimeSpan] = [:]
+    private var polled: Set<HandlerID> = []
+    private var origins = EntryOrigins()
     /// Origins that the core knows the owner of.
     private var introduced: Set<EventOrigin> = []
     private var outward: [AgendaEffect] = []
@@ -41,11 +46,23 @@ final class AgendaStage {
     func configure(_ handler: HandlerID, _ plan: AgendaPlan) {
         guard !plan.isEmpty || concerned.contains(handler) else { return }
         concerned.insert(handler)
+        if plan.poll == nil { polled.remove(handler) } else { polled.insert(handler) }
         receive(.configured(handler, plan))
+    }
+
+    func isPolled(_ handler: HandlerID) -> Bool { polled.contains(handler) }
+
+    func recordWake(of handler: HandlerID, processorTime: TimeSpan?) { processorTimes[handler] = processorTime ?? .zero }
+
+    /// What was used since the wake.
+    func used(_ processorTime: TimeSpan?, by handler: HandlerID) -> TimeSpan {
+        guard let processorTime, let before = processorTimes[handler] else { return .zero }
+        return max(.zero, processorTime - before)
     }
 
     func remove(_ handler: HandlerID) {
         guard concerned.remove(handler) != nil else { return }
+        polled.remove(handler)
         receive(.removed(handler))
     }
 
@@ -67,7 +84,31 @@ final class AgendaStage {
         journal.setEntry(StoredEntry(key: StoredEntry.Key(row.key), value: row.value))
     }
 
-    func erase(_ key: AgendaKey) { journal.removeEntry(StoredEntry.Key(key)) }
+    func erase(_ key: AgendaKey) {
+        journal.removeEntry(StoredEntry.Key(key))
+        origins.release(key)
+    }
+
+    /// What an earlier life left: its rows, and the names under which something may still be owed.
+    func restore(_ recovery: Recovery) {
+        let rows = journal.entries().compactMap(AgendaRow.init)
+        var known: [(origin: EventOrigin, key: AgendaKey)] = []
+        for (origin, device) in journal.devices() {
+            guard let source = AgendaSource(rawValue: device.kind.rawValue) else { continue }
+            catalog.set(entry: device, as: origin)
+            if let key = key(of: device, source) { known.append((origin, key)) }
+        }
+        let owed = recovery.pending.values.flatMap { $0.map(\.origin) } + journal.deadLetters().map(\.event.origin)
+        origins.restore(known, keeping: Set(owed))
+        origins.releaseAll(but: rows)
+        receive(.restored(rows, bootID: journal.bootID))
+    }
+
+    private func key(of device: Device, _ source: AgendaSource) -> AgendaKey? {
+        let parts = device.uri.dropFirst(source.kind.uriPrefix.count).split(separator: "/", maxSplits: 1)
+        guard let name = parts.first, let handler = journal.knownHandlerID(named: String(name)) else { return nil }
+        return AgendaKey(handler, source, parts.count > 1 ? String(parts[1]) : "")
+    }
 
     /// The origin of an entry's events, made where it has none yet; `isNew` where the core must learn of its owner.
     func origin(of key: AgendaKey) -> (origin: EventOrigin, isNew: Bool) {
@@ -75,10 +116,28 @@ final class AgendaStage {
         let device = Device(
             uri: "\(key.source.kind.uriPrefix)\(catalog.name(of: key.handler))" + (key.id.isEmpty ? "" : "/\(key.id)"),
             alias: key.id.isEmpty ? key.source.rawValue : key.id, profile: nil, kind: key.source.kind)
-        let origin = journal.origin(of: device)
+        let origin: EventOrigin
+        if let reused = origins.reuse(for: key) {
+            journal.rename(reused, to: device)
+            origin = reused
+        } else {
+            origin = journal.origin(of: device)
+        }
         catalog.set(entry: device, as: origin)
-        origins[key] = origin
+        origins.set(origin, for: key)
         return (origin, introduced.insert(origin).inserted)
+    }
+
+    func recordRaised(_ key: AgendaKey, as sequence: Sequence) {
+        origins.raise(key, as: sequence)
+        receive(.raised(key, sequence))
+    }
+
+    func conclude(
+        _ handler: HandlerID, _ sequence: Sequence, _ conclusion: Conclusion, awake: TimeSpan, cpu: TimeSpan
+    ) {
+        origins.conclude(sequence, conclusion)
+        receive(.concluded(handler, sequence, conclusion, awake: awake, cpu: cpu))
     }
 
     func hold(_ effect: AgendaEffect) { outward.append(effect) }
@@ -114,6 +173,22 @@ final class AgendaStage {
         if let handler, !concerned.contains(handler) { return [] }
         return agenda.pending(of: handler, at: stamp)
     }
+
+    func outlook(of handler: HandlerID, at stamp: Stamp) -> AgendaOutlook {
+        concerned.contains(handler) ? agenda.outlook(of: handler, at: stamp) : AgendaOutlook()
+    }
+
+    func closedGates(of handler: HandlerID, at stamp: Stamp) -> [PendingEntry.Wait] {
+        agenda.closedGates(of: handler, at: stamp)
+    }
+
+    func conditions(at stamp: Stamp) -> [ConditionStanding] { agenda.conditions(at: stamp) }
+
+    func startable(_ source: AgendaSource, of handler: HandlerID) -> [String] {
+        agenda.startable(source, of: handler)
+    }
+
+    func obstacle(to key: AgendaKey, at stamp: Stamp) -> OperationObstacle? { agenda.obstacle(to: key, at: stamp) }
 }
 
 extension AgendaSource {
@@ -122,6 +197,8 @@ extension AgendaSource {
         case .alarm: .alarm
         case .poll: .poll
         case .job: .job
+        // A row that raises nothing.
+        case .gate: SourceKind("gate", uriPrefix: "/gate/")
         }
     }
 }

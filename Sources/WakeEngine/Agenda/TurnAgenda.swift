@@ -19,12 +19,26 @@ extension Turn {
     func relay(_ input: Input, at stamp: Stamp) {
         switch input {
         case .tick: if agenda.isDue(at: stamp) { agenda.receive(.tick) }
-        case .operated(let handler, _): situate(handler)
+        case .operated(let handler, let verb):
+            situate(handler)
+            if verb == .attach || verb == .detach { agenda.edges?.setAttached(ask { $0.hasAttached }) }
         case .device, .entry, .configure, .remove, .recovered, .lost, .event, .reply, .fault, .throttled, .ordered,
             .written, .given, .launchFailed, .suspended, .locksInspected, .answered, .exited, .emptied, .memory,
             .systemSleep, .thermal, .power, .announced, .notified, .shed, .revived, .withdraw, .gate, .finish:
             break
         }
+    }
+
+    func follow(_ handler: HandlerID, to state: HandlerState) {
+        situate(handler)
+        guard state == .active, agenda.isPolled(handler) else { return }
+        agenda.recordWake(of: handler, processorTime: executor.processorTime(of: handler))
+    }
+
+    /// Only polls go by it, and to read it takes the kernel's time.
+    func processorTime(usedBy handler: HandlerID) -> TimeSpan {
+        guard agenda.isPolled(handler) else { return .zero }
+        return agenda.used(executor.processorTime(of: handler), by: handler)
     }
 
     /// Tells the agenda what the handler can do with an occasion now.
@@ -41,6 +55,7 @@ extension Turn {
             rounds += 1
             for effect in agenda.step(at: stamp) { apply(effect, at: stamp) }
         }
+        if agenda.hasInputs { loop?.requestTurn() }
     }
 
     private func apply(_ effect: AgendaEffect, at stamp: Stamp) {
@@ -74,7 +89,7 @@ extension Turn {
     /// The occasion that is being raised has this number.
     func recordRaised(_ sequence: Sequence) {
         guard let key = raising else { return }
-        agenda.receive(.raised(key, sequence))
+        agenda.recordRaised(key, as: sequence)
         raising = nil
     }
 }

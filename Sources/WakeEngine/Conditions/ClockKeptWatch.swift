@@ -8,10 +8,10 @@ final class ClockKeptWatch: ConditionWatch {
     private var wait: BackOff
 
     init(
-        on loop: EventLoop, _ places: ConditionPlaces, _ report: @escaping (Bool) -> Void
+        on loop: EventLoop, _ places: ConditionPlaces, _ listener: @escaping (Bool) -> Void
     ) throws(SystemError) {
         wait = BackOff(from: places.intervals.clock.first, to: places.intervals.clock.longest)
-        super.init(report)
+        super.init(listener)
         timer = try loop.timer(on: .monotonic, of: self) { $0.look() }
         look()
     }
@@ -25,6 +25,6 @@ final class ClockKeptWatch: ConditionWatch {
     private func look() {
         let found = SystemClock.isSynchronized
         if found { timer?.disarm() } else { timer?.arm(at: SystemClock.monotonic() + wait.next()) }
-        tell(found)
+        report(found)
     }
 }

@@ -42,9 +42,9 @@ package final class ClockWatch {
     package func listen<Owner: AnyObject>(
         of owner: Owner, _ report: @escaping (Owner, Change) -> Void
     ) throws(SystemError) {
-        let tell: (Change) -> Void = { [unowned owner] in report(owner, $0) }
-        clockWatch = try loop.watch(clock.raw, for: .readable, of: self) { $0.hearClock(tell) }
-        settle = try loop.timer(on: .monotonic, of: self) { $0.compare(tell) }
+        let reportToOwner: (Change) -> Void = { [unowned owner] in report(owner, $0) }
+        clockWatch = try loop.watch(clock.raw, for: .readable, of: self) { $0.hearClock(reportToOwner) }
+        settle = try loop.timer(on: .monotonic, of: self) { $0.compare(reportToOwner) }
     }
 
     /// The bytes of the zone's TZif file, `localtime` being the system's own; nil where there is none. Its changes are told
@@ -57,8 +57,8 @@ package final class ClockWatch {
         return bytes
     }
 
-    private func hearClock(_ tell: (Change) -> Void) {
-        if let step = try? clock.readStep() { tell(.set(by: step)) }
+    private func hearClock(_ report: (Change) -> Void) {
+        if let step = try? clock.readStep() { report(.set(by: step)) }
     }
 
     /// Before the zones are read: what comes in between is reported.
@@ -85,14 +85,14 @@ package final class ClockWatch {
         settle?.arm(at: SystemClock.monotonic() + Self.settleTime)
     }
 
-    private func compare(_ tell: (Change) -> Void) {
+    private func compare(_ report: (Change) -> Void) {
         follow()
         wayWatch?.enable()
         for (name, before) in zones {
             let bytes = files.bytes(of: name)
             guard bytes != before else { continue }
             zones[name] = .some(bytes)
-            tell(.zone(name, bytes))
+            report(.zone(name, bytes))
         }
     }
 }

@@ -27,7 +27,7 @@ package struct ConditionPlaces {
     /// Nil where heat is of no interest.
     package var heatLimits: HeatLimits? = .ofFirmware
     /// Patterns of the names of links whose traffic costs money.
-    package var meteredLinks = ["wwan*", "ppp*"]
+    package var meteredLinks = BridgeSettings().meteredLinks
     package var intervals = Intervals()
 
     package enum HeatLimits {
@@ -36,4 +36,15 @@ package struct ConditionPlaces {
     }
 
     package init(stateDirectory: String) { self.stateDirectory = stateDirectory }
+
+    /// What the settings of the daemon say of it.
+    package init(stateDirectory: String, _ settings: BridgeSettings) {
+        self.init(stateDirectory: stateDirectory)
+        meteredLinks = settings.meteredLinks
+        if !settings.thermal.isEnabled {
+            heatLimits = nil
+        } else if let degrees = settings.thermal.limitCelsius {
+            heatLimits = .each(degrees * 1_000)
+        }
+    }
 }

@@ -2,17 +2,17 @@
 
 /// Reports what is true at once when it is made, and then each change. Releasing it closes all that it opened.
 package class ConditionWatch {
-    private let report: (Bool) -> Void
+    private let listener: (Bool) -> Void
     /// What was reported last.
     package private(set) var isTrue: Bool?
 
-    init(_ report: @escaping (Bool) -> Void) { self.report = report }
+    init(_ listener: @escaping (Bool) -> Void) { self.listener = listener }
 
     /// Reports what was found, where it differs from what was reported last.
-    final func tell(_ found: Bool) {
+    final func report(_ found: Bool) {
         guard found != isTrue else { return }
         isTrue = found
-        report(found)
+        listener(found)
     }
 
     /// The wall clock was set.

@@ -38,11 +38,13 @@ package final class ConditionWatches {
         do throws(SystemError) {
             watches[condition] = try make(condition, report)
         } catch {
-            log.error("\(error.description); \(condition.word) counts as \(condition.isHard ? "false" : "true") meanwhile")
+            log.error(
+                "\(error.description); \(condition.word) counts as \(!condition.isHard) until that works, which is tried again"
+            )
             let placeholder = ConditionWatch(report)
             watches[condition] = placeholder
             missing.insert(condition)
-            placeholder.tell(!condition.isHard)
+            placeholder.report(!condition.isHard)
             retryLater()
         }
     }
@@ -76,7 +78,7 @@ package final class ConditionWatches {
         for condition in missing {
             guard let placeholder = watches[condition],
                 // What holds already is not reported again.
-                let made = try? make(condition, { placeholder.tell($0) })
+                let made = try? make(condition, { placeholder.report($0) })
             else { continue }
             watches[condition] = made
             missing.remove(condition)
@@ -84,24 +86,26 @@ package final class ConditionWatches {
         if missing.isEmpty { retry = nil } else { retryLater() }
     }
 
-    private func make(_ condition: Condition, _ report: @escaping (Bool) -> Void) throws(SystemError) -> ConditionWatch {
+    private func make(_ condition: Condition, _ listener: @escaping (Bool) -> Void) throws(SystemError)
+        -> ConditionWatch
+    {
         switch condition {
-        case .power: try PowerWatch(on: loop, root: places.powerSupplies, report)
-        case .steady: try VoltageWatch(on: loop, root: places.voltage, report)
-        case .network, .unmetered: try joinNetwork(condition, report)
-        case .idle: try IdleWatch(on: loop, places, isAttached: isAttached, report)
-        case .storage: try StorageWatch(on: loop, places, report)
-        case .timeSynced: try ClockKeptWatch(on: loop, places, report)
-        case .mount(let path): try MountWatch(on: loop, path, table: places.mounts, report)
-        case .unlocked(let path): try UnlockedWatch(on: loop, path, places, report)
-        case .cool: try HeatWatch(on: loop, places, report)
+        case .power: try PowerWatch(on: loop, root: places.powerSupplies, listener)
+        case .steady: try VoltageWatch(on: loop, root: places.voltage, listener)
+        case .network, .unmetered: try joinNetwork(condition, listener)
+        case .idle: try IdleWatch(on: loop, places, isAttached: isAttached, listener)
+        case .storage: try StorageWatch(on: loop, places, listener)
+        case .timeSynced: try ClockKeptWatch(on: loop, places, listener)
+        case .mount(let path): try MountWatch(on: loop, path, table: places.mounts, listener)
+        case .unlocked(let path): try UnlockedWatch(on: loop, path, places, listener)
+        case .cool: try HeatWatch(on: loop, places, listener)
         }
     }
 
     private func joinNetwork(
-        _ condition: Condition, _ report: @escaping (Bool) -> Void
+        _ condition: Condition, _ listener: @escaping (Bool) -> Void
     ) throws(SystemError) -> ConditionWatch {
-        let watch = ConditionWatch(report)
+        let watch = ConditionWatch(listener)
         if network == nil { network = try NetworkSource(on: loop, places, bus: bus?.connection) }
         network?.join(condition, watch)
         return watch

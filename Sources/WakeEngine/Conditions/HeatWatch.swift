@@ -10,11 +10,11 @@ final class HeatWatch: ConditionWatch {
     private var timer: Timer?
 
     init(
-        on loop: EventLoop, _ places: ConditionPlaces, _ report: @escaping (Bool) -> Void
+        on loop: EventLoop, _ places: ConditionPlaces, _ listener: @escaping (Bool) -> Void
     ) throws(SystemError) {
         thermometer = Thermometer(Self.zones(places))
         interval = places.intervals.heat
-        super.init(report)
+        super.init(listener)
         timer = try loop.timer(on: .monotonic, of: self) { $0.look() }
         look()
     }
@@ -28,9 +28,9 @@ final class HeatWatch: ConditionWatch {
     }
 
     private func look() {
-        guard thermometer != nil else { return tell(true) }
+        guard thermometer != nil else { return report(true) }
         timer?.arm(at: SystemClock.monotonic() + interval)
         thermometer?.look()
-        tell(thermometer?.isHot != true)
+        report(thermometer?.isHot != true)
     }
 }

@@ -15,13 +15,13 @@ final class IdleWatch: ConditionWatch {
     private var calmSince: Instant?
 
     init(
-        on loop: EventLoop, _ places: ConditionPlaces, isAttached: Bool, _ report: @escaping (Bool) -> Void
+        on loop: EventLoop, _ places: ConditionPlaces, isAttached: Bool, _ listener: @escaping (Bool) -> Void
     ) throws(SystemError) {
         load = places.load
         intervals = places.intervals
         trigger = places.load.trigger()
         self.isAttached = isAttached
-        super.init(report)
+        super.init(listener)
         timer = try loop.timer(on: .monotonic, of: self) { $0.look() }
         if let raw = descriptor { watch = try loop.watch(raw, for: .priority, of: self) { $0.disturb() } }
         look()
@@ -44,7 +44,7 @@ final class IdleWatch: ConditionWatch {
 
     private func disturb() {
         calmSince = nil
-        tell(false)
+        report(false)
         timer?.arm(at: SystemClock.monotonic() + intervals.look)
     }
 
@@ -53,7 +53,7 @@ final class IdleWatch: ConditionWatch {
         calmSince = isAttached || !load.isCalm ? nil : calmSince ?? now
         let end = calmSince.map { $0 + intervals.calm }
         if let next = nextLook(after: now, calmAt: end) { timer?.arm(at: next) } else { timer?.disarm() }
-        tell(end.map { $0 <= now } ?? false)
+        report(end.map { $0 <= now } ?? false)
     }
 
     /// - Parameter end: when it will have been calm for long enough; nil while it is not calm.

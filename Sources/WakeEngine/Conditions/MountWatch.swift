@@ -9,17 +9,17 @@ final class MountWatch: ConditionWatch {
     private var watch: Watch?
 
     init(
-        on loop: EventLoop, _ path: String, table: String, _ report: @escaping (Bool) -> Void
+        on loop: EventLoop, _ path: String, table: String, _ listener: @escaping (Bool) -> Void
     ) throws(SystemError) {
         self.path = path
         self.table = try MountTable(table)
-        super.init(report)
+        super.init(listener)
         watch = try loop.watch(self.table.raw, for: .priority, of: self) { $0.look() }
-        tell(try self.table.hasMount(at: path))
+        report(try self.table.hasMount(at: path))
     }
 
     /// Before what it watches is closed.
     deinit { watch?.cancel() }
 
-    private func look() { if let isMounted = try? table.hasMount(at: path) { tell(isMounted) } }
+    private func look() { if let isMounted = try? table.hasMount(at: path) { report(isMounted) } }
 }

@@ -34,7 +34,7 @@ final class NetworkSource {
 
     func join(_ condition: Condition, _ listener: ConditionWatch) {
         if condition == .network { connected = listener } else { unmetered = listener }
-        tell()
+        reportBoth()
     }
 
     func leave(_ condition: Condition) {
@@ -49,12 +49,12 @@ final class NetworkSource {
         networkManager = nil
         if let bus {
             do throws(SystemError) {
-                networkManager = try NetworkManagerLook(on: bus) { [unowned self] in tell() }
+                networkManager = try NetworkManagerLook(on: bus) { [unowned self] in reportBoth() }
             } catch {
                 log.warning("\(error.description); only routes say whether there is a network")
             }
         }
-        tell()
+        reportBoth()
     }
 
     /// A link that comes up brings a dozen changes: they are looked at together, and the list is read once.
@@ -66,15 +66,15 @@ final class NetworkSource {
     private func look() {
         do throws(SystemError) {
             routes = try RouteTable.read()
-            tell()
+            reportBoth()
         } catch {
             // Something changes all the time, or memory is short.
             timer?.arm(at: SystemClock.monotonic() + .seconds(1))
         }
     }
 
-    private func tell() {
-        connected?.tell(!routes.defaultLinks.isEmpty && networkManager?.findsNoWay != true)
-        unmetered?.tell(!routes.leads(over: meteredLinks) && networkManager?.isMetered != true)
+    private func reportBoth() {
+        connected?.report(!routes.defaultLinks.isEmpty && networkManager?.findsNoWay != true)
+        unmetered?.report(!routes.leads(over: meteredLinks) && networkManager?.isMetered != true)
     }
 }

@@ -14,10 +14,10 @@ package final class PowerWatch: ConditionWatch {
     private static let interval = TimeSpan.seconds(60)
 
     package init(
-        on loop: EventLoop, root: String = PowerSupplies.root, _ report: @escaping (Bool) -> Void
+        on loop: EventLoop, root: String = PowerSupplies.root, _ listener: @escaping (Bool) -> Void
     ) throws(SystemError) {
         self.root = root
-        super.init(report)
+        super.init(listener)
         if Udev.isRunning {
             let made = try UdevMonitor(subsystems: ["power_supply"])
             let raw = made.raw
@@ -43,6 +43,6 @@ package final class PowerWatch: ConditionWatch {
 
     private func look() {
         timer?.arm(at: SystemClock.monotonic() + Self.interval)
-        tell(!PowerSupplies.isOnBattery(under: root))
+        report(!PowerSupplies.isOnBattery(under: root))
     }
 }

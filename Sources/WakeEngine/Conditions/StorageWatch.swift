@@ -9,18 +9,18 @@ final class StorageWatch: ConditionWatch {
     private var timer: Timer?
 
     init(
-        on loop: EventLoop, _ places: ConditionPlaces, _ report: @escaping (Bool) -> Void
+        on loop: EventLoop, _ places: ConditionPlaces, _ listener: @escaping (Bool) -> Void
     ) throws(SystemError) {
         directory = places.stateDirectory
         interval = places.intervals.look
-        super.init(report)
-        tell(try StorageSpace(of: directory).hasRoom)
+        super.init(listener)
+        report(try StorageSpace(of: directory).hasRoom)
         timer = try loop.timer(on: .monotonic, of: self) { $0.look() }
         timer?.arm(at: SystemClock.monotonic() + interval)
     }
 
     private func look() {
         timer?.arm(at: SystemClock.monotonic() + interval)
-        if let space = try? StorageSpace(of: directory) { tell(space.hasRoom) }
+        if let space = try? StorageSpace(of: directory) { report(space.hasRoom) }
     }
 }

@@ -14,13 +14,13 @@ final class UnlockedWatch: ConditionWatch {
     private var timer: Timer?
 
     init(
-        on loop: EventLoop, _ path: String, _ places: ConditionPlaces, _ report: @escaping (Bool) -> Void
+        on loop: EventLoop, _ path: String, _ places: ConditionPlaces, _ listener: @escaping (Bool) -> Void
     ) throws(SystemError) {
         self.path = path
         intervals = places.intervals
         way = try PathWatch(seesWrites: false)
         mounts = try MountTable(places.mounts)
-        super.init(report)
+        super.init(listener)
         try way.renew([path])
         timer = try loop.timer(on: .monotonic, of: self) { $0.look() }
         wayWatch = try loop.watch(way.raw, for: .readable, of: self) { $0.lookSoon() }
@@ -45,6 +45,6 @@ final class UnlockedWatch: ConditionWatch {
         try? way.renew([path])
         wayWatch?.enable()
         timer?.arm(at: SystemClock.monotonic() + intervals.look)
-        tell(File.canBeRead(path))
+        report(File.canBeRead(path))
     }
 }

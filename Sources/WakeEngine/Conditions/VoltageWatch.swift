@@ -8,15 +8,15 @@ final class VoltageWatch: ConditionWatch {
     private let sensor: UnderVoltage?
     private var watch: Watch?
 
-    convenience init(on loop: EventLoop, root: String, _ report: @escaping (Bool) -> Void) throws(SystemError) {
-        try self.init(on: loop, sensor: try UnderVoltage(under: root), report)
+    convenience init(on loop: EventLoop, root: String, _ listener: @escaping (Bool) -> Void) throws(SystemError) {
+        try self.init(on: loop, sensor: try UnderVoltage(under: root), listener)
     }
 
     init(
-        on loop: EventLoop, sensor: consuming UnderVoltage?, _ report: @escaping (Bool) -> Void
+        on loop: EventLoop, sensor: consuming UnderVoltage?, _ listener: @escaping (Bool) -> Void
     ) throws(SystemError) {
         self.sensor = sensor
-        super.init(report)
+        super.init(listener)
         // Read first: a file that was never read polls as changed.
         look()
         if let raw = descriptor { watch = try loop.watch(raw, for: .priority, of: self) { $0.look() } }
@@ -34,14 +34,14 @@ final class VoltageWatch: ConditionWatch {
 
     private func look() {
         switch sensor {
-        case .some(let sensor): if let isAlarmed = try? sensor.isAlarmed() { tell(!isAlarmed) } else { stopLooking() }
-        case .none: tell(true)
+        case .some(let sensor): if let isAlarmed = try? sensor.isAlarmed() { report(!isAlarmed) } else { stopLooking() }
+        case .none: report(true)
         }
     }
 
     /// The sensor's driver is gone: nothing measures it any more.
     private func stopLooking() {
         watch?.cancel()
-        tell(true)
+        report(true)
     }
 }

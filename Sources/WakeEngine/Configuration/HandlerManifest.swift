@@ -34,7 +34,7 @@ public struct HandlerManifest: Hashable, Sendable {
         "exec", "user", "group", "groups", "env", "cwd", "modes", "watch", "lifecycle", "ready", "ack", "budget",
         "max_extension",
         "on_overrun", "max_batch", "autostart", "timers", "enabled", "stop_events", "idle_exit",
-        "allow_background_children", "queue_cap", "notify", "require", "limits",
+        "allow_background_children", "queue_cap", "notify", "require", "limits", "alarms", "poll", "jobs", "after",
     ]
     static let watchKeys = [
         "profile", "device", "wake", "policy", "durability", "max_latency", "queue_cap", "retention",
@@ -56,13 +56,13 @@ public struct HandlerManifest: Hashable, Sendable {
                     + "first a letter or digit"
             )
         }
-        if let object = ConfigurationObject(
-            document: text, keys: Self.keys, required: ["exec", "modes", "watch"], report: report)
-        {
+        if let object = ConfigurationObject(document: text, keys: Self.keys, required: ["exec"], report: report) {
             readProgram(object, isRoot: isRoot)
             readSwitches(object)
             readTimers(object)
+            requireReason(object)
             readSubscriptions(object)
+            readAgenda(object)
         }
         try report.conclude()
     }
@@ -204,6 +204,25 @@ extension HandlerManifest {
     }
 
     private static let queueCapRange = (64 << 10)...(4 << 30)
+}
+
+/// What is scheduled for it.
+extension HandlerManifest {
+    private mutating func readAgenda(_ object: ConfigurationObject) {
+        agenda.alarms = object.convert("alarms", AlarmRule.rules)
+        agenda.poll = object.convert("poll", PollRule.init)
+        agenda.jobs = object.convert("jobs", JobRule.list) ?? []
+        agenda.gates = object.convert("after", AgendaPlan.gates) ?? []
+        settings.hasGates = !agenda.gates.isEmpty
+    }
+
+    /// It names devices, or something that comes due; `autostart` and gates give it nothing to do.
+    private func requireReason(_ object: ConfigurationObject) {
+        let isScheduled = ["alarms", "poll", "jobs"].contains(where: object.has)
+        let isWatching = ["modes", "watch"].contains(where: object.has)
+        guard !isScheduled || isWatching else { return }
+        object.require(["modes", "watch"])
+    }
 }
 
 /// The events that wake it.

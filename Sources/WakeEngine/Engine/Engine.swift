@@ -34,13 +34,11 @@ public final class Engine {
         var facts = recovery
         facts.pending = [:]
         self.recovery = facts
-        for (id, device) in journal.devices() {
-            // Events of an entry may be owed still.
-            if AgendaSource(rawValue: device.kind.rawValue) != nil { catalog.set(entry: device, as: id) } else {
-                know(device, nil, as: id)
-            }
+        agenda.restore(recovery)
+        for (id, device) in journal.devices() where AgendaSource(rawValue: device.kind.rawValue) == nil {
+            know(device, nil, as: id)
         }
-        turn.schedule(.restored(journal.entries().compactMap(AgendaRow.init), bootID: journal.bootID))
+        turn.schedule(.tick)
     }
 
     /// What the journal knows of how far a trace was played.

@@ -61,6 +61,9 @@ final class SimulatedExecutor: EffectExecutor {
         }
     }
 
+    /// A model uses none.
+    func processorTime(of handler: HandlerID) -> TimeSpan? { nil }
+
     /// What the model says is known before its time comes.
     func hear(_ handler: HandlerID, _ epoch: Epoch) {}
 

@@ -12,9 +12,9 @@ public final class Turn {
     private var core: Dispatcher
     public let journal: Journal
     public let clock: any WakeClock
-    private let executor: any EffectExecutor
+    let executor: any EffectExecutor
     /// Ends turns and keeps the core's deadlines; nil where a trace's own clock does.
-    private let loop: EventLoop?
+    let loop: EventLoop?
     private var deadlines: DeadlineTimers?
     package var listeners = TurnListeners()
     let agenda: AgendaStage
@@ -199,12 +199,12 @@ public final class Turn {
         case .setStopped(let handler, let isStopped): journal.setStopped(isStopped, handler)
         case .decision(let handler, let decision):
             listeners.hear(decision, of: handler, at: stamp)
-            if case .moved = decision { situate(handler) }
+            if case .moved(_, let state, _) = decision { follow(handler, to: state) }
         case .order(let handler, let epoch, let order, let reference):
             agenda.receive(.ordered(handler, epoch, order, ref: reference))
         case .concluded(let handler, let sequence, let conclusion, let awake):
             recordRaised(sequence)
-            agenda.receive(.concluded(handler, sequence, conclusion, awake: awake, cpu: .zero))
+            agenda.conclude(handler, sequence, conclusion, awake: awake, cpu: processorTime(usedBy: handler))
         case .progressed(let handler, let sequence, let done, let total):
             agenda.receive(.progressed(handler, sequence, done: done, total: total))
         case .deliver(let handler, let epoch, _): outbox.append(effect, to: Recipient(handler, epoch))
@@ -228,6 +228,8 @@ public final class Turn {
     /// more than an acknowledgement: nothing asks for another turn in which that would be written.
     func end() {
         phase = .ending
+        // What was left to this turn.
+        if agenda.hasInputs { settleAgenda(at: clock.stamp()) }
         var mustRepeat = false
         repeat {
             // What the commit itself reports, and what a handler has said before it is warned, precedes what is performed.

@@ -86,7 +86,7 @@ public final class VirtualReplay {
             } else if let span = nextWait(sleep == nil ? upcoming?.offset : nil) {
                 clock.advance(by: span)
                 // To ask costs less than a turn in which nothing is due.
-                guard turn.isDue(at: clock.now()) else { continue }
+                guard turn.isDue(at: clock.stamp()) else { continue }
                 turn.ingest(.tick)
             } else if let broken {
                 throw broken
@@ -163,7 +163,7 @@ package final class DecisionTally: DecisionListener {
         case .moved(_, to: .suspended, _): suspensions += 1
         case .acknowledged(_, let count, _): acknowledged += count
         case .struck: strikes += 1
-        case .moved, .delivered, .refused, .charged, .lost, .held, .began, .ended, .faulted, .throttled,
+        case .moved, .delivered, .refused, .handedBack, .withdrawn, .advanced, .charged, .lost, .held, .began, .ended, .faulted, .throttled,
             .notWoken:
             break
         }

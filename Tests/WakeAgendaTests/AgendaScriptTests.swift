@@ -1,0 +1,284 @@
+// Random days of many handlers: what must be true after every single step of the agenda, whatever happens.
+import Testing
+import WakeModel
+
+@testable import WakeAgenda
+
+/// Numbers that a seed decides.
+private struct Dice {
+    var state: UInt64
+
+    mutating func roll(_ count: Int) -> Int {
+        state &+= 0x9e37_79b9_7f4a_7c15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
+        return Int((mixed ^ (mixed >> 31)) % UInt64(count))
+    }
+
+    mutating func pick<Element>(_ list: [Element]) -> Element { list[roll(list.count)] }
+}
+
+/// A world to which chance happens, and its judge.
+private struct Script {
+    var world = AgendaWorld()
+    var dice: Dice
+    let canReboot: Bool
+    /// Of what handlers submitted, the earliest begin; and of what a person started or was handed back, nothing.
+    private var earliest: [AgendaKey: Instant] = [:]
+    private var free: Set<AgendaKey> = []
+    private var lastPoll: [HandlerID: Instant] = [:]
+    private var floors: [HandlerID: TimeSpan] = [:]
+    private var judged = 0
+    /// Of these a second run is pending.
+    private var twice: Set<AgendaKey> = []
+    private(set) var faults: [String] = []
+
+    private static let manifests = [
+        "{jobs: [{id: 'a', kind: 'processing', require: ['power']}, {id: 'b', kind: 'refresh'}], poll: {min_interval: '10m'}}",
+        "{jobs: [{id: 'a', kind: 'processing', every: '20m', require: ['network', 'idle'], deadline: '1h', on_deadline: 'skip'}]}",
+        "{after: ['mount:/data'], jobs: [{id: 'a', kind: 'refresh', every: '15m'}, {id: 'c', kind: 'continued'}]}",
+        "{poll: {min_interval: '5m', max_interval: '1h', require: ['network', 'cool']}, jobs: [{id: 'a', kind: 'processing', every: '30m', require: ['power'], deadline: '10m'}]}",
+    ]
+    private static let handlers = (1...4).map { HandlerID(rawValue: UInt32($0)) }
+    private static let conditions: [Condition] = [.power, .network, .idle, .cool, .mount("/data")]
+    private static let conclusions: [Conclusion] = [
+        .acknowledged(.useful), .acknowledged(.nothing), .acknowledged(nil), .acknowledged(.failed), .deadLettered,
+        .crashed, .overrun, .dropped, .withdrawn, .handedBack(until: ["network"]), .handedBack(until: []),
+    ]
+
+    init(seed: UInt64, canReboot: Bool) throws {
+        (dice, self.canReboot) = (Dice(state: seed), canReboot)
+        for (handler, manifest) in zip(Self.handlers, Self.manifests) { try world.configure(manifest, of: handler) }
+        floors = [Self.handlers[0]: .seconds(600), Self.handlers[3]: .seconds(300)]
+        judge()
+    }
+
+    mutating func run(_ steps: Int) throws {
+        for _ in 0..<steps where faults.isEmpty {
+            try act()
+            judge()
+        }
+    }
+
+    private mutating func act() throws {
+        switch dice.roll(20) {
+        case 0...5: world.pass(.seconds(Int64(dice.pick([1, 5, 11, 60, 300, 900, 3600]))))
+        case 6...8: world.set(dice.pick(Self.conditions), dice.roll(3) > 0)
+        case 9...11: conclude()
+        case 12...13: try submit()
+        case 14: world.send(.situated(dice.pick(Self.handlers), dice.pick([.asleep, .awake, .attached, .stopped])))
+        case 15: try order()
+        case 16: operate()
+        case 17: world.send(.overridden(dice.pick(Self.conditions), isTrue: dice.pick([nil, nil, true, false])))
+        case 18: world.sleep(.seconds(Int64(dice.pick([1, 60, 1200, 8000]))))
+        default: try restart()
+        }
+    }
+
+    private mutating func conclude() {
+        guard !world.held.isEmpty else { return }
+        let sequence = dice.pick(world.heldSequences)
+        let conclusion = dice.pick(Self.conclusions)
+        world.conclude(sequence, conclusion, awake: .seconds(Int64(dice.roll(3))), cpu: .milliseconds(200))
+    }
+
+    private mutating func submit() throws {
+        let handler = dice.pick(Self.handlers)
+        let id = dice.pick(["a", "b", "c"])
+        let (wait, more) = (dice.pick([0, 30, 400, 4000]), dice.pick([1, 600, 9000]))
+        let require = dice.pick(["[]", "[\"power\"]", "[\"mount:/data\",\"network\"]"])
+        let strategy = wait == 0 ? dice.pick(["queue", "fail"]) : "queue"
+        let text =
+            "{\"submit\":{\"job\":\"\(id)\",\"not_before_s\":\(wait),\"deadline_s\":\(wait + more),\"require\":\(require),\"strategy\":\"\(strategy)\"}}"
+        let key = AgendaKey(handler, .job, id)
+        let wasRaised = world.held.values.contains { $0.key == key }
+        let now = world.moment.boottime
+        if try world.order(text, of: handler).word != nil {
+            // What is ordered meanwhile comes after the earlier run, or with it where that comes back.
+            if wasRaised { free.insert(key) } else { earliest[key] = now + .seconds(Int64(wait)) }
+            if !wasRaised { free.remove(key) }
+        }
+    }
+
+    private mutating func order() throws {
+        let handler = dice.pick(Self.handlers)
+        let text = dice.pick([
+            "{\"cancel\":{\"job\":\"a\"}}", "{\"cancel\":{\"jobs\":true}}", "{\"poll\":\"never\"}",
+            "{\"poll\":{\"min_interval_s\":900}}", "{\"poll\":{\"min_interval_s\":60}}", "{\"pending\":true}",
+            "{\"register\":\"a\"}", "{\"submit\":{}}",
+        ])
+        if text.contains("cancel") { for id in ["a", "b", "c"] { earliest[AgendaKey(handler, .job, id)] = nil } }
+        try world.order(text, of: handler)
+    }
+
+    private mutating func operate() {
+        let handler = dice.pick(Self.handlers)
+        let key = dice.pick([AgendaKey(handler, .job, "a"), AgendaKey(handler, .poll, "")])
+        free.insert(key)
+        world.send(.operated(key, ref: nil))
+    }
+
+    private mutating func restart() throws {
+        let before = world.pending
+        switch canReboot ? dice.roll(3) : 0 {
+        case 0:
+            world.restart()
+            // Since when the machine is up is no row's to say: what was spread begins at once.
+            if world.moment.boottime - world.cameUpAt > .seconds(30) { compare(before, world.pending) }
+        case 1:
+            world.reboot(off: .seconds(Int64(dice.roll(5000))), synchronized: dice.roll(2) == 0)
+            (earliest, lastPoll) = ([:], [:])
+        default:
+            world.isSynchronized = true
+            world.send(.clockChanged)
+        }
+        for (number, handler) in Self.handlers.enumerated() where dice.roll(8) == 0 {
+            try world.configure(Self.manifests[number], of: handler)
+        }
+    }
+
+    /// What a restart must keep. What only memory held is left out: progress, history, and since when one waits.
+    private mutating func compare(_ before: [PendingEntry], _ after: [PendingEntry]) {
+        guard before.map(\.key) == after.map(\.key) else {
+            return complain("a restart lists \(after.map(\.key)) instead of \(before.map(\.key))")
+        }
+        for (old, new) in zip(before, after) {
+            // What was pressed is queued again, and taken back at once, while a condition is played to be false.
+            let isTakenBack = old.state != .waiting && new.state == .waiting && world.played.values.contains(false)
+            let isSame =
+                (old.state == .waiting) == (new.state == .waiting) && old.due == new.due && old.deadline == new.deadline
+                && old.sequence == new.sequence && old.interval == new.interval || isTakenBack
+            var lost = Set(old.waitsFor.map(\.word)).subtracting(new.waitsFor.map(\.word))
+            // It waits for a slot alone again once its conditions have settled again.
+            if !new.waitsFor.isEmpty { lost.remove("slot") }
+            if !isSame || !lost.isEmpty { complain("a restart makes \(brief(new)) of \(brief(old))") }
+        }
+    }
+
+    private func brief(_ entry: PendingEntry) -> String {
+        let words = entry.waitsFor.map(\.word).joined(separator: "+")
+        return "\(entry.key.handler.rawValue)/\(entry.key.id) \(entry.state) due=\(entry.due?.rfc3339 ?? "-")"
+            + " deadline=\(entry.deadline?.rfc3339 ?? "-") \(words) next=\(entry.nextChance?.rfc3339 ?? "-") now=\(world.wall.rfc3339)"
+            + " last=\(entry.history.suffix(4).map(\.sentence))"
+    }
+
+    private mutating func complain(_ fault: String) { faults.append(fault) }
+}
+
+// What must be true.
+extension Script {
+    mutating func judge() {
+        for item in world.raised[judged...] { judge(item) }
+        judged = world.raised.count
+        let pending = world.pending
+        twice = Set(zip(pending, pending.dropFirst()).filter { $0.key == $1.key }.map(\.0.key))
+        for entry in pending where entry.state == .waiting { judge(entry) }
+        if pending.contains(where: { entry in entry.waitsFor.contains { $0.word == "time" } && entry.waitsFor.count == 1
+        }),
+            world.agenda.nextBoottimeDeadline == nil
+        {
+            complain("an entry waits for time, and there is no deadline")
+        }
+    }
+
+    /// Never before its time, and never while its handler is stopped or gated.
+    private mutating func judge(_ item: AgendaWorld.Raised) {
+        let handler = item.key.handler
+        if world.situations[handler] == .stopped, item.at == world.moment.boottime {
+            complain("raised while stopped: \(item.key)")
+        }
+        if world.gates[handler] == false { complain("raised while gated: \(item.key)") }
+        if item.key.source == .poll {
+            if let last = lastPoll[handler], let floor = floors[handler], !free.contains(item.key), !item.isAgain,
+                item.at - last < floor
+            {
+                complain("polled again after \((item.at - last).spoken)")
+            }
+            lastPoll[handler] = item.at
+        } else if let earliest = earliest[item.key], !free.contains(item.key), !item.isAgain, item.at < earliest {
+            complain("raised before its earliest begin: \(item.key)")
+        }
+        if item.key.source == .job { earliest[item.key] = nil }
+        if !world.held.values.contains(where: { $0.key == item.key }) { free.remove(item.key) }
+    }
+
+    /// Each reason is true, there is one, and after the deadline one of them is hard.
+    private mutating func judge(_ entry: PendingEntry) {
+        if entry.waitsFor.isEmpty { complain("waits for nothing: \(brief(entry))") }
+        for wait in entry.waitsFor where !isTrue(wait.word, entry) {
+            complain("waits for \(wait.word), which is not so: \(brief(entry))")
+        }
+        guard let deadline = entry.deadline else { return complain("has no deadline: \(entry.key)") }
+        let cameUp = world.wall - (world.moment.boottime - world.cameUpAt)
+        // What was handed back beyond its deadline rests first.
+        let late = max(deadline, cameUp + .seconds(30), entry.due ?? deadline) + .seconds(1)
+        if world.wall > late, !entry.waitsFor.contains(where: { isHard($0.word) }) {
+            complain("past its deadline without a hard reason: \(brief(entry))")
+        }
+    }
+
+    private func isHard(_ word: String) -> Bool {
+        if let condition = try? Condition(word: word) { return condition.isHard }
+        return word != "time"
+    }
+
+    private func isTrue(_ word: String, _ entry: PendingEntry) -> Bool {
+        let handler = entry.key.handler
+        switch word {
+        case "time": return entry.nextChance.map { $0 > world.wall } ?? (entry.due.map { $0 > world.wall } ?? false)
+        case "stopped": return world.situations[handler] == .stopped
+        case "gate": return world.gates[handler] == false
+        case "attached": return world.situations[handler] != .attached
+        case "earlier-run": return twice.contains(entry.key)
+        case "slot":
+            return world.held.values.filter { if case .work = $0.occasion.budgetClass { true } else { false } }.count
+                >= 2
+        default: return (try? Condition(word: word)).map { !isSettled($0) } ?? false
+        }
+    }
+
+    /// By the world's own reckoning, which shares nothing with the agenda's.
+    private func isSettled(_ condition: Condition) -> Bool {
+        if let played = world.played[condition] { return played }
+        guard let opened = world.open[condition], let truth = world.truth[condition], truth.isTrue else { return false }
+        return world.moment.monotonic - max(opened, truth.since) >= condition.settle
+    }
+}
+
+@Suite("Random days of the agenda")
+struct AgendaScriptTests {
+    @Test(
+        "in 2,000 random days every waiting entry has a true reason, none is early, and none is raised while it may not be",
+        arguments: 0..<4)
+    func holds(part: Int) throws {
+        for seed in 0..<500 {
+            var script = try Script(seed: UInt64(part * 500 + seed), canReboot: false)
+            try script.run(25)
+            #expect(script.faults == [], "seed \(part * 500 + seed)")
+            if !script.faults.isEmpty { return }
+        }
+    }
+
+    @Test("the same holds in 400 random weeks in which the machine boots, with a right clock or a wrong one")
+    func holdsOverReboots() throws {
+        for seed in 0..<400 {
+            var script = try Script(seed: UInt64(10_000 + seed), canReboot: true)
+            try script.run(40)
+            #expect(script.faults == [], "seed \(10_000 + seed)")
+            if !script.faults.isEmpty { return }
+        }
+    }
+
+    @Test("the same script twice has the same effects, to the last one")
+    func repeats() throws {
+        for seed in 0..<20 {
+            var (one, other) = (
+                try Script(seed: UInt64(seed), canReboot: true), try Script(seed: UInt64(seed), canReboot: true)
+            )
+            try one.run(60)
+            try other.run(60)
+            #expect(one.world.effects == other.world.effects && one.world.effects.count > 20)
+        }
+    }
+}
