@@ -236,6 +236,7 @@ struct ConfigurationTests {
             ("flips", settings.flipKeys),
             ("log", settings.logKeys), ("journal", settings.journalKeys), ("memory", settings.memoryKeys),
             ("thermal", settings.thermalKeys), ("replay", settings.replayKeys),
+            ("alerts", settings.alertKeys),
         ])
         #expect(documented(settingsText) == Set(settings.keys + inSettings))
         for entry in TimerKeys.all {
