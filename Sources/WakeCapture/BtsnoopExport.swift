@@ -146,7 +146,7 @@ private struct CaptureComposer {
         case .connected: connect(&peer, at: time)
         case .disconnected(let reason, _): disconnect(&peer, reason, at: time)
         case .data(.characteristic(let uuid), let bytes): notify(&peer, uuid, bytes, at: time)
-        case .data, .gap, .attention: unheard += 1
+        case .data, .gap, .attention, .occasion: unheard += 1
         }
         peers[place] = peer
     }

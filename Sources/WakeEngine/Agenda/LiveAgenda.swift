@@ -35,6 +35,9 @@ package final class LiveAgenda: AgendaEdges {
 
     package func close(_ condition: Condition) { watches.close(condition) }
 
+    /// What the watches found last, of all conditions that something waits for.
+    package var conditions: [(condition: Condition, isTrue: Bool)] { watches.found }
+
     package func readZone(_ name: String) {
         bridge.turn.schedule(.zone(name, bridge.clockWatch.zone(name)))
     }
