@@ -20,6 +20,12 @@ package protocol EventSink: AnyObject {
     func saw(_ event: DeviceEvent, as sequence: Sequence?)
 }
 
+/// Hears all that happens to the turn from outside, before anything follows from it.
+package protocol InputListener: AnyObject {
+    func hear(_ input: Input, at stamp: Stamp)
+    func hear(_ input: AgendaInput, at stamp: Stamp)
+}
+
 /// Hears each condition of the machine as it is announced to the handlers.
 package protocol NoticeListener: AnyObject {
     func hear(_ notice: Notice)
@@ -49,11 +55,13 @@ package struct TurnListeners {
 
     private var decisions: [any DecisionListener] = []
     private var sinks: [any EventSink] = []
+    private var inputs: [any InputListener] = []
     private var notices: [any NoticeListener] = []
     private var observers: [WeakObserver] = []
 
     package mutating func add(_ listener: any DecisionListener) { decisions.append(listener) }
     package mutating func add(_ sink: any EventSink) { sinks.append(sink) }
+    package mutating func add(_ listener: any InputListener) { inputs.append(listener) }
     package mutating func add(_ listener: any NoticeListener) { notices.append(listener) }
     package mutating func observe(_ observer: any TurnObserver) { observers.append(WeakObserver(target: observer)) }
 
@@ -64,6 +72,10 @@ package struct TurnListeners {
     func hear(_ decision: AgendaDecision, of handler: HandlerID, at stamp: Stamp) {
         for listener in decisions { listener.hear(decision, of: handler, at: stamp) }
     }
+
+    func hear(_ input: Input, at stamp: Stamp) { for listener in inputs { listener.hear(input, at: stamp) } }
+
+    func hear(_ input: AgendaInput, at stamp: Stamp) { for listener in inputs { listener.hear(input, at: stamp) } }
 
     func saw(_ event: DeviceEvent, as sequence: Sequence?) { for sink in sinks { sink.saw(event, as: sequence) } }
 
