@@ -192,7 +192,7 @@ let brokenManifests: [ConfigurationFault] = [
 ]
 
 let brokenSettings: [ConfigurationFault] = [
-    settings("{metered_links: \"wwan*\"}", "metered_links is a text, expected a list of texts"),
+    settings("{metered_links: \"wwan*\"}", "metered_links is \"wwan*\", expected a list of texts"),
     settings("{metered_links: [\"wwan*\", 4]}", "metered_links[1] is 4, expected a text"),
     settings("{controlgroup: \"wake\"}", "unknown key \"controlgroup\"; did you mean \"control_group\"?"),
     settings(
