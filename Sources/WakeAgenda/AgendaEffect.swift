@@ -70,8 +70,22 @@ public struct PendingEntry: Hashable, Sendable {
     public var progressTotal: Int64?
     /// Of a poll, its interval; of a repeating alarm or job the period, where it has one.
     public var interval: TimeSpan?
+    /// Of a poll, by what its due time was reckoned beside the interval.
+    public var pace: Pace?
     /// Its last changes, the newest last, 32 at most.
     public var history: [Change]
+
+    public struct Pace: Hashable, Sendable {
+        /// The due time is a multiple of this, so that polls come together.
+        public var slot: TimeSpan
+        /// The hour of the week that the due time lies in: `Tue 03:00`, in UTC.
+        public var hour: String
+        /// Of the polls in that hour that said whether they were useful, the older ones faded: in thousandths.
+        public var polls: Int64
+        public var useful: Int64
+        /// So few were useful that the poll keeps out of it.
+        public var isQuiet: Bool
+    }
 
     public struct Change: Hashable, Sendable {
         public var at: WallTime

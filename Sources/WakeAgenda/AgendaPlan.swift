@@ -16,5 +16,18 @@ public struct AgendaPlan: Hashable, Sendable {
         try Condition.list(value, for: "\"after\"")
     }
 
+    /// What anything in it may have to wait for, each once.
+    public var conditions: [Condition] {
+        var seen: Set<Condition> = []
+        let all = gates + (poll?.require ?? []) + jobs.flatMap(\.require)
+        return all.filter { seen.insert($0).inserted }
+    }
+
+    /// The zones that its alarms name, each once.
+    public var zones: [String] {
+        let names = (alarms ?? []).compactMap(\.zoneName).filter { $0 != AlarmRule.systemZone }
+        return Set(names).sorted()
+    }
+
     public var isEmpty: Bool { alarms == nil && poll == nil && jobs.isEmpty && gates.isEmpty }
 }

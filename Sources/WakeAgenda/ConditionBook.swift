@@ -39,6 +39,21 @@ struct ConditionBook: Sendable {
 
     func isKnown(_ condition: Condition) -> Bool { played[condition] != nil || watches[condition]?.raw != nil }
 
+    /// Those that something uses, and those that a person plays.
+    var present: Set<Condition> { Set(watches.keys).union(played.keys) }
+
+    /// Something uses it: its source is asked.
+    func isOpen(_ condition: Condition) -> Bool { watches[condition] != nil }
+
+    /// What its source said last; nil where it has said nothing.
+    func raw(_ condition: Condition) -> Bool? { watches[condition]?.raw }
+
+    /// What its source has said for long enough, whatever a person plays.
+    func isSettled(_ condition: Condition) -> Bool { watches[condition]?.isSettled ?? false }
+
+    /// What a person plays.
+    func played(_ condition: Condition) -> Bool? { played[condition]?.isTrue }
+
     /// Since when it is what ``isTrue(_:)`` says; nil where it is not watched.
     func since(_ condition: Condition) -> WallTime? { played[condition]?.since ?? watches[condition]?.since }
 }

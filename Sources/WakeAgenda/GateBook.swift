@@ -44,6 +44,12 @@ struct GateBook: Sendable {
         if !gate.isOpen { step.setGate(of: handler, isOpen: true) }
     }
 
+    /// What a handler's gates wait for; nothing where they are open.
+    func closed(of handler: HandlerID, _ conditions: ConditionBook) -> [Condition] {
+        guard let gate = gates[handler], !gate.isOpen else { return [] }
+        return gate.conditions.filter { !conditions.isTrue($0) }
+    }
+
     /// Opens what may be open, and says which storage went or came back.
     mutating func advance(_ step: inout AgendaStep) {
         let touched = step.changes.conditions.reduce(into: unchecked) { $0.formUnion(users[$1] ?? []) }

@@ -22,6 +22,7 @@ extension PendingEntry {
         if let progressDone { writer.field("done", progressDone) }
         if let progressTotal { writer.field("total", progressTotal) }
         if let interval { writer.field("interval_s", interval.wholeMilliseconds / 1_000) }
+        pace?.write(into: &writer)
         writer.objects("history", history) { writer, change in
             writer.field("at", change.at)
             writer.field("what", change.sentence)
@@ -38,6 +39,18 @@ extension PendingEntry {
         writer.field("waits_for", waitsFor.map(\.word))
         if let nextChance { writer.field("next_chance", nextChance) }
         if let sequence { writer.field("seq", sequence.rawValue) }
+    }
+}
+
+extension PendingEntry.Pace {
+    fileprivate func write(into writer: inout JSONWriter) {
+        writer.field("slot_s", slot.wholeMilliseconds / 1_000)
+        writer.object("bin") { writer in
+            writer.field("hour", hour)
+            writer.field("polls", polls / 1_000)
+            writer.field("useful", useful / 1_000)
+            writer.field("quiet", isQuiet)
+        }
     }
 }
 

@@ -15,12 +15,12 @@ final class AlarmMachine {
 
     private(set) var book = AlarmBook()
     private var plans: [HandlerID: AgendaPlan] = [:]
-    var situations: [HandlerID: HandlerSituation] = [:]
-    var closedGates: Set<HandlerID> = []
+    private var facts: [HandlerID: HandlerFacts] = [:]
     private var zones: [String: Zone?] = [:]
     /// What the database holds.
     private(set) var rows: [AgendaKey: [UInt8]] = [:]
 
+    var keepsLog = true
     /// All that the book asked for, in order.
     private(set) var log: [AgendaEffect] = []
     private(set) var firings: [Firing] = []
@@ -58,8 +58,12 @@ final class AlarmMachine {
 
     /// Of the machine where the tests run: its own zone is Berlin.
     static func zone(_ name: String) -> Zone? {
-        let path = "\(zoneFolder)/\(name == AlarmRule.systemZone ? "Europe/Berlin" : name)"
-        return try? Zone(tzif: bytes(of: path))
+        let name = name == AlarmRule.systemZone ? "Europe/Berlin" : name
+        return known[name] ?? (try? Zone(tzif: bytes(of: "\(zoneFolder)/\(name)")))
+    }
+
+    private static let known = ["Europe/Berlin", "Australia/Lord_Howe", "Pacific/Apia"].reduce(into: [:]) {
+        $0[$1] = try? Zone(tzif: bytes(of: "\(zoneFolder)/\($1)"))
     }
 }
 
@@ -71,6 +75,7 @@ extension AlarmMachine {
         var plan = AgendaPlan()
         plan.alarms = rules
         plans[handler] = plan
+        facts[handler, default: HandlerFacts()].plan = plan
         play { $0.configure(handler, plan, &$1) }
         advance()
     }
@@ -112,16 +117,15 @@ extension AlarmMachine {
     private func conclude(_ sequence: Sequence, of handler: HandlerID, _ conclusion: Conclusion) {
         guard let key = book.key(of: sequence, for: handler) else { return }
         play { $0.conclude(key, conclusion, awake: .zero, cpu: .zero, &$1) }
-        advance()
     }
 
     func situate(_ situation: HandlerSituation, _ handler: HandlerID = .first) {
-        situations[handler] = situation
+        facts[handler, default: HandlerFacts()].situation = situation
         advance()
     }
 
     func gate(isOpen: Bool, _ handler: HandlerID = .first) {
-        if isOpen { closedGates.remove(handler) } else { closedGates.insert(handler) }
+        facts[handler, default: HandlerFacts()].isGateOpen = isOpen
         advance()
     }
 
@@ -129,6 +133,9 @@ extension AlarmMachine {
         zones[name] = .some(zone)
         advance()
     }
+
+    /// A row as a broken card gives it back.
+    func damage(_ id: String) { rows[AgendaKey(.first, .alarm, id)] = Array("{\"rule\":".utf8) }
 
     func raiseNow(_ id: String) -> Bool {
         var isKnown = false
@@ -159,7 +166,7 @@ extension AlarmMachine {
 
     /// The earlier of both clocks', on CLOCK_BOOTTIME.
     var deadline: Instant? {
-        Instant.earlier(book.nextBoottime, book.nextWall.map { boottime + $0.since(wall) })
+        Instant.earlier(book.nextBoottime, book.nextWall.map { boottime + $0.elapsed(since: wall) })
     }
 
     func sleep(seconds: Int64) {
@@ -228,15 +235,10 @@ extension AlarmMachine {
 // The step, and what follows from it.
 extension AlarmMachine {
     var step: AgendaStep {
-        var handlers: [HandlerID: HandlerFacts] = [:]
-        for (handler, plan) in plans {
-            handlers[handler] = HandlerFacts(
-                plan: plan, situation: situations[handler] ?? .asleep, isGateOpen: !closedGates.contains(handler))
-        }
         let moment = Moment(monotonic: boottime - slept, boottime: boottime)
         return AgendaStep(
             stamp: Stamp(moment: moment, wall: wall, isClockSynchronized: isSynced), bootID: "boot-\(boot)",
-            zones: zones, handlers: handlers, seed: 7, cameUpAt: cameUpAt)
+            zones: zones, handlers: facts, seed: 7, cameUpAt: cameUpAt)
     }
 
     func advance() {
@@ -252,7 +254,7 @@ extension AlarmMachine {
     private func play(_ act: (inout AlarmBook, inout AgendaStep) -> Void) {
         var step = step
         act(&book, &step)
-        log += step.effects
+        if keepsLog { log += step.effects }
         // All effects of one step are performed before the next input.
         let isFirst = followUps.isEmpty && !isPlaying
         followUps += step.effects.compactMap(perform)
@@ -299,6 +301,15 @@ extension AlarmMachine {
         let key = AgendaKey(handler, .alarm, id)
         let told = firings.filter { $0.key == key }.reduce(0) { $0 + 1 + $1.missed }
         return told + (book.entries[key]?.missed ?? 0)
+    }
+
+    /// Of each alarm, one after the other.
+    var duesGrow: Bool {
+        var last: [AgendaKey: WallTime] = [:]
+        return firings.allSatisfy { firing in
+            defer { last[firing.key] = firing.due }
+            return last[firing.key].map { $0 < firing.due } ?? true
+        }
     }
 
     func dues(_ id: String) -> [String] {

@@ -140,7 +140,10 @@ struct ConditionWatchesTests {
         .enabled(if: Machine.makesNamespaces, "needs root"))
     func covered() throws {
         let bench = try ConditionBench { places, _ in places.intervals.look = .seconds(3_600) }
-        let place = "\(bench.directory)/disk"
+        // Where no other test makes or removes anything, which would be told of too.
+        let quiet = makeDirectory("/srv/wakebridge-conditions-XXXXXX")
+        defer { Directory.removeTree(quiet) }
+        let place = "\(quiet)/disk"
         mkdir(place, 0o755)
         put("key", at: "\(place)/key")
         let condition = Condition.unlocked("\(place)/key")

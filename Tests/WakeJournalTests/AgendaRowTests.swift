@@ -37,7 +37,7 @@ struct AgendaRowTests {
     func isOneCommit() throws {
         let library = try scratch.crashLibrary()
         var most = 0
-        for write in stride(from: 1, through: 120, by: 3) {
+        for write in stride(from: 1, through: 600, by: 13) {
             let scratch = Scratch()
             shell("DEATH_AFTER=\(write) LD_PRELOAD=\(library) '\(try crasher())' \(scratch.path) agenda")
             let journal = try scratch.journal()
@@ -83,7 +83,7 @@ struct AgendaRowTests {
         for id in ["pill", "tea"] { journal?.setEntry(entry(id)) }
         journal?.close(clean: true)
         journal = nil
-        try scratch.tamper(scratch.disk, "UPDATE agenda SET value='{\\"due\\":9}' WHERE id='tea'".replacing("\\", with: ""))
+        try scratch.tamper(scratch.disk, "UPDATE agenda SET value='{\"due\":9}' WHERE id='tea'")
         let next = try scratch.journal()
         #expect(next.entries() == [entry("pill")])
         #expect(next.recover().losses.contains { $0.sentence.contains("cannot be believed and do not come due") })

@@ -28,9 +28,14 @@ extension AlarmBook: AgendaBook {
         own(handler)
         handlers[handler]?.isConfigured = true
         handlers[handler]?.mayOrder = plan.alarms != nil
+        readObstacle(of: handler, &step)
         let declared = Set((plan.alarms ?? []).map(\.id))
         for key in keys(of: handler) where !declared.contains(key.id) {
-            if entries[key]?.isDeclared == true || plan.alarms == nil { withdraw(key, &step) } else { consider(key, &step) }
+            if entries[key]?.isDeclared == true || plan.alarms == nil {
+                withdraw(key, &step)
+            } else {
+                consider(key, &step)
+            }
         }
         for rule in plan.alarms ?? [] { declare(rule, handler, &step) }
         readZones(&step)

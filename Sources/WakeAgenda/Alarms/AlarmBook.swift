@@ -21,6 +21,10 @@ struct AlarmBook: Sendable {
     private var handedBack = EntryIndex()
     /// Orders whose zone is not known yet.
     var waiting: [WaitingOrder] = []
+    /// Those with alarms that wait for another reason to wake.
+    private var ridingOwners: Set<HandlerID> = []
+    /// What was known of the handlers at the last look.
+    private var facts: [HandlerID: HandlerFacts] = [:]
     /// How many alarms go by the calendar: while there are any, the end of the wait for the clock is a deadline.
     private var calendarCount = 0
 
@@ -115,7 +119,10 @@ extension AlarmBook {
         case .boottime(let instant), .riding(let instant):
             boottime.insert(key, at: instant.nanoseconds)
             if wakes { wakingBoottime.insert(key, at: instant.nanoseconds) }
-            if case .riding = place { handlers[key.handler]?.riding.insert(key.id) }
+            if case .riding = place {
+                handlers[key.handler]?.riding.insert(key.id)
+                ridingOwners.insert(key.handler)
+            }
         case .parked: handlers[key.handler]?.parked.insert(key.id)
         }
     }
@@ -131,6 +138,7 @@ extension AlarmBook {
             boottime.remove(key, at: instant.nanoseconds)
             if entry.rule.wakesMachine { wakingBoottime.remove(key, at: instant.nanoseconds) }
             handlers[key.handler]?.riding.remove(key.id)
+            if handlers[key.handler]?.riding.isEmpty ?? true { ridingOwners.remove(key.handler) }
         case .parked: handlers[key.handler]?.parked.remove(key.id)
         }
         entries[key]?.place = .nowhere
@@ -164,27 +172,31 @@ extension AlarmBook {
         letRide(&step)
     }
 
-    /// What had to wait for its handler goes on where nothing is in the way any more.
     private mutating func readObstacles(_ step: inout AgendaStep) {
-        for handler in owners {
-            let word = obstacle(of: handler, step)
-            if word != handlers[handler]?.obstacle?.word {
-                handlers[handler]?.obstacle = word.map { PendingEntry.Wait(word: $0, since: step.wall) }
-            }
-            guard word == nil, let parked = handlers[handler]?.parked, !parked.isEmpty else { continue }
-            for id in parked.sorted() { consider(AgendaKey(handler, .alarm, id), &step) }
+        // Nearly always the same: then this costs nothing, however many handlers there are.
+        guard facts != step.handlers else { return }
+        facts = step.handlers
+        for handler in owners { readObstacle(of: handler, &step) }
+    }
+
+    /// What had to wait for its handler goes on where nothing is in the way any more.
+    mutating func readObstacle(of handler: HandlerID, _ step: inout AgendaStep) {
+        let word = obstacle(of: handler, step)
+        if word != handlers[handler]?.obstacle?.word {
+            handlers[handler]?.obstacle = word.map { PendingEntry.Wait(word: $0, since: step.wall) }
         }
+        guard word == nil, let parked = handlers[handler]?.parked, !parked.isEmpty else { return }
+        for id in parked.sorted() { consider(AgendaKey(handler, .alarm, id), &step) }
     }
 
     /// In the words of ``PendingEntry/Wait``.
     func obstacle(of handler: HandlerID, _ step: AgendaStep) -> String? {
-        guard handlers[handler]?.isConfigured == true else { return "stopped" }
-        return step.obstacle(of: handler)
+        handlers[handler]?.isConfigured == true ? step.obstacle(of: handler) : "stopped"
     }
 
     /// What may wait for another reason to wake its handler goes along with one.
     private mutating func letRide(_ step: inout AgendaStep) {
-        for handler in owners {
+        for handler in ridingOwners.sorted() {
             guard let riding = handlers[handler]?.riding, !riding.isEmpty else { continue }
             guard isAwake(handler, step) || step.raises(for: handler) else { continue }
             for id in riding.sorted() { consider(AgendaKey(handler, .alarm, id), mayRide: false, &step) }
@@ -207,8 +219,8 @@ extension AlarmBook {
         case .owed(let occurrence, let words): return consider(occurrence, until: words, of: key, &step)
         case .idle: break
         }
-        guard !entry.isSpent, mayRun(entry) else { return }
         let zone = entry.rule.zoneName.map { zones.look(for: $0, &step) }
+        guard !entry.isSpent, mayRun(entry) else { return }
         guard let overdue = entry.overdue(step, in: zone?.zone) else { return place(key, entry.next(in: zone?.zone)) }
         guard obstacle(of: key.handler, step) == nil else { return place(key, .parked) }
         settle(overdue, of: key, mayRide: mayRide, &step)
@@ -296,7 +308,8 @@ extension AlarmBook {
         entries[key]?.note(word, occurrence.missed, due: occurrence.due, at: step.wall)
         step.decide(key, "raised alarm \(key.id) due \(occurrence.due.rfc3339) missed \(occurrence.missed)")
         store(key, &step)
-        step.emit(.raise(key, Occasion(name: "alarm.fired", budgetClass: .data, payload: payload(occurrence, rule, step))))
+        step.emit(
+            .raise(key, Occasion(name: "alarm.fired", budgetClass: .data, payload: payload(occurrence, rule, step))))
         if !again, let alert = rule.alert, step.facts(of: key.handler).situation != .attached {
             step.emit(.alert(key.handler, alarm: key.id, text: alert))
         }

@@ -1,8 +1,10 @@
-// One alarm and how far it has come: what is accounted for, what is on its way to the handler, and what it has not told yet.
+// One alarm and how far it has come: what is accounted for, what is on its way, and what it has not told yet.
 import WakeModel
 
 struct AlarmEntry: Hashable, Sendable {
-    var rule: AlarmRule
+    var rule: AlarmRule { didSet { storedRule = rule.json } }
+    /// Made once: a row is written at every firing.
+    private(set) var storedRule: [UInt8]
     /// By the manifest; otherwise the handler ordered it.
     var isDeclared: Bool
     var course: AlarmCourse
@@ -48,6 +50,7 @@ struct AlarmEntry: Hashable, Sendable {
 
     init(rule: AlarmRule, isDeclared: Bool, course: AlarmCourse, since: WallTime) {
         (self.rule, self.isDeclared, self.course, self.since) = (rule, isDeclared, course, since)
+        storedRule = rule.json
     }
 
     static let historyLimit = 32

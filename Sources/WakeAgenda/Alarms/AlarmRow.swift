@@ -55,14 +55,14 @@ extension AlarmEntry {
         recall(value["history"]?.array?.compactMap { AlarmChange(stored: $0) } ?? [])
     }
 
-    /// Of its history the last changes alone: a row is written at every firing.
-    private static let storedChanges = 8
+    /// Of its history the last changes alone, which say how it fired last.
+    private static let storedChanges = 4
 
     func row(of key: AgendaKey, seen: Instant) -> AgendaRow {
         var writer = JSONWriter(reserving: 768)
         writer.object {
             $0.key("rule")
-            rule.write(into: &$0)
+            $0.fragment(storedRule)
             if isDeclared { $0.field("declared", true) }
             if isSpent { $0.field("spent", true) }
             if missed != 0 { $0.field("missed", missed) }
@@ -162,7 +162,8 @@ extension AlarmChange {
 
 extension AlarmRule {
     /// As an order writes it, so that one reader reads both.
-    func write(into writer: inout JSONWriter) {
+    var json: [UInt8] {
+        var writer = JSONWriter(reserving: 256)
         writer.object {
             $0.field("id", id)
             schedule.write(into: &$0)
@@ -173,6 +174,7 @@ extension AlarmRule {
             $0.fragment(data)
             if let alert { $0.field("alert", alert) }
         }
+        return writer.bytes
     }
 }
 

@@ -104,11 +104,13 @@ struct PollEntry: Sendable {
 
     func listed(_ step: AgendaStep) -> PendingEntry {
         let isWaiting = lending.isWaiting
-        return PendingEntry(
+        var entry = PendingEntry(
             key: key, state: lending.state, due: step.wallTime(at: due),
             deadline: step.wallTime(at: due + limits.ceiling),
             waitsFor: isWaiting ? waits(step) : [], nextChance: isWaiting ? requirement(step).nextChance(step) : nil,
             sequence: lending.sequence, interval: pace.interval, history: history.changes)
+        entry.pace = hours.pace(at: step.wallTime(at: due), slot: pace.grid)
+        return entry
     }
 }
 

@@ -48,6 +48,15 @@ struct PollHours: Hashable, Sendable {
         return bin.isQuiet
     }
 
+    /// What is known of the hour that a poll is due in.
+    func pace(at time: WallTime, slot: TimeSpan) -> PendingEntry.Pace {
+        let (index, week) = Self.place(of: time)
+        var bin = bins[index] ?? Bin(week: week)
+        bin.fade(to: week)
+        return PendingEntry.Pace(
+            slot: slot, hour: Self.name(of: time), polls: bin.polls, useful: bin.useful, isQuiet: bin.isQuiet)
+    }
+
     /// The end of the quiet hours that `time` lies in; nil where it lies in none.
     func quietEnd(of time: WallTime) -> WallTime? {
         var end = time

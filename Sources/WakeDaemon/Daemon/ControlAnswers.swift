@@ -36,6 +36,10 @@ final class ControlAnswers {
             let report = report(try handlerStatus(name))
             return .json { $0.handler(report) }
         case .why(let name): return why(try handlerStatus(name))
+        case .pending(let name): return try pending(name)
+        case .raise(let entry, let name): return try raise(entry, of: name)
+        case .conditions: return conditions()
+        case .play(let condition): return try play(condition)
         case .devices(nil): return knownDevices()
         case .devices(let name?): return try knownDevice(name)
         case .request(let request): return try perform(request)
@@ -97,6 +101,8 @@ final class ControlAnswers {
         status.status = bridge.executor.status(of: standing.handler)
         status.lastExit = standing.lastEnd?.wireName
         status.unbonded = unbonded(of: standing).map(\.alias)
+        let outlook = bridge.turn.outlook(of: standing.handler)
+        (status.scheduled, status.nextDue) = (outlook.count, outlook.next)
         return status
     }
 
@@ -144,6 +150,7 @@ final class ControlAnswers {
                     }
                 }
                 writer.endArray()
+                writeSchedule(of: standing.handler, into: &writer)
             }
         }
     }

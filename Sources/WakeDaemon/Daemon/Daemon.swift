@@ -61,7 +61,9 @@ public final class Daemon {
         bus = SystemBus(on: bridge.loop)
         monitors = try MachineMonitors(of: bridge, bus: bus, settings)
         sources = try LiveSources(bridge, stateDirectory: options.stateDirectory)
-        agenda = LiveAgenda(of: bridge, bus: bus, ConditionPlaces(stateDirectory: options.stateDirectory))
+        agenda = LiveAgenda(
+            of: bridge, bus: bus, ConditionPlaces(stateDirectory: options.stateDirectory, settings),
+            hook: AlertPrograms(settings.alerts, of: bridge))
         if Self.replay(options, settings) == nil {
             try sources.watch(
                 options.sources, bus: bus, stateDirectory: options.stateDirectory, adapterPins: settings.adapterPins)
@@ -91,6 +93,7 @@ public final class Daemon {
         let status = try bridge.loop.run()
         server?.close()
         sources.stop()
+        agenda.close()
         bridge.close()
         return status
     }
@@ -143,6 +146,7 @@ public final class Daemon {
         let devices = bridge.catalog.devices.compactMap { $0.map { (alias: $0.device.alias, source: $0.device.uri) } }
         return warnings + handlers.compactMap { ManifestWarnings.ofProgram($0, bridge.accounts) }
             + ManifestWarnings.ofUnknownDevices(handlers, known: devices)
+            + handlers.flatMap { ManifestWarnings.ofAbsentPlaces($0) }
     }
 
     /// Who drops in a manifest may have brought the profile that it names just before. What is told is new.

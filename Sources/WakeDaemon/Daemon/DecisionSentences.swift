@@ -1,4 +1,5 @@
-// What operators are told of the core's decisions: the same sentence in `why` and in a handler's log.
+// What operators are told of the decisions of core and agenda: the same sentence in `why` and in a handler's log.
+import WakeAgenda
 import WakeCore
 import WakeEngine
 import WakeModel
@@ -37,4 +38,30 @@ extension Decision {
         case .moved, .delivered, .acknowledged, .began, .ended, .advanced, .faulted, .notWoken: nil
         }
     }
+}
+
+extension AgendaDecision {
+    /// Nil for the ordinary course of an entry, which its own history tells.
+    var sentence: String? {
+        let words = wireName.split(separator: " ")
+        switch words.first {
+        case "drop": return "what was stored of \(entry) cannot be read, and is forgotten"
+        case "skip": return "\(entry) was skipped: at its deadline it still waited for \(waitedFor)"
+        case "skipped": return "\(entry) could not be raised in time, and counts as missed"
+        case "folded": return "\(entry) was late and so near to the next one that it counts as missed with it"
+        case "lost": return "\(entry) lost \(words.dropFirst().joined(separator: " ")), on which it relies; it comes back"
+        case "undeclared": return gone
+        case "cancel" where words.dropFirst().first == "manifest": return gone
+        case "too-many": return "\(entry) is not set: this handler has \(AlarmRule.limit) alarms already; cancel some"
+        case "dead-lettered": return "\(entry) was given up, and lies among the dead letters"
+        default: return nil
+        }
+    }
+
+    private var gone: String { "\(entry) is gone, for the manifest declares it no more" }
+
+    private var waitedFor: Substring { wireName.drop { $0 != "=" }.dropFirst() }
+
+    /// `job backup`, `the poll`.
+    private var entry: String { key.id.isEmpty ? "the \(key.source.rawValue)" : "\(key.source.rawValue) \(key.id)" }
 }

@@ -4,17 +4,6 @@ import WakeCore
 import WakeJournal
 import WakeModel
 
-/// What the agenda asks of the world outside the turn. Performed after the commit.
-package protocol AgendaEdges: AnyObject {
-    /// Something waits for the condition, or relies on it, from now on or no more.
-    func open(_ condition: Condition)
-    func close(_ condition: Condition)
-    func readZone(_ name: String)
-    func alert(_ handler: HandlerID, alarm: String, text: String)
-    /// Whether a person is attached to any handler.
-    func setAttached(_ isAttached: Bool)
-}
-
 /// Owns the agenda, the origins of its entries, and what it is still to be told. The turn steps it until it is quiet.
 final class AgendaStage {
     private var agenda: Agenda
@@ -30,7 +19,8 @@ final class AgendaStage {
     /// Origins that the core knows the owner of.
     private var introduced: Set<EventOrigin> = []
     private var outward: [AgendaEffect] = []
-    weak var edges: (any AgendaEdges)?
+    /// The entry whose occasion is being raised, until it has a number.
+    private var raising: AgendaKey?
 
     /// - Parameter seed: of all that is spread.
     init(journal: Journal, catalog: Catalog, seed: UInt64) {
@@ -128,7 +118,18 @@ final class AgendaStage {
         return (origin, introduced.insert(origin).inserted)
     }
 
-    func recordRaised(_ key: AgendaKey, as sequence: Sequence) {
+    /// What `body` makes the core append is the entry's occasion; where it appends nothing, the core knows no such handler.
+    func raise(_ key: AgendaKey, _ body: () -> Void) {
+        raising = key
+        body()
+        if raising != nil { receive(.refused(key)) }
+        raising = nil
+    }
+
+    /// The occasion that is being raised has this number: told before anything that becomes of it.
+    func recordRaised(as sequence: Sequence) {
+        guard let key = raising else { return }
+        raising = nil
         origins.raise(key, as: sequence)
         receive(.raised(key, sequence))
     }
@@ -142,19 +143,10 @@ final class AgendaStage {
 
     func hold(_ effect: AgendaEffect) { outward.append(effect) }
 
-    /// After the commit that holds their cause.
-    func performOutward() {
-        let effects = outward
-        outward.removeAll(keepingCapacity: true)
-        for effect in effects {
-            switch effect {
-            case .open(let condition): edges?.open(condition)
-            case .close(let condition): edges?.close(condition)
-            case .readZone(let name): edges?.readZone(name)
-            case .alert(let handler, let alarm, let text): edges?.alert(handler, alarm: alarm, text: text)
-            case .raise, .withdraw, .press, .answer, .store, .erase, .gate, .notify, .decision: break
-            }
-        }
+    /// What is to be performed, after the commit that holds its cause.
+    func removeOutward() -> [AgendaEffect] {
+        defer { outward.removeAll(keepingCapacity: true) }
+        return outward
     }
 
     // MARK: Asking
@@ -173,6 +165,22 @@ final class AgendaStage {
         if let handler, !concerned.contains(handler) { return [] }
         return agenda.pending(of: handler, at: stamp)
     }
+
+    func outlook(of handler: HandlerID, at stamp: Stamp) -> AgendaOutlook {
+        concerned.contains(handler) ? agenda.outlook(of: handler, at: stamp) : AgendaOutlook()
+    }
+
+    func closedGates(of handler: HandlerID, at stamp: Stamp) -> [PendingEntry.Wait] {
+        agenda.closedGates(of: handler, at: stamp)
+    }
+
+    func conditions(at stamp: Stamp) -> [ConditionStanding] { agenda.conditions(at: stamp) }
+
+    func startable(_ source: AgendaSource, of handler: HandlerID) -> [String] {
+        agenda.startable(source, of: handler)
+    }
+
+    func obstacle(to key: AgendaKey, at stamp: Stamp) -> OperationObstacle? { agenda.obstacle(to: key, at: stamp) }
 }
 
 extension AgendaSource {

@@ -28,6 +28,19 @@ package protocol NoticeListener: AnyObject {
 /// Is called after every turn, when all is committed and performed.
 package protocol TurnObserver: AnyObject {
     func turnEnded()
+    /// What the agenda asks of the world outside the turn; what caused it is committed.
+    func perform(_ effect: AgendaEffect)
+    /// Whether a person is attached to any handler.
+    func attachmentChanged(_ isAttached: Bool)
+    /// The wall clock was set, or a zone that was asked for has other rules.
+    func clockChanged(_ change: ClockWatch.Change)
+}
+
+extension TurnObserver {
+    package func turnEnded() {}
+    package func perform(_ effect: AgendaEffect) {}
+    package func attachmentChanged(_ isAttached: Bool) {}
+    package func clockChanged(_ change: ClockWatch.Change) {}
 }
 
 /// A list of each. The turn owns what it calls amid its work; observers may end before it.
@@ -55,6 +68,14 @@ package struct TurnListeners {
     func saw(_ event: DeviceEvent, as sequence: Sequence?) { for sink in sinks { sink.saw(event, as: sequence) } }
 
     func hear(_ notice: Notice) { for listener in notices { listener.hear(notice) } }
+
+    func perform(_ effect: AgendaEffect) { for observer in observers { observer.target?.perform(effect) } }
+
+    func attachmentChanged(_ isAttached: Bool) {
+        for observer in observers { observer.target?.attachmentChanged(isAttached) }
+    }
+
+    func clockChanged(_ change: ClockWatch.Change) { for observer in observers { observer.target?.clockChanged(change) } }
 
     /// By index: to iterate would copy each weak reference.
     func turnEnded() { for index in observers.indices { observers[index].target?.turnEnded() } }

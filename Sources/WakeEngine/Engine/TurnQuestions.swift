@@ -20,6 +20,18 @@ extension Turn {
     }
     /// What is scheduled for one handler, or for all.
     package func pending(of handler: HandlerID?) -> [PendingEntry] { agenda.pending(of: handler, at: clock.stamp()) }
+    /// How much that is, and what comes due next.
+    package func outlook(of handler: HandlerID) -> AgendaOutlook { agenda.outlook(of: handler, at: clock.stamp()) }
+    /// What a handler's gates wait for; empty where they are open.
+    package func closedGates(of handler: HandlerID) -> [PendingEntry.Wait] {
+        agenda.closedGates(of: handler, at: clock.stamp())
+    }
+    package var conditions: [ConditionStanding] { agenda.conditions(at: clock.stamp()) }
+    /// What a person may have raised of a source.
+    package func startable(_ source: AgendaSource, of handler: HandlerID) -> [String] {
+        agenda.startable(source, of: handler)
+    }
+    package func obstacle(to key: AgendaKey) -> OperationObstacle? { agenda.obstacle(to: key, at: clock.stamp()) }
     var nextSequence: Sequence { ask { $0.nextSequence } }
     package var isSettled: Bool { ask { $0.isSettled } }
     var isQuiet: Bool { ask { $0.isQuiet } }

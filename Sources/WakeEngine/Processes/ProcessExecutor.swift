@@ -23,6 +23,14 @@ enum Suspension {
         case .stopSignals: .none
         }
     }
+
+    /// Where one process is to be started, frozen.
+    func makeContainer(named name: String, _ limits: LeafLimits) throws(SystemError) -> ProcessContainer {
+        switch self {
+        case .cgroup(let tree): .cgroup(try tree.makeLeaf(named: name, limits: limits))
+        case .stopSignals: .processGroup(ProcessGroup())
+        }
+    }
 }
 
 /// Who wrote a log line.

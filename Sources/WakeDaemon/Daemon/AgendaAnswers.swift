@@ -1,0 +1,166 @@
+// What the daemon answers about what is scheduled: pending entries, those that a person starts, and the conditions they wait for.
+import WakeAgenda
+import WakeControl
+import WakeCore
+import WakeEngine
+import WakeModel
+
+extension ControlAnswers {
+    // MARK: What is pending
+
+    func pending(_ name: String?) throws(ControlRefusal) -> ControlResponse {
+        let handler = try name.map { name throws(ControlRefusal) in try self.handler(name) }
+        let entries = bridge.turn.pending(of: handler)
+        return .json { writer in
+            writer.object { writer in
+                writer.list("pending", entries) { write($1, into: &$0) }
+                // What can be started although nothing of it is pending.
+                if let handler { writer.field("jobs", bridge.turn.startable(.job, of: handler)) }
+            }
+        }
+    }
+
+    func write(_ entry: PendingEntry, into writer: inout JSONWriter) {
+        entry.write(of: bridge.catalog.name(of: entry.key.handler), into: &writer)
+    }
+
+    // MARK: What a person starts
+
+    func raise(_ entry: ScheduledEntry, of name: String) throws(ControlRefusal) -> ControlResponse {
+        let key = AgendaKey(entry, of: try handler(name))
+        if let obstacle = bridge.turn.obstacle(to: key) { throw refusal(of: entry, name, obstacle) }
+        bridge.turn.schedule(.operated(key, ref: nil))
+        let standing = bridge.turn.pending(of: key.handler).first { $0.key == key }
+        return .json { writer in
+            writer.object { writer in
+                writer.field("done", true)
+                writer.key("entry")
+                if let standing { write(standing, into: &writer) } else { writer.null() }
+            }
+        }
+    }
+
+    private func refusal(
+        of entry: ScheduledEntry, _ name: String, _ obstacle: OperationObstacle
+    ) -> ControlRefusal {
+        switch obstacle {
+        case .unknown(let known): return unknown(entry, name, known)
+        case .stopped:
+            return conflict(
+                "\(entry.words) of handler '\(name)' cannot be started while the handler is stopped",
+                "let it run again with: wakebridge start \(name)")
+        case .gated(let conditions):
+            return conflict(
+                "\(entry.words) of handler '\(name)' cannot be started before the handler's gates have opened",
+                "they wait for \(conditions.map(\.word).joined(separator: ", ")); for a test, open one with: "
+                    + "wakebridge simulate condition \(conditions.first?.word ?? "WORD") on")
+        case .underWay(let state):
+            let words = state == .running ? "runs already" : "is on its way to the handler already"
+            return conflict(
+                "\(entry.words) of handler '\(name)' \(words)", "see how it stands with: wakebridge pending \(name)")
+        }
+    }
+
+    private func conflict(_ message: String, _ advice: String) -> ControlRefusal {
+        ControlRefusal(.conflict, code: "conflict", message: message, advice: advice)
+    }
+
+    private func unknown(_ entry: ScheduledEntry, _ name: String, _ known: [String]) -> ControlRefusal {
+        let (what, id, key) =
+            switch entry {
+            case .job(let id): ("job", id, "jobs")
+            case .alarm(let id): ("alarm", id, "alarms")
+            case .poll: ("poll", "", "poll")
+            }
+        let none = "it has none; its manifest declares them in \"\(key)\""
+        let advice = known.isEmpty ? none : "it has \(known.listed).\(suggestion(for: id, among: known))"
+        return ControlRefusal(
+            .notFound, code: "unknown-entry",
+            message: "handler '\(name)' has no \(what)" + (id.isEmpty ? "" : " '\(id)'"), advice: advice)
+    }
+
+    // MARK: Conditions
+
+    func conditions() -> ControlResponse {
+        .json { writer in
+            writer.object { writer in
+                writer.objects("conditions", bridge.turn.conditions) { write($1, into: &$0) }
+            }
+        }
+    }
+
+    private func write(_ standing: ConditionStanding, into writer: inout JSONWriter) {
+        writer.field("word", standing.condition.word)
+        writer.field("hard", standing.condition.isHard)
+        writer.field("open", standing.isOpen)
+        writer.field("raw", standing.raw)
+        writer.field("settled", standing.isSettled)
+        writer.field("played", standing.played)
+        writer.field("since", standing.since)
+        writer.objects("waits", standing.waiting) { writer, key in
+            writer.field("handler", bridge.catalog.name(of: key.handler))
+            writer.field("source", key.source.rawValue)
+            if !key.id.isEmpty { writer.field("id", key.id) }
+        }
+    }
+
+    func play(_ play: ConditionPlay) throws(ControlRefusal) -> ControlResponse {
+        let condition: Condition
+        do throws(ProtocolFault) { condition = try Condition(word: play.word) } catch {
+            let fault = ControlRefusal(error, .notFound)
+            throw ControlRefusal(.notFound, code: "unknown-condition", message: fault.message, advice: fault.advice)
+        }
+        bridge.turn.schedule(.overridden(condition, isTrue: play.value.isTrue))
+        return .done
+    }
+}
+
+extension ControlAnswers {
+    /// For `why`: what is scheduled, and what the gates wait for.
+    func writeSchedule(of handler: HandlerID, into writer: inout JSONWriter) {
+        writer.list("scheduled", bridge.turn.pending(of: handler)) { write($1, into: &$0) }
+        writer.objects("gates", bridge.turn.closedGates(of: handler)) { writer, wait in
+            writer.field("for", wait.word)
+            writer.field("since", wait.since)
+        }
+    }
+}
+
+extension JSONWriter {
+    /// Appends `null` where it is not known.
+    fileprivate mutating func field(_ name: StaticString, _ value: Bool?) {
+        key(name)
+        if let value { boolean(value) } else { null() }
+    }
+}
+
+extension AgendaKey {
+    fileprivate init(_ entry: ScheduledEntry, of handler: HandlerID) {
+        switch entry {
+        case .job(let id): self.init(handler, .job, id)
+        case .alarm(let id): self.init(handler, .alarm, id)
+        case .poll: self.init(handler, .poll, "")
+        }
+    }
+}
+
+extension ScheduledEntry {
+    fileprivate var words: String {
+        switch self {
+        case .job(let id): "job '\(id)'"
+        case .alarm(let id): "alarm '\(id)'"
+        case .poll: "the poll"
+        }
+    }
+}
+
+extension ConditionPlay.Value {
+    /// Nil for what its source says.
+    fileprivate var isTrue: Bool? {
+        switch self {
+        case .on: true
+        case .off: false
+        case .real: nil
+        }
+    }
+}
