@@ -119,8 +119,8 @@ struct AlarmRuleTests {
         #expect(fault?.advice.isEmpty == false)
     }
 
-    @Test("the table of malformed alarms is as long as was promised, and names every code but once")
-    func isLong() { #expect(malformed.count >= 60) }
+    @Test("the table of malformed alarms has at least sixty rows, each of them another one")
+    func isLong() { #expect(Set(malformed.map(\.json)).count >= 60) }
 
     @Test("spans are understood with their unit and in seconds, and times with and without seconds")
     func understands() throws {
