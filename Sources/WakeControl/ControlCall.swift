@@ -50,6 +50,8 @@ public struct ConditionPlay: Hashable, Sendable {
     /// As it was sent: `power`, `mount:/data`.
     public var word: String
     public var value: Value
+
+    package init(word: String, value: Value) { (self.word, self.value) = (word, value) }
 }
 
 /// Something that is simulated for a test.

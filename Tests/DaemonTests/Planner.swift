@@ -141,3 +141,8 @@ final class Planner {
 
         """
 }
+
+extension Instant {
+    /// As handlers note when they heard something.
+    var seconds: Double { Double(nanoseconds) / 1e9 }
+}
