@@ -25,8 +25,8 @@ struct LongScheduleTests {
         func due(_ floor: Int) throws -> Double {
             _ = try planner.ask(id, "{\"poll\":{\"min_interval_s\":\(floor)}}")
             let entry = try #require(try planner.pending(id).first)
-            let milliseconds = try #require(milliseconds(entry["due"]))
-            return base + Double(milliseconds - wall) / 1_000
+            let due = try #require(milliseconds(entry["due"]))
+            return base + Double(due - wall) / 1_000
         }
         let first = try due(60) - base
         let floor = Int(first) + 2
