@@ -106,7 +106,7 @@ extension HandlerManifest {
 private func playVirtually(_ reader: TraceReader, _ options: ReplayOptions, _ decisions: LineFile?) throws -> Int32 {
     let profiles = ProfileLibrary.known()
     let manifests = try options.manifests.map { try HandlerManifest.replayed($0, profiles) } ?? []
-    let replay = try VirtualReplay(reader, profiles: profiles, manifests: manifests, work: options.work)
+    let replay = try VirtualReplay(reader, profiles: profiles, manifests: manifests, jobs: options.work)
     if let decisions { replay.logDecisions { decisions.write($0) } }
     let printer = try LineFile.standardOutput()
     // The part before a broken line is shown too.

@@ -12,7 +12,7 @@ struct ReplayOptions: Hashable {
     var manifest: String?
     /// The folder of manifests whose programs are not run.
     var manifests: String?
-    /// How long the models work.
+    /// How long the models work at a long job.
     var work = TimeSpan.zero
     /// The file for the decision log.
     var decisions: String?
@@ -30,7 +30,7 @@ extension Verb {
             name: "replay", summary: "play a trace through the whole engine",
             synopsis: [
                 "FILE.trace [--speed 2|max] [--manifest FILE] [--decisions FILE] [--user USER] [--json] [-- HANDLER ARG…]",
-                "FILE.trace [--handlers DIR] [--work 5s] [--decisions FILE]",
+                "FILE.trace [--handlers DIR] [--work 5m] [--decisions FILE]",
             ],
             detail: """
                 With a HANDLER, it is woken as the daemon would wake it: --speed scales the trace only, timers are real.
@@ -43,7 +43,7 @@ extension Verb {
                     "speed", short: "s", value: "FACTOR", "max, or how many times as fast as recorded; 1 if not given"),
                 Flag("manifest", short: "m", value: "FILE", "a manifest with the handler's settings"),
                 Flag("handlers", value: "DIR", "play to the handlers whose manifests are in DIR, and run no program"),
-                Flag("work", value: "TIME", "how long they work before they acknowledge: 5s; not at all if not given"),
+                Flag("work", value: "TIME", "how long they work at a long job: 5m; no time at all if not given"),
                 Flag("decisions", short: "d", value: "FILE", "write every decision of the engine to FILE"),
                 userFlag,
                 Flag("json", "print a JSON object a line; event lines are JSON in any case"),

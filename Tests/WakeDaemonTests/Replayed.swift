@@ -12,13 +12,15 @@ struct Replayed {
     let decisions: String
     let outcome: VirtualReplay.Outcome
 
-    /// - Parameter work: how long a model works before it acknowledges.
+    /// - Parameters:
+    ///   - work: how long a model works before it acknowledges.
+    ///   - jobs: how long at a long job; as long as at anything else where it is nil.
     init(
         trace text: String, profiles: ProfileLibrary = ProfileLibrary(), manifests: [HandlerManifest] = [],
-        work: TimeSpan = .zero, settings: HandlerSettings = .forWholeTrace(durability: .ram)
+        work: TimeSpan = .zero, jobs: TimeSpan? = nil, settings: HandlerSettings = .forWholeTrace(durability: .ram)
     ) throws {
         let replay = try VirtualReplay(
-            TraceReader(bytes: Array(text.utf8)), profiles: profiles, manifests: manifests, work: work)
+            TraceReader(bytes: Array(text.utf8)), profiles: profiles, manifests: manifests, work: work, jobs: jobs)
         var (log, printed): ([UInt8], [UInt8]) = ([], [])
         replay.logDecisions { log += $0 }
         outcome = try replay.play(settings: settings) { printed += $0 }

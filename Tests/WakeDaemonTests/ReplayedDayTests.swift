@@ -53,7 +53,7 @@ struct ReplayedDayTests {
             "alarm walk raised", "alarm tea raised", "alarm brew raised", "job backup raise", "job backup lost power",
             "withdraw", "poll  raise",
         ] { #expect(one.decisions.contains(words), "\(words) is not in\n\(one.decisions)") }
-        #expect(one.lines.count { $0["type"]?.string == "wakebridge.device.data" } == 4)
+        #expect(one.times(of: "device.data").count == 4)
         #expect(!one.decisions.contains("fault"), "\(one.decisions)")
     }
 
@@ -63,7 +63,8 @@ struct ReplayedDayTests {
         #expect(recorded.contains("machine condition power off") && recorded.contains("machine sleep 28800.000000"))
         #expect(recorded.contains("machine clock +3600.000000") && recorded.contains("handler coach stop"))
         #expect(try played(recorded).decisions == decisions, "\(recorded)")
-        #expect(try self.recorded(recorded).trace == recorded)
+        let again = try self.recorded(recorded).trace
+        #expect(again == recorded, "\(again.split(separator: "\n").difference(from: recorded.split(separator: "\n")))")
     }
 
     @Test("a recording holds what decides when a handler is woken, and nothing that only its program is given")
@@ -80,12 +81,12 @@ struct ReplayedDayTests {
     }
 
     private func played(_ text: String) throws -> Replayed {
-        try Replayed(trace: text, profiles: profiles, work: .seconds(40))
+        try Replayed(trace: text, profiles: profiles, jobs: .seconds(400))
     }
 
     /// What a recorder makes of a trace while it is played, and the decisions meanwhile.
     private func recorded(_ text: String) throws -> (trace: String, decisions: String) {
-        let replay = try VirtualReplay(TraceReader(bytes: Array(text.utf8)), profiles: profiles, work: .seconds(40))
+        let replay = try VirtualReplay(TraceReader(bytes: Array(text.utf8)), profiles: profiles, jobs: .seconds(400))
         let witness = Witness(of: replay)
         var log: [UInt8] = []
         replay.logDecisions { log += $0 }

@@ -4,13 +4,15 @@ import WakeModel
 
 /// How a model handler works.
 public struct SimulatedWork: Hashable, Sendable {
-    /// From a delivery to its acknowledgement; a long job takes as long by itself.
+    /// From a delivery to its acknowledgement.
     public var span: TimeSpan
+    /// At a long job.
+    public var job: TimeSpan
 
     /// A long job says how far it is this often: more than often enough not to be taken for stalled.
     static let progressEvery = TimeSpan.seconds(30)
 
-    public init(_ span: TimeSpan) { self.span = span }
+    public init(_ span: TimeSpan, job: TimeSpan? = nil) { (self.span, self.job) = (span, job ?? span) }
 }
 
 /// Stands in for processes under the virtual clock. Confirmations come at once; acknowledgements after the work.
@@ -115,7 +117,7 @@ final class SimulatedExecutor: EffectExecutor {
     }
 
     private func doJob(_ sequence: Sequence, as id: HandlerID, _ epoch: Epoch, at now: Instant) {
-        let done = now + work.span
+        let done = now + work.job
         busyUntil[id] = max(done, busyUntil[id] ?? done)
         var (told, steps) = (now + SimulatedWork.progressEvery, Int64(1))
         while told < done {

@@ -32,10 +32,15 @@ final class ReplayedWorld {
         for condition in [Condition.power, .cool] where said[condition] == false { tellCore(condition) }
     }
 
+    /// Before the bridge begins.
+    func presume(_ condition: Condition, _ isTrue: Bool) { said[condition] = isTrue }
+
     // MARK: What the trace says
 
     func set(_ condition: Condition, _ isTrue: Bool) {
-        guard said.updateValue(isTrue, forKey: condition) != isTrue else { return }
+        let before = self.isTrue(condition)
+        said[condition] = isTrue
+        guard self.isTrue(condition) != before else { return }
         tellCore(condition)
         report(condition)
     }

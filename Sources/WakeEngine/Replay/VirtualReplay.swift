@@ -1,4 +1,5 @@
 // A trace played without a handler: the clock is the trace's own, models acknowledge, the event lines come out.
+import WakeAgenda
 import WakeCore
 import WakeLoop
 import WakeModel
@@ -26,7 +27,7 @@ public final class VirtualReplay {
     let manifests: [HandlerManifest]
     private var reader: TraceReader
     /// What was read and is not played yet.
-    private var ahead: [TraceOperation] = []
+    private var ahead: [TraceOperation]
     private var writeDecision: (([UInt8]) -> Void)?
     /// Where the trace's offset zero lies on CLOCK_MONOTONIC, and the decision log's.
     var traceStart = Instant.zero
@@ -42,9 +43,10 @@ public final class VirtualReplay {
     /// - Parameters:
     ///   - manifests: the handlers, in place of those of which the trace tells.
     ///   - work: how long a model works before it acknowledges.
+    ///   - jobs: how long at a long job; as long as at anything else where it is nil.
     public init(
         _ reader: TraceReader, profiles: ProfileLibrary, manifests: [HandlerManifest] = [], work: TimeSpan = .zero,
-        zones: ZoneFiles = ZoneFiles()
+        jobs: TimeSpan? = nil, zones: ZoneFiles = ZoneFiles()
     ) throws {
         self.reader = reader
         self.manifests = manifests
@@ -53,8 +55,33 @@ public final class VirtualReplay {
         let world = ReplayedWorld(clock, zone: header.zone, files: zones)
         if let zone = header.zone, !world.knows(zone: zone) { throw TraceError.unknownZone(zone, line: 2) }
         ground = ReplayedGround(
-            clock: clock, header: header, profiles: profiles, work: SimulatedWork(work), world: world)
+            clock: clock, header: header, profiles: profiles, work: SimulatedWork(work, job: jobs), world: world)
+        ahead = Self.readAhead(&self.reader)
+        Self.presume(ahead, of: ground)
         bridge = try ReplayedBridge(ground)
+    }
+
+    /// Up to what a device or a handler does first: a trace that brings its handlers begins with a manifest. An error stays with
+    /// the reader.
+    private static func readAhead(_ reader: inout TraceReader) -> [TraceOperation] {
+        var ahead: [TraceOperation] = []
+        while let operation = try? reader.next() {
+            ahead.append(operation)
+            guard case .machine = operation.subject else { break }
+        }
+        return ahead
+    }
+
+    /// What the trace says of the machine before anything happens was so when the bridge began.
+    private static func presume(_ ahead: [TraceOperation], of ground: ReplayedGround) {
+        for operation in ahead.prefix(while: { $0.offset == .zero }) {
+            switch operation.subject {
+            case .machine(.synchronized(let isTrue)): ground.clock.isSynchronized = isTrue
+            case .machine(.condition(let word, let isTrue)):
+                if let condition = try? Condition(word: word) { ground.world.presume(condition, isTrue) }
+            case .machine, .handler, .device: return
+            }
+        }
     }
 
     /// Writes every decision to `write`, from now on.
@@ -74,7 +101,6 @@ public final class VirtualReplay {
     public func play(
         settings: HandlerSettings = .forWholeTrace(durability: .ram), print: ([UInt8]) -> Void
     ) throws(TraceError) -> Outcome {
-        readAhead()
         for manifest in manifests { bridge.engine.adopt(manifest) }
         if manifests.isEmpty, ahead.last?.isManifest != true {
             bridge.engine.adopt(HandlerManifest(id: "model", command: [], settings: settings))
@@ -127,15 +153,6 @@ public final class VirtualReplay {
         } catch {
             broken = error
             return nil
-        }
-    }
-
-    /// Up to what a device or a handler does first: a trace that brings its handlers begins with a manifest. An error stays with
-    /// the reader.
-    private func readAhead() {
-        while let operation = try? reader.next() {
-            ahead.append(operation)
-            guard case .machine = operation.subject else { return }
         }
     }
 
