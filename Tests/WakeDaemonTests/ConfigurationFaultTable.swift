@@ -225,7 +225,7 @@ let brokenSettings: [ConfigurationFault] = [
     settings(
         "{alerts: {ntfy: \"my-topic\"}}",
         "alerts.ntfy is \"my-topic\", expected the address of a topic, such as \"https://ntfy.sh/my-topic\""),
-    settings("{alerts: {mqtt: \"x\"}}", "unknown key \"alerts.mqtt\""),
+    settings("{alerts: {mqtt: \"x\"}}", "unknown key \"mqtt\" in alerts; known keys are command, ntfy"),
     settings("{replay: {speed: \"max\"}}", "replay.file is missing"),
     settings(
         "{replay: {file: \"a.trace\", speed: \"fast\"}}",
