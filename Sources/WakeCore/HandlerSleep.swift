@@ -78,7 +78,8 @@ extension HandlerLifecycle {
         if !isAttached { standing.run(from: step.now) }
         dialogue.flood?.since = step.now
         var delivery = Delivery(
-            preface: .resumed(frozenFor: frozenFor, reason, open: openSequences), notices: dialogue.lateAnswers, events: [],
+            preface: .resumed(frozenFor: frozenFor, reason, open: openSequences), notices: dialogue.lateAnswers,
+            events: [],
             budget: timers.budget)
         forgetSleep()
         statistics.wakes += 1
@@ -191,7 +192,8 @@ extension HandlerLifecycle {
 
     /// True while it has a reason to be awake other than the linger.
     func isKeptAwake(at now: Instant) -> Bool {
-        isAttached || process.isOneshot || batch.hasOpen || standing.hasOpen || !budget.tasks.isEmpty || hasOpenRequest(at: now)
+        isAttached || process.isOneshot || batch.hasOpen || standing.hasOpen || !budget.tasks.isEmpty
+            || hasOpenRequest(at: now)
     }
 
     func hasOpenRequest(at now: Instant) -> Bool { dialogue.requests.contains { now < $0.deadline } }

@@ -20,7 +20,8 @@ struct ResourcePressure: Hashable, Sendable {
         /// What a job relies on has gone.
         case condition
         /// A long job's time ends.
-        case stalled, longest = "max-run"
+        case stalled
+        case longest = "max-run"
 
         /// It is about a long job, and not about what else the handler does.
         var isOfStanding: Bool { self == .condition || self == .stalled || self == .longest }

@@ -18,7 +18,10 @@ struct StandingLeases: Sendable {
     }
 
     /// Why the first of them ends; written, it is the `reason` of `expiring`.
-    enum Cause: String, Sendable { case stalled, longest = "max-run" }
+    enum Cause: String, Sendable {
+        case stalled
+        case longest = "max-run"
+    }
 
     static let stallTime = TimeSpan.seconds(60)
 

@@ -24,7 +24,10 @@ struct ScheduleEntry {
         let id = entry.text("id")
         let waits = entry.list("waits").map { wait in "\(wait.text("for")) (\(since(wait)))" }.joined(separator: ", ")
         return [entry.text("handler"), entry.text("source"), id.isEmpty ? "-" : id, entry.text("state")]
-            + [moment("due") ?? "-", moment("deadline") ?? "-", waits.isEmpty ? "-" : waits, moment("next_chance") ?? "-"]
+            + [
+                moment("due") ?? "-", moment("deadline") ?? "-", waits.isEmpty ? "-" : waits,
+                moment("next_chance") ?? "-",
+            ]
     }
 
     private func since(_ wait: JSONValue) -> String {
@@ -76,7 +79,8 @@ struct ScheduleEntry {
         let slot = TimeSpan.seconds(entry.count("slot_s")).spoken
         let (polls, useful) = (bin.count("polls"), bin.count("useful"))
         let hour = "the hour \(bin.text("hour")) UTC"
-        let known = polls == 0 ? "nothing is known of \(hour)" : "in \(hour), \(useful) of the last \(polls) were useful"
+        let known =
+            polls == 0 ? "nothing is known of \(hour)" : "in \(hour), \(useful) of the last \(polls) were useful"
         let quiet = bin["quiet"]?.boolean == true ? ", so it keeps out of it" : ""
         return "; it comes every \(TimeSpan.seconds(interval).spoken), in slots of \(slot); \(known)\(quiet)"
     }

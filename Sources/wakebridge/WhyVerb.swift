@@ -20,7 +20,8 @@ extension Verb {
                 let status = answer.text("status")
                 let said = status.isEmpty ? "" : "it says: \(status)\n"
                 let schedule = ScheduleText(answer.list("scheduled"), now: SystemClock.wall())
-                return "\(answer.text("why"))\n" + said + gates(answer) + schedule.sentences + work + Table(rows: missed).text
+                return "\(answer.text("why"))\n" + said + gates(answer) + schedule.sentences + work
+                    + Table(rows: missed).text
             }
         }
     }

@@ -37,7 +37,8 @@ struct LongScheduleTests {
         "an alarm comes each minute, a poll when it is due, another rides along with an earlier wake, a job that makes progress goes on, and one that makes none is ended"
     )
     func minute() throws {
-        try planner.employ("beat", "alarms: [{ id: \"beat\", every: \"1m\", phase: \"1s\" }]", words: ["ack"], linger: "20ms")
+        try planner.employ(
+            "beat", "alarms: [{ id: \"beat\", every: \"1m\", phase: \"1s\" }]", words: ["ack"], linger: "20ms")
         try planner.employ("mail", "poll: { min_interval: \"1m\", require: [] }", words: ["ack"], linger: "20ms")
         try planner.employ("rider", "poll: { require: [] }, alarms: []", words: ["ack"], more: "autostart: true")
         let work = "jobs: [{ id: \"job\", kind: \"processing\" }]"

@@ -53,7 +53,8 @@ struct OccasionStories {
         story.close()
     }
 
-    @Test("A poll has thirty seconds where a device's data has ten, and a batch has the largest time that is open in it")
+    @Test(
+        "A poll has thirty seconds where a device's data has ten, and a batch has the largest time that is open in it")
     func contentTime() {
         let story = Scenario()
         let (device, handler) = (story.device(), story.handler())
@@ -90,7 +91,9 @@ struct OccasionStories {
         story.close()
     }
 
-    @Test("A job that reports progress runs past a minute; one whose number stays the same is ended, charged, and comes again")
+    @Test(
+        "A job that reports progress runs past a minute; one whose number stays the same is ended, charged, and comes again"
+    )
     func stalls() {
         let story = Scenario()
         let handler = story.handler()
@@ -160,7 +163,9 @@ struct OccasionStories {
         story.close()
     }
 
-    @Test("A condition that goes while a job runs: the job is warned, nothing is charged, and it leaves the handler to its rest")
+    @Test(
+        "A condition that goes while a job runs: the job is warned, nothing is charged, and it leaves the handler to its rest"
+    )
     func conditionGoes() {
         let story = Scenario()
         let (device, handler) = (story.device(), story.handler())

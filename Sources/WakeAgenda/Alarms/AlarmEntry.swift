@@ -119,7 +119,8 @@ extension AlarmEntry {
             }
             let gap = times.next(after: passed.last, in: zone).elapsed(since: passed.last)
             return Overdue(
-                wall: passed.last, boottime: step.boottime - step.wall.elapsed(since: passed.last), count: passed.count, gap: gap)
+                wall: passed.last, boottime: step.boottime - step.wall.elapsed(since: passed.last), count: passed.count,
+                gap: gap)
         case (.at(let time), .calendar):
             guard time <= step.wall else { return nil }
             return Overdue(wall: time, boottime: step.boottime - step.wall.elapsed(since: time), count: 1)

@@ -42,7 +42,9 @@ final class AgendaStage {
 
     func isPolled(_ handler: HandlerID) -> Bool { polled.contains(handler) }
 
-    func recordWake(of handler: HandlerID, processorTime: TimeSpan?) { processorTimes[handler] = processorTime ?? .zero }
+    func recordWake(of handler: HandlerID, processorTime: TimeSpan?) {
+        processorTimes[handler] = processorTime ?? .zero
+    }
 
     /// What was used since the wake.
     func used(_ processorTime: TimeSpan?, by handler: HandlerID) -> TimeSpan {

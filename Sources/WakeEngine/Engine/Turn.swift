@@ -144,7 +144,9 @@ public final class Turn {
     }
 
     private func step(_ input: Input, at stamp: Stamp) {
-        if !outbox.recipients.isEmpty, stamp.moment.monotonic - max(gathering.began, outbox.postponedAt) > Self.longestTurn {
+        if !outbox.recipients.isEmpty,
+            stamp.moment.monotonic - max(gathering.began, outbox.postponedAt) > Self.longestTurn
+        {
             beginTime(at: stamp)
         }
         let appended = stepCore(input, at: stamp)

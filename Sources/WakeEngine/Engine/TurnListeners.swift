@@ -87,7 +87,9 @@ package struct TurnListeners {
         for observer in observers { observer.target?.attachmentChanged(isAttached) }
     }
 
-    func clockChanged(_ change: ClockWatch.Change) { for observer in observers { observer.target?.clockChanged(change) } }
+    func clockChanged(_ change: ClockWatch.Change) {
+        for observer in observers { observer.target?.clockChanged(change) }
+    }
 
     /// By index: to iterate would copy each weak reference.
     func turnEnded() { for index in observers.indices { observers[index].target?.turnEnded() } }
