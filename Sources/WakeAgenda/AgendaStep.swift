@@ -65,9 +65,9 @@ struct AgendaStep {
 
     /// Why nothing is raised for the handler at all, in the words of ``PendingEntry/Wait``; nil where it may be.
     func obstacle(of handler: HandlerID) -> String? {
-        guard let situation = handlers[handler]?.situation else { return nil }
-        if situation == .stopped { return "stopped" }
-        return handlers[handler]?.isGateOpen == false ? "gate" : nil
+        let facts = facts(of: handler)
+        if facts.situation == .stopped { return "stopped" }
+        return facts.isGateOpen ? nil : "gate"
     }
 
     /// Up to `longest`, by the seed and the key: the same at each call, and no entry is last on every machine.

@@ -5,17 +5,17 @@ extension Condition {
     /// More cannot be asked of one entry or one manifest.
     static let mostInList = 16
     private static let longestPath = 4096
-    private static let pathWords: [(prefix: String, make: @Sendable (String) -> Condition)] = [
-        ("mount:", { .mount($0) }), ("unlocked:", { .unlocked($0) }),
-    ]
-    private static var known: [String] { plain.map(\.word) + pathWords.map(\.prefix) }
+    private static let (mount, unlocked) = ("mount:", "unlocked:")
+    private static var known: [String] { plain.map(\.word) + [mount, unlocked] }
 
     /// Reads `power`, `time-synced`, `mount:/data`; the fault names the nearest word.
     public init(word: String) throws(ProtocolFault) {
         if let plain = Self.plain.first(where: { $0.word == word }) {
             self = plain
-        } else if let (prefix, make) = Self.pathWords.first(where: { word.hasPrefix($0.prefix) }) {
-            self = make(try Self.path(of: word, after: prefix))
+        } else if word.hasPrefix(Self.mount) {
+            self = .mount(try Self.path(of: word, after: Self.mount))
+        } else if word.hasPrefix(Self.unlocked) {
+            self = .unlocked(try Self.path(of: word, after: Self.unlocked))
         } else {
             let near = nearest(to: word.pathless, in: Self.known)
             throw ProtocolFault(

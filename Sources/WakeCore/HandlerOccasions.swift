@@ -91,6 +91,17 @@ extension HandlerLifecycle {
 
     // MARK: Lost conditions
 
+    /// The handler gave it back while it was warned that its condition has gone: it comes again when that is back.
+    mutating func withdraw(pressed sequence: Sequence, _ step: inout Step) {
+        guard let event = standing.leases.first(where: { $0.event.sequence == sequence })?.event
+            ?? batch.openEvent(sequence)
+        else { return }
+        pressures.withdrawn.remove(sequence)
+        close(event, as: .withdrawn, &step)
+        step.emit(.decision(id, .withdrawn(sequence)))
+        if pressures.withdrawn.isEmpty { pressures.conditionUntil = nil }
+    }
+
     /// What an occasion relies on has gone. A oneshot and an attached handler end it in their own time.
     mutating func withdraw(_ sequence: Sequence, _ step: inout Step) {
         if let queued = queue.remove(occasion: sequence) {

@@ -226,10 +226,17 @@ extension HandlerLifecycle {
         return deadline.map { max(.zero, $0 - step.now) }
     }
 
-    func notifyExpiring(_ reason: String, remaining: TimeSpan, _ step: inout Step) {
-        let notice = Notice.expiring(
-            reason: reason, remaining: remaining, tasks: budget.tasks, open: openSequences)
-        send(notice, &step)
+    /// What is only about a long job names that job alone.
+    func notifyExpiring(
+        _ reason: String, remaining: TimeSpan, concerning cause: ResourcePressure.Cause? = nil, _ step: inout Step
+    ) {
+        let open: [Sequence] =
+            switch cause {
+            case .condition: pressures.withdrawn.sorted()
+            case .stalled, .longest: standing.first.map { [$0.sequence] } ?? []
+            case .systemSleep, .memory, .thermal, nil: openSequences
+            }
+        send(.expiring(reason: reason, remaining: remaining, tasks: budget.tasks, open: open), &step)
     }
 
     /// A oneshot's input has ended, so it gets no notices.

@@ -104,7 +104,7 @@ extension HandlerLifecycle {
 
     mutating func warn(of pressure: ResourcePressure, _ step: inout Step) {
         pressures.reportedPressure = pressure.cause
-        notifyExpiring(pressure.cause.rawValue, remaining: timeLeft(step) ?? .zero, &step)
+        notifyExpiring(pressure.cause.rawValue, remaining: timeLeft(step) ?? .zero, concerning: pressure.cause, &step)
     }
 
     /// The time is over. Leases wait frozen. Tasks do so too when the whole machine stops, but neither memory nor heat can

@@ -114,12 +114,18 @@ final class EventStore {
     /// Why ``each(_:_:)`` may have missed rows.
     var readFailure: SQLiteFailure?
 
-    init(_ which: Durability, path: String, logCapacity: Int = 0) throws(JournalError) {
+    /// - Parameters:
+    ///   - file: nil for a database in memory alone.
+    ///   - memory: has that of an earlier journal, and keeps this one.
+    init(
+        _ which: Durability, path file: String?, logCapacity: Int = 0, memory: JournalMemory? = nil
+    ) throws(JournalError) {
         self.which = which
-        self.path = path
-        self.logCapacity = path == ":memory:" ? 0 : logCapacity
-        try open()
+        path = file ?? ":memory:"
+        self.logCapacity = file == nil ? 0 : logCapacity
+        if file == nil, let kept = memory?[which] { database = kept } else { try open() }
         condition.wasThere = database != nil
+        if file == nil { memory?[which] = database }
     }
 
     private var strength: Database.Strength { which == .disk ? .full : .normal }

@@ -19,7 +19,8 @@ struct DailyTimesTests {
 
     @Test(
         "the count over any stretch is that of a walk from one to the next, and the last one is the same",
-        .enabled(if: Oracle.isThere, Oracle.isMissing), arguments: ["Europe/Berlin", "Australia/Lord_Howe", "Pacific/Apia", "Africa/Casablanca"])
+        .enabled(if: Oracle.isThere, Oracle.isMissing),
+        arguments: ["Europe/Berlin", "Australia/Lord_Howe", "Pacific/Apia", "Africa/Casablanca"])
     func countsAsAWalk(name: String) throws {
         let zone = try #require(AlarmMachine.zone(name))
         var dice = Dice(3)
@@ -41,7 +42,9 @@ struct DailyTimesTests {
         let lordHowe = try #require(AlarmMachine.zone("Australia/Lord_Howe"))
         let times = try #require(DailyTimes(times: [7_200, 7_800, 9_000]))
         let (eve, day) = (WallTime(rfc3339: "2026-10-03T12:00:00Z"), WallTime(rfc3339: "2026-10-04T12:00:00Z"))
-        #expect(times.passed(after: try #require(eve), upTo: try #require(day), in: lordHowe)?.count == 1, "2:00, 2:10 and 2:30 are 2:30")
+        #expect(
+            times.passed(after: try #require(eve), upTo: try #require(day), in: lordHowe)?.count == 1,
+            "2:00, 2:10 and 2:30 are 2:30")
         let apia = try #require(AlarmMachine.zone("Pacific/Apia"))
         let daily = try #require(DailyTimes(times: [0, 27_000]))
         let (before, after) = (WallTime(rfc3339: "2011-12-29T20:00:00Z"), WallTime(rfc3339: "2011-12-31T00:00:00Z"))

@@ -395,6 +395,18 @@ struct JobsRestartTests {
         #expect(world.raised.count == 1)
     }
 
+    @Test("after the clock was set, a reboot still counts real time alone")
+    func rebootsAfterStep() throws {
+        var world = try world(plain)
+        try world.order(#"{"submit":{"job":"backup","not_before_s":3600}}"#)
+        world.pass(.seconds(10))
+        world.wall = world.wall + .seconds(86_400)
+        world.send(.clockChanged)
+        world.pass(.seconds(590))
+        world.reboot(off: .seconds(980))
+        #expect(world.entry("backup")?.due == world.wall + .seconds(3600 - 600 - 1000))
+    }
+
     @Test("what was overdue when the machine came up is spread over half a minute, and not all at once")
     func spreads() throws {
         var world = AgendaWorld()

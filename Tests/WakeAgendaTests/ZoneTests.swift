@@ -36,7 +36,8 @@ struct ZoneTests {
             ("Pacific/Apia", "2011-12-29T23:59:00", "2011-12-30T09:59:00Z"),
             ("Pacific/Apia", "2011-12-31T00:00:00", "2011-12-30T10:00:00Z"),
             ("Asia/Kolkata", "2026-01-01T00:00:00", "2025-12-31T18:30:00Z"),
-            ("Etc/GMT+5", "2026-01-01T00:00:00", "2026-01-01T05:00:00Z"), ("UTC", "1700-01-01T00:00:00", "1700-01-01T00:00:00Z"),
+            ("Etc/GMT+5", "2026-01-01T00:00:00", "2026-01-01T05:00:00Z"),
+            ("UTC", "1700-01-01T00:00:00", "1700-01-01T00:00:00Z"),
         ])
     func resolves(name: String, shown: String, meant: String) throws {
         #expect(try zone(name).instant(of: civil(shown)) == instant(meant))
@@ -49,13 +50,19 @@ struct ZoneTests {
         let berlin = try zone("Europe/Berlin")
         #expect(berlin.civilTime(at: instant("2026-07-01T10:00:00Z")) == civil("2026-07-01T12:00:00"))
         #expect(berlin.offset(at: instant("2026-12-01T10:00:00Z")) == .seconds(3_600))
-        #expect(berlin.instant(of: berlin.civilTime(at: instant("2026-10-25T01:30:00Z"))) == instant("2026-10-25T00:30:00Z"))
+        #expect(
+            berlin.instant(of: berlin.civilTime(at: instant("2026-10-25T01:30:00Z"))) == instant("2026-10-25T00:30:00Z")
+        )
     }
 
-    @Test("the oracle sees the same offsets in every zone of the machine, and resolves the same times", .enabled(if: Oracle.isThere, Oracle.isMissing))
+    @Test(
+        "the oracle sees the same offsets in every zone of the machine, and resolves the same times",
+        .enabled(if: Oracle.isThere, Oracle.isMissing))
     func agreesWithOracle() throws {
         let names = lines(of: "\(folder)/tzdata.zi").filter { $0.hasPrefix("Z ") || $0.hasPrefix("L ") }
-            .map { String($0.split(separator: " ")[$0.hasPrefix("Z ") ? 1 : 2]) }.filter { File.exists("\(folder)/\($0)") }
+            .map { String($0.split(separator: " ")[$0.hasPrefix("Z ") ? 1 : 2]) }.filter {
+                File.exists("\(folder)/\($0)")
+            }
         try #require(names.count > 300)
         let zones = Dictionary(uniqueKeysWithValues: try names.map { ($0, try zone($0)) })
         var dice = Dice(20)
@@ -74,7 +81,9 @@ struct ZoneTests {
         }
         let answers = try Oracle.ask([
             question("offsets", asked.map { ($0, "\($1)") }),
-            question("instants", civils.map { ($0, "\"\(WallTime(seconds: $1).rfc3339.prefix(19).replacing("T", with: " "))\"") }),
+            question(
+                "instants",
+                civils.map { ($0, "\"\(WallTime(seconds: $1).rfc3339.prefix(19).replacing("T", with: " "))\"") }),
         ])
         try #require(answers.count == 2 && answers[0].count == asked.count && answers[1].count == civils.count)
         for (question, answer) in zip(asked, answers[0]) {
@@ -85,7 +94,9 @@ struct ZoneTests {
         }
     }
 
-    @Test("a file of version 1 ends with its table, and one without changes has one offset for ever", .enabled(if: hasZones, needsZones))
+    @Test(
+        "a file of version 1 ends with its table, and one without changes has one offset for ever",
+        .enabled(if: hasZones, needsZones))
     func oldFiles() throws {
         let whole = bytes(of: "\(folder)/Europe/Berlin")
         var old = whole
@@ -102,10 +113,18 @@ struct ZoneTests {
         #expect(alwaysSummer.offset(at: 1_800_000_000) == -4 * 3_600)
         #expect(alwaysSummer.shift(after: 1_800_000_000) == nil)
         let greenland = try Zone(tzif: file(rule: "<-02>2<-01>,M3.5.0/-1,M10.5.0/0"))
-        #expect(greenland.instant(reaching: civil("2026-03-28T23:30:00").seconds) == instant("2026-03-29T01:00:00Z").wholeSeconds)
+        #expect(
+            greenland.instant(reaching: civil("2026-03-28T23:30:00").seconds)
+                == instant("2026-03-29T01:00:00Z").wholeSeconds)
         let leapless = try Zone(tzif: file(rule: "AAA0BBB,J60,J300"))
-        #expect(leapless.shift(after: instant("2028-01-01T00:00:00Z").wholeSeconds)?.at == instant("2028-03-01T02:00:00Z").wholeSeconds)
-        for rule in ["C0", "CET", "CET-25", "CET-1CEST", "CET-1CEST,M13.5.0,M10.5.0", "CET-1CEST,M3.5.0", "CET-1CEST,M3.5.0,M10.5.0x", "<CET-1", "CET-1CEST,M3.6.0,M10.5.0", "CET-1CEST,J0,J5", "CET-1CEST,M3.5.0/168,M10.5.0"] {
+        #expect(
+            leapless.shift(after: instant("2028-01-01T00:00:00Z").wholeSeconds)?.at
+                == instant("2028-03-01T02:00:00Z").wholeSeconds)
+        for rule in [
+            "C0", "CET", "CET-25", "CET-1CEST", "CET-1CEST,M13.5.0,M10.5.0", "CET-1CEST,M3.5.0",
+            "CET-1CEST,M3.5.0,M10.5.0x", "<CET-1", "CET-1CEST,M3.6.0,M10.5.0", "CET-1CEST,J0,J5",
+            "CET-1CEST,M3.5.0/168,M10.5.0",
+        ] {
             #expect(throws: ZoneFault.unreadableRule, "\(rule)") { try Zone(tzif: file(rule: rule)) }
         }
     }
@@ -134,13 +153,23 @@ struct ZoneTests {
         #expect(fault { $0[0] = 0 } == .notTZif)
         #expect(fault { $0.removeLast() } == .truncated)
         #expect(fault { $0[32] = 0xff } == .truncated, "a table of four thousand millions")
-        #expect(fault { $0[54 + 39] = 0; $0.removeSubrange(98..<104) } == .noTypes)
+        #expect(
+            fault {
+                $0[54 + 39] = 0
+                $0.removeSubrange(98..<104)
+            } == .noTypes)
         #expect(fault { $0.replaceSubrange(98..<102, with: [0x7f, 0, 0, 0]) } == .offsetOutOfRange)
-        #expect(fault { $0[54 + 31] = 1; $0.insert(contentsOf: Array(repeating: 0, count: 12), at: 108) } == .leapSeconds)
+        #expect(
+            fault {
+                $0[54 + 31] = 1
+                $0.insert(contentsOf: Array(repeating: 0, count: 12), at: 108)
+            } == .leapSeconds)
         for fault in ZoneFault.allCases { #expect(!fault.reason.isEmpty) }
     }
 
-    @Test("bytes that are cut, flipped or huge give a named error or a zone, and never end the process", .enabled(if: hasZones, needsZones))
+    @Test(
+        "bytes that are cut, flipped or huge give a named error or a zone, and never end the process",
+        .enabled(if: hasZones, needsZones))
     func survivesAnything() throws {
         var dice = Dice(8)
         var read = 0

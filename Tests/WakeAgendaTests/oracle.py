@@ -51,7 +51,10 @@ def shown(name, instant):
 
 @functools.lru_cache(maxsize=None)
 def first(name, civil):
-    """The first instant at which the clock shows the civil second or a later one: hour by hour, then halved."""
+    """The first instant at which the clock shows the civil second or a later one: by steps, then halved."""
+    early, late = civil - 27 * HOUR, civil + 27 * HOUR
+    if shown(name, early) - early == shown(name, late) - late == shown(name, civil) - civil:
+        return civil - (shown(name, civil) - civil)
     instant = civil - 27 * HOUR
     while shown(name, instant) < civil:
         instant += HOUR // 4

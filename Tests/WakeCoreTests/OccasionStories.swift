@@ -188,6 +188,32 @@ struct OccasionStories {
         story.close()
     }
 
+    @Test("The warning names the job alone, and a job that is given back then comes again when its condition is back")
+    func givenBackWhileWarned() {
+        let story = Scenario()
+        let (device, handler) = (story.device(), story.handler())
+        story.job(story.entry(9, of: handler))
+        story.data(device)
+        story.step(.withdraw(handler, Sequence(1)))
+        let open = story.notices(handler).compactMap { if case .expiring(_, _, _, let open) = $0 { open } else { nil } }
+        #expect(open == [[Sequence(1)]])
+        story.say(.nack(Sequence(1), after: nil), handler)
+        #expect(story.conclusions(handler) == ["1 withdrawn"] && story.state(handler) == .active)
+        story.acknowledge(2, handler)
+        story.close()
+    }
+
+    @Test("A long job that is acknowledged twice is over once: the second time is an error line")
+    func endsOnce() {
+        let story = Scenario()
+        let handler = story.handler()
+        story.job(story.entry(9, of: handler))
+        story.acknowledge(1, handler)
+        story.acknowledge(1, handler)
+        #expect(story.conclusions(handler) == ["1 acknowledged(nil)"] && story.faults(handler) == [.staleLease])
+        story.close()
+    }
+
     @Test("What was not delivered yet leaves the queue when its condition goes, and is no loss")
     func withdrawnFromQueue() {
         let story = Scenario()

@@ -74,7 +74,7 @@ let brokenManifests: [ConfigurationFault] = [
     manifest(with: "lifecicle: \"oneshot\"", "unknown key \"lifecicle\"; did you mean \"lifecycle\"?"),
     manifest(
         with: "zebra: 1",
-        "unknown key \"zebra\"; known keys are exec, user, group, groups, env, cwd, modes, watch, lifecycle, ready, ack, budget, max_extension, on_overrun, max_batch, autostart, timers, enabled, stop_events, idle_exit, allow_background_children, queue_cap, notify, require, limits"
+        "unknown key \"zebra\"; known keys are exec, user, group, groups, env, cwd, modes, watch, lifecycle, ready, ack, budget, max_extension, on_overrun, max_batch, autostart, timers, enabled, stop_events, idle_exit, allow_background_children, queue_cap, notify, require, limits, alarms, poll, jobs, after"
     ),
     manifest(
         watching: "{profile: \"heart-rate-monitor\", polcy: \"all\"}",
@@ -192,7 +192,7 @@ let brokenManifests: [ConfigurationFault] = [
 ]
 
 let brokenSettings: [ConfigurationFault] = [
-    settings("{metered_links: \"wwan*\"}", "metered_links is a text, expected a list of texts"),
+    settings("{metered_links: \"wwan*\"}", "metered_links is \"wwan*\", expected a list of texts"),
     settings("{metered_links: [\"wwan*\", 4]}", "metered_links[1] is 4, expected a text"),
     settings("{controlgroup: \"wake\"}", "unknown key \"controlgroup\"; did you mean \"control_group\"?"),
     settings(

@@ -1,6 +1,7 @@
 // Manifests, settings and profiles as people write them: which are accepted, and which are refused with which sentence.
 import Foundation
 import Testing
+import WakeAgenda
 import WakeCore
 import WakeModel
 import WakeProfiles
@@ -225,7 +226,8 @@ struct ConfigurationTests {
         }
         let inManifest = nested([
             ("watch[]", HandlerManifest.watchKeys), ("limits", HandlerLimits.keys),
-            ("timers", TimerKeys.all.map(\.key)),
+            ("timers", TimerKeys.all.map(\.key)), ("alarms[]", AlarmRule.manifestKeys),
+            ("poll", PollRule.manifestKeys), ("jobs[]", JobRule.manifestKeys),
         ])
         #expect(documented(text) == Set(HandlerManifest.keys + inManifest))
         let settings = BridgeSettings.self

@@ -191,7 +191,7 @@ struct RegisteredClosureTests {
         fed.session.alarms.register { _ in .nothing }
         fed.feed(alarm(1), alarm(2, "tea"))
         #expect(fed.answers == [])
-        await fed.settle()
+        await fed.finishWork()
         #expect(fed.answers == ["{\"ack\":2,\"result\":\"nothing\"}"])
     }
 
@@ -219,7 +219,7 @@ struct RegisteredClosureTests {
         }
         for (sequence, word) in ["\"useful\"", "\"nothing\"", "\"overrun\"", "null", "\"failed\""].enumerated() {
             fed.feed(poll(sequence + 1, last: word))
-            await fed.settle()
+            await fed.finishWork()
         }
         #expect(last.value == [.newData, .noData, nil, nil, .failed])
         #expect(fed.answers.last == "{\"nack\":5,\"until\":[\"network\"]}" && fed.session.drainLines().log.isEmpty)

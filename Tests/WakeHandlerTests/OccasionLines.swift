@@ -46,6 +46,9 @@ struct Fed {
     /// Until the tasks that were begun wait for something.
     func settle() async { for _ in 0..<20 { await Task.yield() } }
 
+    /// Until no closure that awaits is left.
+    func finishWork() async { while session.isPerforming { await Task.yield() } }
+
     /// What the session was told of, after its input has ended.
     func notices() async -> [SessionNotice] {
         session.endInput()

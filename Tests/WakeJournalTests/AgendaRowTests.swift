@@ -37,7 +37,7 @@ struct AgendaRowTests {
     func isOneCommit() throws {
         let library = try scratch.crashLibrary()
         var most = 0
-        for write in stride(from: 1, through: 120, by: 3) {
+        for write in stride(from: 1, through: 600, by: 13) {
             let scratch = Scratch()
             shell("DEATH_AFTER=\(write) LD_PRELOAD=\(library) '\(try crasher())' \(scratch.path) agenda")
             let journal = try scratch.journal()

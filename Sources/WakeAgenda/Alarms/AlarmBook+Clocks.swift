@@ -76,7 +76,9 @@ extension AlarmBook {
     private mutating func correctCalendar(_ step: inout AgendaStep) {
         let latest = step.wall + AlarmClock.correction
         for key in entries.keys.sorted() {
-            guard case .calendar(let former) = entries[key]?.course, entries[key]?.rule.zoneName != nil else { continue }
+            guard case .calendar(let former) = entries[key]?.course, entries[key]?.rule.zoneName != nil else {
+                continue
+            }
             var course = former
             if let kept = former.kept, !(former.accounted > kept && former.accounted <= latest) {
                 course.accounted = kept

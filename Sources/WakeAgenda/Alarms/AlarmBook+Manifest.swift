@@ -31,7 +31,11 @@ extension AlarmBook: AgendaBook {
         readObstacle(of: handler, &step)
         let declared = Set((plan.alarms ?? []).map(\.id))
         for key in keys(of: handler) where !declared.contains(key.id) {
-            if entries[key]?.isDeclared == true || plan.alarms == nil { withdraw(key, &step) } else { consider(key, &step) }
+            if entries[key]?.isDeclared == true || plan.alarms == nil {
+                withdraw(key, &step)
+            } else {
+                consider(key, &step)
+            }
         }
         for rule in plan.alarms ?? [] { declare(rule, handler, &step) }
         readZones(&step)
@@ -96,28 +100,33 @@ extension AlarmBook: AgendaBook {
         guard conclusion.isFinal else { return store(key, &step) }
         if let sequence { handlers[key.handler]?.sequences[sequence] = nil }
         switch conclusion {
-        case .handedBack(let conditions): entries[key]?.run = .owed(occurrence, until: conditions)
+        case .handedBack(let words): handBack(occurrence, until: words, key, &step)
         case .acknowledged, .withdrawn, .overrun, .crashed, .deadLettered, .dropped:
             if entry.isSpent { return forget(key, &step) }
             entries[key]?.run = .idle
+            entries[key]?.handBacks = 0
         }
         store(key, &step)
         consider(key, &step)
     }
 
-    /// What its handler handed back until certain conditions are true, with those.
-    var owed: [(key: AgendaKey, until: [String])] {
-        entries.compactMap { key, entry in
-            guard case .owed(_, let conditions) = entry.run, !conditions.isEmpty else { return nil }
-            return (key, conditions)
-        }.sorted { $0.key < $1.key }
+    /// It is to come again when all of these are true, and not at once: what is true already would lead round in a circle.
+    private mutating func handBack(
+        _ occurrence: AlarmEntry.Occurrence, until words: [String], _ key: AgendaKey, _ step: inout AgendaStep
+    ) {
+        let conditions = step.conditions(named: words, by: key.handler)
+        entries[key]?.run = .owed(occurrence, until: conditions.map(\.word))
+        let times = (entries[key]?.handBacks ?? 0) + 1
+        entries[key]?.handBacks = times
+        entries[key]?.restsUntil = step.boottime + handBackRest(times)
     }
 
-    /// The conditions are true: it is raised again.
+    /// What was handed back is raised again, whatever is true.
     mutating func raiseOwed(_ key: AgendaKey, _ step: inout AgendaStep) {
         readClocks(&step)
         guard case .owed(let occurrence, _) = entries[key]?.run else { return }
         entries[key]?.run = .owed(occurrence, until: [])
+        entries[key]?.restsUntil = nil
         consider(key, &step)
     }
 
@@ -125,6 +134,7 @@ extension AlarmBook: AgendaBook {
     mutating func raiseNow(_ key: AgendaKey, _ step: inout AgendaStep) -> Bool {
         readClocks(&step)
         guard let entry = entries[key] else { return false }
+        if case .owed = entry.run { raiseOwed(key, &step) }
         guard entry.run == .idle, !entry.isSpent else { return true }
         if let obstacle = obstacle(of: key.handler, step) {
             step.decide(key, "not-raised alarm \(key.id) \(obstacle)")

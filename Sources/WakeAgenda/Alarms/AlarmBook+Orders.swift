@@ -55,7 +55,8 @@ extension AlarmBook {
     private static func malformedCancel(_ value: JSONValue) -> ProtocolFault {
         .malformed(
             "\"cancel\" takes an object with one key; here stands \(value.excerpt).",
-            advice: "Write {\"cancel\":{\"alarm\":\"pill\"}}, or {\"cancel\":{\"alarms\":true}} for all that were ordered.")
+            advice:
+                "Write {\"cancel\":{\"alarm\":\"pill\"}}, or {\"cancel\":{\"alarms\":true}} for all that were ordered.")
     }
 
     private mutating func cancelOne(

@@ -21,8 +21,8 @@ extension AlarmBook {
             if overdue != nil { result.waitsFor = [wait("earlier-run", entry)] }
         case .owed(let occurrence, let conditions):
             result.due = occurrence.due
-            result.waitsFor = conditions.map { wait($0, entry) } + obstacles(of: key.handler, step)
-            if result.waitsFor.isEmpty { (result.waitsFor, result.nextChance) = ([wait("time", entry)], step.wall) }
+            result.waitsFor = waits(of: entry, until: conditions, key.handler, step)
+            if result.waitsFor.first?.word == "time" { result.nextChance = wall(of: entry.place, step) ?? step.wall }
         case .idle:
             let isZoneKnown = finding.map { $0.zone != nil } ?? true
             result.waitsFor = waits(of: entry, isZoneKnown: isZoneKnown, isOverdue: overdue != nil, key.handler, step)
@@ -33,6 +33,17 @@ extension AlarmBook {
 
     private func wait(_ word: String, _ entry: AlarmEntry) -> PendingEntry.Wait {
         PendingEntry.Wait(word: word, since: entry.since)
+    }
+
+    /// Of one that was handed back; never none.
+    private func waits(
+        of entry: AlarmEntry, until words: [String], _ handler: HandlerID, _ step: AgendaStep
+    ) -> [PendingEntry.Wait] {
+        let unmet = words.compactMap { try? Condition(word: $0) }.filter { !step.conditions.isTrue($0) }
+        let conditions = unmet.map { PendingEntry.Wait(word: $0.word, since: step.conditions.since($0) ?? entry.since) }
+        let waits = conditions + obstacles(of: handler, step)
+        let isResting = entry.restsUntil.map { step.boottime < $0 } ?? false
+        return (isResting || waits.isEmpty ? [wait("time", entry)] : []) + waits
     }
 
     /// All of them must come true; never none.

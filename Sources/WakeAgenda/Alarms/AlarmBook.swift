@@ -17,6 +17,8 @@ struct AlarmBook: Sendable {
     /// From the rows of an earlier life, by boot.
     var clocksBefore: [String: AlarmClock] = [:]
     var seenBefore: [String: Instant] = [:]
+    /// What was handed back, by the conditions that it waits for.
+    private var handedBack = EntryIndex()
     /// Orders whose zone is not known yet.
     var waiting: [WaitingOrder] = []
     /// Those with alarms that wait for another reason to wake.
@@ -80,6 +82,7 @@ extension AlarmBook {
     mutating func forget(_ key: AgendaKey, _ step: inout AgendaStep) {
         guard entries[key] != nil else { return }
         drop(key)
+        handedBack.remove(key, &step)
         step.emit(.erase(key))
         if handlers[key.handler]?.ids.isEmpty ?? true { step.emit(.erase(AgendaKey(key.handler, .alarm, ""))) }
     }
@@ -165,7 +168,7 @@ extension AlarmBook {
         readClocks(&step)
         readZones(&step)
         readObstacles(&step)
-        for key in takeDue(step) { consider(key, &step) }
+        for key in takeDue(step) + handedBack.takeTouched(step) { consider(key, &step) }
         letRide(&step)
     }
 
@@ -213,10 +216,7 @@ extension AlarmBook {
         guard let entry = entries[key] else { return }
         switch entry.run {
         case .raised: return
-        case .owed(let occurrence, let conditions):
-            guard conditions.isEmpty else { return }
-            return obstacle(of: key.handler, step) == nil
-                ? raise(occurrence, of: key, again: true, &step) : place(key, .parked)
+        case .owed(let occurrence, let words): return consider(occurrence, until: words, of: key, &step)
         case .idle: break
         }
         let zone = entry.rule.zoneName.map { zones.look(for: $0, &step) }
@@ -224,6 +224,19 @@ extension AlarmBook {
         guard let overdue = entry.overdue(step, in: zone?.zone) else { return place(key, entry.next(in: zone?.zone)) }
         guard obstacle(of: key.handler, step) == nil else { return place(key, .parked) }
         settle(overdue, of: key, mayRide: mayRide, &step)
+    }
+
+    /// One that was handed back: it rests, and waits for conditions.
+    private mutating func consider(
+        _ occurrence: AlarmEntry.Occurrence, until words: [String], of key: AgendaKey, _ step: inout AgendaStep
+    ) {
+        let conditions = words.compactMap { try? Condition(word: $0) }
+        handedBack.use(conditions, for: key, &step)
+        if let rest = entries[key]?.restsUntil, step.boottime < rest { return place(key, .boottime(rest)) }
+        guard conditions.allSatisfy(step.conditions.isTrue) else { return }
+        guard obstacle(of: key.handler, step) == nil else { return place(key, .parked) }
+        handedBack.remove(key, &step)
+        raise(occurrence, of: key, again: true, &step)
     }
 
     /// Alarms of the calendar wait until the clock is true, or has been waited for long enough.
@@ -295,7 +308,8 @@ extension AlarmBook {
         entries[key]?.note(word, occurrence.missed, due: occurrence.due, at: step.wall)
         step.decide(key, "raised alarm \(key.id) due \(occurrence.due.rfc3339) missed \(occurrence.missed)")
         store(key, &step)
-        step.emit(.raise(key, Occasion(name: "alarm.fired", budgetClass: .data, payload: payload(occurrence, rule, step))))
+        step.emit(
+            .raise(key, Occasion(name: "alarm.fired", budgetClass: .data, payload: payload(occurrence, rule, step))))
         if !again, let alert = rule.alert, step.facts(of: key.handler).situation != .attached {
             step.emit(.alert(key.handler, alarm: key.id, text: alert))
         }

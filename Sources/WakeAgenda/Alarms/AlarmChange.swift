@@ -3,9 +3,15 @@ import WakeModel
 
 struct AlarmChange: Hashable, Sendable {
     enum Word: String, Hashable, Sendable, CaseIterable {
-        case set, replaced, changed, raised, raisedAgain = "again", operated
+        case set, replaced, changed, raised
+        case raisedAgain = "again"
+        case operated
         case skipped, folded
-        case acknowledged, handedBack = "back", overrun, crashed, deadLettered = "dead", dropped, withdrawn
+        case acknowledged
+        case handedBack = "back"
+        case overrun, crashed
+        case deadLettered = "dead"
+        case dropped, withdrawn
         case corrected, rebased, mended, moved
     }
 

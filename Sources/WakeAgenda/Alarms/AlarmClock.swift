@@ -12,7 +12,7 @@ struct AlarmClock: Hashable, Sendable {
     /// When alarms of the calendar were let go in this boot; nil before.
     var releasedAt: Instant?
 
-    /// A clock that was set back by no more is gone through again, and nothing is raised twice; by more, it is corrected.
+    /// Set back by no more, the clock goes through hours again, and nothing is raised twice; by more, it is corrected.
     static let correction = TimeSpan.seconds(3 * 3_600)
     /// For so long after boot, alarms of the calendar wait for a synchronized clock.
     static let patience = Instant.zero + .seconds(600)

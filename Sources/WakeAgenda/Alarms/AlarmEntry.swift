@@ -1,4 +1,4 @@
-// One alarm and how far it has come: what is accounted for, what is on its way to the handler, and what it has not told yet.
+// One alarm and how far it has come: what is accounted for, what is on its way, and what it has not told yet.
 import WakeModel
 
 struct AlarmEntry: Hashable, Sendable {
@@ -13,6 +13,9 @@ struct AlarmEntry: Hashable, Sendable {
     var missed: Int64 = 0
     /// It comes once, and has been raised.
     var isSpent = false
+    /// How often in a row it was handed back, and until when it rests for that, on CLOCK_BOOTTIME. A restart ends the rest.
+    var handBacks: Int64 = 0
+    var restsUntil: Instant?
     /// Since when it has been as it is.
     var since: WallTime
     private(set) var history: [AlarmChange] = []

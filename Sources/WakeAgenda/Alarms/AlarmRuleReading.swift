@@ -10,11 +10,16 @@ extension AlarmRule {
         let reader = try AlarmReader(value, origin)
         self.init(id: reader.id, schedule: try reader.schedule())
         catchUp = try reader.catchUp() ?? catchUp
-        leeway = try reader.span("leeway", in: .zero ... Self.longestLeeway) ?? leeway
+        leeway = try reader.span("leeway", in: .zero...Self.longestLeeway) ?? leeway
         wakesMachine = try reader.flag("wakes_machine") ?? wakesMachine
         data = try reader.data() ?? data
         alert = try reader.alert()
     }
+
+    /// Of the manifest's `alarms`; a manifest says no instants and no spans from now on.
+    package static let manifestKeys = [
+        "id", "daily", "days", "zone", "every", "phase", "catch_up", "leeway", "wakes_machine", "data", "alert",
+    ]
 
     /// All that a manifest declares.
     public static func rules(_ value: JSONValue) throws(ProtocolFault) -> [AlarmRule] {
@@ -118,7 +123,7 @@ extension AlarmReader {
         case "daily": return .daily(try dailyTimes(), zone: try zone())
         case "every": return try interval()
         case "at": return .at(try instant())
-        default: return .after(try span("in", in: .milliseconds(1) ... AlarmRule.longestSpan) ?? .zero)
+        default: return .after(try span("in", in: .milliseconds(1)...AlarmRule.longestSpan) ?? .zero)
         }
     }
 
@@ -143,7 +148,8 @@ extension AlarmReader {
         }
         guard values.count <= AlarmRule.timesLimit else {
             throw ProtocolFault(
-                .tooMany, "\"daily\" of alarm \"\(id)\" lists \(values.count) times; the limit is \(AlarmRule.timesLimit).",
+                .tooMany,
+                "\"daily\" of alarm \"\(id)\" lists \(values.count) times; the limit is \(AlarmRule.timesLimit).",
                 advice: "Use \"every\" for what comes so often.")
         }
         var times: [Int64] = []
@@ -198,7 +204,8 @@ extension AlarmReader {
             name.split(separator: "/", omittingEmptySubsequences: false).allSatisfy({ !$0.isEmpty })
         else {
             throw refuse(
-                "zone", takes: "the name of a time zone", "Write it as `timedatectl list-timezones` does: Europe/Berlin.")
+                "zone", takes: "the name of a time zone",
+                "Write it as `timedatectl list-timezones` does: Europe/Berlin.")
         }
         return name
     }
@@ -214,8 +221,8 @@ extension AlarmReader {
     }
 
     private func interval() throws(ProtocolFault) -> AlarmRule.Schedule {
-        let period = try span("every", in: AlarmRule.shortestPeriod ... AlarmRule.longestSpan) ?? .zero
-        return .every(period, phase: try span("phase", in: .zero ... period))
+        let period = try span("every", in: AlarmRule.shortestPeriod...AlarmRule.longestSpan) ?? .zero
+        return .every(period, phase: try span("phase", in: .zero...period))
     }
 
     private func instant() throws(ProtocolFault) -> WallTime {

@@ -82,7 +82,8 @@ extension ZoneRule.Turn {
             let first = daysSinceEpoch(year: year, month: month, day: 1)
             let next =
                 month == 12
-                ? daysSinceEpoch(year: year + 1, month: 1, day: 1) : daysSinceEpoch(year: year, month: month + 1, day: 1)
+                ? daysSinceEpoch(year: year + 1, month: 1, day: 1)
+                : daysSinceEpoch(year: year, month: month + 1, day: 1)
             // 1970-01-01 was a Thursday, which is 4.
             let untilFirst = (weekday - first - 4).dividedFlooring(by: 7).remainder
             var date = first + untilFirst + (week - 1) * 7

@@ -37,10 +37,13 @@ public struct JobRule: Hashable, Sendable {
     public static let longestRun = TimeSpan.seconds(6 * 3600)
     private static let example = "{\"id\":\"backup\",\"kind\":\"processing\",\"every\":\"1d\"}"
 
+    private static let keys = ["id", "kind", "require", "on_deadline"]
+    private static let spans = ["every", "deadline", "max_run"]
+    /// Of the manifest's `jobs`.
+    package static let manifestKeys = keys + spans
+
     public init(_ value: JSONValue) throws(ProtocolFault) {
-        let object = try RuleObject(
-            value, owner: "a job", keys: ["id", "kind", "require", "on_deadline"],
-            spans: ["every", "deadline", "max_run"], example: Self.example)
+        let object = try RuleObject(value, owner: "a job", keys: Self.keys, spans: Self.spans, example: Self.example)
         let id = try object.identifier("id")
         guard let kind: Kind = try object.word("kind") else {
             throw .malformed(

@@ -12,6 +12,9 @@ public struct PollRule: Hashable, Sendable {
 
     public static let shortestInterval = TimeSpan.seconds(60)
     private static let spans = ["min_interval", "max_interval"]
+    private static let keys = ["require", "adapt"]
+    /// Of the manifest's `poll`.
+    package static let manifestKeys = spans + keys
 
     public init(minInterval: TimeSpan?) {
         self.minInterval = minInterval
@@ -21,7 +24,7 @@ public struct PollRule: Hashable, Sendable {
     /// The manifest's `poll`.
     public init(_ value: JSONValue) throws(ProtocolFault) {
         let object = try RuleObject(
-            value, owner: "\"poll\"", keys: ["require", "adapt"], spans: Self.spans,
+            value, owner: "\"poll\"", keys: Self.keys, spans: Self.spans,
             example: "{\"poll\":{\"min_interval\":\"15m\"}}")
         self.init(minInterval: try object.span("min_interval", from: Self.shortestInterval))
         require = try object.conditions("require") ?? require

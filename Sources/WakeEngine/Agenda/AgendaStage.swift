@@ -4,17 +4,6 @@ import WakeCore
 import WakeJournal
 import WakeModel
 
-/// What the agenda asks of the world outside the turn. Performed after the commit.
-package protocol AgendaEdges: AnyObject {
-    /// Something waits for the condition, or relies on it, from now on or no more.
-    func open(_ condition: Condition)
-    func close(_ condition: Condition)
-    func readZone(_ name: String)
-    func alert(_ handler: HandlerID, alarm: String, text: String)
-    /// Whether a person is attached to any handler.
-    func setAttached(_ isAttached: Bool)
-}
-
 /// Owns the agenda, the origins of its entries, and what it is still to be told. The turn steps it until it is quiet.
 final class AgendaStage {
     private var agenda: Agenda
@@ -30,7 +19,8 @@ final class AgendaStage {
     /// Origins that the core knows the owner of.
     private var introduced: Set<EventOrigin> = []
     private var outward: [AgendaEffect] = []
-    weak var edges: (any AgendaEdges)?
+    /// The entry whose occasion is being raised, until it has a number.
+    private var raising: AgendaKey?
 
     /// - Parameter seed: of all that is spread.
     init(journal: Journal, catalog: Catalog, seed: UInt64) {
@@ -77,7 +67,11 @@ final class AgendaStage {
     func step(at stamp: Stamp) -> [AgendaEffect] {
         let next = inputs
         inputs.removeAll(keepingCapacity: true)
-        return next.flatMap { agenda.step($0, at: stamp) }
+        let effects = next.flatMap { agenda.step($0, at: stamp) }
+        nextMonotonicDeadline = agenda.nextMonotonicDeadline
+        nextBoottimeDeadline = agenda.nextBoottimeDeadline
+        nextWallDeadline = agenda.nextWallDeadline
+        return effects
     }
 
     func keep(_ row: AgendaRow) {
@@ -128,7 +122,18 @@ final class AgendaStage {
         return (origin, introduced.insert(origin).inserted)
     }
 
-    func recordRaised(_ key: AgendaKey, as sequence: Sequence) {
+    /// What `body` makes the core append is the entry's occasion; where it appends nothing, the core knows no such handler.
+    func raise(_ key: AgendaKey, _ body: () -> Void) {
+        raising = key
+        body()
+        if raising != nil { receive(.refused(key)) }
+        raising = nil
+    }
+
+    /// The occasion that is being raised has this number: told before anything that becomes of it.
+    func recordRaised(as sequence: Sequence) {
+        guard let key = raising else { return }
+        raising = nil
         origins.raise(key, as: sequence)
         receive(.raised(key, sequence))
     }
@@ -142,26 +147,18 @@ final class AgendaStage {
 
     func hold(_ effect: AgendaEffect) { outward.append(effect) }
 
-    /// After the commit that holds their cause.
-    func performOutward() {
-        let effects = outward
-        outward.removeAll(keepingCapacity: true)
-        for effect in effects {
-            switch effect {
-            case .open(let condition): edges?.open(condition)
-            case .close(let condition): edges?.close(condition)
-            case .readZone(let name): edges?.readZone(name)
-            case .alert(let handler, let alarm, let text): edges?.alert(handler, alarm: alarm, text: text)
-            case .raise, .withdraw, .press, .answer, .store, .erase, .gate, .notify, .decision: break
-            }
-        }
+    /// What is to be performed, after the commit that holds its cause.
+    func removeOutward() -> [AgendaEffect] {
+        defer { outward.removeAll(keepingCapacity: true) }
+        return outward
     }
 
     // MARK: Asking
 
-    var nextMonotonicDeadline: Instant? { agenda.nextMonotonicDeadline }
-    var nextBoottimeDeadline: Instant? { agenda.nextBoottimeDeadline }
-    var nextWallDeadline: WallTime? { agenda.nextWallDeadline }
+    /// Every turn asks for them, so they are kept.
+    private(set) var nextMonotonicDeadline: Instant?
+    private(set) var nextBoottimeDeadline: Instant?
+    private(set) var nextWallDeadline: WallTime?
 
     func isDue(at stamp: Stamp) -> Bool {
         nextMonotonicDeadline.map { $0 <= stamp.moment.monotonic } ?? false

@@ -12,9 +12,12 @@ package protocol AlertHook: AnyObject {
     func close()
 }
 
-/// Owns the watches; what they find goes to the turn. It must live as long as the bridge.
-package final class LiveAgenda: AgendaEdges {
-    private unowned let bridge: Bridge
+/// Owns the watches; what they find goes to the turn, which calls it as an observer.
+package final class LiveAgenda: TurnObserver {
+    private let turn: Turn
+    private let loop: EventLoop
+    private let catalog: Catalog
+    private let clockWatch: ClockWatch
     private let watches: ConditionWatches
     private let places: ConditionPlaces
     /// Until the clock is kept: calendars wait for that.
@@ -23,61 +26,62 @@ package final class LiveAgenda: AgendaEdges {
     private let log = Log("agenda")
 
     package init(of bridge: Bridge, bus: SystemBus?, _ places: ConditionPlaces, hook: (any AlertHook)? = nil) {
-        self.bridge = bridge
+        (turn, loop, catalog, clockWatch) = (bridge.turn, bridge.loop, bridge.catalog, bridge.clockWatch)
         self.places = places
         self.hook = hook
         watches = ConditionWatches(on: bridge.loop, bus: bus, places)
-        bridge.turn.agenda.edges = self
-        bridge.clockListener = self
+        turn.listeners.observe(self)
     }
 
-    package func open(_ condition: Condition) {
-        watches.open(condition) { [unowned bridge] in bridge.turn.schedule(.condition(condition, isTrue: $0)) }
-    }
-
-    package func close(_ condition: Condition) { watches.close(condition) }
-
-    package func readZone(_ name: String) {
-        bridge.turn.schedule(.zone(name, bridge.clockWatch.zone(name)))
-    }
-
-    package func alert(_ handler: HandlerID, alarm: String, text: String) {
-        let name = bridge.catalog.name(of: handler)
-        guard let hook else {
-            return log.notice("\(name): alarm \(alarm) says \"\(text)\"; name a hook under alerts in wakebridge.json5 to be told")
+    package func perform(_ effect: AgendaEffect) {
+        switch effect {
+        case .open(let condition):
+            watches.open(condition) { [turn] in turn.schedule(.condition(condition, isTrue: $0)) }
+        case .close(let condition): watches.close(condition)
+        case .readZone(let name): turn.schedule(.zone(name, clockWatch.zone(name)))
+        case .alert(let handler, let alarm, let text): alert(text, of: alarm, for: catalog.name(of: handler))
+        case .raise, .withdraw, .press, .answer, .store, .erase, .gate, .notify, .decision: break
         }
-        hook.alert(text, of: alarm, for: name)
     }
+
+    private func alert(_ text: String, of alarm: String, for handler: String) {
+        guard let hook else {
+            return log.notice(
+                "\(handler): alarm \(alarm) says \"\(text)\"; name a hook under alerts in wakebridge.json5 to be told")
+        }
+        hook.alert(text, of: alarm, for: handler)
+    }
+
+    /// What the watches found last, of all conditions that something waits for.
+    package var conditions: [(condition: Condition, isTrue: Bool)] { watches.found }
 
     /// Nothing is told any more.
     package func close() { hook?.close() }
 
-    package func setAttached(_ isAttached: Bool) { watches.setAttached(isAttached) }
+    package func attachmentChanged(_ isAttached: Bool) { watches.setAttached(isAttached) }
 
     /// What the clock shows is not known to be right yet; calendars go by it once it is.
     package func awaitClock() {
-        guard clockKept == nil, !bridge.turn.clock.stamp().isClockSynchronized else { return }
+        guard clockKept == nil, !turn.clock.stamp().isClockSynchronized else { return }
         do throws(SystemError) {
-            clockKept = try ClockKeptWatch(on: bridge.loop, places) { [weak self] in if $0 { self?.hearKept() } }
+            clockKept = try ClockKeptWatch(on: loop, places) { [turn] in if $0 { Self.hearKept(turn) } }
         } catch {
             log.warning("\(error.description); alarms by the calendar wait for ten minutes after a boot")
         }
     }
 
-    private func hearKept() {
-        (bridge.turn.clock as? RealClock)?.lookAgain()
-        bridge.turn.schedule(.clockChanged)
+    private static func hearKept(_ turn: Turn) {
+        (turn.clock as? RealClock)?.lookAgain()
+        turn.schedule(.clockChanged)
     }
-}
 
-extension LiveAgenda: ClockListener {
-    func hear(_ change: ClockWatch.Change) {
+    package func clockChanged(_ change: ClockWatch.Change) {
         switch change {
         case .set:
             watches.clockWasSet()
             clockKept?.clockWasSet()
-            bridge.turn.schedule(.clockChanged)
-        case .zone(let name, let bytes): bridge.turn.schedule(.zone(name, bytes))
+            turn.schedule(.clockChanged)
+        case .zone(let name, let bytes): turn.schedule(.zone(name, bytes))
         }
     }
 }

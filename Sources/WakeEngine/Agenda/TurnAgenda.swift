@@ -21,7 +21,7 @@ extension Turn {
         case .tick: if agenda.isDue(at: stamp) { agenda.receive(.tick) }
         case .operated(let handler, let verb):
             situate(handler)
-            if verb == .attach || verb == .detach { agenda.edges?.setAttached(ask { $0.hasAttached }) }
+            if verb == .attach || verb == .detach { listeners.attachmentChanged(ask { $0.hasAttached }) }
         case .device, .entry, .configure, .remove, .recovered, .lost, .event, .reply, .fault, .throttled, .ordered,
             .written, .given, .launchFailed, .suspended, .locksInspected, .answered, .exited, .emptied, .memory,
             .systemSleep, .thermal, .power, .announced, .notified, .shed, .revived, .withdraw, .gate, .finish:
@@ -74,23 +74,11 @@ extension Turn {
         }
     }
 
-    /// The agenda learns the number before anything that becomes of the event.
     private func raise(_ occasion: Occasion, of key: AgendaKey, at stamp: Stamp) {
         let (origin, isNew) = agenda.origin(of: key)
         if isNew { stepCore(.entry(origin, owner: key.handler), at: stamp) }
         let event = DeviceEvent(origin: origin, kind: .occasion(occasion), stamp: stamp, isAuthenticated: true)
-        raising = key
-        stepCore(.event(event), at: stamp)
-        // No effect named it: the core knows no such handler.
-        if raising != nil { agenda.receive(.refused(key)) }
-        raising = nil
-    }
-
-    /// The occasion that is being raised has this number.
-    func recordRaised(_ sequence: Sequence) {
-        guard let key = raising else { return }
-        agenda.recordRaised(key, as: sequence)
-        raising = nil
+        agenda.raise(key) { stepCore(.event(event), at: stamp) }
     }
 }
 

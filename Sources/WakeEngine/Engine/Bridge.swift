@@ -46,11 +46,6 @@ public struct BridgeOptions {
     }
 }
 
-/// Hears that the clock was set, and of zones that it asked for.
-protocol ClockListener: AnyObject {
-    func hear(_ change: ClockWatch.Change)
-}
-
 public final class Bridge {
     public let loop: EventLoop
     package let engine: Engine
@@ -61,7 +56,6 @@ public final class Bridge {
     package let accounts: AccountBook
     private let suspension: Suspension
     package let clockWatch: ClockWatch
-    weak var clockListener: (any ClockListener)?
     private var isFinishing = false
     private let log = Log("bridge")
 
@@ -106,7 +100,7 @@ public final class Bridge {
         // Told only to those that asked for a zone.
         case .zone: break
         }
-        clockListener?.hear(change)
+        turn.listeners.clockChanged(change)
     }
 
     /// Starts a program of the administrator's among the handlers, where the sweep of the next start finds what it leaves.

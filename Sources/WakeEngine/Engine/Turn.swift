@@ -18,8 +18,6 @@ public final class Turn {
     private var deadlines: DeadlineTimers?
     package var listeners = TurnListeners()
     let agenda: AgendaStage
-    /// The entry whose occasion is being raised, until it has a number.
-    var raising: AgendaKey?
     /// What the journal owes to handlers that have had no manifest in this life, and which handlers are stopped.
     private var unclaimed: [HandlerID: [RecoveredEvent]]
     private let stopped: Set<HandlerID>
@@ -40,6 +38,13 @@ public final class Turn {
         case agenda(AgendaInput)
     }
 
+    /// How much is gathered for the end of the turn, and since when.
+    private struct Gathering {
+        var isKeptTogether = false
+        var began = Instant.zero
+        var inputCount = 0
+    }
+
     /// What a step appended.
     struct Appended: OptionSet {
         let rawValue: Int
@@ -49,9 +54,7 @@ public final class Turn {
     }
 
     private var phase = Phase.idle
-    private var isKeptTogether = false
-    private var began = Instant.zero
-    private var inputCount = 0
+    private var gathering = Gathering()
     /// What was ingested while effects were applied, or while the turn ends.
     private var waiting: [TurnInput] = []
     private var effects: [Effect] = []
@@ -103,12 +106,12 @@ public final class Turn {
         let stamp = stamp ?? clock.stamp()
         step(input, at: stamp)
         while ingestWaiting() {}
-        inputCount += 1
+        gathering.inputCount += 1
         if phase == .idle {
             phase = .gathering
-            began = stamp.moment.monotonic
+            gathering.began = stamp.moment.monotonic
             loop?.requestTurn()
-        } else if inputCount >= Self.inputsPerTurn || isOverdue(at: stamp.moment) {
+        } else if gathering.inputCount >= Self.inputsPerTurn || isOverdue(at: stamp.moment) {
             endEarly()
         }
     }
@@ -130,14 +133,18 @@ public final class Turn {
 
     private func step(_ input: TurnInput, at stamp: Stamp) {
         switch input {
-        case .core(let input): step(input, at: stamp)
-        case .agenda(let input): agenda.receive(input)
+        case .core(let input):
+            listeners.hear(input, at: stamp)
+            step(input, at: stamp)
+        case .agenda(let input):
+            listeners.hear(input, at: stamp)
+            agenda.receive(input)
         }
         if agenda.hasInputs { settleAgenda(at: stamp) }
     }
 
     private func step(_ input: Input, at stamp: Stamp) {
-        if !outbox.recipients.isEmpty, stamp.moment.monotonic - max(began, outbox.postponedAt) > Self.longestTurn {
+        if !outbox.recipients.isEmpty, stamp.moment.monotonic - max(gathering.began, outbox.postponedAt) > Self.longestTurn {
             beginTime(at: stamp)
         }
         let appended = stepCore(input, at: stamp)
@@ -182,7 +189,7 @@ public final class Turn {
             journal.append(event, as: sequence, for: owners, durability: durability)
             appended.append(event, as: sequence)
             lastAppended = max(lastAppended, sequence)
-            if case .occasion = event.kind { recordRaised(sequence) }
+            if case .occasion = event.kind { agenda.recordRaised(as: sequence) }
             listeners.saw(event, as: sequence)
         case .update(let sequence, let event):
             journal.update(event, as: sequence)
@@ -203,7 +210,7 @@ public final class Turn {
         case .order(let handler, let epoch, let order, let reference):
             agenda.receive(.ordered(handler, epoch, order, ref: reference))
         case .concluded(let handler, let sequence, let conclusion, let awake):
-            recordRaised(sequence)
+            agenda.recordRaised(as: sequence)
             agenda.conclude(handler, sequence, conclusion, awake: awake, cpu: processorTime(usedBy: handler))
         case .progressed(let handler, let sequence, let done, let total):
             agenda.receive(.progressed(handler, sequence, done: done, total: total))
@@ -238,7 +245,7 @@ public final class Turn {
                 hearWarned()
             } while ingestWaiting()
             perform()
-            agenda.performOutward()
+            for effect in agenda.removeOutward() { listeners.perform(effect) }
             appended.removeAll()
             let writtenCount = outbox.recipients.count
             // A line that was read meanwhile is heard before a deadline that came due meanwhile.
@@ -247,7 +254,7 @@ public final class Turn {
             mustRepeat = hasHeard || !waiting.isEmpty || !outbox.isEmpty || !agenda.isOutwardEmpty
         } while mustRepeat
         phase = .idle
-        inputCount = 0
+        gathering.inputCount = 0
         runMaintenance()
         listeners.turnEnded()
         deadlines?.arm(monotonic: nextMonotonicDeadline, boottime: nextBoottimeDeadline, wall: nextWallDeadline)
@@ -263,19 +270,19 @@ public final class Turn {
 
     /// What `work` ingests shares one commit, however much it is and however long it takes.
     func keepTogether(_ work: () -> Void) {
-        isKeptTogether = true
+        gathering.isKeptTogether = true
         work()
-        isKeptTogether = false
+        gathering.isKeptTogether = false
     }
 
-    private func isOverdue(at moment: Moment) -> Bool { moment.monotonic - began > Self.longestTurn }
+    private func isOverdue(at moment: Moment) -> Bool { moment.monotonic - gathering.began > Self.longestTurn }
 
     private func endEarly() {
         switch phase {
         case .applying, .ending: return
         case .idle, .gathering: break
         }
-        guard !isKeptTogether else { return }
+        guard !gathering.isKeptTogether else { return }
         if let loop { loop.runTurn() } else { end() }
     }
 
@@ -308,7 +315,7 @@ public final class Turn {
     private func beginTime(ofFirst writtenCount: Int) {
         guard writtenCount > 0 else { return }
         let stamp = clock.stamp()
-        if stamp.moment.monotonic - began > Self.creditedDelay { beginTime(at: stamp) }
+        if stamp.moment.monotonic - gathering.began > Self.creditedDelay { beginTime(at: stamp) }
         outbox.removeRecipients(first: writtenCount)
     }
 

@@ -1,0 +1,245 @@
+// What wakes when of what is scheduled: one test for each cause in the table of docs/reference/what-wakes-when.md that needs no
+// long wait and no world of its own.
+import Glibc
+import TestBench
+import Testing
+import WakeModel
+import WakeSystem
+
+@Suite("Scheduled wakes", .serialized, .timeLimit(.minutes(4)))
+struct ScheduledWakeTests {
+    /// A daemon with one handler that is started with it.
+    private func employed(
+        _ agenda: String, words: String..., linger: String = "1h", more: String = ""
+    ) throws -> Planner {
+        let planner = try Planner()
+        try planner.employ("one", agenda, words: words, linger: linger, more: "autostart: true, \(more)")
+        try planner.start()
+        return planner
+    }
+
+    /// Whether alarms of the calendar are let go: the clock is kept, or has been waited for.
+    static var runsCalendar: Bool { SystemClock.isSynchronized || SystemClock.boottime().seconds > 600 }
+
+    /// So many seconds from now, by the system's zone.
+    private func timeOfDay(in seconds: Int) -> String {
+        var (now, local) = (time(nil) + seconds, tm())
+        localtime_r(&now, &local)
+        return [local.tm_hour, local.tm_min, local.tm_sec].map { $0 < 10 ? "0\($0)" : "\($0)" }.joined(separator: ":")
+    }
+
+    // MARK: Alarms
+
+    @Test("an alarm by the calendar starts a handler that never ran, at its second, with what the manifest gives it",
+          .enabled(if: Self.runsCalendar, "the clock of this machine is not kept, and it came up just now"))
+    func byCalendar() throws {
+        let planner = try Planner()
+        try planner.start()
+        let due = time(nil) + 8
+        try planner.employ(
+            "one", "alarms: [{ id: \"pill\", daily: [\"\(timeOfDay(in: 8))\"], data: { dose: 2 } }]", words: ["ack"])
+        #expect(planner.daemon.wait { (try? planner.daemon.state(of: "one")) == "idle" })
+        let fired = try planner.await(1, "alarm.fired", of: "one")[0]
+        #expect(fired.name == "pill" && fired.data["missed"]?.integer == 0 && fired.data["data"]?["dose"]?.integer == 2)
+        #expect(fired.data["due"]?.string.flatMap { WallTime(rfc3339: $0) }?.microseconds == Int64(due) * 1_000_000)
+        #expect(planner.heard("one").first?.data["reason"]?.string == "alarm")
+    }
+
+    @Test("an alarm ordered for an instant and one ordered in seconds thaw their handler then, and not before")
+    func ordered() throws {
+        let planner = try employed("alarms: []", words: "ack", linger: "20ms")
+        // While a person is there it hears orders at any time.
+        let attached = try planner.daemon.following("attach", "one")
+        let at = WallTime(microseconds: (SystemClock.wall().microseconds / 1_000_000 + 3) * 1_000_000)
+        let orderedAt = SystemClock.boottime().seconds
+        #expect(try planner.ask("one", "{\"alarm\":{\"id\":\"tea\",\"in_s\":1.5,\"data\":{\"cups\":2}}}")["alarm"]?.string == "set")
+        if Self.runsCalendar { #expect(try planner.ask("one", "{\"alarm\":{\"id\":\"x\",\"at\":\"\(at.rfc3339)\"}}")["alarm"]?.string == "set") }
+        kill(attached.process, SIGTERM)
+        let fired = try planner.await(Self.runsCalendar ? 2 : 1, "alarm.fired", of: "one")
+        let tea = try #require(fired.first { $0.name == "tea" })
+        #expect(tea.at - orderedAt >= 1.5 && tea.data["data"]?["cups"]?.integer == 2)
+        if let x = fired.first(where: { $0.name == "x" }) { #expect(x.data["due"]?.string.flatMap { WallTime(rfc3339: $0) } == at) }
+        #expect(Set(fired.map(\.process)).count == 1, "it was thawed, not started again")
+    }
+
+    @Test("an alarm that its handler gives back comes again when the condition that it names is true, and not at once")
+    func handedBackAlarm() throws {
+        let planner = try employed("alarms: []")
+        try planner.say("one", "{\"alarm\":{\"id\":\"tea\",\"in_s\":0.1}}")
+        let first = try #require(try planner.await(1, "alarm.fired", of: "one")[0].sequence)
+        let place = planner.daemon.folder + "/nowhere"
+        try planner.say("one", "{\"nack\":\(first),\"until\":[\"unlocked:\(place)\"]}")
+        let waiting = try planner.pending("one").first
+        #expect(waiting?["waits_for"]?.array?.compactMap(\.string).contains("unlocked:\(place)") == true, "\(waiting ?? .null)")
+        sleep(2)
+        #expect(planner.heard("one", "alarm.fired").count == 1)
+        try planner.daemon.write("", to: "nowhere")
+        let second = try planner.await(2, "alarm.fired", of: "one", within: 60)[1]
+        #expect(second.name == "tea" && second.sequence != first)
+        try planner.say("one", "{\"ack\":\(second.sequence ?? 0)}")
+        #expect(planner.daemon.wait { (try? planner.pending("one").isEmpty) == true })
+    }
+
+    @Test("a cancelled alarm does not fire, and a replaced one fires once, at its new time")
+    func cancelled() throws {
+        let planner = try employed("alarms: []", words: "ack")
+        try planner.say("one", "{\"alarm\":{\"id\":\"gone\",\"in_s\":1}}")
+        try planner.say("one", "{\"alarm\":{\"id\":\"moved\",\"in_s\":1}}")
+        #expect(try planner.ask("one", "{\"cancel\":{\"alarm\":\"gone\"}}")["cancel"]?.string == "cancelled")
+        let movedAt = SystemClock.boottime().seconds
+        #expect(try planner.ask("one", "{\"alarm\":{\"id\":\"moved\",\"in_s\":3}}")["alarm"]?.string == "replaced")
+        let fired = try planner.await(1, "alarm.fired", of: "one")
+        #expect(fired[0].name == "moved" && fired[0].at - movedAt >= 3)
+        sleep(1)
+        #expect(planner.heard("one", "alarm.fired").count == 1)
+    }
+
+    @Test("an alarm's text for people goes to the hook while its handler is alone, and to the handler while it is attached")
+    func alert() throws {
+        let planner = try employed("alarms: []", words: "ack")
+        let order = { (id: String) in "{\"alarm\":{\"id\":\"\(id)\",\"in_s\":0.2,\"alert\":\"take \(id)\"}}" }
+        try planner.say("one", order("alone"))
+        try planner.await(1, "alarm.fired", of: "one")
+        #expect(planner.daemon.wait { planner.daemon.log.contains("take alone") }, "without a hook the log has it")
+        let attached = try planner.daemon.following("attach", "one")
+        #expect(planner.daemon.wait { (try? planner.daemon.handler("one")["attached"]) == .boolean(true) })
+        try planner.say("one", order("attached"))
+        let fired = try planner.await(2, "alarm.fired", of: "one")[1]
+        #expect(fired.data["alert"]?.string == "take attached")
+        kill(attached.process, SIGTERM)
+        #expect(!planner.daemon.log.contains("take attached"), "a person is there already")
+    }
+
+    @Test("a stopped handler gets nothing; what fell due meanwhile comes once when it is started, and says how late it is")
+    func stopped() throws {
+        let planner = try employed("alarms: [], jobs: [{ id: \"j\", kind: \"refresh\" }]", words: "ack")
+        #expect(try planner.ask("one", "{\"alarm\":{\"id\":\"tea\",\"in_s\":2}}")["alarm"]?.string == "set")
+        #expect(try planner.ask("one", "{\"submit\":{\"job\":\"j\",\"not_before_s\":2}}")["submit"]?.string == "submitted")
+        #expect(try planner.daemon.tool("stop", "one").exit == 0)
+        sleep(4)
+        #expect(planner.heard("one", "alarm.fired").isEmpty && planner.heard("one", "job.due").isEmpty)
+        #expect(try planner.daemon.tool("start", "one").exit == 0)
+        let fired = try planner.await(1, "alarm.fired", of: "one")[0]
+        #expect(fired.name == "tea" && (fired.data["late_s"]?.integer ?? 0) >= 1)
+        try planner.await(1, "job.due", of: "one")
+        #expect(planner.daemon.wait { (try? planner.pending("one").isEmpty) == true })
+    }
+
+    // MARK: Jobs
+
+    @Test("a refresh job has the budget of thirty seconds, and a second one is refused while the first is pending")
+    func refresh() throws {
+        let planner = try employed("jobs: [{ id: \"a\", kind: \"refresh\" }, { id: \"b\", kind: \"refresh\" }]")
+        #expect(try planner.ask("one", "{\"submit\":{\"job\":\"a\",\"not_before_s\":3}}")["submit"]?.string == "submitted")
+        #expect(try planner.ask("one", "{\"submit\":{\"job\":\"b\"}}")["code"]?.string == "too-many")
+        #expect(try planner.ask("one", "{\"submit\":{\"job\":\"a\"}}")["submit"]?.string == "replaced")
+        let due = try planner.await(1, "job.due", of: "one")[0]
+        #expect(due.name == "a" && due.data["kind"]?.string == "refresh")
+        let left = try #require(try planner.ask("one", "{\"remaining\":true}")["remaining_ms"]?.integer)
+        #expect(left > 15_000 && left <= 30_000, "of content's 30 s")
+        #expect(try planner.ask("one", "{\"submit\":{\"job\":\"b\"}}")["submit"]?.string == "submitted")
+        try planner.say("one", "{\"ack\":\(due.sequence ?? 0)}")
+        #expect(try planner.await(2, "job.due", of: "one")[1].name == "b")
+    }
+
+    @Test("O12: while a processing job runs, alarms come and are acknowledged beside it, and only its own number ends it")
+    func processing() throws {
+        let planner = try employed("alarms: [], jobs: [{ id: \"backup\", kind: \"processing\" }]")
+        try planner.say("one", "{\"submit\":{\"job\":\"backup\"}}")
+        let job = try #require(try planner.await(1, "job.due", of: "one")[0].sequence)
+        try planner.say("one", "{\"alarm\":{\"id\":\"tea\",\"in_s\":0.1}}")
+        let alarm = try #require(try planner.await(1, "alarm.fired", of: "one")[0].sequence)
+        #expect(alarm > job)
+        try planner.say("one", "{\"ack\":\(alarm)}")
+        #expect(planner.daemon.wait { (try? planner.daemon.handler("one")["open"]?.integer) == 1 }, "the job is open still")
+        #expect(try planner.pending("one").map { $0["state"]?.string } == ["running"])
+        try planner.say("one", "{\"ack\":\(job)}")
+        #expect(planner.daemon.wait { (try? planner.daemon.handler("one")["open"]?.integer) == 0 })
+        #expect(try planner.pending("one").isEmpty)
+    }
+
+    @Test("two processing jobs run at a time bridge-wide, and a third waits for a slot")
+    func slots() throws {
+        let planner = try employed(
+            "jobs: [{ id: \"a\", kind: \"processing\" }, { id: \"b\", kind: \"processing\" }, { id: \"c\", kind: \"processing\" }]")
+        for job in ["a", "b", "c"] { try planner.say("one", "{\"submit\":{\"job\":\"\(job)\"}}") }
+        let running = try planner.await(2, "job.due", of: "one")
+        let third = try planner.pending("one").first { $0["id"]?.string == "c" }
+        #expect(third?["waits_for"]?.array?.compactMap(\.string) == ["slot"])
+        try planner.say("one", "{\"ack\":\(running[0].sequence ?? 0)}")
+        #expect(try planner.await(3, "job.due", of: "one")[2].name == "c")
+    }
+
+    @Test("a continued job begins only while a person is attached, and strategy fail says what it would wait for")
+    func continued() throws {
+        let planner = try employed("jobs: [{ id: \"export\", kind: \"continued\" }]", words: "ack")
+        let refusal = try planner.ask("one", "{\"submit\":{\"job\":\"export\",\"strategy\":\"fail\"}}")
+        #expect(refusal["code"]?.string == "unavailable" && refusal["sentence"]?.string?.contains("attached") == true)
+        #expect(try planner.ask("one", "{\"submit\":{\"job\":\"export\"}}")["submit"]?.string == "submitted")
+        #expect(try planner.pending("one").first?["waits_for"]?.array?.compactMap(\.string) == ["attached"])
+        let attached = try planner.daemon.following("attach", "one")
+        #expect(try planner.await(1, "job.due", of: "one")[0].name == "export")
+        kill(attached.process, SIGTERM)
+    }
+
+    @Test("at its deadline a job begins without its soft conditions, and names those; a hard one holds it, and skip leaves it out")
+    func deadlines() throws {
+        let planner = try employed(
+            """
+            jobs: [{ id: "soft", kind: "processing" }, { id: "hard", kind: "processing" },
+                   { id: "skipped", kind: "processing", on_deadline: "skip" }]
+            """, words: "ack")
+        let begun = SystemClock.boottime().seconds
+        for (job, condition) in [("soft", "power"), ("hard", "mount:/nonexistent"), ("skipped", "power")] {
+            let order = "{\"submit\":{\"job\":\"\(job)\",\"deadline_s\":3,\"require\":[\"\(condition)\"]}}"
+            #expect(try planner.ask("one", order)["submit"]?.string == "submitted")
+        }
+        let due = try planner.await(1, "job.due", of: "one")[0]
+        #expect(due.name == "soft" && due.data["waived"]?.array?.compactMap(\.string) == ["power"])
+        #expect(due.at - begun >= 3)
+        sleep(1)
+        #expect(planner.heard("one", "job.due").count == 1)
+        let left = try planner.pending("one")
+        #expect(left.map { $0["id"]?.string } == ["hard"])
+        #expect(left.first?["waits_for"]?.array?.compactMap(\.string) == ["mount:/nonexistent"])
+    }
+
+    @Test("a job that is given back rests for thirty seconds at least, keeps its deadline, and names what it waits for")
+    func handedBackJob() throws {
+        let planner = try employed("jobs: [{ id: \"sync\", kind: \"processing\" }]")
+        try planner.say("one", "{\"submit\":{\"job\":\"sync\",\"deadline_s\":7200}}")
+        let due = try planner.await(1, "job.due", of: "one")[0]
+        try planner.say("one", "{\"nack\":\(due.sequence ?? 0),\"until\":[\"mount:/proc\"]}")
+        #expect(planner.daemon.wait { (try? planner.daemon.handler("one")["open"]?.integer) == 0 })
+        let waiting = try #require(try planner.pending("one").first)
+        #expect(waiting["state"]?.string == "waiting" && waiting["deadline"]?.string == due.data["deadline"]?.string)
+        #expect(waiting["waits_for"]?.array?.compactMap(\.string).contains("time") == true)
+        let second = try planner.await(2, "job.due", of: "one", within: 60)[1]
+        #expect(second.at - due.at >= 30 && second.data["deadline"]?.string == due.data["deadline"]?.string)
+    }
+
+    @Test("orders may be given before ready, and a job is registered once")
+    func beforeReady() throws {
+        let planner = try employed("alarms: [], jobs: [{ id: \"j\", kind: \"refresh\" }]", more: "ready: \"explicit\"")
+        #expect(try planner.ask("one", "{\"register\":\"j\"}")["register"]?.string == "registered")
+        #expect(try planner.ask("one", "{\"register\":\"j\"}")["code"]?.string == "conflict")
+        #expect(try planner.ask("one", "{\"alarm\":{\"id\":\"tea\",\"in_s\":0.1}}")["alarm"]?.string == "set")
+        sleep(1)
+        #expect(planner.heard("one", "alarm.fired").isEmpty, "events come after ready")
+        try planner.say("one", "{\"ready\":true}")
+        try planner.await(1, "alarm.fired", of: "one")
+    }
+
+    // MARK: Polls
+
+    @Test("a poll is never made where the manifest leaves it to the handler, nor after the handler says never")
+    func neverPolled() throws {
+        let planner = try employed("poll: { require: [] }")
+        #expect(try planner.pending("one").isEmpty)
+        #expect(try planner.ask("one", "{\"poll\":{\"min_interval_s\":900}}")["poll"]?.string == "set")
+        let entry = try #require(try planner.pending("one").first)
+        #expect(entry["source"]?.string == "poll" && entry["waits_for"]?.array?.compactMap(\.string) == ["time"])
+        #expect(try planner.ask("one", "{\"poll\":\"never\"}")["poll"]?.string == "never")
+        #expect(try planner.pending("one").isEmpty)
+    }
+}
