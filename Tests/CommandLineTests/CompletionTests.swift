@@ -117,7 +117,8 @@ private enum Shell: String {
             (
                 ["simulate", ""],
                 [
-                    "wake", "expire", "memory", "kill", "disconnect", "sleep", "heat", "battery", "alarm", "job", "poll",
+                    "wake", "expire", "memory", "kill", "disconnect", "sleep", "heat", "battery", "alarm", "job",
+                    "poll",
                     "condition",
                 ]
             ), (["simulate", "condition", "power", "o"], ["on", "off"]),

@@ -75,7 +75,8 @@ import WakeModel
         #expect(try call("POST /v1/handlers/strap/poll/run") == .raise(.poll, handler: "strap"))
         #expect(try call("GET /v1/conditions") == .conditions)
         #expect(
-            try call("POST /v1/conditions/power", #"{"value":"off"}"#) == .play(ConditionPlay(word: "power", value: .off)))
+            try call("POST /v1/conditions/power", #"{"value":"off"}"#)
+                == .play(ConditionPlay(word: "power", value: .off)))
         #expect(
             try call("POST /v1/conditions/mount:/data/a", #"{"value":"real"}"#)
                 == .play(ConditionPlay(word: "mount:/data/a", value: .real)))

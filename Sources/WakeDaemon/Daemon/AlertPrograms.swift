@@ -127,7 +127,8 @@ extension AlertPrograms.Alert {
     }
 
     func request() throws(SystemError) -> (SpawnRequest, input: [UInt8]) {
-        var variables = Self.inherited.compactMap { name in Environment.value(of: name).map { (name: name, value: $0) } }
+        var variables = Self.inherited.compactMap { name in Environment.value(of: name).map { (name: name, value: $0) }
+        }
         variables += [
             ("WAKEBRIDGE_HANDLER", handler), ("WAKEBRIDGE_ALARM", alarm), ("WAKEBRIDGE_TEXT", text),
         ]

@@ -61,7 +61,9 @@ public struct HandlerManifest: Hashable, Sendable {
                     + "first a letter or digit"
             )
         }
-        if let object = ConfigurationObject(document: text, keys: Self.keys, required: isRun ? ["exec"] : [], report: report) {
+        if let object = ConfigurationObject(
+            document: text, keys: Self.keys, required: isRun ? ["exec"] : [], report: report)
+        {
             readProgram(object, isRoot: isRoot)
             readSwitches(object)
             readTimers(object)
