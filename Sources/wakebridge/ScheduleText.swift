@@ -21,13 +21,10 @@ struct ScheduleEntry {
     static let head = ["HANDLER", "SOURCE", "ID", "STATE", "DUE", "DEADLINE", "WAITS FOR (SINCE)", "NEXT CHANCE"]
 
     var row: [String] {
-        let id = entry.text("id")
-        let waits = entry.list("waits").map { wait in "\(wait.text("for")) (\(since(wait)))" }.joined(separator: ", ")
-        return [entry.text("handler"), entry.text("source"), id.isEmpty ? "-" : id, entry.text("state")]
-            + [
-                moment("due") ?? "-", moment("deadline") ?? "-", waits.isEmpty ? "-" : waits,
-                moment("next_chance") ?? "-",
-            ]
+        let waits = entry.list("waits").map { "\($0.text("for")) (\(since($0)))" }.joined(separator: ", ")
+        let names = ["handler", "source", "id", "state"].map { entry.text($0) }
+        let cells = names + [moment("due") ?? "", moment("deadline") ?? "", waits, moment("next_chance") ?? ""]
+        return cells.map { $0.isEmpty ? "-" : $0 }
     }
 
     private func since(_ wait: JSONValue) -> String {

@@ -36,8 +36,7 @@ private let layers: [(module: String, imports: Set<String>)] = [
         "WakeDaemon",
         [
             "WakeModel", "WakeCore", "WakeAgenda", "WakeProfiles", "WakeTrace", "WakeWords", "WakeJournal",
-            "WakeSystem",
-            "WakeLoop", "WakeSources", "WakeEngine", "WakeControl", "Glibc",
+            "WakeSystem", "WakeLoop", "WakeSources", "WakeEngine", "WakeControl", "Glibc",
         ]
     ),
     ("wakebridged", ["WakeDaemon", "Glibc"]),
