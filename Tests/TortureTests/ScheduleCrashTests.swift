@@ -87,7 +87,7 @@ struct ScheduleCrashTests {
         jobs = sum(line.startswith("out ") and '"submit"' in line for line in before)
         dice = random.Random("%s/%d" % (seed, life))
         book = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
-        count, ahead = 0, []
+        count, ahead, waiting = 0, [], set()
 
         def note(word, text):
             os.write(book, ("%s %d %d %s\\n" % (word, os.getpid(), os.getppid(), text)).encode())
@@ -104,15 +104,18 @@ struct ScheduleCrashTests {
             choice = dice.random()
             if choice < 0.2 and ahead:
                 kind, name = ahead.pop(dice.randrange(len(ahead)))
+                waiting.discard(name)
                 say({"cancel": {kind: name}, "ref": ref})
             elif choice < 0.5:
                 name = "j%d" % jobs
                 jobs += 1
                 ahead.append(("job", name))
+                waiting.add(name)
                 say({"submit": {"job": name, "not_before_s": dice.choice([0, 0, 1])}, "ref": ref})
             else:
                 name = "a%s" % ref
                 ahead.append(("alarm", name))
+                waiting.add(name)
                 say({"alarm": {"id": name, "in_s": dice.choice([0.02, 0.1, 0.3, 0.6, 1])}, "ref": ref})
                 if dice.random() < 0.1:
                     say({"alarm": {"id": name, "in_s": 0.2}, "ref": ref + "again"})
@@ -133,7 +136,9 @@ struct ScheduleCrashTests {
                 else:
                     os.write(3, b'{"ack":%d}\\n' % event["seq"])
                 del ahead[:-40]
-                for _ in range(0 if isResting else dice.choice([0, 1, 1, 2])):
+                waiting.discard(event["data"].get("id", event["data"].get("job")))
+                # So that something is always under way, whatever is cancelled.
+                for _ in range(0 if isResting else max(0, 4 - len(waiting))):
                     order()
 
         """
