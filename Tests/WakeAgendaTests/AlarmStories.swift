@@ -451,11 +451,13 @@ struct AlarmRebootStories {
         var dice = Dice(5)
         for _ in 0..<400 {
             let (key, row) = try #require(machine.rows.sorted { $0.key < $1.key }.randomElement(using: &dice))
-            let digits = row.indices.filter { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(row[$0]) }
-            let place = try #require(digits.randomElement(using: &dice))
+            let isDigit = { (byte: UInt8) in (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
+            let starts = row.indices.dropFirst().filter { isDigit(row[$0]) && row[$0 - 1] == UInt8(ascii: ":") }
+            let start = try #require(starts.randomElement(using: &dice))
+            let end = row[start...].firstIndex { !isDigit($0) } ?? row.endIndex
+            let extreme = ["9223372036854775807", "-9223372036854775808", "2305843009213693951", "-1", "0"]
             var changed = row
-            changed.insert(contentsOf: Array("9223372036854775807".utf8.prefix(1 + dice.below(19))), at: place)
-            if dice.isOne(in: 3) { changed.insert(UInt8(ascii: "-"), at: place) }
+            changed.replaceSubrange(start..<end, with: Array(extreme[dice.below(extreme.count)].utf8))
             let other = AlarmMachine("2026-11-20T05:00:00Z")
             other.configure(try [pill, tick].map { try AlarmRule($0) })
             other.put(changed, as: key)
