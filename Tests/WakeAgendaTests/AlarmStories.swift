@@ -571,7 +571,7 @@ struct AlarmOrderStories {
     func cancels() throws {
         machine.configure([])
         try machine.order("{\"id\":\"pill\",\"in_s\":240}")
-        let fault = #expect(throws: ProtocolFault.self) { try machine.cancel("{\"alarm\":\"pil\"}") }
+        let fault = thrown(ProtocolFault.self) { try machine.cancel("{\"alarm\":\"pil\"}") }
         #expect(fault?.code == .notRegistered && fault?.sentence.contains("the nearest is \"pill\"") == true)
         try machine.cancel("{\"alarm\":\"pill\"}")
         machine.run(seconds: 3_600)
