@@ -72,7 +72,7 @@ enum AlarmCourse: Hashable, Sendable {
     static func begin(_ schedule: AlarmRule.Schedule, _ step: AgendaStep, isSynced: Bool) -> AlarmCourse {
         switch schedule {
         case .daily: .calendar(CalendarCourse(accounted: step.wall, isFromFalseClock: !isSynced))
-        case .at: .calendar(CalendarCourse(accounted: WallTime(microseconds: .min), isFromFalseClock: !isSynced))
+        case .at: .calendar(CalendarCourse(accounted: WallTime(microseconds: 0), isFromFalseClock: !isSynced))
         case .every(let period, let phase):
             .interval(IntervalCourse(due: step.boottime + (phase ?? period), boot: step.bootID))
         case .after(let span): .interval(IntervalCourse(due: step.boottime + span, boot: step.bootID))
