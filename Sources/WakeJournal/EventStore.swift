@@ -206,7 +206,8 @@ final class EventStore {
         case .update(let seq, let event):
             contents.includeReport(of: event)
             cache.recent.update(event, as: seq)
-        case .fact, .device, .handler, .clearIdentities, .addDeadLetter, .removeDeadLetter, .setEntry, .removeEntry: break
+        case .fact, .device, .handler, .clearIdentities, .addDeadLetter, .removeDeadLetter, .setEntry, .removeEntry:
+            break
         }
         turn.ops.append(op)
     }
@@ -306,7 +307,8 @@ final class EventStore {
             let count = logged.events.acknowledge(range, by: handler) + unsaved.events.acknowledge(range, by: handler)
             if count > range.upperBound.rawValue - range.lowerBound.rawValue, !contents.mayHaveAttempts { return }
         case .attempts: contents.mayHaveAttempts = true
-        case .fact, .device, .handler, .clearIdentities, .addDeadLetter, .removeDeadLetter, .setEntry, .removeEntry: break
+        case .fact, .device, .handler, .clearIdentities, .addDeadLetter, .removeDeadLetter, .setEntry, .removeEntry:
+            break
         }
         if isDegraded { unsaved.add(op) } else { logged.add(op) }
     }

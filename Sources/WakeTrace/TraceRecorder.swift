@@ -34,6 +34,7 @@ public struct TraceRecorder: Sendable {
     private var places: [String: Int] = [:]
     private var offset = TimeSpan.zero
     private var latest: WallTime?
+    private var isSynchronized = true
 
     /// A larger difference means that the event's time is not the time at which its line came.
     private static let patience: Int64 = 5_000_000
@@ -61,9 +62,11 @@ public struct TraceRecorder: Sendable {
         return bytes
     }
 
-    public mutating func end() -> [UInt8] {
+    /// - Parameter now: a day lasts until then, whenever its last line came.
+    public mutating func end(at now: WallTime) -> [UInt8] {
         var bytes = hasBegun ? [] : start()
         addLinks(to: &bytes)
+        if subject == .day, latest != nil { bytes += recordLength(until: now) }
         writer.writeEnd(to: &bytes)
         return bytes
     }
@@ -168,12 +171,22 @@ extension TraceRecorder {
         return add(subject, wall, now)
     }
 
+    /// Says again what was said of the clock: nothing changes but the time.
+    private mutating func recordLength(until now: WallTime) -> [UInt8] {
+        advance(to: now, at: now)
+        var bytes: [UInt8] = []
+        let subject = TraceOperation.Subject.machine(.synchronized(isSynchronized))
+        writer.write(TraceOperation(offset: offset, subject: subject), to: &bytes)
+        return bytes
+    }
+
     /// What the wall clock jumped by is no time that passed for those that were awake.
     private mutating func add(_ subject: TraceOperation.Subject, _ wall: WallTime, _ now: WallTime) -> [UInt8] {
         advance(to: wall - subject.jump, at: now)
         latest = wall
         var bytes: [UInt8] = []
         if !subject.isManifest { addLinks(to: &bytes) }
+        if case .machine(.synchronized(let isTrue)) = subject { isSynchronized = isTrue }
         counts.deeds += 1
         writer.write(TraceOperation(offset: offset, subject: subject), to: &bytes)
         return bytes

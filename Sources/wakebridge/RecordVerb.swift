@@ -165,14 +165,14 @@ private final class Recording {
         _ follow: () throws(Complaint) -> ControlClient.Ending
     ) throws(Complaint) -> ControlClient.Ending {
         do { return try follow() } catch {
-            file.write(recorder.end())
+            file.write(recorder.end(at: SystemClock.wall()))
             try file.finish(summary, members)
             throw error
         }
     }
 
     func finish() throws(Complaint) {
-        file.write(recorder.end())
+        file.write(recorder.end(at: SystemClock.wall()))
         try file.finish(summary, members)
         if let reason = recorder.cutShort { throw .failure("the recording is not whole: \(reason)") }
     }

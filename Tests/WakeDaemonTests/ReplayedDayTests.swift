@@ -45,7 +45,9 @@ private let profiles = ProfileLibrary.heartRate
 
 @Suite("A recorded day")
 struct ReplayedDayTests {
-    @Test("a day of alarms, a job that loses its power, a poll and a strap's beats is decided twice in the same way, byte for byte")
+    @Test(
+        "a day of alarms, a job that loses its power, a poll and a strap's beats is decided twice in the same way, byte for byte"
+    )
     func repeats() throws {
         let (one, other) = (try played(day), try played(day))
         #expect(one.decisions == other.decisions && one.lines == other.lines && one.outcome == other.outcome)
@@ -116,7 +118,7 @@ private final class Witness: DayListener, EventSink {
         for subject in recorder.begin(at: replay.clock.stamp()) { hear(subject, at: header.start) }
     }
 
-    var trace: String { String(decoding: bytes + tool.end(), as: UTF8.self) }
+    var trace: String { String(decoding: bytes + tool.end(at: replay.clock.stamp().wall), as: UTF8.self) }
 
     func hear(_ subject: TraceOperation.Subject, at time: WallTime) { hear(DayLine.deed(subject, at: time)) }
 

@@ -29,14 +29,16 @@ struct ReplayedMachineTests {
     @Test("a job waits for power as long as the trace says that there is none, and two minutes more")
     func waitsForPower() throws {
         let played = try Replayed(
-            "+0 machine condition power off", backup, "+5000 machine condition power on", "+1000 machine synchronized on")
+            "+0 machine condition power off", backup, "+5000 machine condition power on",
+            "+1000 machine synchronized on")
         #expect(played.seconds(of: "job backup raise") == [5_120])
     }
 
     @Test("a job that runs is taken back ten seconds after its power went, uncharged, and begins again when it is back")
     func pressed() throws {
         let played = try Replayed(
-            backup, "+3700 machine condition power off", "+500 machine condition power on", "+1000 machine synchronized on",
+            backup, "+3700 machine condition power off", "+500 machine condition power on",
+            "+1000 machine synchronized on",
             work: .seconds(300))
         #expect(played.seconds(of: "job backup raise") == [3_600, 4_320])
         #expect(played.seconds(of: "job backup lost power") == [3_710])
@@ -65,7 +67,8 @@ struct ReplayedMachineTests {
     func requirement() throws {
         let manifest = #"+0 handler w manifest {"require":["power"],"alarms":[{"id":"tick","every":"10m"}]}"#
         let played = try Replayed(
-            manifest, "+30 machine condition power off", "+1000 machine condition power on", "+10 machine synchronized on")
+            manifest, "+30 machine condition power off", "+1000 machine condition power on",
+            "+10 machine synchronized on")
         #expect(played.seconds(of: "deliver") == [1_030])
     }
 
@@ -104,7 +107,9 @@ struct ReplayedMachineTests {
         #expect(played.values("due", of: "alarm.fired") == ["2026-11-21T08:00:00.000000Z"])
     }
 
-    @Test("an alarm of the calendar waits ten minutes for a clock that is known to be right, and less where it becomes so")
+    @Test(
+        "an alarm of the calendar waits ten minutes for a clock that is known to be right, and less where it becomes so"
+    )
     func synchronized() throws {
         let five = #"+0 handler w manifest {"alarms":[{"id":"a","daily":["07:05"]}]}"#
         let never = try Replayed("+0 machine synchronized off", five, "+1000 machine synchronized off")
@@ -145,7 +150,8 @@ struct ReplayedMachineTests {
     @Test("an operator's stop outlives a restart, and nothing is raised for the stopped handler")
     func restartKeepsStop() throws {
         let played = try Replayed(
-            ordering, tea, "+1 handler w stop", "+1 machine restart", "+1000 handler w start", "+100 machine synchronized on")
+            ordering, tea, "+1 handler w stop", "+1 machine restart", "+1000 handler w start",
+            "+100 machine synchronized on")
         #expect(played.seconds(of: "alarm tea raised") == [1_003], "\(played.decisions)")
     }
 

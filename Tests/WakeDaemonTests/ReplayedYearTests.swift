@@ -62,7 +62,8 @@ private struct Firings {
         let alarms = (0..<10).map { alarm in
             let minute = alarm * 144 + handler + 5
             let (hours, minutes) = (minute / 60, minute % 60)
-            return "{\"id\":\"h\(handler)-\(alarm)\",\"daily\":[\"\(hours < 10 ? "0" : "")\(hours):\(minutes < 10 ? "0" : "")\(minutes)\"]}"
+            return
+                "{\"id\":\"h\(handler)-\(alarm)\",\"daily\":[\"\(hours < 10 ? "0" : "")\(hours):\(minutes < 10 ? "0" : "")\(minutes)\"]}"
         }
         return "+0 handler h\(handler) manifest {\"alarms\":[\(alarms.joined(separator: ","))]}"
     }
@@ -70,7 +71,8 @@ private struct Firings {
     private init() {}
 
     private mutating func count(_ line: ArraySlice<UInt8>) {
-        guard let id = Self.text(after: "\"data\":{\"id\":\"", in: line), let due = Self.text(after: "\"due\":\"", in: line)
+        guard let id = Self.text(after: "\"data\":{\"id\":\"", in: line),
+            let due = Self.text(after: "\"due\":\"", in: line)
         else { return }
         counts[id, default: 0] += 1
         if let before = latest[id], before >= due { areInOrder = false }
@@ -81,7 +83,8 @@ private struct Firings {
     private static func text(after words: String, in line: ArraySlice<UInt8>) -> String? {
         line.withUnsafeBufferPointer { bytes in
             offset(of: words, in: bytes).map { place in
-                String(decoding: bytes[(place + words.utf8.count)...].prefix { $0 != UInt8(ascii: "\"") }, as: UTF8.self)
+                String(
+                    decoding: bytes[(place + words.utf8.count)...].prefix { $0 != UInt8(ascii: "\"") }, as: UTF8.self)
             }
         }
     }

@@ -240,7 +240,8 @@ struct MachineLineTests {
         #expect(error?.reason.contains(reason) == true, "\(error?.description ?? "")")
     }
 
-    @Test("what the machine or a handler does is the same text by itself as in its line, and what a device does has none")
+    @Test(
+        "what the machine or a handler does is the same text by itself as in its line, and what a device does has none")
     func deeds() throws {
         for operation in try read(everything).operations where operation.kind == nil {
             let deed = try #require(operation.subject.deed)

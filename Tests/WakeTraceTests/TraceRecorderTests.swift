@@ -41,7 +41,7 @@ func recordsEvents() throws {
         let time = start + .milliseconds(250 * Int64(place + 1))
         bytes += recorder.record(line(entry.0, entry.1, at: time), at: time)
     }
-    var reader = TraceReader(bytes: bytes + recorder.end())
+    var reader = TraceReader(bytes: bytes + recorder.end(at: start))
     let header = try reader.header()
     #expect(header.start == start)
     #expect(header.devices.map(\.uri) == [strap.uri, meter.uri])
@@ -83,7 +83,7 @@ func recordsRemarks() throws {
             "# \(start.rfc3339) strap lost events: 3, cause link",
             "# \(start.rfc3339) strap wants a person: pairing: pair it", "# lost: read faster",
         ])
-    var reader = TraceReader(bytes: bytes + recorder.end())
+    var reader = TraceReader(bytes: bytes + recorder.end(at: start))
     #expect(try reader.next()?.kind == .connected(folded: 0))
     #expect(try reader.next() == nil)
 }
@@ -97,7 +97,7 @@ func recordsStrangeTimes() throws {
     ]
     var bytes = recorder.begin()
     for time in times { bytes += recorder.record(line(strap, .data(.serial, [1]), at: time), at: start + .seconds(2)) }
-    var reader = TraceReader(bytes: bytes + recorder.end())
+    var reader = TraceReader(bytes: bytes + recorder.end(at: start))
     _ = try reader.next()
     var offsets: [TimeSpan] = []
     while let operation = try reader.next() { offsets.append(operation.offset) }
@@ -121,7 +121,9 @@ private func deed(_ text: String, _ time: WallTime) throws -> [UInt8] {
     DayLine.deed(try TraceOperation.Subject(deed: text), at: time)
 }
 
-@Test("A day has its header from the stream's first line, then manifests, then links that are up")
+@Test(
+    "A day has its header from the stream's first line, then manifests, then links that are up, and lasts until its end"
+)
 func recordsBeginningOfDay() throws {
     var recorder = TraceRecorder([strap], isUp: [true], start: start, of: .day)
     #expect(recorder.begin().isEmpty)
@@ -130,13 +132,14 @@ func recordsBeginningOfDay() throws {
     bytes += recorder.record(try deed("handler hr manifest {\"alarms\":[]}", later), at: later)
     bytes += recorder.record(try deed("machine condition power off", later + .seconds(1)), at: later)
     #expect(
-        text(bytes + recorder.end()) == """
+        text(bytes + recorder.end(at: later + .seconds(60))) == """
             wakebridge-trace 1
             clock \(later.rfc3339) zone=Europe/Berlin seed=18446744073709551615
             device 1 bluetooth C0:F1:F2:F3:F4:01 alias="strap" service=180d
             +0.000000 handler hr manifest {"alarms":[]}
             +1.000000 1 connect
             +0.000000 machine condition power off
+            +59.000000 machine synchronized on
             end
 
             """)
@@ -172,7 +175,7 @@ func recordsRestart() throws {
 @Test("A day whose stream never began is a trace without a line, and what is too long for a line is a comment")
 func recordsLittle() throws {
     var recorder = TraceRecorder([strap], isUp: [false], start: start, of: .day)
-    var reader = TraceReader(bytes: recorder.end())
+    var reader = TraceReader(bytes: recorder.end(at: start))
     #expect(try reader.next() == nil)
     var other = TraceRecorder([strap], isUp: [false], start: start, of: .day)
     _ = other.record(DayLine.greeting(zone: nil, seed: 7, at: start), at: start)

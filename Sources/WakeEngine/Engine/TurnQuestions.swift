@@ -12,8 +12,8 @@ extension Turn {
         .earlier(ask { $0.nextBoottimeDeadline }, agenda.nextBoottimeDeadline)
     }
     package var nextWallDeadline: WallTime? { agenda.nextWallDeadline }
-    /// Whether something that has begun is still to end by the passing of time, beside what is scheduled for later.
-    var hasWorkInHand: Bool { nextMonotonicDeadline != nil || ask { $0.nextBoottimeDeadline } != nil }
+    /// Whether a handler is still to do something by the passing of time, beside what is scheduled for it.
+    var hasWorkInHand: Bool { ask { $0.nextMonotonicDeadline != nil || $0.nextBoottimeDeadline != nil } }
     /// Whether something is scheduled.
     var hasSchedule: Bool { agenda.nextBoottimeDeadline != nil || agenda.nextWallDeadline != nil }
     /// Whether anything follows now although nothing else happens.

@@ -6,8 +6,10 @@ import WakeTrace
 
 extension VirtualReplay {
     func apply(_ deed: HandlerOperation, to name: String, of line: Int) throws(TraceError) {
+        // What the trace's own handlers did means nothing to those that take their place.
+        guard manifests.isEmpty || bridge.engine.catalog.handler(named: name) != nil else { return }
         switch deed {
-        case .manifest(let text): try adopt(name, text, line)
+        case .manifest(let text): if manifests.isEmpty { try adopt(name, text, line) }
         case .remove: if manifests.isEmpty { bridge.engine.dismiss(try handler(name, line)) }
         case .say(let text): say(text, as: try handler(name, line))
         case .attach: turn.ingest(.operated(try handler(name, line), .attach))
@@ -18,7 +20,6 @@ extension VirtualReplay {
     }
 
     private func adopt(_ name: String, _ text: String, _ line: Int) throws(TraceError) {
-        guard manifests.isEmpty else { return }
         do throws(ConfigurationErrors) {
             let manifest = try HandlerManifest(
                 replaying: name, file: name, text: Array(text.utf8), ground.profiles)

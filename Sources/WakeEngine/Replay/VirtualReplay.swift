@@ -179,7 +179,9 @@ extension VirtualReplay {
     /// stands still while the machine sleeps, and another can be set.
     private func nextWait(_ offset: TimeSpan?) -> TimeSpan? {
         var monotonic = Instant.earlier(turn.nextMonotonicDeadline, bridge.executor.nextDue)
-        if let pause { monotonic = .earlier(monotonic, pause.goAt) } else if let offset {
+        if let pause {
+            monotonic = .earlier(monotonic, pause.goAt)
+        } else if let offset {
             monotonic = .earlier(monotonic, traceStart + offset)
         } else if isAtRest {
             return nil
