@@ -136,7 +136,9 @@ struct ConditionLookTests {
         defer { Directory.removeTree(directory) }
         for folder in ["zoneinfo", "zoneinfo/Europe"] { mkdir("\(directory)/\(folder)", 0o755) }
         put("berlin", at: "\(directory)/zoneinfo/Europe/Berlin")
-        let (local, files) = ("\(directory)/local", ZoneFiles(root: "\(directory)/zoneinfo", local: "\(directory)/local"))
+        let (local, files) = (
+            "\(directory)/local", ZoneFiles(root: "\(directory)/zoneinfo", local: "\(directory)/local")
+        )
         #expect(files.nameOfLocal == nil, "none is set")
         for (target, name) in [
             ("zoneinfo/Europe/Berlin", "Europe/Berlin"), ("\(directory)/zoneinfo/Europe/Berlin", "Europe/Berlin"),
