@@ -2,8 +2,8 @@
 
     alone.py DIR PROGRAMS SCENARIO...
 
-A scenario says in `BOOTS` what the hardware clock shows at each of its boots; `run` is played in each, with `lab.boot`
-counting them. What the bridge keeps is carried from one to the next. DIR gets what guest.py writes,
+A scenario says in `BOOTS`, in the words of qemu's `-rtc`, what the hardware clock shows at each of its boots. `run` is played
+in each, with `lab.boot` counting them, and what the bridge keeps is carried from one to the next. DIR gets what guest.py writes,
 and for each boot NAME/console-BOOT and what it left in NAME/BOOT/. LAB_LIMIT is the time of each boot in seconds.
 """
 import ast
@@ -61,7 +61,7 @@ def boot(folder, number, clock, archives):
         for archive in archives:
             with open(archive, "rb") as file:
                 shutil.copyfileobj(file, whole)
-    words = ["qemu-system-x86_64", "-accel", "tcg", *COUNTED, "-rtc", f"base={clock},clock=vm", "-cpu", "max", "-smp", "1",
+    words = ["qemu-system-x86_64", "-accel", "tcg", *COUNTED, "-rtc", clock, "-cpu", "max", "-smp", "1",
              "-m", "1G", "-nodefaults", "-nographic", "-no-reboot", "-kernel", newest_kernel(), "-initrd", files,
              "-append", "console=ttyS0 panic=-1 loglevel=7",
              "-serial", f"file:{os.path.join(folder, f'console-{number}')}", "-serial", f"file:{said}",
