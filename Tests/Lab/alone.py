@@ -2,9 +2,10 @@
 
     alone.py DIR PROGRAMS SCENARIO...
 
-A scenario says in `BOOTS`, in the words of qemu's `-rtc`, what the hardware clock shows at each of its boots. `run` is played
-in each, with `lab.boot` counting them, and what the bridge keeps is carried from one to the next. DIR gets what guest.py writes,
-and for each boot NAME/console-BOOT and what it left in NAME/BOOT/. LAB_LIMIT is the time of each boot in seconds.
+A scenario says in `BOOTS`, in the words of qemu's `-rtc`, what the hardware clock shows at each of its boots. `run` is
+played in each, with `lab.boot` counting them, and what the bridge keeps is carried from one to the next. DIR gets what
+guest.py writes, and for each boot NAME/console-BOOT and what it left in NAME/BOOT/. LAB_LIMIT is the time of each boot in
+seconds.
 """
 import ast
 import gzip
@@ -20,7 +21,6 @@ import time
 import tty
 
 import ark
-import breath
 import guest
 from written import whole_lines
 
@@ -120,19 +120,13 @@ def main():
     with report, news:
         for name in names:
             folder = os.path.join(kept, name)
-            for number in range(1, guest.TRIES + 1):
-                said = attempt(name, folder, first)
-                stood = [tuple(map(float, line.split()[1:])) for line in said if line.startswith("STOOD ")]
-                why = guest.excuse(said, stood) if number < guest.TRIES else None
-                report.writelines(line + "\n" for line in said if not line.startswith("STOOD "))
-                last = os.path.join(folder, max((one for one in os.listdir(folder) if one.isdigit()), default="0"))
-                guest.tell(news, name, last, said, why)
-                if not why:
-                    break
-                os.rename(folder, f"{folder}-{number}")
-                report.write(f"AGAIN {name}: {why}\n")
-            failed |= guest.has_failed(said)
-            if not guest.has_failed(said) and not os.environ.get("LAB_KEEP"):
+            said = attempt(name, folder, first)
+            report.writelines(line + "\n" for line in said)
+            last = max((one for one in os.listdir(folder) if one.isdigit()), default="0")
+            guest.tell(news, name, os.path.join(folder, last), said, None)
+            if guest.has_failed(said):
+                failed = True
+            elif not os.environ.get("LAB_KEEP"):
                 shutil.rmtree(folder)
     os.unlink(first)
     sys.exit(failed)
@@ -154,11 +148,8 @@ def within(programs):
         if number > 0:
             shutil.copytree("/carried", os.path.join(folder, STATE))
         os.environ.setdefault("WAKEBRIDGE_LOG", "debug")
-        breath.begin("/run/lab/breath")
         say(f"FIGURE: boot {number}: all is ready {time.monotonic():.1f} s after it")
         guest.attempt(name, folder, programs, say, boot=number)
-        for at, late in breath.standstills("/run/lab/breath", 0):
-            say(f"STOOD {at} {late}")
     send(folder)
 
 
