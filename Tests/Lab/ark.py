@@ -19,7 +19,10 @@ export PATH=/usr/sbin:/usr/bin:/sbin:/bin
 {command}
 /bin/busybox poweroff -f
 """
-APPLETS = ["sh", "date", "true", "mount"]
+BUSYBOX = "/bin/busybox"
+APPLETS = ["sh", "date"]
+PACKAGES = ["asyncio", "collections", "concurrent", "ctypes", "email", "encodings", "importlib", "json", "logging", "re",
+            "urllib", "xml"]
 
 
 class Ark:
@@ -44,7 +47,7 @@ class Ark:
         self.entry(path.lstrip("/"), stat.S_IFREG | mode, data=text.encode())
 
     def add(self, path, under=None):
-        """The file, link or folder at `path` with all in it, and what leads there; it stands at `under` where that is said."""
+        """The file, link or folder at `path` with all in it, and what leads there; it will stand at `under`, if given."""
         if under is None:
             path = self.lead(path)
         target = under or path
@@ -79,31 +82,33 @@ class Ark:
         return os.path.join(place, name)
 
 
-def libraries(programs):
-    told = subprocess.run(["ldd", *programs], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout.decode()
-    words = {word for line in told.splitlines() for word in line.split() if line.startswith("\t") and word.startswith("/")}
-    return sorted(words)
+def libraries(objects):
+    told = subprocess.run(["ldd", *objects], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout.decode()
+    rows = [line.split() for line in told.splitlines() if line.startswith("\t")]
+    return sorted({word for row in rows for word in row if word.startswith("/")})
+
+
+def contents(programs):
+    """The daemon and the tool, Debian's Python with what the lab imports, and what all of these load."""
+    python = os.path.realpath("/usr/bin/python3")
+    library = os.path.join("/usr/lib", os.path.basename(python))
+    bindings = glob.glob("/usr/lib/python3/dist-packages/_dbus*.so")
+    objects = [BUSYBOX, python, *(os.path.join(programs, name) for name in ("wakebridged", "wakebridge")),
+               # The daemon looks for it when its control socket is asked for the first time.
+               *glob.glob("/usr/lib/*-linux-gnu/libmicrohttpd.so.12")]
+    modules = glob.glob(f"{library}/lib-dynload/*.so")
+    found = [*objects, "/usr/bin/python3", *libraries([*objects, *modules, *bindings]), *glob.glob(f"{library}/*.py"), *modules,
+             *(os.path.join(library, name) for name in PACKAGES), *bindings, "/usr/lib/python3/dist-packages/dbus",
+             "/usr/share/zoneinfo/UTC", "/etc/localtime", "/etc/passwd", "/etc/group", "/etc/nsswitch.conf"]
+    return [path for path in found if os.path.lexists(path)]
 
 
 def build(path, programs, folder, command):
-    """The lab at its own place, Debian's Python, and the two programs; `command` is played, and the machine ends."""
+    """Beside what they need, the lab at its own place; `command` is played, and the machine ends."""
     ark = Ark(path)
     ark.text("/init", INIT.format(command=command))
-    busybox = "/bin/busybox"
-    python = os.path.realpath("/usr/bin/python3")
-    library = os.path.join("/usr/lib", os.path.basename(python))
-    packages = "/usr/lib/python3/dist-packages"
-    parts = [*glob.glob(f"{library}/*.py"), *(f"{library}/{name}" for name in (
-        "collections", "ctypes", "encodings", "importlib", "json", "re", "lib-dynload", "logging", "asyncio",
-        "concurrent", "xml", "email", "urllib")), *glob.glob(f"{packages}/dbus"), *glob.glob(f"{packages}/_dbus*.so")]
-    tools = [os.path.join(programs, name) for name in ("wakebridged", "wakebridge")]
-    # What the daemon loads when its control socket is asked for the first time.
-    objects = [*glob.glob("/usr/lib/x86_64-linux-gnu/libmicrohttpd.so.12"), busybox, python, *tools, *glob.glob(f"{library}/lib-dynload/*.so"), *glob.glob(f"{packages}/_dbus*.so")]
-    zones = [f"/usr/share/zoneinfo/{name}" for name in ("UTC", "Europe/Berlin")]
-    for part in [*objects[:1], "/bin/busybox", "/usr/bin/python3", *tools, *libraries(objects), *parts, folder, *zones, "/etc/localtime",
-                 "/etc/passwd", "/etc/group", "/etc/nsswitch.conf"]:
-        if os.path.lexists(part):
-            ark.add(part)
+    for part in [*contents(programs), folder]:
+        ark.add(part)
     for applet in APPLETS:
-        ark.entry(f"usr/bin/{applet}", stat.S_IFLNK | 0o777, data=busybox.encode())
+        ark.entry(f"usr/bin/{applet}", stat.S_IFLNK | 0o777, data=BUSYBOX.encode())
     ark.end()
