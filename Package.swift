@@ -88,7 +88,9 @@ let package = Package(
             path: "Tests/TickingDaemon"),
         .testTarget(name: "WakeSystemTests", dependencies: ["TestBench", "NodeReader", "WakeModel", "WakeSystem"]),
         .executableTarget(name: "NodeReader", dependencies: ["WakeModel", "WakeSystem"], path: "Tests/NodeReader"),
-        .testTarget(name: "WakeAgendaTests", dependencies: ["TestBench", "WakeAgenda", "WakeModel", "WakeSystem"]),
+        .testTarget(
+            name: "WakeAgendaTests", dependencies: ["TestBench", "WakeAgenda", "WakeModel", "WakeSystem"],
+            exclude: ["oracle.py"]),
         .testTarget(name: "WakeCoreTests", dependencies: ["TestBench", "WakeCore"]),
         .testTarget(name: "WakeLoopTests", dependencies: ["TestBench", "WakeLoop", "WakeModel", "WakeSystem"]),
 

@@ -20,11 +20,10 @@ public struct Agenda: Sendable {
     /// Settling and losing conditions takes time in which the machine is awake.
     public var nextMonotonicDeadline: Instant? { conditions.next }
     public var nextBoottimeDeadline: Instant? {
-        [alarms.nextBoottime, polls.nextBoottime, jobs.nextBoottime].compactMap { $0 }.min()
+        .earlier(alarms.nextBoottime, .earlier(polls.nextBoottime, jobs.nextBoottime))
     }
-    public var nextWallDeadline: WallTime? {
-        [alarms.nextWall, polls.nextWall, jobs.nextWall].compactMap { $0 }.min()
-    }
+    /// Polls and jobs go by real time.
+    public var nextWallDeadline: WallTime? { alarms.nextWall }
 
     /// What happens because of the input, in the order in which it is to happen.
     public mutating func step(_ input: AgendaInput, at stamp: Stamp) -> [AgendaEffect] {

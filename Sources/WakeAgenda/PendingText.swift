@@ -79,7 +79,9 @@ extension AgendaAnswer {
         }
     }
 
-    private static func members(_ outcome: (verb: HandlerOrder.Verb, word: String)?, _ entries: [PendingEntry]) -> [UInt8] {
+    private static func members(_ outcome: (verb: HandlerOrder.Verb, word: String)?, _ entries: [PendingEntry])
+        -> [UInt8]
+    {
         var writer = JSONWriter()
         writer.beginObject()
         if let outcome {

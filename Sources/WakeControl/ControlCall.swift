@@ -31,6 +31,8 @@ public enum ControlCall: Hashable, Sendable {
     case dropDeadLetters(DeadLetterChoice)
     /// Event lines as they come; of every device where none is named.
     case events(device: String?)
+    /// All that a trace can hold, as it comes.
+    case day
     case logs(LogQuestion)
 }
 
@@ -48,6 +50,8 @@ public struct ConditionPlay: Hashable, Sendable {
     /// As it was sent: `power`, `mount:/data`.
     public var word: String
     public var value: Value
+
+    package init(word: String, value: Value) { (self.word, self.value) = (word, value) }
 }
 
 /// Something that is simulated for a test.
@@ -189,6 +193,7 @@ struct Endpoint {
         Endpoint("POST", "/v1/dead-letters/drop") { _, request throws(ControlRefusal) in
             .dropDeadLetters(try DeadLetterChoice(request))
         },
+        Endpoint("GET", "/v1/day") { _, _ in .day },
         Endpoint("GET", "/v1/events") { _, request in .events(device: request.named("device")) },
         Endpoint("GET", "/v1/logs") { _, request throws(ControlRefusal) in .logs(try LogQuestion(request)) },
     ]

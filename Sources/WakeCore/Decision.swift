@@ -115,7 +115,8 @@ public enum Decision: Hashable, Sendable {
         case .acknowledged(let through, let count, let result):
             "ack \(through.rawValue) count=\(count)" + (result.map { " result=\($0.rawValue)" } ?? "")
         case .refused(let sequence, let until): "nack \(sequence.rawValue) until=\(until.nanoseconds / 1000)"
-        case .handedBack(let sequence, let words): "hand-back \(sequence.rawValue) until=\(words.joined(separator: ","))"
+        case .handedBack(let sequence, let words):
+            "hand-back \(sequence.rawValue) until=\(words.joined(separator: ","))"
         case .withdrawn(let sequence): "withdraw \(sequence.rawValue)"
         case .advanced(let sequence, let done): "progress \(sequence.rawValue) done=\(done)"
         case .charged(let sequence, let charges): "charge \(sequence.rawValue) charges=\(charges)"

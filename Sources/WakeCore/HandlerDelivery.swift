@@ -207,7 +207,7 @@ extension HandlerLifecycle {
         sleep.hadLockGrace = false
         sleep.leaseWakes = 0
         sleep.leasesKeptSince = nil
-        step.emit(.lease(id, (standing.sequences + batch.openSequences).sorted()))
+        step.emit(.lease(id, standing.hasOpen ? openSequences : taken.map(\.sequence)))
         step.emit(.decision(id, .delivered(first: first.sequence, last: last.sequence, count: taken.count)))
         return taken.map {
             DeliveredEvent(

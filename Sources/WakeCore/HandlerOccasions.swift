@@ -13,7 +13,8 @@ extension HandlerLifecycle {
 
     /// The process failed over what it had open.
     mutating func concludeOpen(_ reason: EndReason, _ step: inout Step) {
-        let conclusion: Conclusion = reason == .overrun || reason == .stalled || reason == .deadline ? .overrun : .crashed
+        let conclusion: Conclusion =
+            reason == .overrun || reason == .stalled || reason == .deadline ? .overrun : .crashed
         for occasion in batch.openOccasions() { conclude(occasion, conclusion, awake: awakeForBatch(step), &step) }
         for lease in standing.leases { conclude(lease.event, conclusion, awake: lease.awake, &step) }
     }
@@ -68,12 +69,14 @@ extension HandlerLifecycle {
     mutating func handBack(
         _ sequence: Sequence, until words: [String], _ reference: Reference?, _ step: inout Step
     ) {
-        guard let event = standing.leases.first(where: { $0.event.sequence == sequence })?.event
-            ?? batch.openEvent(sequence)
+        guard
+            let event = standing.leases.first(where: { $0.event.sequence == sequence })?.event
+                ?? batch.openEvent(sequence)
         else {
             let isUnknown = batch.leaseState(of: sequence) == .unknown
             return answer(
-                isUnknown ? .notDelivered(sequence, verb: "nack") : .staleLease(sequence, verb: "nack"), reference, &step)
+                isUnknown ? .notDelivered(sequence, verb: "nack") : .staleLease(sequence, verb: "nack"), reference,
+                &step)
         }
         guard event.budgetClass != nil else { return answer(.noOccasion(sequence), reference, &step) }
         close(event, as: .handedBack(until: words), &step)
@@ -90,6 +93,18 @@ extension HandlerLifecycle {
     }
 
     // MARK: Lost conditions
+
+    /// The handler gave it back while it was warned that its condition has gone: it comes again when that is back.
+    mutating func withdraw(pressed sequence: Sequence, _ step: inout Step) {
+        guard
+            let event = standing.leases.first(where: { $0.event.sequence == sequence })?.event
+                ?? batch.openEvent(sequence)
+        else { return }
+        pressures.withdrawn.remove(sequence)
+        close(event, as: .withdrawn, &step)
+        step.emit(.decision(id, .withdrawn(sequence)))
+        if pressures.withdrawn.isEmpty { pressures.conditionUntil = nil }
+    }
 
     /// What an occasion relies on has gone. A oneshot and an attached handler end it in their own time.
     mutating func withdraw(_ sequence: Sequence, _ step: inout Step) {
@@ -131,7 +146,8 @@ extension ProtocolFault {
 
     fileprivate static func noOccasion(_ sequence: Sequence) -> ProtocolFault {
         ProtocolFault(
-            .notPermitted, "nack \(sequence.rawValue): until goes with alarms, polls and jobs, and this is a device's event.",
+            .notPermitted,
+            "nack \(sequence.rawValue): until goes with alarms, polls and jobs, and this is a device's event.",
             advice: "Use after_s, or leave both out for the bridge's own back-off.")
     }
 }

@@ -32,6 +32,7 @@ extension HandlerLifecycle {
         _ step: inout Step
     ) {
         if standing.contains(sequence) { return acknowledgeStanding(sequence, as: result, &step) }
+        if standing.wasClosed(sequence) { return answer(.staleLease(sequence, verb: "ack"), reference, &step) }
         switch batch.leaseState(of: sequence) {
         case .unknown: return answer(.notDelivered(sequence, verb: "ack"), reference, &step)
         case .former: return answer(.staleLease(sequence, verb: "ack"), reference, &step)
@@ -70,6 +71,7 @@ extension HandlerLifecycle {
 
     /// The event and those of its device that follow come again, after exactly `delay` or the growing default.
     mutating func refuse(_ sequence: Sequence, after delay: TimeSpan?, _ reference: Reference?, _ step: inout Step) {
+        if pressures.withdrawn.contains(sequence) { return withdraw(pressed: sequence, &step) }
         guard var refused = closeRefused(sequence, step), let device = refused.first?.origin else {
             let isUnknown = batch.leaseState(of: sequence) == .unknown
             let fault: ProtocolFault =

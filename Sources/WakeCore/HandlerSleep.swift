@@ -78,7 +78,8 @@ extension HandlerLifecycle {
         if !isAttached { standing.run(from: step.now) }
         dialogue.flood?.since = step.now
         var delivery = Delivery(
-            preface: .resumed(frozenFor: frozenFor, reason, open: openSequences), notices: dialogue.lateAnswers, events: [],
+            preface: .resumed(frozenFor: frozenFor, reason, open: openSequences), notices: dialogue.lateAnswers,
+            events: [],
             budget: timers.budget)
         forgetSleep()
         statistics.wakes += 1
@@ -191,7 +192,8 @@ extension HandlerLifecycle {
 
     /// True while it has a reason to be awake other than the linger.
     func isKeptAwake(at now: Instant) -> Bool {
-        isAttached || process.isOneshot || batch.hasOpen || standing.hasOpen || !budget.tasks.isEmpty || hasOpenRequest(at: now)
+        isAttached || process.isOneshot || batch.hasOpen || standing.hasOpen || !budget.tasks.isEmpty
+            || hasOpenRequest(at: now)
     }
 
     func hasOpenRequest(at now: Instant) -> Bool { dialogue.requests.contains { now < $0.deadline } }
@@ -226,10 +228,17 @@ extension HandlerLifecycle {
         return deadline.map { max(.zero, $0 - step.now) }
     }
 
-    func notifyExpiring(_ reason: String, remaining: TimeSpan, _ step: inout Step) {
-        let notice = Notice.expiring(
-            reason: reason, remaining: remaining, tasks: budget.tasks, open: openSequences)
-        send(notice, &step)
+    /// What is only about a long job names that job alone.
+    func notifyExpiring(
+        _ reason: String, remaining: TimeSpan, concerning cause: ResourcePressure.Cause? = nil, _ step: inout Step
+    ) {
+        let open: [Sequence] =
+            switch cause {
+            case .condition: pressures.withdrawn.sorted()
+            case .stalled, .longest: standing.first.map { [$0.sequence] } ?? []
+            case .systemSleep, .memory, .thermal, nil: openSequences
+            }
+        send(.expiring(reason: reason, remaining: remaining, tasks: budget.tasks, open: open), &step)
     }
 
     /// A oneshot's input has ended, so it gets no notices.

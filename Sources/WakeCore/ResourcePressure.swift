@@ -20,7 +20,8 @@ struct ResourcePressure: Hashable, Sendable {
         /// What a job relies on has gone.
         case condition
         /// A long job's time ends.
-        case stalled, longest = "max-run"
+        case stalled
+        case longest = "max-run"
 
         /// It is about a long job, and not about what else the handler does.
         var isOfStanding: Bool { self == .condition || self == .stalled || self == .longest }
@@ -104,7 +105,7 @@ extension HandlerLifecycle {
 
     mutating func warn(of pressure: ResourcePressure, _ step: inout Step) {
         pressures.reportedPressure = pressure.cause
-        notifyExpiring(pressure.cause.rawValue, remaining: timeLeft(step) ?? .zero, &step)
+        notifyExpiring(pressure.cause.rawValue, remaining: timeLeft(step) ?? .zero, concerning: pressure.cause, &step)
     }
 
     /// The time is over. Leases wait frozen. Tasks do so too when the whole machine stops, but neither memory nor heat can

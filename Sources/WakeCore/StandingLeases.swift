@@ -18,13 +18,20 @@ struct StandingLeases: Sendable {
     }
 
     /// Why the first of them ends; written, it is the `reason` of `expiring`.
-    enum Cause: String, Sendable { case stalled, longest = "max-run" }
+    enum Cause: String, Sendable {
+        case stalled
+        case longest = "max-run"
+    }
 
     static let stallTime = TimeSpan.seconds(60)
 
     private(set) var leases: [Lease] = []
     /// Since when their clock runs; nil while the process is frozen or attached.
     private var since: Instant?
+    /// To tell a second acknowledgement from the first.
+    private var closed = RecentSequences()
+
+    func wasClosed(_ sequence: Sequence) -> Bool { closed.contains(sequence) }
 
     var hasOpen: Bool { !leases.isEmpty }
     var sequences: [Sequence] { leases.map(\.event.sequence) }
@@ -58,6 +65,7 @@ struct StandingLeases: Sendable {
     mutating func close(_ sequence: Sequence, at now: Instant) -> Lease? {
         guard let index = leases.firstIndex(where: { $0.event.sequence == sequence }) else { return nil }
         bring(to: now)
+        closed.insert(sequence)
         return leases.remove(at: index)
     }
 

@@ -50,6 +50,8 @@ extension EventStore {
 
 extension StoredEntry {
     fileprivate var check: Int64 {
-        CRC32.standard.check(fields: ["\(key.handler.rawValue)", key.source, key.id, String(decoding: value, as: UTF8.self)])
+        CRC32.standard.check(fields: [
+            "\(key.handler.rawValue)", key.source, key.id, String(decoding: value, as: UTF8.self),
+        ])
     }
 }

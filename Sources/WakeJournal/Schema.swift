@@ -146,7 +146,8 @@ enum Schema {
 /// Statements that are prepared at first use and kept.
 enum Query: Int, CaseIterable {
     case begin, commit, rollback, append, addOwner, acknowledgeSole, acknowledgeShared, dropOrphans, forgetAttempts
-    case setAttempts, find, fetch, setFact, setDevice, setHandler, addDeadLetter, removeDeadLetter, setEntry, removeEntry
+    case setAttempts, find, fetch, setFact, setDevice, setHandler, addDeadLetter, removeDeadLetter, setEntry,
+        removeEntry
 
     /// As a row of events is decoded.
     static let eventColumns = "seq,owner,device,kind,monotonic,boottime,wall,synced,crc,payload"

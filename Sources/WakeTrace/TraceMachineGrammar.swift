@@ -10,11 +10,24 @@ package enum TraceCondition {
 
 extension TraceLine {
     private enum MachineWord: String, CaseIterable { case condition, clock, synchronized, zone, sleep, restart, reboot }
-    private enum HandlerWord: String, CaseIterable { case say, attach, detach, stop, start }
+    private enum HandlerWord: String, CaseIterable { case manifest, remove, say, attach, detach, stop, start }
     private enum Switch: String, CaseIterable { case on, off }
 
+    /// Nil, and nothing is read, where neither `machine` nor `handler` stands.
+    mutating func deed() throws(TraceError) -> TraceOperation.Subject? {
+        let place = position
+        let word = try token("`machine` or `handler`")
+        if matches(word, "machine") { return .machine(try machineOperation()) }
+        if matches(word, "handler") {
+            let name = try handlerName()
+            return .handler(name, try handlerOperation())
+        }
+        position = place
+        return nil
+    }
+
     /// Reads the part after `machine`.
-    mutating func machineOperation() throws(TraceError) -> MachineOperation {
+    private mutating func machineOperation() throws(TraceError) -> MachineOperation {
         let operation: MachineOperation
         switch try word("what happens to the machine", MachineWord.self) {
         case .condition: operation = .condition(try condition(), isTrue: try isOn())
@@ -31,7 +44,7 @@ extension TraceLine {
         return operation
     }
 
-    mutating func handlerName() throws(TraceError) -> String {
+    private mutating func handlerName() throws(TraceError) -> String {
         skipSpaces()
         let place = position
         let name = try value("the handler's name")
@@ -40,10 +53,12 @@ extension TraceLine {
     }
 
     /// Reads the part after the handler's name.
-    mutating func handlerOperation() throws(TraceError) -> HandlerOperation {
+    private mutating func handlerOperation() throws(TraceError) -> HandlerOperation {
         let operation: HandlerOperation
         switch try word("what the handler does", HandlerWord.self) {
-        case .say: operation = .say(try spokenLine())
+        case .manifest: operation = .manifest(try object("the manifest", such: "{\"poll\":{\"min_interval\":\"1h\"}}"))
+        case .remove: operation = .remove
+        case .say: operation = .say(try object("the line that the handler writes", such: "{\"ack\":7}"))
         case .attach: operation = .attach
         case .detach: operation = .detach
         case .stop: operation = .stop
@@ -108,10 +123,10 @@ extension TraceLine {
     }
 
     /// JSON to the end of the line, kept as it was written: replays must not differ from what was recorded.
-    private mutating func spokenLine() throws(TraceError) -> String {
+    private mutating func object(_ wanted: StaticString, such example: StaticString) throws(TraceError) -> String {
         skipSpaces()
         let first = position
-        guard !isAtEnd else { throw error("the line that the handler writes is missing") }
+        guard !isAtEnd else { throw error("\(wanted) is missing") }
         var last = end
         while last > first, bytes[last - 1] == UInt8(ascii: " ") || bytes[last - 1] == UInt8(ascii: "\t") { last -= 1 }
         position = end
@@ -119,10 +134,10 @@ extension TraceLine {
         do throws(JSONValue.Fault) {
             value = try JSONValue(parsing: bytes[first..<last])
         } catch {
-            throw self.error("the line that the handler writes is no JSON: \(error.reason)", at: first + error.offset)
+            throw self.error("\(wanted) is no JSON: \(error.reason)", at: first + error.offset)
         }
         guard case .object = value else {
-            throw error("the line that the handler writes is no object such as {\"ack\":7}", at: first)
+            throw error("\(wanted) is no object such as \(example)", at: first)
         }
         return text(first..<last)
     }

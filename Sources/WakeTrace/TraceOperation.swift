@@ -51,7 +51,32 @@ public enum MachineOperation: Hashable, Sendable {
 
 /// What a handler does, or an operator does to it.
 public enum HandlerOperation: Hashable, Sendable {
+    /// Its manifest is there, or is another one from here on: one JSON object.
+    case manifest(String)
+    /// Its manifest is taken away.
+    case remove
     /// It writes the line to descriptor 3: one JSON object.
     case say(String)
     case attach, detach, stop, start
+}
+
+extension TraceOperation.Subject {
+    /// Reads what stands behind the time where no device does anything: `machine sleep 60`, or `handler hr attach`.
+    public init(deed text: String) throws(TraceError) {
+        let bytes = Array(text.utf8)
+        var line = TraceLine(bytes: bytes, start: 0, end: bytes.count, number: 1)
+        guard let deed = try line.deed() else { throw line.error("`machine` or `handler` stands here") }
+        self = deed
+    }
+
+    /// The same text; nil for what a device does.
+    public var deed: String? {
+        var bytes: [UInt8] = []
+        switch self {
+        case .device: return nil
+        case .machine(let change): bytes.append(change)
+        case .handler(let name, let deed): bytes.append(deed, of: name)
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
 }

@@ -111,12 +111,8 @@ public struct TraceReader {
             let device = try device(&current)
             return .device(device, try current.kind(now: wall))
         }
+        if let deed = try current.deed() { return deed }
         let word = try current.token("a device number, `machine` or `handler`")
-        if current.matches(word, "machine") { return .machine(try current.machineOperation()) }
-        if current.matches(word, "handler") {
-            let name = try current.handlerName()
-            return .handler(name, try current.handlerOperation())
-        }
         let name = current.text(word)
         throw current.error(
             "`\(name)` does nothing in a trace; a device number, `machine` or `handler` stands here"

@@ -28,17 +28,9 @@ public struct TraceWriter: Sendable {
                 write(part, to: &bytes)
                 bytes.append(UInt8(ascii: "\n"))
             }
-        case .machine(let change):
+        case .machine, .handler:
             begin(operation.offset, to: &bytes)
-            bytes.append(contentsOf: " machine ".utf8)
-            write(change, to: &bytes)
-            bytes.append(UInt8(ascii: "\n"))
-        case .handler(let name, let deed):
-            begin(operation.offset, to: &bytes)
-            bytes.append(contentsOf: " handler ".utf8)
-            bytes.appendValue(name)
-            write(deed, to: &bytes)
-            bytes.append(UInt8(ascii: "\n"))
+            bytes.append(contentsOf: " \(operation.subject.deed ?? "")\n".utf8)
         }
     }
 
@@ -112,38 +104,46 @@ public struct TraceWriter: Sendable {
 }
 
 // What no device does.
-extension TraceWriter {
-    private func write(_ change: MachineOperation, to bytes: inout [UInt8]) {
+extension [UInt8] {
+    mutating func append(_ change: MachineOperation) {
+        append(contentsOf: "machine ".utf8)
         switch change {
         case .condition(let word, let isTrue):
-            bytes.append(contentsOf: "condition ".utf8)
-            bytes.appendValue(word)
-            bytes.append(contentsOf: isTrue ? " on".utf8 : " off".utf8)
+            append(contentsOf: "condition ".utf8)
+            appendValue(word)
+            append(contentsOf: isTrue ? " on".utf8 : " off".utf8)
         case .clock(let step):
-            bytes.append(contentsOf: step < .zero ? "clock -".utf8 : "clock +".utf8)
-            bytes.appendSeconds(min(step < .zero ? .zero - step : step, TraceLimit.step))
-        case .synchronized(let isTrue): bytes.append(contentsOf: "synchronized \(isTrue ? "on" : "off")".utf8)
-        case .zone(let name): bytes.append(contentsOf: "zone \(name)".utf8)
+            append(contentsOf: step < .zero ? "clock -".utf8 : "clock +".utf8)
+            appendSeconds(Swift.min(step < .zero ? .zero - step : step, TraceLimit.step))
+        case .synchronized(let isTrue): append(contentsOf: "synchronized \(isTrue ? "on" : "off")".utf8)
+        case .zone(let name): append(contentsOf: "zone \(name)".utf8)
         case .sleep(let span):
-            bytes.append(contentsOf: "sleep ".utf8)
-            bytes.appendSeconds(min(span, TraceLimit.span))
-        case .restart: bytes.append(contentsOf: "restart".utf8)
+            append(contentsOf: "sleep ".utf8)
+            appendSeconds(Swift.min(span, TraceLimit.span))
+        case .restart: append(contentsOf: "restart".utf8)
         case .reboot(let span):
-            bytes.append(contentsOf: "reboot ".utf8)
-            bytes.appendSeconds(min(span, TraceLimit.span))
+            append(contentsOf: "reboot ".utf8)
+            appendSeconds(Swift.min(span, TraceLimit.span))
         }
     }
 
-    private func write(_ deed: HandlerOperation, to bytes: inout [UInt8]) {
+    mutating func append(_ deed: HandlerOperation, of name: String) {
+        append(contentsOf: "handler ".utf8)
+        appendValue(name)
         switch deed {
-        case .say(let line):
-            bytes.append(contentsOf: " say ".utf8)
-            bytes.append(contentsOf: line.utf8.map { $0 < 0x20 ? UInt8(ascii: " ") : $0 })
-        case .attach: bytes.append(contentsOf: " attach".utf8)
-        case .detach: bytes.append(contentsOf: " detach".utf8)
-        case .stop: bytes.append(contentsOf: " stop".utf8)
-        case .start: bytes.append(contentsOf: " start".utf8)
+        case .manifest(let object): append("manifest", object)
+        case .remove: append(contentsOf: " remove".utf8)
+        case .say(let line): append("say", line)
+        case .attach: append(contentsOf: " attach".utf8)
+        case .detach: append(contentsOf: " detach".utf8)
+        case .stop: append(contentsOf: " stop".utf8)
+        case .start: append(contentsOf: " start".utf8)
         }
+    }
+
+    private mutating func append(_ word: String, _ object: String) {
+        append(contentsOf: " \(word) ".utf8)
+        append(contentsOf: object.utf8.map { $0 < 0x20 ? UInt8(ascii: " ") : $0 })
     }
 }
 

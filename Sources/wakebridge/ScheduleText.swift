@@ -21,10 +21,10 @@ struct ScheduleEntry {
     static let head = ["HANDLER", "SOURCE", "ID", "STATE", "DUE", "DEADLINE", "WAITS FOR (SINCE)", "NEXT CHANCE"]
 
     var row: [String] {
-        let id = entry.text("id")
-        let waits = entry.list("waits").map { wait in "\(wait.text("for")) (\(since(wait)))" }.joined(separator: ", ")
-        return [entry.text("handler"), entry.text("source"), id.isEmpty ? "-" : id, entry.text("state")]
-            + [moment("due") ?? "-", moment("deadline") ?? "-", waits.isEmpty ? "-" : waits, moment("next_chance") ?? "-"]
+        let waits = entry.list("waits").map { "\($0.text("for")) (\(since($0)))" }.joined(separator: ", ")
+        let names = ["handler", "source", "id", "state"].map { entry.text($0) }
+        let cells = names + [moment("due") ?? "", moment("deadline") ?? "", waits, moment("next_chance") ?? ""]
+        return cells.map { $0.isEmpty ? "-" : $0 }
     }
 
     private func since(_ wait: JSONValue) -> String {
@@ -76,7 +76,8 @@ struct ScheduleEntry {
         let slot = TimeSpan.seconds(entry.count("slot_s")).spoken
         let (polls, useful) = (bin.count("polls"), bin.count("useful"))
         let hour = "the hour \(bin.text("hour")) UTC"
-        let known = polls == 0 ? "nothing is known of \(hour)" : "in \(hour), \(useful) of the last \(polls) were useful"
+        let known =
+            polls == 0 ? "nothing is known of \(hour)" : "in \(hour), \(useful) of the last \(polls) were useful"
         let quiet = bin["quiet"]?.boolean == true ? ", so it keeps out of it" : ""
         return "; it comes every \(TimeSpan.seconds(interval).spoken), in slots of \(slot); \(known)\(quiet)"
     }

@@ -70,7 +70,8 @@ extension Verb {
         case 429: throw .failure("\(server) has got too many texts from here; send fewer")
         default:
             throw .failure(
-                "\(server) answered with status \(outcome.status); is this the address of a topic of ntfy, with its name?")
+                "\(server) answered with status \(outcome.status); is this the address of a topic of ntfy, with its name?"
+            )
         }
     }
 

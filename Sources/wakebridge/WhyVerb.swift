@@ -19,8 +19,9 @@ extension Verb {
                 let work = WorkText(work: answer["work"] ?? .null).lines
                 let status = answer.text("status")
                 let said = status.isEmpty ? "" : "it says: \(status)\n"
-                let schedule = ScheduleText(answer.list("scheduled"), now: SystemClock.wall())
-                return "\(answer.text("why"))\n" + said + gates(answer) + schedule.sentences + work + Table(rows: missed).text
+                let schedule = ScheduleText(answer.list("scheduled"), now: SystemClock.wall()).sentences
+                let reasons = Table(rows: missed).text
+                return "\(answer.text("why"))\n" + said + gates(answer) + schedule + work + reasons
             }
         }
     }

@@ -35,8 +35,8 @@ private let layers: [(module: String, imports: Set<String>)] = [
     (
         "WakeDaemon",
         [
-            "WakeModel", "WakeCore", "WakeProfiles", "WakeTrace", "WakeWords", "WakeJournal", "WakeSystem", "WakeLoop",
-            "WakeSources", "WakeEngine", "WakeControl", "Glibc",
+            "WakeModel", "WakeCore", "WakeAgenda", "WakeProfiles", "WakeTrace", "WakeWords", "WakeJournal",
+            "WakeSystem", "WakeLoop", "WakeSources", "WakeEngine", "WakeControl", "Glibc",
         ]
     ),
     ("wakebridged", ["WakeDaemon", "Glibc"]),

@@ -84,7 +84,8 @@ struct PagesTests {
         let rows = section.filter { $0.hasPrefix("| ") }.dropFirst()
         expectProofs(ofRows: Array(rows))
         let causes = [
-            "daily", "every", "in_s", "missed", "alert", "poll", "refresh", "processing", "continued", "deadline", "condition",
+            "daily", "every", "in_s", "missed", "alert", "poll", "refresh", "processing", "continued", "deadline",
+            "condition",
             "given back", "gate", "stopped",
         ]
         for cause in causes {

@@ -76,7 +76,9 @@ struct FarAlarmTests {
         /// How often its threads gave the processor back after they had been woken.
         var wakeUps: Int {
             names(in: "/proc/\(process)/task").reduce(0) { sum, task in
-                let line = lines(of: "/proc/\(process)/task/\(task)/status").first { $0.hasPrefix("voluntary_ctxt_switches") }
+                let line = lines(of: "/proc/\(process)/task/\(task)/status").first {
+                    $0.hasPrefix("voluntary_ctxt_switches")
+                }
                 return sum + (line?.split(separator: "\t").last.flatMap { Int($0) } ?? 0)
             }
         }
@@ -84,7 +86,10 @@ struct FarAlarmTests {
         /// Nanoseconds for which its threads had a processor.
         var processor: Int {
             names(in: "/proc/\(process)/task").reduce(0) { sum, task in
-                sum + (text(of: "/proc/\(process)/task/\(task)/schedstat").split(separator: " ").first.flatMap { Int($0) } ?? 0)
+                sum
+                    + (text(of: "/proc/\(process)/task/\(task)/schedstat").split(separator: " ").first.flatMap {
+                        Int($0)
+                    } ?? 0)
             }
         }
     }
@@ -97,14 +102,17 @@ struct FarAlarmTests {
         let before = (without.wakeUps, with.wakeUps)
         try await pause(60)
         let (quiet, found) = (without.wakeUps - before.0, with.wakeUps - before.1)
-        print("in 60 s a daemon wakes \(quiet) times without alarms and \(found) times with \(Self.handlers * Self.alarms)")
+        print(
+            "in 60 s a daemon wakes \(quiet) times without alarms and \(found) times with \(Self.handlers * Self.alarms)"
+        )
         // Where no program keeps the clock, that is looked for, with alarms and without.
         #expect(found == 0 || (!SystemClock.isSynchronized && found <= quiet + 1), "\(with.log)")
     }
 
     @Test("a device's wake takes no more system calls where 12,800 alarms are days away")
     func calls() async throws {
-        guard let without = try await callsPerWake(alarms: 0), let with = try await callsPerWake(alarms: Self.alarms) else {
+        guard let without = try await callsPerWake(alarms: 0), let with = try await callsPerWake(alarms: Self.alarms)
+        else {
             return print("SKIPPED: this process may not trace another")
         }
         print("a wake takes \(without) system calls without alarms and \(with) with \(Self.handlers * Self.alarms)")
@@ -115,7 +123,9 @@ struct FarAlarmTests {
     private func callsPerWake(alarms: Int) async throws -> Double? {
         var least = Double.infinity
         for _ in 0..<3 {
-            guard let few = try await calls(alarms, beats: 20), let many = try await calls(alarms, beats: 100) else { return nil }
+            guard let few = try await calls(alarms, beats: 20), let many = try await calls(alarms, beats: 100) else {
+                return nil
+            }
             least = min(least, Double(many - few) / 80)
         }
         return least

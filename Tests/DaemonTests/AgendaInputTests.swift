@@ -20,7 +20,9 @@ struct AgendaInputTests {
     @Test("the table of bad schedules has at least sixty rows")
     func isLongEnough() { #expect(brokenSchedules.count >= 40 && brokenOrders.count >= 40) }
 
-    @Test("every malformed alarm, poll, job and gate of a manifest is named by reload, and a handler's next order is answered")
+    @Test(
+        "every malformed alarm, poll, job and gate of a manifest is named by reload, and a handler's next order is answered"
+    )
     func manifests() throws {
         let planner = try planner()
         for broken in brokenSchedules {
@@ -34,7 +36,8 @@ struct AgendaInputTests {
         #expect(try planner.daemon.json("handlers")["handlers"]?.array?.count == 1)
     }
 
-    @Test("every malformed order is answered with its code and sentence, changes nothing, and the next order is answered")
+    @Test(
+        "every malformed order is answered with its code and sentence, changes nothing, and the next order is answered")
     func orders() throws {
         let planner = try planner()
         let open = try #require(try planner.await(1, "alarm.fired", of: "good")[0].sequence)
@@ -65,7 +68,8 @@ struct AgendaInputTests {
         for (handler, order, key) in [
             ("bare", "{\"submit\":{\"job\":\"j\"}}", "jobs"), ("bare", "{\"register\":\"j\"}", "jobs"),
             ("bare", "{\"cancel\":{\"job\":\"j\"}}", "jobs"), ("bare", "{\"poll\":\"never\"}", "poll"),
-            ("worker", "{\"alarm\":{\"id\":\"a\",\"in_s\":1}}", "alarms"), ("worker", "{\"cancel\":{\"alarm\":\"a\"}}", "alarms"),
+            ("worker", "{\"alarm\":{\"id\":\"a\",\"in_s\":1}}", "alarms"),
+            ("worker", "{\"cancel\":{\"alarm\":\"a\"}}", "alarms"),
         ] {
             let answer = try planner.ask(handler, order)
             #expect(answer["code"]?.string == "not-permitted", "\(order): \(answer)")
@@ -73,7 +77,9 @@ struct AgendaInputTests {
             #expect(answer["advice"]?.string?.contains("\"\(key)\"") == true, "\(order): \(answer)")
         }
         #expect(try planner.ask("bare", "{\"alarm\":{\"id\":\"a\",\"in_s\":3600}}")["alarm"]?.string == "set")
-        #expect(try planner.ask("worker", "{\"submit\":{\"job\":\"j\",\"not_before_s\":3600}}")["submit"]?.string == "submitted")
+        #expect(
+            try planner.ask("worker", "{\"submit\":{\"job\":\"j\",\"not_before_s\":3600}}")["submit"]?.string
+                == "submitted")
     }
 
     @Test("a hundred and twenty-eight alarms are set, the next is refused, and none makes way for it")

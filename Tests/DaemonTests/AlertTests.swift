@@ -106,7 +106,9 @@ struct AlertTests {
         try daemon.write("{ alerts: { command: [\"/nonexistent/tell\"] } }", to: "config/wakebridge.json5")
         try daemon.start()
         try daemon.tool("simulate", "alarm", "log", "pill")
-        #expect(daemon.wait { daemon.log.contains("may not have been told: cannot execute /nonexistent/tell") }, "\(daemon.log)")
+        #expect(
+            daemon.wait { daemon.log.contains("may not have been told: cannot execute /nonexistent/tell") },
+            "\(daemon.log)")
         #expect(daemon.log.contains("try by hand what alerts.command in wakebridge.json5 names"))
         #expect(daemon.wait { daemon.diary("log").contains { $0.hasPrefix("fired ") } })
     }

@@ -35,7 +35,9 @@ let brokenSchedules: [BrokenFile] = [
     alarm("id: \"a\", daily: [\"07:60\"]", "takes times from 00:00 to 23:59:59; here stands \"07:60\""),
     alarm("id: \"a\", daily: [\"07:30\"], days: [\"monday\"]", "\"days\" of alarm \"a\" knows no \"monday\""),
     alarm("id: \"a\", daily: [\"07:30\"], days: []", "\"days\" of alarm \"a\" takes a list of days"),
-    alarm("id: \"a\", daily: [\"07:30\"], zone: \"../etc/passwd\"", "\"zone\" of alarm \"a\" takes the name of a time zone"),
+    alarm(
+        "id: \"a\", daily: [\"07:30\"], zone: \"../etc/passwd\"",
+        "\"zone\" of alarm \"a\" takes the name of a time zone"),
     alarm("id: \"a\", daily: [\"07:30\"], zone: 1", "\"zone\" of alarm \"a\" takes the name of a time zone"),
     alarm("id: \"a\", every: \"1h\", catch_up: \"twice\"", "\"catch_up\" of alarm \"a\" knows no \"twice\""),
     alarm("id: \"a\", every: \"1h\", leeway: \"2d\"", "\"leeway\" of alarm \"a\" takes a span from 0s to 1d"),
@@ -43,7 +45,8 @@ let brokenSchedules: [BrokenFile] = [
     alarm("id: \"a\", every: \"1h\", alert: \"\"", "\"alert\" of alarm \"a\" takes a text in one line"),
     alarm("id: \"a\", every: \"1h\", data: \"\(String(repeating: "x", count: 4_096))\"", "the limit is 4096 bytes"),
     BrokenFile(
-        scheduling("alarms: [{ id: \"a\", every: \"1h\" }, { id: \"a\", every: \"2h\" }]"), "Two alarms have the id \"a\""),
+        scheduling("alarms: [{ id: \"a\", every: \"1h\" }, { id: \"a\", every: \"2h\" }]"),
+        "Two alarms have the id \"a\""),
     BrokenFile(
         scheduling("alarms: [\((0..<129).map { "{ id: \"a\($0)\", every: \"1h\" }" }.joined(separator: ","))]"),
         "The handler has 128 alarms, which is the limit"),
@@ -69,7 +72,8 @@ let brokenSchedules: [BrokenFile] = [
         scheduling("jobs: [{ id: \"a\", kind: \"refresh\" }, { id: \"a\", kind: \"refresh\" }]"),
         "The job \"a\" stands twice in \"jobs\""),
     BrokenFile(
-        scheduling("jobs: [{ id: \"a\", kind: \"refresh\", every: \"1h\" }, { id: \"b\", kind: \"refresh\", every: \"1h\" }]"),
+        scheduling(
+            "jobs: [{ id: \"a\", kind: \"refresh\", every: \"1h\" }, { id: \"b\", kind: \"refresh\", every: \"1h\" }]"),
         "schedules 2 refresh jobs; the limit is 1"),
     gate("\"time-synced\"", "\"after\" takes a list of conditions"),
     gate("[7]", "\"after\" lists words; here stands 7"),
@@ -100,7 +104,8 @@ let brokenOrders: [BrokenReply] = [
     broken("{\"alarm\":{\"id\":\"x\",\"at\":\"2026-13-01T07:00:00Z\"}}", "malformed", "an instant with its offset"),
     broken("{\"alarm\":{\"id\":\"x\",\"at\":\"2026-11-22T25:00:00Z\"}}", "malformed", "an instant with its offset"),
     broken("{\"alarm\":{\"id\":\"x\",\"at\":1764000000}}", "malformed", "an instant with its offset"),
-    broken("{\"alarm\":{\"id\":\"x\",\"daily\":[\"07:30\"],\"zone\":\"Europe/Berlim\"}}", "unavailable", "no time zone"),
+    broken(
+        "{\"alarm\":{\"id\":\"x\",\"daily\":[\"07:30\"],\"zone\":\"Europe/Berlim\"}}", "unavailable", "no time zone"),
     broken("{\"alarm\":{\"id\":\"x\",\"daily\":[\"07:30\"],\"days\":[\"mo\"]}}", "unknown-token", "knows no \"mo\""),
     broken("{\"alarm\":{\"id\":\"x\",\"every_s\":59}}", "malformed", "\"every_s\" of alarm \"x\" takes seconds"),
     broken("{\"alarm\":{\"id\":\"fixed\",\"in_s\":5}}", "conflict", "the manifest declares an alarm of that id"),
@@ -123,11 +128,13 @@ let brokenOrders: [BrokenReply] = [
     broken("{\"submit\":{}}", "malformed", "\"submit\" lacks \"job\""),
     broken("{\"submit\":{\"job\":\"restore\"}}", "not-registered", "declares no such job"),
     broken("{\"submit\":{\"job\":\"backup\",\"notbefore_s\":1}}", "unknown-key", "the nearest is \"not_before_s\""),
-    broken("{\"submit\":{\"job\":\"backup\",\"not_before_s\":-1}}", "malformed", "\"not_before_s\" of \"submit\" takes"),
+    broken(
+        "{\"submit\":{\"job\":\"backup\",\"not_before_s\":-1}}", "malformed", "\"not_before_s\" of \"submit\" takes"),
     broken(
         "{\"submit\":{\"job\":\"backup\",\"not_before_s\":60,\"deadline_s\":60}}", "conflict",
         "its deadline at or before its earliest begin"),
-    broken("{\"submit\":{\"job\":\"backup\",\"require\":[\"sunshine\"]}}", "unknown-token", "\"sunshine\" is no condition"),
+    broken(
+        "{\"submit\":{\"job\":\"backup\",\"require\":[\"sunshine\"]}}", "unknown-token", "\"sunshine\" is no condition"),
     broken("{\"submit\":{\"job\":\"backup\",\"strategy\":\"hope\"}}", "unknown-token", "knows no \"hope\""),
     broken(
         "{\"submit\":{\"job\":\"backup\",\"strategy\":\"fail\",\"not_before_s\":5}}", "conflict", "is not to start now"),

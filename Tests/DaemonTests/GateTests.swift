@@ -36,7 +36,8 @@ struct GateTests {
     /// How many processes it has had in this life of the daemon.
     private func launches(_ planner: Planner) throws -> Int64? { try planner.daemon.handler("vault")["epoch"]?.integer }
 
-    @Test("nothing launches a gated handler before its mount is there: neither its autostart, nor an alarm, nor a person")
+    @Test(
+        "nothing launches a gated handler before its mount is there: neither its autostart, nor an alarm, nor a person")
     func nothingBefore() throws {
         let (planner, place) = try gated("alarms: [{ id: \"early\", every: \"1m\", phase: \"1s\" }]")
         try planner.start()

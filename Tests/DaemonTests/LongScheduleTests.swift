@@ -33,7 +33,8 @@ struct LongScheduleTests {
         "an alarm comes each minute, a poll when it is due, another rides along with an earlier wake, a job that makes progress goes on, and one that makes none is ended"
     )
     func minute() throws {
-        try planner.employ("beat", "alarms: [{ id: \"beat\", every: \"1m\", phase: \"1s\" }]", words: ["ack"], linger: "20ms")
+        try planner.employ(
+            "beat", "alarms: [{ id: \"beat\", every: \"1m\", phase: \"1s\" }]", words: ["ack"], linger: "20ms")
         try planner.employ("mail", "poll: { min_interval: \"1m\", require: [] }", words: ["ack"], linger: "20ms")
         try planner.employ("rider", "poll: { require: [] }, alarms: []", words: ["ack"], more: "autostart: true")
         let work = "jobs: [{ id: \"job\", kind: \"processing\" }]"
@@ -86,7 +87,8 @@ struct LongScheduleTests {
     /// An interval after the manifest was read, and no more than the grid's 16 s later.
     private func expectPoll(since begun: Double) throws {
         let poll = try planner.await(1, "poll.due", of: "mail", within: 90)[0]
-        #expect(poll.at - begun >= 60 && poll.data["interval_s"]?.integer == 60 && poll.line["budgetms"]?.integer == 30_000)
+        #expect(
+            poll.at - begun >= 60 && poll.data["interval_s"]?.integer == 60 && poll.line["budgetms"]?.integer == 30_000)
     }
 
     private func expectRide(at ride: Double, due: Double) throws {

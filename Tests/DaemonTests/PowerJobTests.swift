@@ -33,7 +33,9 @@ struct PowerJobTests {
 
         """
 
-    @Test("a job that requires power waits on battery and two minutes of mains, and is taken back uncharged when the mains go")
+    @Test(
+        "a job that requires power waits on battery and two minutes of mains, and is taken back uncharged when the mains go"
+    )
     func story() throws {
         let workshop = try Workshop()
         put(Self.worker, at: workshop.folder + "/worker.py")

@@ -42,9 +42,13 @@ struct ScheduleRestartTests {
         #expect(pending.count == 4 && Set(pending.compactMap { $0["source"]?.string }) == ["alarm", "job", "poll"])
         let job = pending.first { $0["id"]?.string == "backup" }
         #expect(job?["waits_for"]?.array?.compactMap(\.string) == ["mount:/nonexistent"])
-        for entry in pending { #expect(entry["due"]?.string != nil && entry["waits_for"]?.array?.isEmpty == false, "\(entry)") }
+        for entry in pending {
+            #expect(entry["due"]?.string != nil && entry["waits_for"]?.array?.isEmpty == false, "\(entry)")
+        }
         func dues(_ entries: [JSONValue]) -> [Int64] {
-            entries.compactMap { $0["due"]?.string.flatMap { WallTime(rfc3339: $0) } }.map { ($0.microseconds + 500_000) / 1_000_000 }
+            entries.compactMap { $0["due"]?.string.flatMap { WallTime(rfc3339: $0) } }.map {
+                ($0.microseconds + 500_000) / 1_000_000
+            }
         }
         #expect(zip(dues(before), dues(pending)).allSatisfy { abs($0 - $1) <= 1 }, "\(dues(before)), \(dues(pending))")
     }
@@ -54,7 +58,8 @@ struct ScheduleRestartTests {
         let planner = try employed("alarms: [], jobs: [{ id: \"j\", kind: \"refresh\" }]", words: ["ack"])
         let orderedAt = boottimeNow()
         #expect(try planner.ask("one", "{\"alarm\":{\"id\":\"tea\",\"in_s\":6}}")["alarm"]?.string == "set")
-        #expect(try planner.ask("one", "{\"submit\":{\"job\":\"j\",\"not_before_s\":6}}")["submit"]?.string == "submitted")
+        #expect(
+            try planner.ask("one", "{\"submit\":{\"job\":\"j\",\"not_before_s\":6}}")["submit"]?.string == "submitted")
         try planner.restart()
         let fired = try planner.await(1, "alarm.fired", of: "one")[0]
         let due = try planner.await(1, "job.due", of: "one")[0]

@@ -43,7 +43,8 @@ struct ScheduleTests {
         usleep(200_000)
         #expect(try daemon.tool("simulate", "alarm", "log", "pill").exit == 0)
         #expect(try daemon.tool("simulate", "poll", "log").exit == 0)
-        #expect(daemon.wait { watch.output.contains("  alarm.fired  id=pill") && watch.output.contains("  poll.due  ") })
+        #expect(
+            daemon.wait { watch.output.contains("  alarm.fired  id=pill") && watch.output.contains("  poll.due  ") })
         #expect(came("fired", to: daemon) && came("due", to: daemon), "\(daemon.log)")
         #expect(daemon.diary("log").contains { $0.hasPrefix("fired ") && $0.contains(#""data": {"dose": 2}"#) })
         kill(watch.process, SIGINT)
@@ -69,7 +70,8 @@ struct ScheduleTests {
         try daemon.tool("stop", "log")
         let stopped = try daemon.tool("simulate", "alarm", "log", "pill")
         #expect(stopped.exit == 5 && stopped.talk.contains("while the handler is stopped; let it run"), "\(stopped)")
-        try daemon.drop("log", manifest("\(daemon.folder)/diary.py", #"after: ["mount:/nonexistent"],"# + Self.schedule))
+        try daemon.drop(
+            "log", manifest("\(daemon.folder)/diary.py", #"after: ["mount:/nonexistent"],"# + Self.schedule))
         try daemon.tool("start", "log")
         #expect(
             daemon.wait {

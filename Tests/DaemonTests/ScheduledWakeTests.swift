@@ -30,8 +30,9 @@ struct ScheduledWakeTests {
 
     // MARK: Alarms
 
-    @Test("an alarm by the calendar starts a handler that never ran, at its second, with what the manifest gives it",
-          .enabled(if: Self.runsCalendar, "the clock of this machine is not kept, and it came up just now"))
+    @Test(
+        "an alarm by the calendar starts a handler that never ran, at its second, with what the manifest gives it",
+        .enabled(if: Self.runsCalendar, "the clock of this machine is not kept, and it came up just now"))
     func byCalendar() throws {
         let planner = try Planner()
         try planner.start()
@@ -42,7 +43,8 @@ struct ScheduledWakeTests {
         let fired = try planner.await(1, "alarm.fired", of: "one")[0]
         #expect(fired.name == "pill" && fired.data["missed"]?.integer == 0 && fired.data["data"]?["dose"]?.integer == 2)
         #expect(fired.data["due"]?.string.flatMap { WallTime(rfc3339: $0) }?.microseconds == Int64(due) * 1_000_000)
-        #expect(planner.heard("one").first?.data["reason"]?.string == "alarm" && fired.line["budgetms"]?.integer == 10_000)
+        #expect(
+            planner.heard("one").first?.data["reason"]?.string == "alarm" && fired.line["budgetms"]?.integer == 10_000)
     }
 
     @Test("an alarm ordered for an instant and one ordered in seconds thaw their handler then, and not before")
@@ -52,13 +54,20 @@ struct ScheduledWakeTests {
         let attached = try planner.daemon.following("attach", "one")
         let at = WallTime(microseconds: (SystemClock.wall().microseconds / 1_000_000 + 3) * 1_000_000)
         let orderedAt = boottimeNow()
-        #expect(try planner.ask("one", "{\"alarm\":{\"id\":\"tea\",\"in_s\":1.5,\"data\":{\"cups\":2}}}")["alarm"]?.string == "set")
-        if Self.runsCalendar { #expect(try planner.ask("one", "{\"alarm\":{\"id\":\"x\",\"at\":\"\(at.rfc3339)\"}}")["alarm"]?.string == "set") }
+        #expect(
+            try planner.ask("one", "{\"alarm\":{\"id\":\"tea\",\"in_s\":1.5,\"data\":{\"cups\":2}}}")["alarm"]?.string
+                == "set")
+        if Self.runsCalendar {
+            #expect(
+                try planner.ask("one", "{\"alarm\":{\"id\":\"x\",\"at\":\"\(at.rfc3339)\"}}")["alarm"]?.string == "set")
+        }
         kill(attached.process, SIGTERM)
         let fired = try planner.await(Self.runsCalendar ? 2 : 1, "alarm.fired", of: "one")
         let tea = try #require(fired.first { $0.name == "tea" })
         #expect(tea.at - orderedAt >= 1.5 && tea.data["data"]?["cups"]?.integer == 2)
-        if let x = fired.first(where: { $0.name == "x" }) { #expect(x.data["due"]?.string.flatMap { WallTime(rfc3339: $0) } == at) }
+        if let x = fired.first(where: { $0.name == "x" }) {
+            #expect(x.data["due"]?.string.flatMap { WallTime(rfc3339: $0) } == at)
+        }
         #expect(Set(fired.map(\.process)).count == 1, "it was thawed, not started again")
     }
 
@@ -70,7 +79,9 @@ struct ScheduledWakeTests {
         let place = planner.daemon.folder + "/nowhere"
         try planner.say("one", "{\"nack\":\(first),\"until\":[\"unlocked:\(place)\"]}")
         let waiting = try planner.pending("one").first
-        #expect(waiting?["waits_for"]?.array?.compactMap(\.string).contains("unlocked:\(place)") == true, "\(waiting ?? .null)")
+        #expect(
+            waiting?["waits_for"]?.array?.compactMap(\.string).contains("unlocked:\(place)") == true,
+            "\(waiting ?? .null)")
         sleep(2)
         #expect(planner.heard("one", "alarm.fired").count == 1)
         try planner.daemon.write("", to: "nowhere")
@@ -94,11 +105,14 @@ struct ScheduledWakeTests {
         #expect(planner.heard("one", "alarm.fired").count == 1)
     }
 
-    @Test("a stopped handler gets nothing; what fell due meanwhile comes once when it is started, and says how late it is")
+    @Test(
+        "a stopped handler gets nothing; what fell due meanwhile comes once when it is started, and says how late it is"
+    )
     func stopped() throws {
         let planner = try employed("alarms: [], jobs: [{ id: \"j\", kind: \"refresh\" }]", words: "ack")
         #expect(try planner.ask("one", "{\"alarm\":{\"id\":\"tea\",\"in_s\":2}}")["alarm"]?.string == "set")
-        #expect(try planner.ask("one", "{\"submit\":{\"job\":\"j\",\"not_before_s\":2}}")["submit"]?.string == "submitted")
+        #expect(
+            try planner.ask("one", "{\"submit\":{\"job\":\"j\",\"not_before_s\":2}}")["submit"]?.string == "submitted")
         #expect(try planner.daemon.tool("stop", "one").exit == 0)
         sleep(4)
         #expect(planner.heard("one", "alarm.fired").isEmpty && planner.heard("one", "job.due").isEmpty)
@@ -114,7 +128,8 @@ struct ScheduledWakeTests {
     @Test("a refresh job has the budget of thirty seconds, and a second one is refused while the first is pending")
     func refresh() throws {
         let planner = try employed("jobs: [{ id: \"a\", kind: \"refresh\" }, { id: \"b\", kind: \"refresh\" }]")
-        #expect(try planner.ask("one", "{\"submit\":{\"job\":\"a\",\"not_before_s\":3}}")["submit"]?.string == "submitted")
+        #expect(
+            try planner.ask("one", "{\"submit\":{\"job\":\"a\",\"not_before_s\":3}}")["submit"]?.string == "submitted")
         #expect(try planner.ask("one", "{\"submit\":{\"job\":\"b\"}}")["code"]?.string == "too-many")
         #expect(try planner.ask("one", "{\"submit\":{\"job\":\"a\"}}")["submit"]?.string == "replaced")
         let due = try planner.await(1, "job.due", of: "one")[0]
@@ -125,7 +140,8 @@ struct ScheduledWakeTests {
         #expect(try planner.await(2, "job.due", of: "one")[1].name == "b")
     }
 
-    @Test("O12: while a processing job runs, alarms come and are acknowledged beside it, and only its own number ends it")
+    @Test(
+        "O12: while a processing job runs, alarms come and are acknowledged beside it, and only its own number ends it")
     func processing() throws {
         let planner = try employed("alarms: [], jobs: [{ id: \"backup\", kind: \"processing\" }]")
         try planner.say("one", "{\"submit\":{\"job\":\"backup\"}}")
@@ -136,7 +152,8 @@ struct ScheduledWakeTests {
         let alarm = try #require(try planner.await(1, "alarm.fired", of: "one")[0].sequence)
         #expect(alarm > job)
         try planner.say("one", "{\"ack\":\(alarm)}")
-        #expect(planner.daemon.wait { (try? planner.daemon.handler("one")["open"]?.integer) == 1 }, "the job is open still")
+        #expect(
+            planner.daemon.wait { (try? planner.daemon.handler("one")["open"]?.integer) == 1 }, "the job is open still")
         #expect(try planner.pending("one").map { $0["state"]?.string } == ["running"])
         try planner.say("one", "{\"ack\":\(job)}")
         #expect(planner.daemon.wait { (try? planner.daemon.handler("one")["open"]?.integer) == 0 })
@@ -146,7 +163,8 @@ struct ScheduledWakeTests {
     @Test("two processing jobs run at a time bridge-wide, and a third waits for a slot")
     func slots() throws {
         let planner = try employed(
-            "jobs: [{ id: \"a\", kind: \"processing\" }, { id: \"b\", kind: \"processing\" }, { id: \"c\", kind: \"processing\" }]")
+            "jobs: [{ id: \"a\", kind: \"processing\" }, { id: \"b\", kind: \"processing\" }, { id: \"c\", kind: \"processing\" }]"
+        )
         for job in ["a", "b", "c"] { try planner.say("one", "{\"submit\":{\"job\":\"\(job)\"}}") }
         let running = try planner.await(2, "job.due", of: "one")
         let third = try planner.pending("one").first { $0["id"]?.string == "c" }
@@ -167,7 +185,9 @@ struct ScheduledWakeTests {
         kill(attached.process, SIGTERM)
     }
 
-    @Test("at its deadline a job begins without its soft conditions, and names those; a hard one holds it, and skip leaves it out")
+    @Test(
+        "at its deadline a job begins without its soft conditions, and names those; a hard one holds it, and skip leaves it out"
+    )
     func deadlines() throws {
         let planner = try employed(
             """

@@ -15,7 +15,10 @@ struct ScheduleCrashTests {
 
     private func install() {
         ground.write(Self.scheduler, to: "scheduler.py")
-        let words = ["/usr/bin/python3", "-u", ground.file("scheduler.py"), ground.record, ground.file("rest"), "\(Torture.seed)", "\(Self.jobs)"]
+        let words = [
+            "/usr/bin/python3", "-u", ground.file("scheduler.py"), ground.record, ground.file("rest"),
+            "\(Torture.seed)", "\(Self.jobs)",
+        ]
         let jobs = (0..<Self.jobs).map { "{ id: \"j\($0)\", kind: \"\($0 % 3 == 0 ? "refresh" : "processing")\" }" }
         let user = geteuid() == 0 ? "user: \"root\", " : ""
         ground.write(
@@ -54,10 +57,14 @@ struct ScheduleCrashTests {
             try await pause(1.5)
             return try await daemon.owed() == 0
         }
-        #expect(isSettled, "forgotten: \(ScheduleRecord(ground.record).forgotten)\n\(text(of: ground.daemonLog).suffix(2000))")
+        #expect(
+            isSettled,
+            "forgotten: \(ScheduleRecord(ground.record).forgotten)\n\(text(of: ground.daemonLog).suffix(2000))")
     }
 
-    @Test("O3: a daemon killed amid orders, alarms, jobs and cancellations fires nothing twice unmarked, and forgets nothing")
+    @Test(
+        "O3: a daemon killed amid orders, alarms, jobs and cancellations fires nothing twice unmarked, and forgets nothing"
+    )
     func survivesKills() async throws { try await torture() }
 
     @Test("the same where each kill is a reboot, which leaves nothing of the runtime directory")

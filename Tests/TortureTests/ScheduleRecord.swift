@@ -58,7 +58,9 @@ struct ScheduleRecord {
             if verb == "order" { courses[name]?.isPromised = true }
             if data["cancel"]?.string == "cancelled" { courses[name]?.cancelledAt = place }
         case "wakebridge.alarm.fired", "wakebridge.job.due":
-            guard let name = data["id"]?.string ?? data["job"]?.string, let sequence = value["seq"]?.integer else { return }
+            guard let name = data["id"]?.string ?? data["job"]?.string, let sequence = value["seq"]?.integer else {
+                return
+            }
             deliveries.append(
                 Delivery(name: name, sequence: sequence, attempt: value["attempt"]?.integer ?? 0, place: place))
         default: break
@@ -85,7 +87,8 @@ struct ScheduleRecord {
                     complaints.append("\(delivery.sequence) was \(earlier.name) and then \(delivery.name)")
                 }
                 if delivery.attempt <= earlier.attempt {
-                    complaints.append("\(delivery.sequence) came with attempt \(delivery.attempt) after \(earlier.attempt)")
+                    complaints.append(
+                        "\(delivery.sequence) came with attempt \(delivery.attempt) after \(earlier.attempt)")
                 }
             }
             before[delivery.sequence] = delivery
@@ -114,7 +117,8 @@ struct ScheduleRecord {
         let again = deliveries.count - Set(deliveries.map(\.sequence)).count
         let promised = courses.values.count(where: \.isPromised)
         let cancelled = courses.values.count { $0.cancelledAt != nil }
-        return "\(lives) lives ordered \(courses.count) alarms and jobs, \(promised) were answered, \(cancelled) cancelled; "
+        return
+            "\(lives) lives ordered \(courses.count) alarms and jobs, \(promised) were answered, \(cancelled) cancelled; "
             + "\(deliveries.count) deliveries, \(again) of them again"
     }
 }

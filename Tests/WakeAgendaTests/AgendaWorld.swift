@@ -192,7 +192,10 @@ extension AgendaWorld {
         entry(id, source)?.waitsFor.map(\.word) ?? ["nothing pending"]
     }
 
-    func payload(_ index: Int) -> String { String(decoding: raised[index].occasion.payload, as: UTF8.self) }
+    /// Of what was raised as this one; empty where less was raised.
+    func payload(_ index: Int) -> String {
+        raised.dropFirst(index).first.map { String(decoding: $0.occasion.payload, as: UTF8.self) } ?? ""
+    }
 
     var heldSequences: [Sequence] { held.keys.sorted() }
 

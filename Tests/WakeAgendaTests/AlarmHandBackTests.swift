@@ -32,7 +32,9 @@ struct AlarmHandBackTests {
         #expect(world.pending.isEmpty && world.open.isEmpty)
     }
 
-    @Test("what is handed back for a condition that is true rests, longer each time, so that it cannot go round in a circle")
+    @Test(
+        "what is handed back for a condition that is true rests, longer each time, so that it cannot go round in a circle"
+    )
     func rests() throws {
         var world = try fired()
         world.set(.network, true)

@@ -135,7 +135,7 @@ extension AlarmMachine {
     }
 
     /// A row as a broken card gives it back.
-    func damage(_ id: String) { rows[AgendaKey(.first, .alarm, id)] = Array("{\"rule\":".utf8) }
+    func put(_ row: [UInt8], as key: AgendaKey) { rows[key] = row }
 
     func raiseNow(_ id: String) -> Bool {
         var isKnown = false

@@ -25,7 +25,7 @@ struct PollsTests {
         #expect(world.raised.isEmpty && world.waits("", .poll) == ["time"])
         world.pass(.seconds(33))
         #expect(world.raised.count == 1 && world.payload(0) == #"{"interval_s":900,"last":null}"#)
-        #expect(world.raised[0].occasion.name == "poll.due" && world.raised[0].occasion.budgetClass == .content)
+        #expect(world.raised.first?.occasion.name == "poll.due" && world.raised.first?.occasion.budgetClass == .content)
         world.conclude(Sequence(1), .acknowledged(.nothing))
         world.pass(.seconds(1350 + 64))
         #expect(world.payload(1) == #"{"interval_s":1350,"last":"nothing"}"#)

@@ -53,7 +53,8 @@ struct OccasionStories {
         story.close()
     }
 
-    @Test("A poll has thirty seconds where a device's data has ten, and a batch has the largest time that is open in it")
+    @Test(
+        "A poll has thirty seconds where a device's data has ten, and a batch has the largest time that is open in it")
     func contentTime() {
         let story = Scenario()
         let (device, handler) = (story.device(), story.handler())
@@ -90,7 +91,9 @@ struct OccasionStories {
         story.close()
     }
 
-    @Test("A job that reports progress runs past a minute; one whose number stays the same is ended, charged, and comes again")
+    @Test(
+        "A job that reports progress runs past a minute; one whose number stays the same is ended, charged, and comes again"
+    )
     func stalls() {
         let story = Scenario()
         let handler = story.handler()
@@ -160,7 +163,9 @@ struct OccasionStories {
         story.close()
     }
 
-    @Test("A condition that goes while a job runs: the job is warned, nothing is charged, and it leaves the handler to its rest")
+    @Test(
+        "A condition that goes while a job runs: the job is warned, nothing is charged, and it leaves the handler to its rest"
+    )
     func conditionGoes() {
         let story = Scenario()
         let (device, handler) = (story.device(), story.handler())
@@ -185,6 +190,32 @@ struct OccasionStories {
         story.acknowledge(1, handler)
         story.advance(.seconds(5))
         #expect(story.conclusions(handler) == ["1 acknowledged(nil)"] && story.state(handler) == .suspended)
+        story.close()
+    }
+
+    @Test("The warning names the job alone, and a job that is given back then comes again when its condition is back")
+    func givenBackWhileWarned() {
+        let story = Scenario()
+        let (device, handler) = (story.device(), story.handler())
+        story.job(story.entry(9, of: handler))
+        story.data(device)
+        story.step(.withdraw(handler, Sequence(1)))
+        let open = story.notices(handler).compactMap { if case .expiring(_, _, _, let open) = $0 { open } else { nil } }
+        #expect(open == [[Sequence(1)]])
+        story.say(.nack(Sequence(1), after: nil), handler)
+        #expect(story.conclusions(handler) == ["1 withdrawn"] && story.state(handler) == .active)
+        story.acknowledge(2, handler)
+        story.close()
+    }
+
+    @Test("A long job that is acknowledged twice is over once: the second time is an error line")
+    func endsOnce() {
+        let story = Scenario()
+        let handler = story.handler()
+        story.job(story.entry(9, of: handler))
+        story.acknowledge(1, handler)
+        story.acknowledge(1, handler)
+        #expect(story.conclusions(handler) == ["1 acknowledged(nil)"] && story.faults(handler) == [.staleLease])
         story.close()
     }
 

@@ -116,22 +116,22 @@ struct ConditionWatchesTests {
     func unlocked() throws {
         // So long that only what tells of changes can be the cause.
         let bench = try ConditionBench { places, _ in places.intervals.look = .seconds(3_600) }
-        let file = "\(bench.directory)/home/secret/key"
+        let file = "\(bench.directory)/locked/secret/key"
         let condition = Condition.unlocked(file)
         bench.open(condition)
         #expect(bench.last(condition) == false)
-        mkdir("\(bench.directory)/home", 0o755)
+        mkdir("\(bench.directory)/locked", 0o755)
         _ = try bench.loop.turn(for: .milliseconds(50)) { false }
-        mkdir("\(bench.directory)/home/secret", 0o755)
+        mkdir("\(bench.directory)/locked/secret", 0o755)
         put("key", at: file)
         #expect(try bench.becomes(condition, true))
         chmod(file, 0o000)
         #expect(try bench.becomes(condition, false))
         chmod(file, 0o400)
         #expect(try bench.becomes(condition, true))
-        rename("\(bench.directory)/home", "\(bench.directory)/away")
+        rename("\(bench.directory)/locked", "\(bench.directory)/away")
         #expect(try bench.becomes(condition, false))
-        rename("\(bench.directory)/away", "\(bench.directory)/home")
+        rename("\(bench.directory)/away", "\(bench.directory)/locked")
         #expect(try bench.becomes(condition, true))
     }
 

@@ -216,6 +216,16 @@ let brokenSettings: [ConfigurationFault] = [
         "memory.reclaim_below_percent is 95, expected a whole number from 0 to 90"),
     settings(
         "{thermal: {limit_celsius: 8}}", "thermal.limit_celsius is 8, expected a whole number from 30 to 150"),
+    settings(
+        "{alerts: {command: [\"tell\"]}}",
+        "alerts.command is a list, expected a program's absolute path and its arguments, such as [\"/usr/bin/wall\"]"),
+    settings(
+        "{alerts: {command: []}}",
+        "alerts.command is a list, expected a program's absolute path and its arguments, such as [\"/usr/bin/wall\"]"),
+    settings(
+        "{alerts: {ntfy: \"my-topic\"}}",
+        "alerts.ntfy is \"my-topic\", expected the address of a topic, such as \"https://ntfy.sh/my-topic\""),
+    settings("{alerts: {mqtt: \"x\"}}", "unknown key \"mqtt\" in alerts; known keys are command, ntfy"),
     settings("{replay: {speed: \"max\"}}", "replay.file is missing"),
     settings(
         "{replay: {file: \"a.trace\", speed: \"fast\"}}",

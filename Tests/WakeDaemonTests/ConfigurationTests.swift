@@ -235,7 +235,7 @@ struct ConfigurationTests {
             ("devices.NAME", settings.deviceKeys), ("storm", settings.stormKeys),
             ("flips", settings.flipKeys),
             ("log", settings.logKeys), ("journal", settings.journalKeys), ("memory", settings.memoryKeys),
-            ("thermal", settings.thermalKeys), ("replay", settings.replayKeys),
+            ("thermal", settings.thermalKeys), ("alerts", settings.alertKeys), ("replay", settings.replayKeys),
         ])
         #expect(documented(settingsText) == Set(settings.keys + inSettings))
         for entry in TimerKeys.all {

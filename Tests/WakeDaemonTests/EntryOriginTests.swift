@@ -43,7 +43,9 @@ struct EntryOriginTests {
         #expect(crashed == nil)
     }
 
-    @Test("one whose event is told in a gap or lies among the dead letters keeps its name", arguments: [Conclusion.dropped, .deadLettered])
+    @Test(
+        "one whose event is told in a gap or lies among the dead letters keeps its name",
+        arguments: [Conclusion.dropped, .deadLettered])
     func retired(conclusion: Conclusion) {
         let reused = withOneRaised {
             $0.conclude(Sequence(1), conclusion)
@@ -52,7 +54,9 @@ struct EntryOriginTests {
         #expect(reused == nil)
     }
 
-    @Test("after a start those without an entry are free, but for what is still owed, and only to the same handler and source")
+    @Test(
+        "after a start those without an entry are free, but for what is still owed, and only to the same handler and source"
+    )
     func restored() {
         var origins = EntryOrigins()
         let known = (1...4).map { (origin: EventOrigin(rawValue: $0), key: key("a\($0)")) }

@@ -56,6 +56,6 @@ import WakeSystem
             Issue.record("\(String(describing: ending))")
             return
         }
-        #expect(error.description.contains("cannot execute /nonexistent/tell"), "\(error.description)")
+        #expect(error.description.contains("could not execute /nonexistent/tell"), "\(error.description)")
     }
 }

@@ -145,7 +145,8 @@ struct VirtualReplayTests {
         "what a replay cannot play ends it with the line, after what stands before it",
         arguments: [
             ("handler strap stop", "no handler `strap`; it has `model`"),
-            ("machine restart", "`machine restart` cannot be replayed yet"),
+            ("machine condition mount:/a/../b on", "no absolute path"),
+            ("handler w manifest {\"poll\":7}", "the manifest is refused: w: poll"),
         ])
     func ends(line: String, reason: String) throws {
         let error = thrown(TraceError.self) { try Played("+1 1 data 2a37 01", "+1 \(line)", "+1 1 data 2a37 02") }

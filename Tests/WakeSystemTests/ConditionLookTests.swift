@@ -129,4 +129,27 @@ struct ConditionLookTests {
         symlink("zones/Europe/Berlin", "\(directory)/local")
         #expect(files.bytes(of: "localtime") == Array("berlin".utf8))
     }
+
+    @Test("the system's own zone is called what the link to it says, and nothing where that leads to no zone")
+    func namesLocalZone() throws {
+        let directory = try Directory.makeTemporary(prefix: "wakezones")
+        defer { Directory.removeTree(directory) }
+        for folder in ["zoneinfo", "zoneinfo/Europe"] { mkdir("\(directory)/\(folder)", 0o755) }
+        put("berlin", at: "\(directory)/zoneinfo/Europe/Berlin")
+        let (local, files) = (
+            "\(directory)/local", ZoneFiles(root: "\(directory)/zoneinfo", local: "\(directory)/local")
+        )
+        #expect(files.nameOfLocal == nil, "none is set")
+        for (target, name) in [
+            ("zoneinfo/Europe/Berlin", "Europe/Berlin"), ("\(directory)/zoneinfo/Europe/Berlin", "Europe/Berlin"),
+            ("zoneinfo/Europe/Paris", nil), ("elsewhere/Berlin", nil), ("zoneinfo", nil),
+        ] {
+            unlink(local)
+            symlink(target, local)
+            #expect(files.nameOfLocal == name, "\(target)")
+        }
+        unlink(local)
+        put("berlin", at: local)
+        #expect(files.nameOfLocal == nil, "no link")
+    }
 }

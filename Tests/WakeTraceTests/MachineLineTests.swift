@@ -26,6 +26,8 @@ private let everything =
         +0.000000 machine reboot 60.250000
         +0.000000 1 gap link for=1.500000
         +0.000000 handler hr say {"alarm":{"id":"tea","in_s":240},"ref":1}
+        +0.000000 handler hr manifest {"alarms":[{"id":"pill","daily":["07:30"]}]}
+        +0.000000 handler hr remove
         +0.000000 handler hr attach
         +0.000000 handler hr detach
         +0.000000 handler "two words" stop
@@ -97,7 +99,9 @@ private struct OperationMaker {
     }
 
     private mutating func deed() -> HandlerOperation {
-        switch dice.below(5) {
+        switch dice.below(7) {
+        case 5: .manifest("{\"jobs\":[ ],\"poll\":{\"min_interval\":\"\(1 + dice.below(9))h\"}}")
+        case 6: .remove
         case 0: .attach
         case 1: .detach
         case 2: .stop
@@ -125,7 +129,7 @@ struct MachineLineTests {
         #expect(header.zone == "Europe/Berlin" && header.seed == .max)
         #expect(operations[3].subject == .machine(.clock(.seconds(3600))))
         #expect(operations[11].subject == .handler("hr", .say(#"{"alarm":{"id":"tea","in_s":240},"ref":1}"#)))
-        #expect(operations[14].subject == .handler("two words", .stop))
+        #expect(operations[16].subject == .handler("two words", .stop))
         #expect(write(header, operations) == everything)
     }
 
@@ -206,6 +210,10 @@ struct MachineLineTests {
             ("+0 handler hr say", 18, "the handler writes is missing"),
             ("+0 handler hr say ack 7", 19, "no JSON"), ("+0 handler hr say {\"ack\":7", 27, "no JSON"),
             ("+0 handler hr say {\"ack\":7} x", 29, "no JSON"), ("+0 handler hr say [7]", 19, "no object"),
+            ("+0 handler hr manifest", 23, "the manifest is missing"),
+            ("+0 handler hr manifest poll", 24, "the manifest is no JSON"),
+            ("+0 handler hr manifest []", 24, "the manifest is no object such as {\"poll\""),
+            ("+0 handler hr remove it", 22, "more than this line may hold"),
         ] as [(String, Int, String)])
     func faults(line: String, column: Int, reason: String) throws {
         let error = thrown(TraceError.self) { try read(prologue + "+1 1 connect\n" + line + "\nend\n") }
@@ -230,6 +238,18 @@ struct MachineLineTests {
         #expect(error?.line == 2)
         #expect(error?.column == column, "\(error?.description ?? "")")
         #expect(error?.reason.contains(reason) == true, "\(error?.description ?? "")")
+    }
+
+    @Test(
+        "what the machine or a handler does is the same text by itself as in its line, and what a device does has none")
+    func deeds() throws {
+        for operation in try read(everything).operations where operation.kind == nil {
+            let deed = try #require(operation.subject.deed)
+            #expect(everything.contains(" \(deed)\n"))
+            #expect(try TraceOperation.Subject(deed: deed) == operation.subject)
+        }
+        #expect(TraceOperation.Subject.device(0, .connected(folded: 0)).deed == nil)
+        #expect(thrown(TraceError.self) { try TraceOperation.Subject(deed: "1 connect") } != nil)
     }
 
     @Test("a trace knows the conditions that the agenda knows, by the same words")

@@ -72,7 +72,7 @@ enum AlarmCourse: Hashable, Sendable {
     static func begin(_ schedule: AlarmRule.Schedule, _ step: AgendaStep, isSynced: Bool) -> AlarmCourse {
         switch schedule {
         case .daily: .calendar(CalendarCourse(accounted: step.wall, isFromFalseClock: !isSynced))
-        case .at: .calendar(CalendarCourse(accounted: WallTime(microseconds: .min), isFromFalseClock: !isSynced))
+        case .at: .calendar(CalendarCourse(accounted: WallTime(microseconds: 0), isFromFalseClock: !isSynced))
         case .every(let period, let phase):
             .interval(IntervalCourse(due: step.boottime + (phase ?? period), boot: step.bootID))
         case .after(let span): .interval(IntervalCourse(due: step.boottime + span, boot: step.bootID))
@@ -119,7 +119,8 @@ extension AlarmEntry {
             }
             let gap = times.next(after: passed.last, in: zone).elapsed(since: passed.last)
             return Overdue(
-                wall: passed.last, boottime: step.boottime - step.wall.elapsed(since: passed.last), count: passed.count, gap: gap)
+                wall: passed.last, boottime: step.boottime - step.wall.elapsed(since: passed.last), count: passed.count,
+                gap: gap)
         case (.at(let time), .calendar):
             guard time <= step.wall else { return nil }
             return Overdue(wall: time, boottime: step.boottime - step.wall.elapsed(since: time), count: 1)

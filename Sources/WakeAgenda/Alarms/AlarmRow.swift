@@ -8,20 +8,20 @@ enum AlarmRow {
 
     /// Nil where it cannot be read.
     init?(_ row: AgendaRow) {
-        guard let value = try? JSONValue(parsing: row.value), let seen = value["seen"]?.integer else { return nil }
+        guard let value = try? JSONValue(parsing: row.value), let seen = value["seen"]?.instant else { return nil }
         if row.key.id.isEmpty {
             guard let clock = AlarmClock(stored: value) else { return nil }
-            self = .clock(clock, seen: Instant(nanoseconds: seen))
+            self = .clock(clock, seen: seen)
         } else {
             guard let entry = AlarmEntry(stored: value), entry.rule.id == row.key.id else { return nil }
-            self = .entry(entry, seen: Instant(nanoseconds: seen))
+            self = .entry(entry, seen: seen)
         }
     }
 }
 
 extension AlarmClock {
     fileprivate init?(stored value: JSONValue) {
-        guard let boot = value["boot"]?.string, let offset = value["offset"]?.integer,
+        guard let boot = value["boot"]?.string, let offset = value["offset"]?.moderate,
             let isSynced = value["synced"]?.boolean, let furthest = value["furthest"]?.wallTime
         else { return nil }
         self.init(boot: boot, offset: TimeSpan(nanoseconds: offset), isSynced: isSynced, furthest: furthest)
@@ -46,7 +46,7 @@ extension AlarmEntry {
             let course = AlarmCourse(stored: value, of: rule.schedule), let since = value["since"]?.wallTime
         else { return nil }
         self.init(rule: rule, isDeclared: value["declared"] == .boolean(true), course: course, since: since)
-        missed = value["missed"]?.integer ?? 0
+        missed = value["missed"]?.moderate ?? 0
         isSpent = value["spent"] == .boolean(true)
         if let run = value["run"] {
             guard let run = Run(stored: run) else { return nil }
@@ -86,9 +86,9 @@ extension AlarmCourse {
                     accounted: accounted, kept: value["kept"]?.wallTime,
                     isFromFalseClock: value["false_clock"] == .boolean(true)))
         case .every, .after:
-            guard let due = value["due"]?.integer, let boot = value["boot"]?.string else { return nil }
+            guard let due = value["due"]?.instant, let boot = value["boot"]?.string else { return nil }
             self = .interval(
-                IntervalCourse(due: Instant(nanoseconds: due), boot: boot, mend: value["mend"]?.wallTime))
+                IntervalCourse(due: due, boot: boot, mend: value["mend"]?.wallTime))
         }
     }
 
@@ -108,7 +108,7 @@ extension AlarmCourse {
 
 extension AlarmEntry.Run {
     fileprivate init?(stored value: JSONValue) {
-        guard let due = value["due"]?.wallTime, let missed = value["missed"]?.integer else { return nil }
+        guard let due = value["due"]?.wallTime, let missed = value["missed"]?.moderate else { return nil }
         let occurrence = AlarmEntry.Occurrence(due: due, missed: missed)
         if let sequence = value["seq"]?.integer.flatMap({ UInt64(exactly: $0) }) {
             self = .raised(occurrence, Sequence(sequence))
@@ -199,5 +199,9 @@ extension AlarmRule.Schedule {
 }
 
 extension JSONValue {
-    fileprivate var wallTime: WallTime? { integer.map { WallTime(microseconds: $0) } }
+    fileprivate var wallTime: WallTime? { moderate.map { WallTime(microseconds: $0) } }
+    fileprivate var instant: Instant? { moderate.map { Instant(nanoseconds: $0) } }
+
+    /// No clock reaches further, and sums of such numbers stay numbers, whatever a broken card made of a row.
+    fileprivate var moderate: Int64? { integer.flatMap { (-(1 << 61)...(1 << 61)).contains($0) ? $0 : nil } }
 }

@@ -109,25 +109,26 @@ final class AlertPrograms: AlertHook {
 }
 
 extension AlertPrograms.Alert {
-    fileprivate var words: String { "alarm \(alarm) of \(handler)" }
+    var words: String { "alarm \(alarm) of \(handler)" }
 
     /// For sentences; an address of ntfy may be a secret.
-    fileprivate var program: String {
+    var program: String {
         switch means {
         case .command(let words): words.first ?? ""
         case .ntfy: "wakebridge send-alert"
         }
     }
 
-    fileprivate var advice: String {
+    var advice: String {
         switch means {
         case .command: "try by hand what alerts.command in wakebridge.json5 names"
         case .ntfy: "correct alerts.ntfy in wakebridge.json5, or try: echo test | wakebridge send-alert ADDRESS"
         }
     }
 
-    fileprivate func request() throws(SystemError) -> (SpawnRequest, input: [UInt8]) {
-        var variables = Self.inherited.compactMap { name in Environment.value(of: name).map { (name: name, value: $0) } }
+    func request() throws(SystemError) -> (SpawnRequest, input: [UInt8]) {
+        var variables = Self.inherited.compactMap { name in Environment.value(of: name).map { (name: name, value: $0) }
+        }
         variables += [
             ("WAKEBRIDGE_HANDLER", handler), ("WAKEBRIDGE_ALARM", alarm), ("WAKEBRIDGE_TEXT", text),
         ]

@@ -16,8 +16,11 @@ final class ControlAnswers {
     var sources: LiveSources { daemon.sources }
     var logBook: HandlerLogBook { daemon.observers.logBook }
 
+    private let day: DayStreams
+
     init(daemon: Daemon) {
         self.daemon = daemon
+        day = DayStreams(of: daemon)
     }
 
     func answer(_ call: ControlCall) -> ControlResponse {
@@ -56,6 +59,7 @@ final class ControlAnswers {
         case .replayDeadLetters(let choice): return try replayDeadLetters(choice)
         case .dropDeadLetters(let choice): return try dropDeadLetters(choice)
         case .events(let device): return try watch(device)
+        case .day: return try day.answer()
         case .logs(let question): return try logs(question)
         }
     }

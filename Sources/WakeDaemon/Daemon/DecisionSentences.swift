@@ -49,7 +49,9 @@ extension AgendaDecision {
         case "skip": return "\(entry) was skipped: at its deadline it still waited for \(waitedFor)"
         case "skipped": return "\(entry) could not be raised in time, and counts as missed"
         case "folded": return "\(entry) was late and so near to the next one that it counts as missed with it"
-        case "lost": return "\(entry) lost \(words.dropFirst().joined(separator: " ")), on which it relies; it comes back"
+        case "lost":
+            let condition = words.dropFirst().joined(separator: " ")
+            return "\(entry) lost \(condition), on which it relies; it comes back"
         case "undeclared": return gone
         case "cancel" where words.dropFirst().first == "manifest": return gone
         case "too-many": return "\(entry) is not set: this handler has \(AlarmRule.limit) alarms already; cancel some"

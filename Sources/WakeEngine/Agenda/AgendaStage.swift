@@ -42,7 +42,9 @@ final class AgendaStage {
 
     func isPolled(_ handler: HandlerID) -> Bool { polled.contains(handler) }
 
-    func recordWake(of handler: HandlerID, processorTime: TimeSpan?) { processorTimes[handler] = processorTime ?? .zero }
+    func recordWake(of handler: HandlerID, processorTime: TimeSpan?) {
+        processorTimes[handler] = processorTime ?? .zero
+    }
 
     /// What was used since the wake.
     func used(_ processorTime: TimeSpan?, by handler: HandlerID) -> TimeSpan {
@@ -67,7 +69,11 @@ final class AgendaStage {
     func step(at stamp: Stamp) -> [AgendaEffect] {
         let next = inputs
         inputs.removeAll(keepingCapacity: true)
-        return next.flatMap { agenda.step($0, at: stamp) }
+        let effects = next.flatMap { agenda.step($0, at: stamp) }
+        nextMonotonicDeadline = agenda.nextMonotonicDeadline
+        nextBoottimeDeadline = agenda.nextBoottimeDeadline
+        nextWallDeadline = agenda.nextWallDeadline
+        return effects
     }
 
     func keep(_ row: AgendaRow) {
@@ -151,9 +157,10 @@ final class AgendaStage {
 
     // MARK: Asking
 
-    var nextMonotonicDeadline: Instant? { agenda.nextMonotonicDeadline }
-    var nextBoottimeDeadline: Instant? { agenda.nextBoottimeDeadline }
-    var nextWallDeadline: WallTime? { agenda.nextWallDeadline }
+    /// Every turn asks for them, so they are kept.
+    private(set) var nextMonotonicDeadline: Instant?
+    private(set) var nextBoottimeDeadline: Instant?
+    private(set) var nextWallDeadline: WallTime?
 
     func isDue(at stamp: Stamp) -> Bool {
         nextMonotonicDeadline.map { $0 <= stamp.moment.monotonic } ?? false

@@ -52,6 +52,9 @@ package final class LiveAgenda: TurnObserver {
         hook.alert(text, of: alarm, for: handler)
     }
 
+    /// What the watches found last, of all conditions that something waits for.
+    package var conditions: [(condition: Condition, isTrue: Bool)] { watches.found }
+
     /// Nothing is told any more.
     package func close() { hook?.close() }
 

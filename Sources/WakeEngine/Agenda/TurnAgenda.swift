@@ -84,7 +84,11 @@ extension Turn {
 
 extension HandlerSituation {
     fileprivate init(_ posture: HandlerPosture) {
-        if posture.isBarred { self = .stopped } else if posture.isAttached { self = .attached } else {
+        if posture.isBarred {
+            self = .stopped
+        } else if posture.isAttached {
+            self = .attached
+        } else {
             switch posture.state {
             case .stopped: self = .stopped
             case .active, .expiring: self = .awake

@@ -59,6 +59,11 @@ package final class ConditionWatches {
 
     /// What was reported last; nil while it is not open.
     package func isTrue(_ condition: Condition) -> Bool? { watches[condition]?.isTrue }
+    /// The same of all that are open, by their words.
+    package var found: [(condition: Condition, isTrue: Bool)] {
+        watches.compactMap { condition, watch in watch.isTrue.map { (condition, $0) } }
+            .sorted { $0.condition.word < $1.condition.word }
+    }
 
     /// Whether a person is attached to any handler: then the machine is not idle.
     package func setAttached(_ isAttached: Bool) {

@@ -179,7 +179,8 @@ extension BridgeSettings {
         guard let found = object.object("alerts", keys: Self.alertKeys) else { return }
         alerts.command = found.texts("command") ?? []
         if found.has("command"), alerts.command.first?.hasPrefix("/") != true {
-            found.refuse("command", expected: "a program's absolute path and its arguments, such as [\"/usr/bin/wall\"]")
+            found.refuse(
+                "command", expected: "a program's absolute path and its arguments, such as [\"/usr/bin/wall\"]")
         }
         alerts.ntfy = found.text("ntfy")
         if let address = alerts.ntfy, !["http://", "https://"].contains(where: address.hasPrefix) {

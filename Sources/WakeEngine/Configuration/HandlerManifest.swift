@@ -26,6 +26,8 @@ public struct HandlerManifest: Hashable, Sendable {
     public var limits = HandlerLimits()
     public var settings = HandlerSettings()
     public var agenda = AgendaPlan()
+    /// As it was read; empty without a file.
+    package private(set) var text: [UInt8] = []
 
     static let ownUser = "auto"
     package var hasOwnUser: Bool { user == Self.ownUser }
@@ -44,11 +46,14 @@ public struct HandlerManifest: Hashable, Sendable {
     /// - Parameters:
     ///   - isRoot: the daemon runs as root, so a manifest without `user` is refused.
     ///   - defaults: the timers of `wakebridge.json5`.
+    ///   - isRun: false where its program is never started, and need not be named.
     public init(
-        id: String, file: String, text: [UInt8], isRoot: Bool, defaults: HandlerTimers = HandlerTimers()
+        id: String, file: String, text: [UInt8], isRoot: Bool, defaults: HandlerTimers = HandlerTimers(),
+        isRun: Bool = true
     ) throws(ConfigurationErrors) {
         let report = ConfigurationReport(file: file)
         self.init(id: id, file: file)
+        self.text = text
         settings.timers = defaults
         if !Self.isIdentifier(id) {
             report.add(
@@ -56,7 +61,9 @@ public struct HandlerManifest: Hashable, Sendable {
                     + "first a letter or digit"
             )
         }
-        if let object = ConfigurationObject(document: text, keys: Self.keys, required: ["exec"], report: report) {
+        if let object = ConfigurationObject(
+            document: text, keys: Self.keys, required: isRun ? ["exec"] : [], report: report)
+        {
             readProgram(object, isRoot: isRoot)
             readSwitches(object)
             readTimers(object)

@@ -11,12 +11,14 @@ package final class LineComposer {
     /// `j7-`, or `replay-`: what the ids of events begin with.
     private let start: EventLineStart
     private let noticePrefix: String
-    private var noticeCount: UInt64 = 0
+    private var noticeCount: UInt64
     /// What a profile decoded last; its memory is used again for the next.
     private var value = JSONWriter(reserving: 256)
 
-    init(catalog: Catalog, idPrefix: String, clock: any WakeClock) {
+    /// - Parameter earlier: that of an earlier life of the bridge, whose ids of notices are not used again.
+    init(catalog: Catalog, idPrefix: String, clock: any WakeClock, after earlier: LineComposer? = nil) {
         self.catalog = catalog
+        noticeCount = earlier?.noticeCount ?? 0
         start = EventLineStart(idPrefix: idPrefix)
         self.clock = clock
         // Ids of notices are counted from the bridge's start, so its instant makes them unique over restarts.

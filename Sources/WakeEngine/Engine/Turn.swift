@@ -133,14 +133,20 @@ public final class Turn {
 
     private func step(_ input: TurnInput, at stamp: Stamp) {
         switch input {
-        case .core(let input): step(input, at: stamp)
-        case .agenda(let input): agenda.receive(input)
+        case .core(let input):
+            listeners.hear(input, at: stamp)
+            step(input, at: stamp)
+        case .agenda(let input):
+            listeners.hear(input, at: stamp)
+            agenda.receive(input)
         }
         if agenda.hasInputs { settleAgenda(at: stamp) }
     }
 
     private func step(_ input: Input, at stamp: Stamp) {
-        if !outbox.recipients.isEmpty, stamp.moment.monotonic - max(gathering.began, outbox.postponedAt) > Self.longestTurn {
+        if !outbox.recipients.isEmpty,
+            stamp.moment.monotonic - max(gathering.began, outbox.postponedAt) > Self.longestTurn
+        {
             beginTime(at: stamp)
         }
         let appended = stepCore(input, at: stamp)

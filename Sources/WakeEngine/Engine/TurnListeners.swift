@@ -20,6 +20,12 @@ package protocol EventSink: AnyObject {
     func saw(_ event: DeviceEvent, as sequence: Sequence?)
 }
 
+/// Hears all that happens to the turn from outside, before anything follows from it.
+package protocol InputListener: AnyObject {
+    func hear(_ input: Input, at stamp: Stamp)
+    func hear(_ input: AgendaInput, at stamp: Stamp)
+}
+
 /// Hears each condition of the machine as it is announced to the handlers.
 package protocol NoticeListener: AnyObject {
     func hear(_ notice: Notice)
@@ -49,11 +55,13 @@ package struct TurnListeners {
 
     private var decisions: [any DecisionListener] = []
     private var sinks: [any EventSink] = []
+    private var inputs: [any InputListener] = []
     private var notices: [any NoticeListener] = []
     private var observers: [WeakObserver] = []
 
     package mutating func add(_ listener: any DecisionListener) { decisions.append(listener) }
     package mutating func add(_ sink: any EventSink) { sinks.append(sink) }
+    package mutating func add(_ listener: any InputListener) { inputs.append(listener) }
     package mutating func add(_ listener: any NoticeListener) { notices.append(listener) }
     package mutating func observe(_ observer: any TurnObserver) { observers.append(WeakObserver(target: observer)) }
 
@@ -65,6 +73,10 @@ package struct TurnListeners {
         for listener in decisions { listener.hear(decision, of: handler, at: stamp) }
     }
 
+    func hear(_ input: Input, at stamp: Stamp) { for listener in inputs { listener.hear(input, at: stamp) } }
+
+    func hear(_ input: AgendaInput, at stamp: Stamp) { for listener in inputs { listener.hear(input, at: stamp) } }
+
     func saw(_ event: DeviceEvent, as sequence: Sequence?) { for sink in sinks { sink.saw(event, as: sequence) } }
 
     func hear(_ notice: Notice) { for listener in notices { listener.hear(notice) } }
@@ -75,7 +87,9 @@ package struct TurnListeners {
         for observer in observers { observer.target?.attachmentChanged(isAttached) }
     }
 
-    func clockChanged(_ change: ClockWatch.Change) { for observer in observers { observer.target?.clockChanged(change) } }
+    func clockChanged(_ change: ClockWatch.Change) {
+        for observer in observers { observer.target?.clockChanged(change) }
+    }
 
     /// By index: to iterate would copy each weak reference.
     func turnEnded() { for index in observers.indices { observers[index].target?.turnEnded() } }

@@ -12,6 +12,10 @@ extension Turn {
         .earlier(ask { $0.nextBoottimeDeadline }, agenda.nextBoottimeDeadline)
     }
     package var nextWallDeadline: WallTime? { agenda.nextWallDeadline }
+    /// Whether a handler is still to do something by the passing of time, beside what is scheduled for it.
+    var hasWorkInHand: Bool { ask { $0.nextMonotonicDeadline != nil || $0.nextBoottimeDeadline != nil } }
+    /// Whether something is scheduled.
+    var hasSchedule: Bool { agenda.nextBoottimeDeadline != nil || agenda.nextWallDeadline != nil }
     /// Whether anything follows now although nothing else happens.
     func isDue(at stamp: Stamp) -> Bool {
         nextMonotonicDeadline.map { $0 <= stamp.moment.monotonic } ?? false

@@ -1,83 +1,112 @@
-// What the machine and handlers do in a trace: done to the virtual clock, and told to the core as a daemon tells it.
+// What the machine does in a trace: done to the virtual clock and to the bridge, as it happens to a daemon.
+import WakeAgenda
 import WakeCore
 import WakeLoop
 import WakeModel
 import WakeTrace
 
-/// The machine is about to sleep, and handlers are told and frozen first.
-struct PendingSleep {
-    var length: TimeSpan
-    /// It sleeps then in any case.
-    var letGoAt: Instant
+/// What the handlers are told of, and given time for, before it happens.
+struct PendingPause {
+    enum Kind {
+        case sleep(TimeSpan)
+        case restart
+        case reboot(TimeSpan)
+    }
+
+    var kind: Kind
+    /// The line of the trace.
+    var line: Int
+    /// It happens then in any case.
+    var goAt: Instant
+
+    /// As systemd lets a service end.
+    static let longestEnd = TimeSpan.seconds(90)
 }
 
-// The machine.
 extension VirtualReplay {
     func apply(_ change: MachineOperation, of line: Int) throws(TraceError) {
         switch change {
-        case .condition: try setCondition(line)
-        case .clock(let step): setWallClock(by: step)
-        case .synchronized(let isTrue): clock.isSynchronized = isTrue
-        case .zone: try setZone(line)
-        case .sleep(let span): prepareSleep(of: span)
-        case .restart: try restartBridge(line)
-        case .reboot: try reboot(line)
+        case .condition(let word, let isTrue): ground.world.set(try condition(word, line), isTrue)
+        case .clock(let step):
+            clock.setWall(by: step)
+            turn.ingest(.announced(.time(step: step)))
+            ground.world.clockChanged()
+        case .synchronized(let isTrue):
+            clock.isSynchronized = isTrue
+            ground.world.clockChanged()
+        case .zone(let name):
+            guard ground.world.knows(zone: name) else { throw .unknownZone(name, line: line) }
+            ground.world.setZone(name)
+        case .sleep(let span):
+            turn.ingest(.systemSleep(.preparing(within: SleepPatience.longest)))
+            wait(for: .sleep(span), line, atMost: SleepPatience.longest + SleepPatience.reserve)
+        case .restart: end(for: .restart, line)
+        case .reboot(let span): end(for: .reboot(span), line)
         }
     }
 
-    private func setWallClock(by step: TimeSpan) {
-        clock.setWall(by: step)
-        turn.ingest(.announced(.time(step: step)))
+    private func condition(_ word: String, _ line: Int) throws(TraceError) -> Condition {
+        do throws(ProtocolFault) { return try Condition(word: word) } catch {
+            throw TraceError(line: line, column: 1, reason: error.description)
+        }
     }
 
-    /// What follows in the trace waits for the resume.
-    private func prepareSleep(of span: TimeSpan) {
-        let patience = SleepPatience.longest
-        sleep = PendingSleep(
-            length: span, letGoAt: clock.now().monotonic + patience + SleepPatience.reserve)
-        turn.ingest(.systemSleep(.preparing(within: patience)))
+    /// Handlers end in order.
+    private func end(for kind: PendingPause.Kind, _ line: Int) {
+        turn.ingest(.finish)
+        wait(for: kind, line, atMost: PendingPause.longestEnd)
     }
 
-    func sleepThrough(_ pending: PendingSleep) {
-        sleep = nil
-        clock.sleep(for: pending.length)
-        turn.ingest(.systemSleep(.over))
+    /// What follows in the trace waits until that is over.
+    private func wait(for kind: PendingPause.Kind, _ line: Int, atMost patience: TimeSpan) {
+        pause = PendingPause(kind: kind, line: line, goAt: clock.now().monotonic + patience)
     }
 
-    private func setCondition(_ line: Int) throws(TraceError) { throw unplayable("machine condition", line) }
-    private func setZone(_ line: Int) throws(TraceError) { throw unplayable("machine zone", line) }
-    private func restartBridge(_ line: Int) throws(TraceError) { throw unplayable("machine restart", line) }
-    private func reboot(_ line: Int) throws(TraceError) { throw unplayable("machine reboot", line) }
+    func isReady(for pause: PendingPause, at now: Instant) -> Bool {
+        guard now < pause.goAt else { return true }
+        switch pause.kind {
+        case .sleep: return turn.isReadyForSleep
+        case .restart, .reboot: return turn.isQuiet
+        }
+    }
 
-    private func unplayable(_ words: String, _ line: Int) -> TraceError {
-        TraceError(line: line, column: 1, reason: "`\(words)` cannot be replayed yet; take the line out of the trace")
+    func pass(_ pending: PendingPause) throws(TraceError) {
+        pause = nil
+        switch pending.kind {
+        case .sleep(let span):
+            clock.sleep(for: span)
+            turn.ingest(.systemSleep(.over))
+            ground.world.clockChanged()
+        case .restart: try beginAnew(pending.line) {}
+        case .reboot(let span):
+            try beginAnew(pending.line) {
+                // The trace goes on where it was, on a clock that begins again.
+                traceStart = .zero - (clock.now().monotonic - traceStart)
+                clock.reboot(after: span)
+                ground.memory.forgetRun()
+            }
+        }
+    }
+
+    /// - Parameter meanwhile: what happens between the end of the bridge and its start.
+    private func beginAnew(_ line: Int, _ meanwhile: () -> Void) throws(TraceError) {
+        let manifests = bridge.manifests
+        awakeBefore = awakeBefore + bridge.awake
+        bridge.end()
+        meanwhile()
+        do { bridge = try ReplayedBridge(ground, after: bridge) } catch {
+            throw TraceError(line: line, column: 1, reason: "the bridge cannot begin again: \(error)")
+        }
+        listen()
+        let engine = bridge.engine
+        engine.reportLosses { for manifest in manifests { engine.adopt(manifest) } }
     }
 }
 
-// Handlers.
-extension VirtualReplay {
-    func apply(_ deed: HandlerOperation, to name: String, of line: Int) throws(TraceError) {
-        guard let handler = engine.catalog.handlers.first(where: { $0.value.id == name })?.key else {
-            let known = engine.catalog.handlers.values.map { "`\($0.id)`" }.sorted().joined(separator: ", ")
-            let reason = "this replay has no handler `\(name)`; it has \(known)"
-            throw TraceError(line: line, column: 1, reason: reason)
-        }
-        switch deed {
-        case .say(let text): say(text, as: handler)
-        case .attach: turn.ingest(.operated(handler, .attach))
-        case .detach: turn.ingest(.operated(handler, .detach))
-        case .stop: turn.ingest(.operated(handler, .stop))
-        case .start: turn.ingest(.operated(handler, .start))
-        }
-    }
-
-    /// Beside what the model says by itself. Of a handler without a process the core hears nothing.
-    private func say(_ text: String, as handler: HandlerID) {
-        guard let epoch = turn.handlerStatus(of: handler)?.epoch else { return }
-        do throws(ProtocolFault) {
-            turn.ingest(.reply(handler, epoch, try ReplyLine.parse(Array(text.utf8)[...])))
-        } catch {
-            turn.ingest(.fault(handler, epoch, error))
-        }
+extension TraceError {
+    static func unknownZone(_ name: String, line: Int) -> TraceError {
+        TraceError(
+            line: line, column: 1,
+            reason: "this machine has no time zone `\(name)`; install its time zones (tzdata), or correct the name")
     }
 }

@@ -5,7 +5,7 @@ from lab import now, until
 from schedule import instant, sleep_machine, text
 
 BOOTS = ["utc"]
-LIMIT = 600
+LIMIT = 1_000
 # After so long alarms are due, and the machine, which goes to sleep before that, sleeps for longer.
 AHEAD, SLEPT = 120, 240
 SPREAD, MARGIN = 30, 15
