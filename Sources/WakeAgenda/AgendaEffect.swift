@@ -6,6 +6,8 @@ public enum AgendaEffect: Hashable, Sendable {
     case raise(AgendaKey, Occasion)
     /// Its condition went before it was delivered: it leaves the queue, and is no loss. Answered with `concluded(.withdrawn)`.
     case withdraw(HandlerID, Sequence)
+    /// It was cancelled: it leaves the queue, and what the handler has by now runs on. Answered as ``withdraw(_:_:)`` is.
+    case recall(HandlerID, Sequence)
     /// Its condition went while the handler has it.
     case press(HandlerID, Sequence)
     case answer(HandlerID, Epoch, AgendaAnswer, ref: Reference?)

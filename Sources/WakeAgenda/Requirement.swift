@@ -111,6 +111,11 @@ struct Lending: Hashable, Sendable {
         step.emit(isRunning ? .press(handler, sequence) : .withdraw(handler, sequence))
     }
 
+    /// It was cancelled: whether the handler has it already, only the core knows.
+    func recall(_ handler: HandlerID, _ step: inout AgendaStep) {
+        if let sequence { step.emit(.recall(handler, sequence)) }
+    }
+
     /// The condition whose loss ends it; soft ones count only before the deadline.
     func lost(deadline: Instant, _ step: AgendaStep) -> Condition? {
         guard sequence != nil, !isPressed else { return nil }

@@ -108,16 +108,21 @@ extension HandlerLifecycle {
 
     /// What an occasion relies on has gone. A oneshot and an attached handler end it in their own time.
     mutating func withdraw(_ sequence: Sequence, _ step: inout Step) {
-        if let queued = queue.remove(occasion: sequence) {
-            step.emit(.acknowledge(id, [sequence]))
-            conclude(queued, .withdrawn, awake: .zero, &step)
-            return step.emit(.decision(id, .withdrawn(sequence)))
-        }
+        if recall(sequence, &step) { return }
         guard standing.contains(sequence) || batch.openEvent(sequence)?.budgetClass != nil,
             !isAttached, !process.isOneshot
         else { return }
         pressures.withdrawn.insert(sequence)
         pressures.conditionUntil = pressures.conditionUntil ?? step.now + timers.extensionWarning
+    }
+
+    /// Takes one out of the queue; false where it is not there.
+    mutating func recall(_ sequence: Sequence, _ step: inout Step) -> Bool {
+        guard let queued = queue.remove(occasion: sequence) else { return false }
+        step.emit(.acknowledge(id, [sequence]))
+        conclude(queued, .withdrawn, awake: .zero, &step)
+        step.emit(.decision(id, .withdrawn(sequence)))
+        return true
     }
 
     /// Nothing is charged for it: it did not fail.

@@ -103,6 +103,8 @@ public enum Input: Sendable {
     case revived(HandlerID, DeviceEvent)
     /// What an occasion relies on has gone. One that waits leaves the queue; one that is open has the time of a warning left.
     case withdraw(HandlerID, Sequence)
+    /// An occasion was cancelled. One that waits leaves the queue; one that is open goes on.
+    case recall(HandlerID, Sequence)
     /// Whether it may be launched at all.
     case gate(HandlerID, isOpen: Bool)
     /// Every live handler has to end, and none is started any more.

@@ -33,9 +33,8 @@ struct GateTests {
         return (planner, place)
     }
 
-    private func launches(_ planner: Planner) throws -> Int64? {
-        try planner.daemon.handler("vault")["launches"]?.integer
-    }
+    /// How many processes it has had in this life of the daemon.
+    private func launches(_ planner: Planner) throws -> Int64? { try planner.daemon.handler("vault")["epoch"]?.integer }
 
     @Test(
         "nothing launches a gated handler before its mount is there: neither its autostart, nor an alarm, nor a person")

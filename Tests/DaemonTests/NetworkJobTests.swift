@@ -49,10 +49,10 @@ struct NetworkJobTests {
         }
         #expect(planner.heard("sync", "job.due").isEmpty, "it started while the route flapped")
 
-        let raisedAt = SystemClock.boottime()
+        let raisedAt = boottimeNow()
         try raise(planner)
         let first = try planner.await(1, "job.due", of: "sync")[0]
-        #expect(first.at - raisedAt.seconds >= 3, "it settles for 3 s")
+        #expect(first.at - raisedAt >= 3, "it settles for 3 s")
         #expect(first.attempt == 1 && first.data["waived"]?.array == [])
         let sequence = try #require(first.sequence)
 
@@ -63,21 +63,21 @@ struct NetworkJobTests {
         sleep(7)
         #expect(planner.heard("sync", "expiring").isEmpty, "five seconds without a route are no loss")
 
-        let loweredAt = SystemClock.boottime()
+        let loweredAt = boottimeNow()
         try lower(planner)
         try planner.say("sync", "{\"progress\":\(sequence),\"done\":1}")
         let warning = try planner.await(1, "expiring", of: "sync", within: 30)[0]
         #expect(warning.data["reason"]?.string == "condition")
         #expect(warning.data["open"]?.array == [.integer(sequence)])
-        #expect(warning.at - loweredAt.seconds >= 10, "it is lost after 10 s")
+        #expect(warning.at - loweredAt >= 10, "it is lost after 10 s")
 
-        // It does not stop by itself: what it has is taken back, and a late acknowledgement is told so.
+        // It does not stop by itself: what it has is taken back, and it is frozen.
         #expect(planner.daemon.wait(20) { (try? planner.daemon.handler("sync")["open"]?.integer) == 0 })
-        #expect(try planner.ask("sync", "{\"ack\":\(sequence)}")["code"]?.string == "stale-lease")
         #expect(try planner.daemon.handler("sync")["strikes"]?.integer == 0, "nothing is charged")
-        #expect(try planner.daemon.handler("sync")["crashes"]?.integer ?? 0 == 0)
-        #expect(try planner.pending("sync").first?["waits_for"]?.array?.compactMap(\.string) == ["network"])
-
+        let entry = try planner.daemon.json("pending", "sync")["pending"]?.array?.first
+        #expect(entry?["waits_for"]?.array?.compactMap(\.string) == ["network"], "\(entry ?? .null)")
+        // Too late: it comes again all the same.
+        try planner.say("sync", "{\"ack\":\(sequence)}")
         try raise(planner)
         let second = try planner.await(2, "job.due", of: "sync")[1]
         #expect(second.data["returned"]?.string == "condition" && second.sequence != sequence && second.attempt == 1)

@@ -31,6 +31,14 @@ struct HeardLine {
     var name: String? { data["id"]?.string ?? data["job"]?.string }
 }
 
+/// By CLOCK_BOOTTIME, in seconds: as handlers note it.
+func boottimeNow() -> Double { (SystemClock.boottime() - .zero).seconds }
+
+/// An instant as a line has it, since 1970.
+func milliseconds(_ value: JSONValue?) -> Int64? {
+    value?.string.flatMap { WallTime(rfc3339: $0) }.map { $0.microseconds / 1_000 }
+}
+
 final class Planner {
     let daemon: RunningDaemon
 
@@ -140,9 +148,4 @@ final class Planner {
                         os.write(3, b'{"ack":%d}\\n' % event["seq"])
 
         """
-}
-
-extension Instant {
-    /// As handlers note when they heard something.
-    var seconds: Double { Double(nanoseconds) / 1e9 }
 }

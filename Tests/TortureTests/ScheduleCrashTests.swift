@@ -8,15 +8,16 @@ import WakeModel
 @Suite("Crashes amid what is scheduled", .serialized)
 struct ScheduleCrashTests {
     private let ground = Ground()
-    private static var kills: Int { Torture.isFull ? 200 : 30 }
-    /// More than any run can submit; each is submitted once.
-    private static let jobs = 4_000
+    private static var kills: Int { isFull ? 200 : 30 }
+    /// Each is submitted once; when all have been, there are only alarms.
+    private static var jobs: Int { isFull ? 600 : 150 }
+    private static var isFull: Bool { Torture.isFull }
 
     private func install() {
         ground.write(Self.scheduler, to: "scheduler.py")
         let words = [
             "/usr/bin/python3", "-u", ground.file("scheduler.py"), ground.record, ground.file("rest"),
-            "\(Torture.seed)",
+            "\(Torture.seed)", "\(Self.jobs)",
         ]
         let jobs = (0..<Self.jobs).map { "{ id: \"j\($0)\", kind: \"\($0 % 3 == 0 ? "refresh" : "processing")\" }" }
         let user = geteuid() == 0 ? "user: \"root\", " : ""
@@ -81,13 +82,13 @@ struct ScheduleCrashTests {
     /// acts on it. Every alarm and every job has a name of its own.
     private static let scheduler = """
         import json, os, random, sys, time
-        path, rest, seed = sys.argv[1:4]
+        path, rest, seed, most = sys.argv[1:5]
         before = open(path).read().split("\\n") if os.path.exists(path) else []
         life = sum(line.startswith("life ") for line in before)
         jobs = sum(line.startswith("out ") and '"submit"' in line for line in before)
         dice = random.Random("%s/%d" % (seed, life))
         book = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
-        count, ahead, waiting = 0, [], set()
+        count, ahead = 0, []
 
         def note(word, text):
             os.write(book, ("%s %d %d %s\\n" % (word, os.getpid(), os.getppid(), text)).encode())
@@ -104,21 +105,22 @@ struct ScheduleCrashTests {
             choice = dice.random()
             if choice < 0.2 and ahead:
                 kind, name = ahead.pop(dice.randrange(len(ahead)))
-                waiting.discard(name)
                 say({"cancel": {kind: name}, "ref": ref})
-            elif choice < 0.5:
+            elif choice < 0.5 and jobs < int(most):
                 name = "j%d" % jobs
                 jobs += 1
                 ahead.append(("job", name))
-                waiting.add(name)
                 say({"submit": {"job": name, "not_before_s": dice.choice([0, 0, 1])}, "ref": ref})
             else:
                 name = "a%s" % ref
                 ahead.append(("alarm", name))
-                waiting.add(name)
                 say({"alarm": {"id": name, "in_s": dice.choice([0.02, 0.1, 0.3, 0.6, 1])}, "ref": ref})
                 if dice.random() < 0.1:
                     say({"alarm": {"id": name, "in_s": 0.2}, "ref": ref + "again"})
+
+        def proceed(isResting):
+            while not isResting and len(ahead) < dice.choice([2, 3, 4, 6]):
+                order()
 
         note("life", "{}")
         for line in sys.stdin:
@@ -126,8 +128,7 @@ struct ScheduleCrashTests {
             event = json.loads(line)
             isResting = os.path.exists(rest)
             if event["type"] == "wakebridge.restored":
-                for _ in range(0 if isResting else 3):
-                    order()
+                proceed(isResting)
                 os.write(3, b'{"ready":true}\\n')
             if "seq" in event:
                 time.sleep(dice.choice([0, 0, 0.005, 0.03]))
@@ -135,11 +136,11 @@ struct ScheduleCrashTests {
                     os.write(3, b'{"nack":%d,"after_s":0.1}\\n' % event["seq"])
                 else:
                     os.write(3, b'{"ack":%d}\\n' % event["seq"])
-                del ahead[:-40]
-                waiting.discard(event["data"].get("id", event["data"].get("job")))
-                # So that something is always under way, whatever is cancelled.
-                for _ in range(0 if isResting else max(0, 4 - len(waiting))):
-                    order()
+                data = event["data"]
+                one = ("alarm", data["id"]) if "id" in data else ("job", data["job"])
+                if one in ahead:
+                    ahead.remove(one)
+                proceed(isResting)
 
         """
 }

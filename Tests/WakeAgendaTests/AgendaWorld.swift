@@ -33,6 +33,8 @@ struct AgendaWorld {
     private(set) var held: [Sequence: Raised] = [:]
     /// All that was ever raised.
     private(set) var raised: [Raised] = []
+    /// The handler is awake with an open batch: the core keeps what is raised.
+    var isAtWork = false
     private(set) var effects: [AgendaEffect] = []
     private var lastSequence: UInt64 = 0
     private var returned: Set<AgendaKey> = []
@@ -88,6 +90,12 @@ extension AgendaWorld {
             guard let item = held.removeValue(forKey: sequence) else { return [] }
             returned.insert(item.key)
             return [.concluded(handler, sequence, .withdrawn, awake: .zero, cpu: .zero)]
+        case .recall(let handler, let sequence):
+            // A handler that is awake has it already, unless it is at work on something else.
+            guard !isAtWork, situations[handler] == .awake || situations[handler] == .attached else {
+                return held.removeValue(forKey: sequence) == nil
+                    ? [] : [.concluded(handler, sequence, .withdrawn, awake: .zero, cpu: .zero)]
+            }
         case .store(let row): rows[row.key] = row.value
         case .erase(let key): rows[key] = nil
         case .gate(let handler, let isOpen): gates[handler] = isOpen

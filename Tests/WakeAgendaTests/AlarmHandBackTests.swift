@@ -1,10 +1,10 @@
-// Alarms that a handler hands back until something is true: they wait for that, rest, and come again as the same.
+// Alarms that a handler hands back until something is true, or cancels: what comes again of them, and what does not.
 import Testing
 import WakeModel
 
 @testable import WakeAgenda
 
-@Suite("Alarms that are handed back")
+@Suite("Alarms that are handed back or taken back")
 struct AlarmHandBackTests {
     /// One alarm that fired at 110 s.
     private func fired() throws -> AgendaWorld {
@@ -66,5 +66,20 @@ struct AlarmHandBackTests {
         world.conclude(Sequence(1), .handedBack(until: ["network"]))
         world.send(.operated(AgendaKey(AgendaWorld.handler, .alarm, "tea"), ref: nil))
         #expect(world.raised.count == 2 && world.open.isEmpty)
+    }
+
+    @Test("an alarm that repeats and waits behind other work does not come once it is cancelled")
+    func cancelled() throws {
+        var world = AgendaWorld()
+        var plan = AgendaPlan()
+        plan.alarms = []
+        world.send(.configured(AgendaWorld.handler, plan))
+        world.send(.situated(AgendaWorld.handler, .awake))
+        world.isAtWork = true
+        try world.order(#"{"alarm":{"id":"beat","every_s":60}}"#)
+        world.pass(.seconds(60))
+        #expect(world.held.count == 1)
+        try world.order(#"{"cancel":{"alarm":"beat"}}"#)
+        #expect(world.held.isEmpty && world.pending.isEmpty && world.rows.isEmpty)
     }
 }

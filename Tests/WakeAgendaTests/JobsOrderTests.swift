@@ -69,6 +69,16 @@ struct JobsOrderTests {
         #expect(world.raised.count == 1)
     }
 
+    @Test("a job that waits behind other work of a handler that is awake is taken back by cancelling")
+    func cancelsQueued() throws {
+        var world = try world()
+        world.send(.situated(handler, .awake))
+        world.isAtWork = true
+        try world.order(#"{"submit":{"job":"backup"}}"#)
+        #expect(try world.order(#"{"cancel":{"job":"backup"}}"#).word == "cancelled")
+        #expect(world.held.isEmpty && world.pending.isEmpty && world.rows.isEmpty)
+    }
+
     @Test("a job that the handler has already is not taken from it by cancelling, and does not come back")
     func cancelsRunning() throws {
         var world = try world("{jobs: [{id: 'backup', kind: 'processing', require: ['power']}]}")

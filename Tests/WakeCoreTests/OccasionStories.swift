@@ -180,6 +180,22 @@ struct OccasionStories {
         story.close()
     }
 
+    @Test("A cancelled occasion leaves the queue of a handler that is at work; one that the handler has goes on, unwarned")
+    func recalled() {
+        let story = Scenario()
+        let handler = story.handler()
+        let (alarm, other) = (story.entry(8, of: handler), story.entry(9, of: handler))
+        story.occasion(alarm)
+        story.occasion(other)
+        story.step(.recall(handler, Sequence(2)))
+        #expect(story.conclusions(handler) == ["2 withdrawn"])
+        story.step(.recall(handler, Sequence(1)))
+        story.acknowledge(1, handler)
+        #expect(story.conclusions(handler) == ["2 withdrawn", "1 acknowledged(nil)"])
+        #expect(story.expirations(handler).isEmpty && story.struck(handler) == 0)
+        story.close()
+    }
+
     @Test("A job that ends in the time of the warning has ended like any other")
     func endsWhileWarned() {
         let story = Scenario()

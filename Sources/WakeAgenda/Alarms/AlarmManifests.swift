@@ -43,7 +43,13 @@ extension AlarmBook: AgendaBook {
 
     private mutating func withdraw(_ key: AgendaKey, _ step: inout AgendaStep) {
         step.decide(key, "undeclared alarm \(key.id)")
+        recall(key, &step)
         forget(key, &step)
+    }
+
+    /// What its handler does not have yet does not come any more.
+    func recall(_ key: AgendaKey, _ step: inout AgendaStep) {
+        if case .raised(_, let sequence?) = entries[key]?.run { step.emit(.recall(key.handler, sequence)) }
     }
 
     /// What it has come to stays where its time stays.

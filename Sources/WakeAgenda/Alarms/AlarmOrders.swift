@@ -79,6 +79,7 @@ extension AlarmBook {
 
     private mutating func cancel(_ key: AgendaKey, _ step: inout AgendaStep) {
         step.decide(key, "cancelled alarm \(key.id)")
+        recall(key, &step)
         forget(key, &step)
     }
 

@@ -72,7 +72,7 @@ extension JobBook {
         guard var entry = entries[key] else { return }
         if entry.lending.isWaiting { return erase(key, &step) }
         entry.isCancelled = true
-        if !entry.lending.isRunning { entry.lending.press(key.handler, &step) }
+        entry.lending.recall(key.handler, &step)
         put(entry)
     }
 }

@@ -222,8 +222,8 @@ extension PollBook {
     }
 
     mutating func remove(_ handler: HandlerID, _ step: inout AgendaStep) {
-        guard var entry = entries.removeValue(forKey: handler) else { return }
-        if !entry.lending.isRunning { entry.lending.press(handler, &step) }
+        guard let entry = entries.removeValue(forKey: handler) else { return }
+        entry.lending.recall(handler, &step)
         index.forget(entry.lending.sequence)
         index.remove(entry.key, &step)
         assumed.remove(handler)

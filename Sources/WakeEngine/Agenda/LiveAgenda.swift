@@ -40,7 +40,7 @@ package final class LiveAgenda: TurnObserver {
         case .close(let condition): watches.close(condition)
         case .readZone(let name): turn.schedule(.zone(name, clockWatch.zone(name)))
         case .alert(let handler, let alarm, let text): alert(text, of: alarm, for: catalog.name(of: handler))
-        case .raise, .withdraw, .press, .answer, .store, .erase, .gate, .notify, .decision: break
+        case .raise, .withdraw, .recall, .press, .answer, .store, .erase, .gate, .notify, .decision: break
         }
     }
 

@@ -24,7 +24,8 @@ extension Turn {
             if verb == .attach || verb == .detach { listeners.attachmentChanged(ask { $0.hasAttached }) }
         case .device, .entry, .configure, .remove, .recovered, .lost, .event, .reply, .fault, .throttled, .ordered,
             .written, .given, .launchFailed, .suspended, .locksInspected, .answered, .exited, .emptied, .memory,
-            .systemSleep, .thermal, .power, .announced, .notified, .shed, .revived, .withdraw, .gate, .finish:
+            .systemSleep, .thermal, .power, .announced, .notified, .shed, .revived, .withdraw, .recall, .gate,
+            .finish:
             break
         }
     }
@@ -63,6 +64,7 @@ extension Turn {
         case .raise(let key, let occasion): raise(occasion, of: key, at: stamp)
         case .withdraw(let handler, let sequence), .press(let handler, let sequence):
             stepCore(.withdraw(handler, sequence), at: stamp)
+        case .recall(let handler, let sequence): stepCore(.recall(handler, sequence), at: stamp)
         case .answer(let handler, let epoch, let answer, let reference):
             stepCore(.answered(handler, epoch, ref: reference, answer.notice(reference)), at: stamp)
         case .notify(let handler, let notice): stepCore(.notified(handler, notice), at: stamp)

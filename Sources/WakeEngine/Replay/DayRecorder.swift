@@ -118,7 +118,7 @@ extension DayRecorder: InputListener {
         case .reply(let handler, _, let line): hear(line, of: handler, at: stamp)
         case .device, .entry, .recovered, .lost, .event, .fault, .throttled, .ordered, .written, .given, .launchFailed,
             .suspended, .locksInspected, .answered, .exited, .emptied, .memory, .systemSleep, .thermal, .power,
-            .announced, .notified, .shed, .revived, .withdraw, .gate, .finish, .tick:
+            .announced, .notified, .shed, .revived, .withdraw, .recall, .gate, .finish, .tick:
             break
         }
     }
