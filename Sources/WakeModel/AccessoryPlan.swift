@@ -77,6 +77,28 @@ public enum Framing: Hashable, Sendable {
         }
     }
 
+    /// How messages that begin with a mark go on.
+    public struct Marked: Hashable, Sendable {
+        public enum Rest: Hashable, Sendable {
+            /// Up to a line end, which is not part of the message.
+            case line
+            /// Up to these bytes. With a tail they are part of the message, and so many bytes after them.
+            case delimiter([UInt8], tail: Int?)
+            case fixed(Int)
+            /// As it says itself.
+            case length(LengthPrefix)
+        }
+
+        /// Part of the message; empty where any byte begins one.
+        public var start: [UInt8]
+        public var rest: Rest
+
+        public init(start: [UInt8], rest: Rest) {
+            self.start = start
+            self.rest = rest
+        }
+    }
+
     /// The bytes of one drain are one message.
     case none
     /// A text line; the LF or CR LF that ends it is not part of the message.
@@ -92,6 +114,10 @@ public enum Framing: Hashable, Sendable {
     case slip
     /// Consistent overhead byte stuffing, messages ended by a zero; messages are decoded.
     case cobs
+    /// RFC 1662 without its header: ended by 7e, and 7d before a byte that is changed; messages are unescaped.
+    case hdlc
+    /// The first mark that comes begins a message; what stands before it is none.
+    case marked([Marked])
 }
 
 public struct AccessoryPlan: Hashable, Sendable {

@@ -11,7 +11,7 @@ private let long = Framing.LengthPrefix(start: [0x01], offset: 1, size: 4, endia
 
 private let framings: [Framing] = [
     .none, .line, .delimiter([0x3b]), .delimiter([0x0d, 0x0a, 0x0d]), .delimiter([0x61, 0x61]), .lengthPrefix(scale),
-    .lengthPrefix(meter), .lengthPrefix(long), .fixed(1), .fixed(7), .idle(.milliseconds(5)), .slip, .cobs,
+    .lengthPrefix(meter), .lengthPrefix(long), .fixed(1), .fixed(7), .idle(.milliseconds(5)), .slip, .cobs, .hdlc,
 ]
 
 @Suite("Framer walk")
@@ -61,7 +61,7 @@ struct FramerWalkTests {
         switch framing {
         case .fixed(let length): length
         case .lengthPrefix(let form): max(limit, form.offset + form.size)
-        case .none, .line, .delimiter, .idle, .slip, .cobs: limit
+        case .none, .line, .delimiter, .idle, .slip, .cobs, .hdlc, .marked: limit
         }
     }
 
@@ -104,7 +104,7 @@ struct FramerWalkTests {
             let short = form.size == 1 ? Array(body.prefix(240)) : body
             return oracle.lengthened(short, form)
         case .line, .delimiter: return body.map { [0x0a, 0x0d, 0x3b, 0x61].contains($0) ? 0x20 : $0 }
-        case .none, .idle, .slip, .cobs: return body
+        case .none, .idle, .slip, .cobs, .hdlc, .marked: return body
         }
     }
 
@@ -115,6 +115,8 @@ struct FramerWalkTests {
             (.line, 0x0d), (.delimiter([UInt8](repeating: 0x61, count: 15) + [0x62]), 0x61),
             (.lengthPrefix(scale), 0xaa),
             (.lengthPrefix(long), 0x01), (.fixed(1 << 19), 0), (.idle(.seconds(1)), 0), (.slip, 0xdb), (.cobs, 0xff),
+            (.hdlc, 0x7d), (.marked([.init(start: [0xaa, 0xab], rest: .fixed(300))]), 0xaa),
+            (.marked([.init(start: [0xaa], rest: .line)]), 0xaa),
         ]
         for (framing, byte) in hostile {
             for (limit, count) in [(64, 1 << 16), (1 << 20, 1 << 20)] {

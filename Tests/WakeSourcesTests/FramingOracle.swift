@@ -56,7 +56,8 @@ struct FramingOracle {
     /// A message with its framing around it.
     func encoded(_ message: [UInt8]) -> [UInt8] {
         switch framing {
-        case .none, .idle, .fixed, .lengthPrefix: message
+        case .none, .idle, .fixed, .lengthPrefix, .marked: message
+        case .hdlc: message.flatMap { $0 == 0x7d || $0 == 0x7e ? [0x7d, $0 ^ 0x20] : [$0] } + [0x7e]
         case .line: message + [0x0d, 0x0a]
         case .delimiter(let mark): message + mark
         case .slip: [0xc0] + escaped(message) + [0xc0]
@@ -67,7 +68,8 @@ struct FramingOracle {
     /// What must come of `bytes`; nil for framings that cut by time or by call.
     func expected(_ bytes: [UInt8]) -> [ExpectedFrame]? {
         switch framing {
-        case .none, .idle: nil
+        case .none, .idle, .marked: nil
+        case .hdlc: ended(bytes, by: [0x7e])
         case .line: ended(bytes, by: [0x0a])
         case .delimiter(let mark): ended(bytes, by: mark)
         case .slip: ended(bytes, by: [0xc0])
@@ -104,8 +106,16 @@ struct FramingOracle {
         switch framing {
         case .slip: unescaped(part)
         case .cobs: unstuffed(part)
-        case .none, .line, .delimiter, .lengthPrefix, .fixed, .idle: part
+        case .hdlc: unchanged(part)
+        case .none, .line, .delimiter, .lengthPrefix, .fixed, .idle, .marked: part
         }
+    }
+
+    /// By looking for each escape from the left; nil where one cannot stand.
+    private func unchanged(_ part: [UInt8]) -> [UInt8]? {
+        guard let escape = part.firstIndex(of: 0x7d) else { return part }
+        guard escape + 1 < part.count, part[escape + 1] != 0x7d else { return nil }
+        return unchanged(Array(part[(escape + 2)...])).map { part[..<escape] + [part[escape + 1] ^ 0x20] + $0 }
     }
 
     private func pieces(_ bytes: [UInt8], _ size: Int) -> [[UInt8]] {

@@ -28,6 +28,8 @@ public struct Framer {
         case .idle(let gap): cutter = IdleCutter(gap: gap, limit: limit)
         case .slip: cutter = StuffingCutter(.slip, limit: limit)
         case .cobs: cutter = StuffingCutter(.cobs, limit: limit)
+        case .hdlc: cutter = StuffingCutter(.hdlc, limit: limit)
+        case .marked(let forms): cutter = MarkedCutter(forms, limit: limit)
         }
     }
 

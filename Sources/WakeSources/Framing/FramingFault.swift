@@ -10,6 +10,8 @@ public enum FramingFault: Hashable, Sendable, CustomStringConvertible {
     case badLength(Int, possible: ClosedRange<Int>)
     /// SLIP: an escape, then this byte.
     case badEscape(UInt8)
+    /// HDLC: an escape, then this byte.
+    case badChange(UInt8)
     /// COBS: a code that asks for more bytes than are left.
     case badCode(UInt8, left: Int)
     /// The device went, or the line was closed, before their message ended.
@@ -21,7 +23,7 @@ public enum FramingFault: Hashable, Sendable, CustomStringConvertible {
         case .tooLong: .tooLong
         case .noStart: .noStart
         case .badLength: .badLength
-        case .badEscape: .badEscape
+        case .badEscape, .badChange: .badEscape
         case .badCode: .badCode
         case .cutShort: .cutShort
         }
@@ -35,6 +37,7 @@ public enum FramingFault: Hashable, Sendable, CustomStringConvertible {
             "a length that cannot be: it makes a message of \(length) bytes, possible are "
                 + "\(possible.lowerBound) to \(possible.upperBound)"
         case .badEscape(let byte): "a bad escape: SLIP has no 0x\([byte].hexadecimal) after 0xdb"
+        case .badChange(let byte): "a bad escape: HDLC has no 0x\([byte].hexadecimal) after 0x7d"
         case .badCode(let code, let left):
             "a bad code: COBS asks for \(Int(code) - 1) more bytes, \(left) are left"
         case .cutShort: fragment.sentence

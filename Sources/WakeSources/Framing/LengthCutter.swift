@@ -39,7 +39,7 @@ struct LengthCutter: FrameCutter {
                 continue
             }
             guard open.count >= header else { return }
-            let said = said
+            let said = form.said(in: open)
             if (header...limit).contains(said) {
                 reportStrays(into: &frames)
                 length = said
@@ -47,17 +47,6 @@ struct LengthCutter: FrameCutter {
             }
             putAside(.badLength(said, possible: header...limit), into: &frames)
         }
-    }
-
-    /// Bytes of the whole message, as it says itself.
-    private var said: Int {
-        let digits = open[form.offset..<(form.offset + form.size)]
-        let value =
-            switch form.endian {
-            case .big: digits.reduce(0) { $0 << 8 | Int($1) }
-            case .little: digits.reversed().reduce(0) { $0 << 8 | Int($1) }
-            }
-        return value + form.extra
     }
 
     private mutating func putAside(_ reason: FramingFault, into frames: inout [Frame]) {

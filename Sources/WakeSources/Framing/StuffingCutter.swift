@@ -1,8 +1,8 @@
-// Messages whose end is a byte that they cannot hold, because it is written in another way in them: SLIP and COBS.
+// Messages whose end is a byte that they cannot hold, because it is written in another way in them: SLIP, COBS and HDLC.
 import WakeModel
 
 struct StuffingCutter: FrameCutter {
-    enum Stuffing: Sendable { case slip, cobs }
+    enum Stuffing: Sendable { case slip, cobs, hdlc }
 
     private let stuffing: Stuffing
     /// As it came. Decoded at its end only, so that what cannot be decoded is told as it came.
@@ -47,13 +47,14 @@ extension StuffingCutter.Stuffing {
         switch self {
         case .slip: 0xc0
         case .cobs: 0
+        case .hdlc: 0x7e
         }
     }
 
     /// As many bytes as a message of `limit` may take in this writing.
     func longest(of limit: Int) -> Int {
         switch self {
-        case .slip: 2 * limit
+        case .slip, .hdlc: 2 * limit
         case .cobs: limit + limit / 254 + 1
         }
     }
@@ -62,6 +63,7 @@ extension StuffingCutter.Stuffing {
         switch self {
         case .slip: try Self.unescaped(bytes)
         case .cobs: try Self.unstuffed(bytes)
+        case .hdlc: try Self.unchanged(bytes)
         }
     }
 
@@ -82,6 +84,27 @@ extension StuffingCutter.Stuffing {
         }
         // The escape stands before the mark itself.
         if isEscaped { throw Undecodable(fault: .badEscape(0xc0)) }
+        return message
+    }
+
+    /// RFC 1662: 7d, then the byte with bit 5 the other way round.
+    private static func unchanged(_ bytes: [UInt8]) throws(Undecodable) -> [UInt8] {
+        var message: [UInt8] = []
+        message.reserveCapacity(bytes.count)
+        var isEscaped = false
+        for byte in bytes {
+            if isEscaped {
+                if byte == 0x7d { throw Undecodable(fault: .badChange(byte)) }
+                message.append(byte ^ 0x20)
+                isEscaped = false
+            } else if byte == 0x7d {
+                isEscaped = true
+            } else {
+                message.append(byte)
+            }
+        }
+        // The escape stands before the mark itself.
+        if isEscaped { throw Undecodable(fault: .badChange(0x7e)) }
         return message
     }
 

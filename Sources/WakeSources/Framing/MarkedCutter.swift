@@ -1,0 +1,145 @@
+// Messages that begin with a mark, of one kind or of several on one line; what stands before a mark is told as garbage.
+import WakeModel
+
+struct MarkedCutter: FrameCutter {
+    private let forms: [Framing.Marked]
+    private let limit: Int
+    /// What begins where a message may begin.
+    private var open: [UInt8] = []
+    /// Of the open message; nil until its mark has come.
+    private var form: Framing.Marked?
+    /// The length of the open message, where it is known.
+    private var length: Int?
+    /// What stands before `open` and is no message, and why the first of it is none.
+    private var strays: [UInt8] = []
+    private var fault: FramingFault?
+
+    init(_ forms: [Framing.Marked], limit: Int) {
+        self.forms = forms
+        self.limit = limit
+    }
+
+    var openCount: Int { strays.count + open.count }
+
+    mutating func append(_ bytes: ArraySlice<UInt8>, readBy end: Instant, into frames: inout [Frame]) {
+        for byte in bytes {
+            open.append(byte)
+            advance(into: &frames)
+        }
+    }
+
+    /// A message that cannot be is looked through for the next one, a byte at a time.
+    private mutating func advance(into frames: inout [Frame]) {
+        while !open.isEmpty {
+            guard let form = form ?? found() else {
+                if isMark { return }
+                putAside(.noStart, into: &frames)
+                continue
+            }
+            if self.form == nil { reportStrays(into: &frames) }
+            self.form = form
+            switch state(of: form) {
+            case .whole(let message): close(message, into: &frames)
+            case .open: return shedIfTooLong(form, into: &frames)
+            case .impossible(let fault):
+                self.form = nil
+                putAside(fault, into: &frames)
+            }
+        }
+    }
+
+    /// The form whose mark the open bytes begin with.
+    private func found() -> Framing.Marked? { forms.first { open.starts(with: $0.start) } }
+
+    /// Whether they may become a mark.
+    private var isMark: Bool { forms.contains { $0.start.starts(with: open) } }
+
+    private enum State {
+        case whole([UInt8])
+        case open
+        case impossible(FramingFault)
+    }
+
+    private mutating func state(of form: Framing.Marked) -> State {
+        switch form.rest {
+        case .line:
+            guard open.last == 0x0a else { return .open }
+            return .whole(open.dropLast(open.dropLast().last == 0x0d ? 2 : 1))
+        case .delimiter(let mark, let tail):
+            if length == nil, open.count >= form.start.count + mark.count, open.suffix(mark.count).elementsEqual(mark) {
+                length = open.count + (tail ?? 0)
+            }
+            guard let length, open.count >= length else { return .open }
+            return .whole(tail == nil ? open.dropLast(mark.count) : open)
+        case .fixed(let count): return open.count >= count ? .whole(open) : .open
+        case .length(let prefix):
+            let header = max(prefix.offset + prefix.size, form.start.count)
+            guard open.count >= header else { return .open }
+            let said = prefix.said(in: open)
+            guard (header...max(limit, header)).contains(said) else {
+                return .impossible(.badLength(said, possible: header...max(limit, header)))
+            }
+            return open.count >= said ? .whole(open) : .open
+        }
+    }
+
+    private mutating func close(_ message: [UInt8], into frames: inout [Frame]) {
+        if !message.isEmpty { frames.append(.message(message)) }
+        clear()
+    }
+
+    private mutating func shedIfTooLong(_ form: Framing.Marked, into frames: inout [Frame]) {
+        let longest =
+            switch form.rest {
+            case .line: limit + 2
+            case .delimiter(let mark, let tail): limit + (tail == nil ? mark.count : 0)
+            case .fixed(let count): count
+            case .length(let prefix): max(limit, prefix.offset + prefix.size)
+            }
+        guard open.count > longest else { return }
+        frames.appendPieces(of: open, limit: limit, .tooLong(limit: limit))
+        clear()
+    }
+
+    private mutating func putAside(_ reason: FramingFault, into frames: inout [Frame]) {
+        if fault == .noStart, reason != .noStart { reportStrays(into: &frames) }
+        fault = fault ?? reason
+        strays.append(open.removeFirst())
+        if strays.count == limit {
+            let reason = fault
+            reportStrays(into: &frames)
+            fault = reason
+        }
+    }
+
+    private mutating func reportStrays(into frames: inout [Frame]) {
+        if let fault { frames.appendPieces(of: strays, limit: limit, fault) }
+        strays.removeAll(keepingCapacity: true)
+        fault = nil
+    }
+
+    private mutating func clear() {
+        open.removeAll(keepingCapacity: true)
+        form = nil
+        length = nil
+    }
+
+    mutating func end(into frames: inout [Frame]) {
+        reportStrays(into: &frames)
+        frames.appendPieces(of: open, limit: limit, .cutShort)
+        clear()
+    }
+}
+
+extension Framing.LengthPrefix {
+    /// Bytes of the whole message, as it says itself in its first.
+    func said(in bytes: [UInt8]) -> Int {
+        let digits = bytes[offset..<(offset + size)]
+        let value =
+            switch endian {
+            case .big: digits.reduce(0) { $0 << 8 | Int($1) }
+            case .little: digits.reversed().reduce(0) { $0 << 8 | Int($1) }
+            }
+        return value + extra
+    }
+}
