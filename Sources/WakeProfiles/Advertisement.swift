@@ -2,11 +2,13 @@
 import WakeModel
 
 /// A part of an advertisement that a field list can decode.
-enum AdvertisementPart: Hashable, Sendable {
+public enum AdvertisementPart: Hashable, Sendable {
     /// AD types 0x16, 0x20 and 0x21: a service's UUID, then its data.
     case serviceData(BluetoothUUID)
     /// AD type 0xff: a company's number, then its own data.
     case manufacturerData(UInt16)
+    /// AD type 0xff of a device that has data in place of the number.
+    case anyManufacturerData
 
     /// Reads the name from the front of a structure and removes it. Nil for other types, and for a structure that is too short.
     init?(type: UInt8, _ data: inout ArraySlice<UInt8>) {
@@ -29,6 +31,39 @@ enum AdvertisementPart: Hashable, Sendable {
     }
 }
 
+/// The structures of an advertisement that have a name, one after the other.
+struct AdvertisementStructures {
+    struct Structure {
+        var part: AdvertisementPart
+        /// Behind the name.
+        var data: ArraySlice<UInt8>
+        /// With the company's number, of such a structure.
+        var whole: ArraySlice<UInt8>
+    }
+
+    private var rest: ArraySlice<UInt8>
+
+    init(_ bytes: [UInt8]) { rest = bytes[...] }
+
+    /// Nil at the end. Throws for a structure that is cut short.
+    mutating func next() throws(DecodeFault) -> Structure? {
+        // A length of zero ends the data before its end (Core Specification, Vol 3, Part C, 11).
+        while let first = rest.first, first > 0 {
+            let length = Int(first)
+            guard rest.count > length else {
+                throw DecodeFault.cutStructure(offset: rest.startIndex, needed: length, found: rest.count - 1)
+            }
+            let (type, whole) = (rest[rest.startIndex + 1], rest.dropFirst(2).prefix(length - 1))
+            rest = rest.dropFirst(length + 1)
+            var data = whole
+            if let part = AdvertisementPart(type: type, &data) {
+                return Structure(part: part, data: data, whole: whole)
+            }
+        }
+        return nil
+    }
+}
+
 /// The field lists of one profile's broadcasts.
 struct AdvertisementProgram: Hashable, Sendable {
     struct Entry: Hashable, Sendable {
@@ -36,29 +71,67 @@ struct AdvertisementProgram: Hashable, Sendable {
         var program: FieldProgram
     }
 
-    /// Only a few, as with channels.
+    /// Bytes of a structure that a named decoder is to read.
+    struct Handover {
+        var name: DecoderName
+        var part: AdvertisementPart
+        var bytes: [UInt8]
+    }
+
+    /// Only a few, as with channels. Entries of one company stand before that of any.
     var entries: [Entry] = []
+    /// All structures that have an entry make the value, and not the first alone.
+    var isMerged = false
+
+    private func entry(of structure: AdvertisementStructures.Structure) -> (entry: Entry, bytes: [UInt8])? {
+        if let entry = entries.first(where: { $0.part == structure.part }) { return (entry, Array(structure.data)) }
+        guard case .manufacturerData = structure.part,
+            let entry = entries.first(where: { $0.part == .anyManufacturerData })
+        else { return nil }
+        return (entry, Array(structure.whole))
+    }
 
     /// Appends the object for the first structure that has a field list; false where none has. Throws where a structure
     /// is cut short, or does not fit its field list.
     func run(over bytes: [UInt8], into json: inout [UInt8]) throws(DecodeFault) -> Bool {
         guard !entries.isEmpty else { return false }
-        var rest = bytes[...]
-        // A length of zero ends the data before its end (Core Specification, Vol 3, Part C, 11).
-        while let first = rest.first, first > 0 {
-            let length = Int(first)
-            guard rest.count > length else {
-                throw DecodeFault.cutStructure(offset: rest.startIndex, needed: length, found: rest.count - 1)
-            }
-            var data = rest.dropFirst(2).prefix(length - 1)
-            if let part = AdvertisementPart(type: rest[rest.startIndex + 1], &data),
-                let entry = entries.first(where: { $0.part == part })
-            {
-                try entry.program.run(over: Array(data), into: &json)
-                return true
-            }
-            rest = rest.dropFirst(length + 1)
+        var structures = AdvertisementStructures(bytes)
+        let start = json.count
+        while let structure = try structures.next() {
+            guard let (entry, bytes) = entry(of: structure) else { continue }
+            let joint = json.count
+            guard try entry.program.run(over: bytes, into: &json) == .written else { return false }
+            if !isMerged { return true }
+            json.joinObjects(at: joint, from: start)
         }
-        return false
+        guard json.count > start else { return false }
+        json.removeLast()
+        json.mergeMembers(from: start + 1)
+        json.append(UInt8(ascii: "}"))
+        return true
+    }
+
+    /// The first structure that has an entry, where a named decoder is to read it.
+    func handover(of bytes: [UInt8]) -> Handover? {
+        var structures = AdvertisementStructures(bytes)
+        while let structure = try? structures.next() {
+            guard let (entry, bytes) = entry(of: structure) else { continue }
+            var scratch: [UInt8] = []
+            guard case .handedOver(let name, let from, let to)? = try? entry.program.run(over: bytes, into: &scratch)
+            else {
+                return nil
+            }
+            return Handover(name: name, part: structure.part, bytes: Array(bytes[from..<to]))
+        }
+        return nil
+    }
+}
+
+extension [UInt8] {
+    /// Makes one object of the one that begins at `start` and the one that begins at `joint`.
+    fileprivate mutating func joinObjects(at joint: Int, from start: Int) {
+        guard joint > start else { return }
+        let isBoth = joint - start > 2 && count - joint > 2
+        replaceSubrange((joint - 1)...joint, with: isBoth ? [UInt8(ascii: ",")] : [])
     }
 }

@@ -2,70 +2,77 @@
 import WakeModel
 
 struct FieldCompiler {
-    /// A value that later fields may refer to by name.
-    private struct Known {
-        var document: FieldDocument
-        /// More than one where exclusive fields share a name; they share its slot too.
-        var steps: [Int]
-        var slot: Int?
+    /// Bits since the last whole byte.
+    struct OpenRun {
+        var bits: Int
+        var isHighFirst: Bool
+        /// Which bits there are is known in a run only.
+        var isConditional: Bool
+        var last: ConfigurationObject
     }
 
-    /// The bits behind a reference such as `flags.wide`.
-    private struct Reference {
-        var slot: Int
-        var shift: Int
-        var mask: Int64
-        var values: [Int64: String]
-    }
-
-    private var program = FieldProgram()
-    private var names: [String] = []
+    var program = FieldProgram()
     /// Only a few: a linear search is faster than hashing a name.
-    private var known: [Known] = []
-    private var slotsUsed = 0
+    var known: [KnownField] = []
+    var slotsUsed = 0
+    var scopes = [FieldScope(firstKnown: 0)]
+    var openRun: OpenRun?
+    /// Lists of objects around the field.
+    var loops = 0
+    var isInRecords = false
+
+    var scope: FieldScope {
+        get { scopes[scopes.count - 1] }
+        set { scopes[scopes.count - 1] = newValue }
+    }
 
     /// Nil where a fault was reported.
-    static func compile(_ fields: [ConfigurationObject]) -> FieldProgram? {
+    /// - Parameter layout: holds `fields`, or what may stand in their place.
+    static func compile(_ layout: ConfigurationObject) -> FieldProgram? {
         var compiler = FieldCompiler()
-        var isWhole = true
-        for object in fields {
-            guard let document = FieldDocument(object), compiler.add(document) else {
-                isWhole = false
-                continue
-            }
-        }
-        return isWhole ? compiler.program : nil
+        let faultsBefore = layout.report.errors.count
+        compiler.addLayout(of: layout)
+        compiler.addRates(of: layout)
+        return layout.report.errors.count == faultsBefore ? compiler.program : nil
     }
 
-    private mutating func add(_ field: FieldDocument) -> Bool {
-        guard isWritable(field.name, field) else { return false }
-        let faultsBefore = field.object.report.errors.count
-        let condition = condition(of: field)
+    mutating func add(_ field: FieldDocument) {
+        guard isWritable(field.name, in: field.object) else { return }
+        let report = field.object.report
+        let faultsBefore = report.errors.count
+        let condition = condition(of: field.object)
+        let repetition = field.kind.canRepeat ? repetition(of: field.object) : .once
         let source = source(of: field)
-        guard let source, field.object.report.errors.count == faultsBefore else { return false }
-        let output = field.isHidden ? nil : output(of: field, source: source)
-        let step = FieldProgram.Step(condition: condition, source: source, output: output, repeats: field.repeats)
-        guard isPossible(step, named: field) else { return false }
-        remember(field)
+        guard let source, report.errors.count == faultsBefore else { return }
+        continueRun(with: field, condition)
+        let output = field.isHidden || scope.isSilent ? nil : output(of: field, source: source)
+        guard report.errors.count == faultsBefore else { return }
+        let step = FieldProgram.Step(
+            condition: condition, work: .read(source), output: output, repeats: repetition,
+            next: program.steps.count + 1)
+        let entry = FieldScope.Entry(
+            name: field.name, condition: condition, takesAll: source.takesAll || repetition == .toEnd,
+            takesBytes: source.takesBytes)
+        guard isPossible(entry, in: field.object) else { return }
+        remember(field, repeats: repetition != .once)
         program.steps.append(step)
-        names.append(field.name)
-        return true
+        scope.entries.append(entry)
     }
 
     /// Keys go into lines without escaping, and conditions split at '.' and '='.
-    private func isWritable(_ name: String, _ field: FieldDocument) -> Bool {
+    func isWritable(_ name: String, in object: ConfigurationObject) -> Bool {
         let isWord = name.utf8.allSatisfy {
             $0 == UInt8(ascii: "_") || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0)
                 || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0)
         }
         if isWord, name.utf8.count <= 64 { return true }
-        field.object.refuse("name", expected: "up to 64 of the characters a-z, 0-9 and _")
+        object.refuse("name", expected: "up to 64 of the characters a-z, 0-9 and _")
         return false
     }
 
-    private mutating func remember(_ field: FieldDocument) {
-        guard let place = place(of: field.name) else {
-            return known.append(Known(document: field, steps: [program.steps.count]))
+    private mutating func remember(_ field: FieldDocument, repeats: Bool) {
+        guard let place = place(of: field.name), place >= scope.firstKnown else {
+            return known.append(KnownField(document: field, repeats: repeats, steps: [program.steps.count]))
         }
         known[place].steps.append(program.steps.count)
         guard known[place].slot != nil else { return }
@@ -73,146 +80,175 @@ struct FieldCompiler {
     }
 
     private mutating func source(of field: FieldDocument) -> FieldProgram.Source? {
-        if let width = field.kind.integerWidth {
-            return .integer(width: width, isSigned: field.kind.isSigned, isBigEndian: field.isBigEndian)
+        switch field.kind.family {
+        case .unsigned(let width): .integer(width: width, isSigned: false, isBigEndian: field.isBigEndian)
+        case .signed(let width): .integer(width: width, isSigned: true, isBigEndian: field.isBigEndian)
+        case .medical where field.kind == .sfloat: .shortFloat(isBigEndian: field.isBigEndian)
+        case .medical: .longFloat(isBigEndian: field.isBigEndian)
+        case .binary: .binaryFloat(width: field.kind == .float32 ? 4 : 8, isBigEndian: field.isBigEndian)
+        case .text where field.kind == .utf8: extent(of: field.object).map { .text($0) }
+        case .text: extent(of: field.object).map { .bytes($0) }
+        case .identifier where field.kind == .uuid: .uuid(length: field.length ?? 16, isReversed: field.isReversed)
+        case .identifier: .address(isReversed: field.isReversed)
+        case .time: field.form.map { .time($0, isBigEndian: field.isBigEndian) }
+        case .bits: bitsSource(of: field)
+        case .unsignedRun: run(of: field, isSigned: false)
+        case .signedRun: run(of: field, isSigned: true)
         }
-        switch field.kind {
-        case .sfloat: return .shortFloat(isBigEndian: field.isBigEndian)
-        case .float: return .longFloat(isBigEndian: field.isBigEndian)
-        case .utf8: return .text(length: field.length)
-        case .bytes: return .bytes(length: field.length)
-        case .bits: return bitsSource(of: field)
-        case .uint8, .uint16, .uint24, .uint32, .uint48, .sint8, .sint16, .sint24, .sint32: return nil
+    }
+
+    private func run(of field: FieldDocument, isSigned: Bool) -> FieldProgram.Source? {
+        field.width.map { .run(width: $0, isSigned: isSigned, isHighFirst: field.isHighFirst) }
+    }
+
+    private mutating func extent(of object: ConfigurationObject) -> FieldProgram.Extent? {
+        if object.has("until") {
+            let mark = object.read("until", expected: "1 to 16 bytes in hexadecimal, such as \"00\"") { value in
+                value.string.flatMap { [UInt8](hexadecimal: $0) }.flatMap { (1...16).contains($0.count) ? $0 : nil }
+            }
+            guard let mark else { return nil }
+            program.endMarks.append(mark)
+            return .until(table: program.endMarks.count - 1)
+        }
+        guard let value = object.value("length") else { return .toEnd }
+        if case .string(let name) = value { return resolve(name, key: "length", in: object).map { .counted($0.place) } }
+        return object.read("length", expected: "a whole number from 1 to 512, or the name of a field above") { value in
+            value.integer.flatMap { (1...512).contains($0) ? .length(Int($0)) : nil }
         }
     }
 
     private mutating func bitsSource(of field: FieldDocument) -> FieldProgram.Source? {
-        guard let text = field.object.text("of") else {
-            if !field.object.has("of") { field.object.add("\(field.object.path(of: "of")) is missing", at: "of") }
+        guard field.object.require("of", because: "it names the bits") else { return nil }
+        if case .array? = field.object.value("of") { return joinedSource(of: field.object) }
+        guard let text = field.object.text("of") else { return nil }
+        return resolve(text, key: "of", in: field.object).map { .bits($0.place) }
+    }
+
+    /// Bits of several fields, the highest first.
+    private mutating func joinedSource(of object: ConfigurationObject) -> FieldProgram.Source? {
+        guard let names = object.texts("of") else { return nil }
+        var pieces: [FieldProgram.Piece] = []
+        for name in names {
+            guard let reference = resolve(name, key: "of", in: object) else { return nil }
+            guard let width = reference.width, !reference.isSigned else {
+                object.add("\(object.path(of: "of")) joins \"\(name)\", which is no unsigned number of bytes", at: "of")
+                return nil
+            }
+            pieces.append(.init(part: reference.place, width: width))
+        }
+        guard pieces.count > 1, pieces.reduce(0, { $0 + $1.width }) <= 63 else {
+            object.add("\(object.path(of: "of")) must join two fields or more, of 63 bits together at most", at: "of")
             return nil
         }
-        guard let reference = resolve(text, key: "of", in: field.object) else { return nil }
-        return .bits(slot: reference.slot, shift: reference.shift, mask: reference.mask)
+        program.joints.append(pieces)
+        return .joined(table: program.joints.count - 1)
     }
 
-    private mutating func output(of field: FieldDocument, source: FieldProgram.Source) -> FieldProgram.Output {
-        let start = program.keys.count
-        program.keys.append(contentsOf: "\"\(field.name)\":".utf8)
-        let key = start..<program.keys.count
-        if !field.values.isEmpty {
-            program.words.append(field.values.mapValues { word in Self.jsonString(word) })
-            return .init(key: key, form: .words(table: program.words.count - 1))
-        }
-        if let scale = field.scale, let decimals = field.decimals {
-            let form = FieldProgram.Form.scaled(
-                numerator: scale.numerator, denominator: scale.denominator, decimals: decimals,
-                power: powerOfTen(decimals))
-            return .init(key: key, form: form)
-        }
-        if case .bits(_, _, 1) = source { return .init(key: key, form: .boolean) }
-        return .init(key: key, form: .plain)
-    }
-
-    private static func jsonString(_ text: String) -> [UInt8] {
+    static func jsonString(_ text: String) -> [UInt8] {
         var writer = JSONWriter()
         writer.string(text)
         return writer.bytes
     }
 }
 
-/// Conditions and references.
+/// How a value is written.
 extension FieldCompiler {
-    private mutating func condition(of field: FieldDocument) -> FieldProgram.Condition? {
+    mutating func key(_ name: String) -> Range<Int> {
+        let start = program.keys.count
+        program.keys.append(contentsOf: "\"\(name)\":".utf8)
+        return start..<program.keys.count
+    }
+
+    private mutating func output(of field: FieldDocument, source: FieldProgram.Source) -> FieldProgram.Output? {
+        guard let form = form(of: field, source: source) else { return nil }
+        return .init(key: key(field.name), form: form)
+    }
+
+    private mutating func form(of field: FieldDocument, source: FieldProgram.Source) -> FieldProgram.Form? {
+        let extras = ["null", "divide", "modulo", "sign", "offset"]
+        let isPlain = !extras.contains { field.object.has($0) } && field.kind != .uint64 && field.width != 64
+        if isPlain, field.values.isEmpty || !field.object.has("scale") {
+            if !field.values.isEmpty { return .words(table: words(field)) }
+            if let scale = field.scale, let decimals = field.decimals {
+                return .scaled(
+                    numerator: scale.numerator, denominator: scale.denominator, decimals: decimals,
+                    power: powerOfTen(decimals))
+            }
+            if source.isOneBit { return .boolean }
+            if field.decimals == nil { return .plain }
+        }
+        guard let form = numberForm(of: field, source: source) else { return nil }
+        program.numbers.append(form)
+        return .number(program.numbers.count - 1)
+    }
+
+    private mutating func words(_ field: FieldDocument) -> Int {
+        program.words.append(field.values.mapValues { word in Self.jsonString(word) })
+        return program.words.count - 1
+    }
+
+    private mutating func numberForm(of field: FieldDocument, source: FieldProgram.Source) -> NumberForm? {
         let object = field.object
-        if object.has("if"), object.has("unless") {
-            object.add("\(object.path) has both if and unless; keep one")
-            return nil
+        var form = NumberForm()
+        form.nulls = nulls(of: field, source: source)
+        if !field.values.isEmpty { form.words = words(field) }
+        form.divide = Int64(object.integer("divide", in: 1...1_000_000_000_000) ?? 1)
+        form.modulo = object.integer("modulo", in: 1...1_000_000_000_000).map { Int64($0) }
+        if let name = object.text("sign") {
+            guard let reference = resolve(name, key: "sign", in: object) else { return nil }
+            form.sign = reference.place
         }
-        let key = object.has("unless") ? "unless" : "if"
-        guard let text = object.text(key) else { return nil }
-        let (subject, comparand) = Self.cut(text, at: UInt8(ascii: "="))
-        guard let reference = resolve(subject, key: key, in: object) else { return nil }
-        var condition = FieldProgram.Condition(
-            slot: reference.slot, shift: reference.shift, mask: reference.mask, isNegated: key == "unless")
-        if let comparand {
-            guard let value = value(comparand, of: reference, key: key, in: object) else { return nil }
-            condition.equals = value
+        if let decimals = field.decimals {
+            form.scale = NumberScale(
+                numerator: field.scale?.numerator ?? 1, denominator: field.scale?.denominator ?? 1,
+                offset: field.offset ?? 0, decimals: decimals, power: powerOfTen(decimals))
         }
-        return condition
+        form.isUnsigned64 = !field.kind.isSigned && field.bitWidth == 64
+        form.isBoolean = source.isOneBit && form.scale == nil && form.sign == nil && form.words == nil
+        return form
     }
 
-    /// The offset of the first such byte, if there is one.
-    private static func cut(_ text: String, at byte: UInt8) -> (head: String, tail: String?) {
-        guard let place = text.utf8.firstIndex(of: byte) else { return (text, nil) }
-        return (String(text[..<place]), String(text[text.utf8.index(after: place)...]))
-    }
-
-    private func value(_ text: String, of reference: Reference, key: String, in object: ConfigurationObject) -> Int64? {
-        if let number = Int64(text) { return number }
-        if let value = reference.values.first(where: { $0.value == text })?.key { return value }
-        let near = nearestName(to: text, among: reference.values.values.sorted())
-        let advice = near.map { "did you mean \"\($0)\"?" } ?? "write a whole number or a word of its values"
-        object.add("\(object.path(of: key)) compares with \"\(text)\"; \(advice)", at: key)
-        return nil
-    }
-
-    /// Resolves `name` or `name.group` of an earlier whole-number field, and gives it a slot at the first reference.
-    private mutating func resolve(_ text: String, key: String, in object: ConfigurationObject) -> Reference? {
-        let (name, part) = Self.cut(text, at: UInt8(ascii: "."))
-        guard let place = place(of: name), known[place].document.kind.isWhole, !known[place].document.repeats else {
-            let names = known.map(\.document.name).sorted()
-            let near = nearestName(to: name, among: names).map { "did you mean \"\($0)\"?" }
-            let advice = near ?? "name one that stands above it"
-            object.add(
-                "\(object.path(of: key)) speaks of \"\(name)\", which is no whole-number field above; \(advice)",
-                at: key)
+    /// Numbers that mean no value; each must be one that the field can hold.
+    private func nulls(of field: FieldDocument, source: FieldProgram.Source) -> [Int64] {
+        let width = source.width(of: program) ?? field.form.map { $0.width * 8 } ?? 63
+        let range = FieldDocument.range(ofBits: width, isSigned: field.kind.isSigned)
+        let expected = "a whole number from \(range.lowerBound) to \(range.upperBound)"
+        return field.object.list("null", of: "numbers that mean no value") { value, place in
+            if let number = value.integer, range.contains(number) { return number }
+            if width == 64, !field.kind.isSigned, case .string(let text) = value, text.hasPrefix("0x"),
+                let number = UInt64(text.dropFirst(2), radix: 16)
+            {
+                return Int64(bitPattern: number)
+            }
+            field.object.report.add("\(place) is \(value.found), expected \(expected)", at: place)
             return nil
-        }
-        guard let slot = known[place].slot ?? assignSlot(for: place) else {
-            object.add(
-                "\(object.path(of: key)) is too much: conditions may speak of \(FieldProgram.slotCount) fields", at: key
-            )
-            return nil
-        }
-        guard let part else { return Reference(slot: slot, shift: 0, mask: -1, values: known[place].document.values) }
-        guard let group = known[place].document.groups.first(where: { $0.name == part }) else {
-            let groups = known[place].document.groups.map(\.name)
-            let near = nearestName(to: part, among: groups).map { "did you mean \"\(name).\($0)\"?" }
-            let advice = near ?? "its bits are \(groups.joined(separator: ", "))"
-            object.add(
-                "\(object.path(of: key)) speaks of \"\(text)\", which \(name) does not name; \(advice)", at: key)
-            return nil
-        }
-        return Reference(slot: slot, shift: group.lowest, mask: group.mask, values: [:])
+        } ?? []
     }
+}
 
-    private func place(of name: String) -> Int? { known.firstIndex { $0.document.name == name } }
-
-    private mutating func assignSlot(for place: Int) -> Int? {
-        guard slotsUsed < FieldProgram.slotCount else { return nil }
-        let slot = slotsUsed
-        slotsUsed += 1
-        known[place].slot = slot
-        for step in known[place].steps { program.steps[step].slot = slot }
-        return slot
+extension FieldDocument {
+    /// What a number of so many bits can be; of 64 bits without a sign, what is written plainly.
+    static func range(ofBits width: Int, isSigned: Bool) -> ClosedRange<Int64> {
+        if isSigned { return (Int64.min >> (64 - width))...(Int64.max >> (64 - width)) }
+        return 0...(width >= 63 ? .max : Int64(1) << width - 1)
     }
 }
 
 /// Faults that no device's bytes could satisfy.
 extension FieldCompiler {
-    private func isPossible(_ step: FieldProgram.Step, named field: FieldDocument) -> Bool {
-        for (earlier, name) in zip(program.steps, names) where !areExclusive(earlier, step) {
-            if name == field.name {
-                field.object.add(
-                    "\(field.object.path) comes after another field named \"\(name)\"; rename one, "
+    func isPossible(_ entry: FieldScope.Entry, in object: ConfigurationObject) -> Bool {
+        for earlier in scope.entries where !areExclusive(earlier, entry) {
+            if earlier.name == entry.name {
+                object.add(
+                    "\(object.path) comes after another field named \"\(earlier.name)\"; rename one, "
                         + "or let one stand under if and the other under unless of the same bits"
                 )
                 return false
             }
-            if earlier.takesAll, step.takesBytes {
-                field.object.add(
-                    "\(field.object.path) comes after \"\(name)\", which takes all that is left; "
-                        + "move \"\(name)\" to the end"
+            if earlier.takesAll, entry.takesBytes {
+                object.add(
+                    "\(object.path) comes after \"\(earlier.name)\", which takes all that is left; "
+                        + "move \"\(earlier.name)\" to the end"
                 )
                 return false
             }
@@ -220,24 +256,83 @@ extension FieldCompiler {
         return true
     }
 
-    private func areExclusive(_ one: FieldProgram.Step, _ other: FieldProgram.Step) -> Bool {
+    private func areExclusive(_ one: FieldScope.Entry, _ other: FieldScope.Entry) -> Bool {
         guard let first = one.condition, let second = other.condition else { return false }
         return first.excludes(second)
     }
 }
 
-extension FieldProgram.Step {
-    fileprivate var takesAll: Bool {
-        switch source {
-        case .text(let length), .bytes(let length): length == nil
-        case .integer, .shortFloat, .longFloat: repeats
-        case .bits: false
+/// Runs of bits.
+extension FieldCompiler {
+    private mutating func continueRun(with field: FieldDocument, _ condition: FieldProgram.Condition?) {
+        switch field.kind.family {
+        case .unsignedRun, .signedRun:
+            guard let width = field.width else { return }
+            if let openRun, openRun.isHighFirst != field.isHighFirst {
+                field.object.add(
+                    "\(field.object.path) goes on with a run of bits in another order; a run has one order", at: "order"
+                )
+            }
+            let before = openRun
+            openRun = OpenRun(
+                bits: (before?.bits ?? 0) + width, isHighFirst: field.isHighFirst,
+                isConditional: before?.isConditional ?? false || condition != nil, last: field.object)
+        // They read nothing.
+        case .bits: break
+        case .unsigned, .signed, .medical, .binary, .text, .identifier, .time: endRun()
         }
     }
-    fileprivate var takesBytes: Bool {
-        switch source {
-        case .text, .bytes, .integer, .shortFloat, .longFloat: true
-        case .bits: false
+
+    /// A run ends on a byte.
+    mutating func endRun() {
+        guard let run = openRun else { return }
+        openRun = nil
+        if run.isConditional {
+            program.steps.append(.init(control: .endRun, next: program.steps.count + 1))
+        } else if !run.bits.isMultiple(of: 8) {
+            let missing = 8 - run.bits % 8
+            run.last.add(
+                "\(run.last.path) ends a run of \(run.bits) bits within a byte; "
+                    + "add a hidden field of \(missing) bits, type \"ubits\"")
+        }
+    }
+}
+
+extension FieldProgram.Step {
+    init(control: FieldProgram.Control, next: Int) { self.init(work: .control(control), next: next) }
+}
+
+extension FieldProgram.Source {
+    var takesAll: Bool {
+        switch self {
+        case .text(let extent), .bytes(let extent): extent == .toEnd
+        case .integer, .shortFloat, .longFloat, .binaryFloat, .uuid, .address, .time, .bits, .joined, .run: false
+        }
+    }
+
+    var takesBytes: Bool {
+        switch self {
+        case .bits, .joined: false
+        case .text, .bytes, .integer, .shortFloat, .longFloat, .binaryFloat, .uuid, .address, .time, .run: true
+        }
+    }
+
+    var isOneBit: Bool {
+        switch self {
+        case .bits(let reference): reference.mask == 1
+        case .run(let width, let isSigned, _): width == 1 && !isSigned
+        case .joined, .text, .bytes, .integer, .shortFloat, .longFloat, .binaryFloat, .uuid, .address, .time: false
+        }
+    }
+
+    /// The bits of a whole number; nil for what is none, and for all of a field that was read above.
+    func width(of program: FieldProgram) -> Int? {
+        switch self {
+        case .integer(let width, _, _): width * 8
+        case .run(let width, _, _): width
+        case .bits(let reference): reference.mask == -1 ? nil : reference.mask.nonzeroBitCount
+        case .joined(let table): program.joints[table].reduce(0) { $0 + $1.width }
+        case .text, .bytes, .shortFloat, .longFloat, .binaryFloat, .uuid, .address, .time: nil
         }
     }
 }

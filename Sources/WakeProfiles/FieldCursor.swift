@@ -2,59 +2,112 @@
 import WakeModel
 
 struct FieldCursor {
-    private let bytes: [UInt8]
-    private var position = 0
-    private(set) var slots = FieldProgram.Slots()
+    let bytes: [UInt8]
+    private(set) var position = 0
+    /// Bits of the byte at `position` that a run of bits has read already.
+    private var bit = 0
+    /// Where reading ends: that of the bytes, or of the record that is being read.
+    private var end: Int
+    var slots = FieldProgram.Slots()
     var json: [UInt8] = []
-    /// The offset of the first field.
-    private let firstField: Int
+    /// Where the value begins in `json`.
+    let start: Int
+    /// Of lists of objects, the outer and the inner one.
+    var loops = (LoopState(), LoopState())
+    var recordState = RecordState()
+    var outcome = FieldProgram.Outcome.written
+
+    struct LoopState {
+        /// Elements to read; nil reads to the end.
+        var remaining: Int?
+        var read = 0
+        /// Where the element begins.
+        var position = 0
+    }
 
     /// Owns `json` until the caller moves it back: it is moved, not copied.
     init(bytes: [UInt8], appendingTo json: inout [UInt8]) {
         self.bytes = bytes
-        firstField = json.count + 1
+        end = bytes.count
+        start = json.count
         swap(&self.json, &json)
         self.json.append(UInt8(ascii: "{"))
     }
 
-    var left: Int { bytes.count - position }
+    var left: Int { end - position }
+
+    mutating func conclude() throws(DecodeFault) {
+        if left > 0 { throw DecodeFault.trailing(count: left) }
+        json.append(UInt8(ascii: "}"))
+        if json.count - start > FieldProgram.largestOutput { throw DecodeFault.tooLarge }
+    }
 
     mutating func openField(_ output: FieldProgram.Output?, of program: FieldProgram) {
         guard let output else { return }
-        if json.count > firstField { json.append(UInt8(ascii: ",")) }
+        if json[json.count - 1] != UInt8(ascii: "{") { json.append(UInt8(ascii: ",")) }
         json.append(contentsOf: program.keys[output.key])
     }
 
-    /// Reads the repeated tail, element after element, until no bytes are left.
-    mutating func readRepeated(_ step: FieldProgram.Step, of program: FieldProgram) throws(DecodeFault) {
+    /// Reads a number that stands several times, one after the other.
+    mutating func readRepeated(
+        _ source: FieldProgram.Source, _ step: FieldProgram.Step, of program: FieldProgram
+    ) throws(DecodeFault) {
         openField(step.output, of: program)
         if step.output != nil { json.append(UInt8(ascii: "[")) }
+        var remaining = try count(of: step.repeats)
         var isFirst = true
-        while left > 0 {
+        while remaining.map({ $0 > 0 }) ?? (left > 0) {
             if !isFirst, step.output != nil { json.append(UInt8(ascii: ",")) }
             isFirst = false
-            try read(step, of: program)
+            try read(source, step, of: program)
+            remaining = remaining.map { $0 - 1 }
         }
         if step.output != nil { json.append(UInt8(ascii: "]")) }
     }
 
+    /// How many there are; nil where they go to the end.
+    func count(of repetition: FieldProgram.Repetition) throws(DecodeFault) -> Int? {
+        switch repetition {
+        case .once: return 1
+        case .toEnd: return nil
+        case .times(let count): return count
+        case .counted(let reference): return try count(in: reference)
+        }
+    }
+
+    private func count(in reference: FieldProgram.Reference) throws(DecodeFault) -> Int {
+        let value = reference.value(in: slots)
+        guard value >= 0, value <= Int64(Int32.max) else { throw DecodeFault.badCount(offset: position, count: value) }
+        return Int(value)
+    }
+
     /// Reads one value and writes it where the step has an output; its key is written already.
-    mutating func read(_ step: FieldProgram.Step, of program: FieldProgram) throws(DecodeFault) {
-        switch step.source {
+    mutating func read(
+        _ source: FieldProgram.Source, _ step: FieldProgram.Step, of program: FieldProgram
+    ) throws(DecodeFault) {
+        switch source {
         case .integer(let width, let isSigned, let isBigEndian):
             let raw = try unsigned(width, isBigEndian: isBigEndian)
             let unused = 64 - 8 * width
             finish(step, isSigned ? Int64(bitPattern: raw << unused) >> unused : Int64(bitPattern: raw), program)
-        case .bits(let slot, let shift, let mask):
-            finish(step, slots[slot] >> shift & mask, program)
+        case .bits(let reference): finish(step, reference.value(in: slots), program)
+        case .joined(let table):
+            finish(step, program.joints[table].reduce(0) { $0 << $1.width | $1.part.value(in: slots) }, program)
+        case .run(let width, let isSigned, let isHighFirst):
+            finish(step, try run(of: width, isSigned: isSigned, isHighFirst: isHighFirst), program)
         case .shortFloat(let isBigEndian):
             let raw = try unsigned(2, isBigEndian: isBigEndian)
-            write(MedicalFloat(short: UInt16(truncatingIfNeeded: raw)), step.output?.form)
+            write(MedicalFloat(short: UInt16(truncatingIfNeeded: raw)), step.output?.form, program)
         case .longFloat(let isBigEndian):
             let raw = try unsigned(4, isBigEndian: isBigEndian)
-            write(MedicalFloat(long: UInt32(truncatingIfNeeded: raw)), step.output?.form)
-        case .text(let length): try readText(length ?? left, isShown: step.output != nil)
-        case .bytes(let length): try readBytes(length ?? left, isShown: step.output != nil)
+            write(MedicalFloat(long: UInt32(truncatingIfNeeded: raw)), step.output?.form, program)
+        case .binaryFloat(let width, let isBigEndian):
+            write(binary: try unsigned(width, isBigEndian: isBigEndian), width, step.output?.form, program)
+        case .text(let extent): try readText(extent, of: program, isShown: step.output != nil)
+        case .bytes(let extent): try readBytes(extent, of: program, isShown: step.output != nil)
+        case .uuid(let length, let isReversed): try readUUID(length, isReversed, isShown: step.output != nil)
+        case .address(let isReversed): try readAddress(isReversed, isShown: step.output != nil)
+        case .time(let form, let isBigEndian): try readTime(form, isBigEndian, step.output?.form, program)
         }
     }
 
@@ -64,7 +117,7 @@ struct FieldCursor {
         return position..<(position + count)
     }
 
-    private mutating func unsigned(_ width: Int, isBigEndian: Bool) throws(DecodeFault) -> UInt64 {
+    mutating func unsigned(_ width: Int, isBigEndian: Bool) throws(DecodeFault) -> UInt64 {
         var value: UInt64 = 0
         let range = try advance(width)
         if isBigEndian {
@@ -74,49 +127,151 @@ struct FieldCursor {
         }
         return value
     }
+}
 
+/// Runs of bits, and the ends of records.
+extension FieldCursor {
+    private mutating func run(of width: Int, isSigned: Bool, isHighFirst: Bool) throws(DecodeFault) -> Int64 {
+        let needed = (bit + width + 7) / 8
+        guard needed <= left else { throw DecodeFault.tooShort(offset: position, needed: needed, found: left) }
+        var value: UInt64 = 0
+        for index in 0..<width {
+            let place = bit + index
+            let byte = bytes[position + place / 8]
+            let digit = UInt64(byte >> (isHighFirst ? 7 - place % 8 : place % 8) & 1)
+            value = isHighFirst ? value << 1 | digit : value | digit << index
+        }
+        position += (bit + width) / 8
+        bit = (bit + width) % 8
+        let unused = 64 - width
+        return isSigned ? Int64(bitPattern: value << unused) >> unused : Int64(bitPattern: value)
+    }
+
+    /// A run that did not end on a byte is none that the profile meant.
+    mutating func endRun() throws(DecodeFault) {
+        guard bit == 0 else { throw DecodeFault.openRun(offset: position + 1) }
+    }
+
+    /// Ends reading `length` bytes from here, and says where it ended before.
+    mutating func narrow(to length: Int) throws(DecodeFault) -> Int {
+        guard length <= left else { throw DecodeFault.tooShort(offset: position, needed: length, found: left) }
+        defer { end = position + length }
+        return end
+    }
+
+    mutating func widen(to end: Int) { self.end = end }
+
+    mutating func skip(_ count: Int) throws(DecodeFault) { _ = try advance(count) }
+}
+
+/// Numbers into JSON.
+extension FieldCursor {
     private mutating func finish(_ step: FieldProgram.Step, _ value: Int64, _ program: FieldProgram) {
         if let slot = step.slot { slots[slot] = value }
         guard let output = step.output else { return }
         switch output.form {
         case .plain: json.appendDecimal(value)
-        case .boolean: json.append(contentsOf: value != 0 ? "true".utf8 : "false".utf8)
-        case .words(let table):
-            if let word = program.words[table][value] {
-                json.append(contentsOf: word)
-            } else {
-                json.appendDecimal(value)
-            }
+        case .boolean: json.appendBoolean(value != 0)
+        case .words(let table): append(value, named: program.words[table])
         case .scaled(let numerator, let denominator, let decimals, let power):
-            appendRounded(Double(value) * numerator / denominator, decimals: decimals, power: power)
+            json.appendRounded(Double(value) * numerator / denominator, decimals: decimals, power: power)
+        case .number(let place): append(value, program.numbers[place], of: program)
         }
     }
 
-    private mutating func write(_ number: MedicalFloat?, _ form: FieldProgram.Form?) {
+    private mutating func append(_ value: Int64, named words: [Int64: [UInt8]]) {
+        if let word = words[value] {
+            json.append(contentsOf: word)
+        } else {
+            json.appendDecimal(value)
+        }
+    }
+
+    private mutating func append(_ raw: Int64, _ form: NumberForm, of program: FieldProgram) {
+        if form.nulls.contains(raw) { return json.appendNull() }
+        if let word = form.words.flatMap({ program.words[$0][raw] }) { return json.append(contentsOf: word) }
+        if form.isBoolean { return json.appendBoolean(raw != 0) }
+        if form.isUnsigned64, raw < 0 { return append(large: UInt64(bitPattern: raw), form) }
+        var value = raw / form.divide
+        if let modulo = form.modulo { value %= modulo }
+        if let sign = form.sign, sign.value(in: slots) != 0 { value = 0 &- value }
+        guard let scale = form.scale else { return json.appendDecimal(value) }
+        json.append(Double(value), scale)
+    }
+
+    private mutating func append(large raw: UInt64, _ form: NumberForm) {
+        var value = raw / form.divide.magnitude
+        if let modulo = form.modulo { value %= modulo.magnitude }
+        let isNegative = form.sign.map { $0.value(in: slots) != 0 } ?? false
+        if let scale = form.scale { return json.append(isNegative ? -Double(value) : Double(value), scale) }
+        if isNegative, value > 0 { json.append(UInt8(ascii: "-")) }
+        json.appendDecimal(value)
+    }
+
+    private mutating func write(_ number: MedicalFloat?, _ form: FieldProgram.Form?, _ program: FieldProgram) {
         guard let form else { return }
-        guard let number else {
-            json.append(contentsOf: "null".utf8)
-            return
-        }
-        if case .scaled(let numerator, let denominator, let decimals, let power) = form {
-            appendRounded(number.value * numerator / denominator, decimals: decimals, power: power)
-        } else {
-            json.append(number)
-        }
-    }
-
-    private mutating func appendRounded(_ value: Double, decimals: Int, power: Double) {
-        let shifted = (value * power).rounded()
-        if shifted.magnitude < 9e15 {
-            json.appendShortest(Int64(shifted), pointBefore: decimals)
-        } else {
-            // Above the whole numbers that a Double holds exactly there are no decimals to round.
-            json.append(contentsOf: (value.isFinite ? value.description : "null").utf8)
+        guard let number else { return json.appendNull() }
+        switch form {
+        case .scaled(let numerator, let denominator, let decimals, let power):
+            json.appendRounded(number.value * numerator / denominator, decimals: decimals, power: power)
+        case .number(let place):
+            if let scale = program.numbers[place].scale {
+                json.append(number.value, scale)
+            } else {
+                json.append(number)
+            }
+        case .plain, .boolean, .words: json.append(number)
         }
     }
 
-    private mutating func readText(_ length: Int, isShown: Bool) throws(DecodeFault) {
-        let range = try advance(length)
+    private mutating func write(
+        binary raw: UInt64, _ width: Int, _ form: FieldProgram.Form?, _ program: FieldProgram
+    ) {
+        guard let form else { return }
+        let single = Float(bitPattern: UInt32(truncatingIfNeeded: raw))
+        let double = width == 4 ? Double(single) : Double(bitPattern: raw)
+        switch form {
+        case .scaled(let numerator, let denominator, let decimals, let power):
+            json.appendRounded(double * numerator / denominator, decimals: decimals, power: power)
+        case .number(let place):
+            if let scale = program.numbers[place].scale {
+                json.append(double, scale)
+            } else {
+                json.appendReal(double, shortest: width == 4 ? single.description : double.description)
+            }
+        case .plain, .boolean, .words:
+            json.appendReal(double, shortest: width == 4 ? single.description : double.description)
+        }
+    }
+}
+
+/// Texts, bytes and what is written as a text.
+extension FieldCursor {
+    /// The bytes that a text has, and how many stand behind it that only end it.
+    private func extent(
+        _ extent: FieldProgram.Extent, of program: FieldProgram
+    ) throws(DecodeFault) -> (count: Int, mark: Int) {
+        switch extent {
+        case .toEnd: return (left, 0)
+        case .length(let length): return (length, 0)
+        case .counted(let reference): return (try count(in: reference), 0)
+        case .until(let table):
+            let mark = program.endMarks[table]
+            var place = position
+            while place + mark.count <= end {
+                if bytes[place..<(place + mark.count)].elementsEqual(mark) { return (place - position, mark.count) }
+                place += 1
+            }
+            throw DecodeFault.unended(offset: position)
+        }
+    }
+
+    private mutating func readText(
+        _ extent: FieldProgram.Extent, of program: FieldProgram, isShown: Bool
+    ) throws(DecodeFault) {
+        let (count, mark) = try self.extent(extent, of: program)
+        let range = try advance(count)
+        position += mark
         var text = bytes[range]
         // Peripherals pad names with zeros or end them with one, as in C.
         while text.last == 0 { text.removeLast() }
@@ -126,11 +281,46 @@ struct FieldCursor {
         if isShown { json.appendJSONString(string.utf8) }
     }
 
-    private mutating func readBytes(_ length: Int, isShown: Bool) throws(DecodeFault) {
-        let range = try advance(length)
+    private mutating func readBytes(
+        _ extent: FieldProgram.Extent, of program: FieldProgram, isShown: Bool
+    ) throws(DecodeFault) {
+        let (count, mark) = try self.extent(extent, of: program)
+        let range = try advance(count)
+        position += mark
         guard isShown else { return }
         json.append(UInt8(ascii: "\""))
         json.appendHexadecimal(bytes[range])
         json.append(UInt8(ascii: "\""))
+    }
+
+    private mutating func readUUID(_ length: Int, _ isReversed: Bool, isShown: Bool) throws(DecodeFault) {
+        let range = try advance(length)
+        guard isShown else { return }
+        let littleEndian = isReversed ? Array(bytes[range]) : bytes[range].reversed()
+        json.append(UInt8(ascii: "\""))
+        json.append(contentsOf: (BluetoothUUID(littleEndian: littleEndian)?.description ?? "").utf8)
+        json.append(UInt8(ascii: "\""))
+    }
+
+    private mutating func readAddress(_ isReversed: Bool, isShown: Bool) throws(DecodeFault) {
+        let range = try advance(6)
+        guard isShown else { return }
+        let sent = isReversed ? bytes[range].reversed() : Array(bytes[range])
+        let text = sent.map { [$0].hexadecimal.uppercased() }.joined(separator: ":")
+        json.appendJSONString(text.utf8)
+    }
+
+    private mutating func readTime(
+        _ form: TimeForm, _ isBigEndian: Bool, _ output: FieldProgram.Form?, _ program: FieldProgram
+    ) throws(DecodeFault) {
+        let range = try advance(form.width)
+        guard let output else { return }
+        var nulls: [Int64] = []
+        if case .number(let place) = output { nulls = program.numbers[place].nulls }
+        switch form.reading(of: bytes[range], isBigEndian: isBigEndian, nulls: nulls) {
+        case .time(let time): json.append(time)
+        case .absent: json.appendNull()
+        case .impossible: throw DecodeFault.notTime(offset: range.lowerBound)
+        }
     }
 }

@@ -1,43 +1,18 @@
 // A field list as written in a profile, before it is compiled: keys, types and their closed lists.
 import WakeModel
 
-/// One entry of `fields`.
+/// One entry of `fields` that has a type.
 struct FieldDocument {
     static let keys = [
-        "name", "type", "bits", "of", "if", "unless", "scale", "decimals", "values", "endian", "repeat", "length",
-        "hidden",
+        "name", "type", "bits", "of", "if", "unless", "scale", "offset", "decimals", "null", "values", "divide",
+        "modulo", "sign", "endian", "order", "width", "form", "repeat", "length", "until", "hidden",
     ]
-
-    enum Kind: String, CaseIterable {
-        case uint8, uint16, uint24, uint32, uint48, sint8, sint16, sint24, sint32, sfloat, float, utf8, bytes, bits
-
-        /// The size of an integer in bytes; nil for other types.
-        var integerWidth: Int? {
-            switch self {
-            case .uint8, .sint8: 1
-            case .uint16, .sint16: 2
-            case .uint24, .sint24: 3
-            case .uint32, .sint32: 4
-            case .uint48: 6
-            case .sfloat, .float, .utf8, .bytes, .bits: nil
-            }
-        }
-        var isSigned: Bool {
-            switch self {
-            case .sint8, .sint16, .sint24, .sint32: true
-            case .uint8, .uint16, .uint24, .uint32, .uint48, .sfloat, .float, .utf8, .bytes, .bits: false
-            }
-        }
-        var isNumber: Bool { integerWidth != nil || self == .sfloat || self == .float }
-        /// Whether `values` and conditions can refer to it.
-        var isWhole: Bool { integerWidth != nil || self == .bits }
-    }
 
     struct BitGroup {
         var name: String
         var lowest: Int
         var count: Int
-        var mask: Int64 { Int64(1) << count - 1 }
+        var mask: Int64 { count == 64 ? -1 : Int64(1) << count - 1 }
     }
 
     /// As written: `1/1024` is kept as a fraction, because not every fraction has an exact decimal form.
@@ -48,40 +23,70 @@ struct FieldDocument {
 
     let object: ConfigurationObject
     let name: String
-    let kind: Kind
+    let kind: FieldKind
     var groups: [BitGroup] = []
     var values: [Int64: String] = [:]
     var scale: Scale?
+    var offset: Double?
     var decimals: Int?
     var length: Int?
+    /// Bits of a number that need not fill bytes.
+    var width: Int?
+    var form: TimeForm?
     var isBigEndian = false
-    var repeats = false
+    /// Of a run of bits: the highest bit of a byte comes first.
+    var isHighFirst = false
+    /// Of a UUID or address: the last byte is shown first.
+    var isReversed = false
     var isHidden = false
 
     /// Nil, and reported, where the name or type cannot be read.
     init?(_ object: ConfigurationObject) {
-        let kind = object.word("type", as: Kind.self)
+        let kind = object.word("type", as: FieldKind.self)
         guard let name = object.text("name"), let kind else { return nil }
         self.object = object
         self.name = name
         self.kind = kind
         isHidden = object.flag("hidden") ?? false
-        repeats = object.flag("repeat") ?? false
         isBigEndian = object.word("endian", among: ["little", "big"]) == "big"
         decimals = object.integer("decimals", in: 0...9)
-        length = object.integer("length", in: 1...512)
-        scale = readScale()
-        values = readValues()
+        scale = Self.scale(of: object)
+        offset = object.number("offset", in: -1e12...1e12)
+        values = Self.values(of: object) ?? [:]
         groups = readGroups()
+        readShape()
         checkKeysFitType()
+        checkKeysFitEachOther()
     }
 
-    private func readScale() -> Scale? {
+    /// How many bits its number has; nil for other types, and for bits of another field.
+    var bitWidth: Int? { kind.integerWidth.map { $0 * 8 } ?? width }
+
+    private mutating func readShape() {
+        switch kind.family {
+        case .unsignedRun, .signedRun:
+            if object.require("width", because: "a type of bits needs it") {
+                width = object.integer("width", in: 1...64)
+            }
+            isHighFirst = object.word("order", among: ["low", "high"]) == "high"
+        case .identifier: isReversed = object.word("order", among: ["sent", "reversed"]) == "reversed"
+        case .time:
+            if object.require("form", because: "type \"time\" needs it") { form = object.word("form") }
+        case .unsigned, .signed, .medical, .binary, .text, .bits: break
+        }
+        if kind == .uuid, object.has("length") {
+            length = object.read("length", expected: "2, 4 or 16") { value in
+                value.integer.flatMap { [2, 4, 16].contains($0) ? Int($0) : nil }
+            }
+        }
+    }
+
+    static func scale(of object: ConfigurationObject) -> Scale? {
         object.read("scale", expected: "a number that is not 0, or a fraction such as \"1/1024\"") { value in
             switch value {
             case .integer(let whole): whole == 0 ? nil : Scale(numerator: Double(whole), denominator: 1)
             case .number(let real): real == 0 || !real.isFinite ? nil : Scale(numerator: real, denominator: 1)
-            case .string(let text): Self.fraction(text)
+            case .string(let text): fraction(text)
             case .null, .boolean, .array, .object: nil
             }
         }
@@ -95,8 +100,8 @@ struct FieldDocument {
         return Scale(numerator: Double(numerator), denominator: Double(denominator))
     }
 
-    private func readValues() -> [Int64: String] {
-        guard let list = object.object("values", keys: nil) else { return [:] }
+    static func values(of object: ConfigurationObject) -> [Int64: String]? {
+        guard let list = object.object("values", keys: nil) else { return nil }
         var values: [Int64: String] = [:]
         for key in list.keys {
             guard let word = list.text(key) else { continue }
@@ -133,7 +138,10 @@ struct FieldDocument {
         case .null, .boolean, .number, .array, .object: return nil
         }
     }
+}
 
+/// Keys that do not fit.
+extension FieldDocument {
     /// Reports a key that has no meaning for the type: otherwise the mistake would stay unnoticed.
     private func checkKeysFitType() {
         func refuse(_ key: String, unless fits: Bool, _ reason: String) {
@@ -141,16 +149,42 @@ struct FieldDocument {
                 object.add("\(object.path(of: key)) does not fit type \"\(kind.rawValue)\"; \(reason)", at: key)
             }
         }
+        let isText = kind == .utf8 || kind == .bytes
         refuse("bits", unless: kind.integerWidth != nil && !kind.isSigned, "it names bits of an unsigned integer")
         refuse("of", unless: kind == .bits, "it belongs to type \"bits\"")
         refuse("values", unless: kind.isWhole, "it maps whole numbers to words")
+        refuse("null", unless: kind.isWhole || form?.isOneNumber ?? false, "it names whole numbers that are no value")
+        for key in ["divide", "modulo", "sign"] { refuse(key, unless: kind.isWhole, "it belongs to whole numbers") }
         refuse("scale", unless: kind.isNumber, "it multiplies numbers")
-        refuse("endian", unless: kind.isNumber, "it orders the bytes of numbers")
-        refuse("repeat", unless: kind.isNumber, "only numbers repeat")
-        refuse("length", unless: kind == .utf8 || kind == .bytes, "it counts the bytes of utf8 and bytes")
-        if object.has("scale") != object.has("decimals") {
-            object.add("\(object.path) needs scale and decimals together, so that nothing is rounded unsaid")
+        refuse("offset", unless: kind.isNumber, "it is added to numbers")
+        refuse("decimals", unless: kind.isNumber, "it rounds numbers")
+        refuse("endian", unless: kind.hasEndian, "it orders the bytes of numbers")
+        let hasOrder = kind.isRun || kind == .uuid || kind == .mac
+        refuse("order", unless: hasOrder, "it belongs to \"ubits\", \"sbits\", \"uuid\" and \"mac\"")
+        refuse("width", unless: kind.isRun, "it counts the bits of \"ubits\" and \"sbits\"")
+        refuse("form", unless: kind == .time, "it belongs to type \"time\"")
+        refuse("repeat", unless: kind.canRepeat, "only numbers repeat, and types that are as wide as one")
+        refuse("length", unless: isText || kind == .uuid, "it counts the bytes of utf8 and bytes")
+        refuse("until", unless: isText, "it ends utf8 and bytes")
+    }
+
+    private func checkKeysFitEachOther() {
+        let isBinary = kind == .float32 || kind == .float64
+        let isScaled = object.has("scale") || object.has("offset") || isBinary && object.has("decimals")
+        if isScaled != object.has("decimals") {
+            let keys = object.has("offset") ? "offset" : "scale"
+            object.add("\(object.path) needs \(keys) and decimals together, so that nothing is rounded unsaid")
         }
-        if !values.isEmpty, scale != nil { object.add("\(object.path) has both values and scale; keep one") }
+        if object.has("length"), object.has("until") {
+            object.add("\(object.path) has both length and until; keep one")
+        }
+    }
+}
+
+extension ConfigurationObject {
+    /// Whether a key is there; reported where it is not.
+    func require(_ key: String, because reason: String) -> Bool {
+        if !has(key) { add("\(path(of: key)) is missing; \(reason)", at: key) }
+        return has(key)
     }
 }

@@ -1,72 +1,83 @@
 // A field list compiled to a flat program: steps with integer slots and ready key bytes, run once for every event.
 import WakeModel
 
-/// Why bytes do not fit a profile's field list; the event is then delivered raw.
-public enum DecodeFault: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The field at `offset` needs `needed` bytes and finds `found`.
-    case tooShort(offset: Int, needed: Int, found: Int)
-    /// `count` bytes follow the last field.
-    case trailing(count: Int)
-    /// The text at `offset` is not UTF-8.
-    case notText(offset: Int)
-    /// The advertisement's structure at `offset` announces `needed` bytes, and `found` are left.
-    case cutStructure(offset: Int, needed: Int, found: Int)
-    /// The message is too short for its checksum, or has none at its place.
-    case noCheck(String)
-    /// The checksum of a message does not match its bytes.
-    case wrongCheck(kind: String, found: String, made: String)
-    /// This many bytes are no whole number of input events.
-    case notEvents(count: Int)
-    /// The framing of the line has found no whole message.
-    case fragment(Fragment)
-
-    public var description: String {
-        switch self {
-        case .tooShort(let offset, let needed, let found):
-            "too short: the field at byte \(offset) needs \(needed), \(found) are left"
-        case .trailing(let count): "too long: \(count.counted("byte")) after the last field"
-        case .notText(let offset): "the text at byte \(offset) is not UTF-8"
-        case .cutStructure(let offset, let needed, let found):
-            "cut short: the structure at byte \(offset) says \(needed) more, \(found) are left"
-        case .noCheck(let reason): "no check: \(reason)"
-        case .wrongCheck(let kind, let found, let made):
-            "a wrong check: \(kind) says \(found), the bytes make \(made)"
-        case .fragment(let fragment): fragment.sentence
-        case .notEvents(let count): "not input events: \(count.counted("byte")), where each event has 8"
-        }
-    }
-}
-
 struct FieldProgram: Hashable, Sendable {
     /// The slots for values that later steps need; a fixed number, so that a run allocates nothing for them.
-    typealias Slots = SIMD16<Int64>
-    static let slotCount = 16
+    typealias Slots = SIMD32<Int64>
+    static let slotCount = 32
+    /// The longest value in bytes, and the most elements of a list of objects.
+    static let (largestOutput, mostElements) = (64 << 10, 255)
 
     struct Step: Hashable, Sendable {
         var condition: Condition?
-        var source: Source
+        var work: Work
         /// Keeps the number read for later steps.
         var slot: Int?
         /// Nil for fields that only control others.
         var output: Output?
-        var repeats = false
+        var repeats = Repetition.once
+        /// The step to go on with where the condition does not hold.
+        var next: Int
     }
 
-    struct Condition: Hashable, Sendable {
+    enum Work: Hashable, Sendable {
+        case read(Source)
+        case control(Control)
+    }
+
+    /// How often a field or a group stands in a message.
+    enum Repetition: Hashable, Sendable {
+        case once
+        /// Until no bytes are left.
+        case toEnd
+        case times(Int)
+        /// As a number says that was read above.
+        case counted(Reference)
+    }
+
+    /// Bits of a number that a slot keeps.
+    struct Reference: Hashable, Sendable {
         var slot: Int
         var shift: Int
         var mask: Int64
+
+        func value(in slots: Slots) -> Int64 { slots[slot] >> shift & mask }
+    }
+
+    enum Condition: Hashable, Sendable {
+        case bits(BitCondition)
+        /// Bytes are left to read.
+        case left(isNegated: Bool)
+
+        func holds(in slots: Slots, left: Int) -> Bool {
+            switch self {
+            case .bits(let condition): condition.holds(in: slots)
+            case .left(let isNegated): (left > 0) != isNegated
+            }
+        }
+
+        /// True where both can never hold.
+        func excludes(_ other: Condition) -> Bool {
+            switch (self, other) {
+            case (.bits(let one), .bits(let two)): one.excludes(two)
+            case (.left(let one), .left(let two)): one != two
+            case (.bits, .left), (.left, .bits): false
+            }
+        }
+    }
+
+    struct BitCondition: Hashable, Sendable {
+        var subject: Reference
         /// The required value; nil requires any value but zero.
         var equals: Int64?
         var isNegated: Bool
 
         func holds(in slots: Slots) -> Bool {
-            let value = slots[slot] >> shift & mask
+            let value = subject.value(in: slots)
             return (equals.map { value == $0 } ?? (value != 0)) != isNegated
         }
 
-        /// True where both can never hold.
-        func excludes(_ other: Condition) -> Bool {
+        func excludes(_ other: BitCondition) -> Bool {
             var opposite = other
             opposite.isNegated.toggle()
             if self == opposite { return true }
@@ -74,7 +85,7 @@ struct FieldProgram: Hashable, Sendable {
             guard let equals, let theirs = other.equals, equals != theirs, !isNegated, !other.isNegated else {
                 return false
             }
-            return (slot, shift, mask) == (other.slot, other.shift, other.mask)
+            return subject == other.subject
         }
     }
 
@@ -82,11 +93,50 @@ struct FieldProgram: Hashable, Sendable {
         case integer(width: Int, isSigned: Bool, isBigEndian: Bool)
         case shortFloat(isBigEndian: Bool)
         case longFloat(isBigEndian: Bool)
-        /// `length` nil reads to the end.
-        case text(length: Int?)
-        case bytes(length: Int?)
+        case binaryFloat(width: Int, isBigEndian: Bool)
+        case text(Extent)
+        case bytes(Extent)
+        case uuid(length: Int, isReversed: Bool)
+        case address(isReversed: Bool)
+        case time(TimeForm, isBigEndian: Bool)
         /// Bits of a number kept earlier; reads no bytes.
-        case bits(slot: Int, shift: Int, mask: Int64)
+        case bits(Reference)
+        /// Bits of several, at a place in the table; reads no bytes.
+        case joined(table: Int)
+        /// Bits from wherever the last run of bits ended.
+        case run(width: Int, isSigned: Bool, isHighFirst: Bool)
+    }
+
+    /// How far a text or bytes go.
+    enum Extent: Hashable, Sendable {
+        case toEnd
+        case length(Int)
+        case counted(Reference)
+        /// Up to these bytes, at a place in the table, which are read and not shown.
+        case until(table: Int)
+    }
+
+    /// What leads through groups, variants and records. Each leads to steps by their place, so that a run never calls itself.
+    enum Control: Hashable, Sendable {
+        case beginObject(clearing: UInt32)
+        case endObject(isShown: Bool)
+        /// The loop's number, and the step after the list.
+        case beginList(loop: Int, end: Int)
+        case beginItem(clearing: UInt32, isShown: Bool)
+        case endItem(loop: Int, start: Int, isShown: Bool)
+        /// Goes on where the pattern fits, otherwise with another step.
+        case variant(pattern: Int, clearing: UInt32, otherwise: Int)
+        case goOn(at: Int)
+        case noVariant
+        case beginRecords
+        case record(table: Int)
+        case endRecord(start: Int)
+        case endRecords
+        case endRun
+        case check(Int)
+        case text(Int)
+        /// All that is left is for a named decoder.
+        case handOver(DecoderName)
     }
 
     struct Output: Hashable, Sendable {
@@ -102,6 +152,14 @@ struct FieldProgram: Hashable, Sendable {
         case words(table: Int)
         /// value × `numerator` / `denominator`, rounded to `decimals`, `power` being 10^decimals.
         case scaled(numerator: Double, denominator: Double, decimals: Int, power: Double)
+        /// A place among the forms of numbers.
+        case number(Int)
+    }
+
+    /// A part of a number that is put together from several.
+    struct Piece: Hashable, Sendable {
+        var part: Reference
+        var width: Int
     }
 
     /// Only plain numbers, so that a run counts no references; bytes and names are kept beside.
@@ -110,22 +168,52 @@ struct FieldProgram: Hashable, Sendable {
     var keys: [UInt8] = []
     /// JSON names by value.
     var words: [[Int64: [UInt8]]] = []
+    var numbers: [NumberForm] = []
+    var joints: [[Piece]] = []
+    var endMarks: [[UInt8]] = []
+    var patterns: [BytePattern] = []
+    var records: [RecordTable] = []
+    var checks: [CheckForm] = []
+    var texts: [TextProgram] = []
+    /// Made of two messages, when they are heard.
+    var rates: [Rate] = []
+
+    /// What a run came to: an object, or bytes that a named decoder is to read.
+    enum Outcome: Hashable, Sendable {
+        case written
+        case handedOver(DecoderName, from: Int, to: Int)
+    }
 
     /// Appends the object for `bytes` to `json`. Throws where they are too short, too long or not text; the text appended
     /// by then stays.
-    func run(over bytes: [UInt8], into json: inout [UInt8]) throws(DecodeFault) {
+    @discardableResult
+    func run(over bytes: [UInt8], into json: inout [UInt8]) throws(DecodeFault) -> Outcome {
         var cursor = FieldCursor(bytes: bytes, appendingTo: &json)
         defer { json = cursor.json }
+        try run(&cursor)
+        return cursor.outcome
+    }
+
+    func run(_ cursor: inout FieldCursor) throws(DecodeFault) {
+        var place = 0
         // In place: a step is large.
-        for index in steps.indices where steps[index].condition?.holds(in: cursor.slots) ?? true {
-            if steps[index].repeats {
-                try cursor.readRepeated(steps[index], of: self)
-            } else {
-                cursor.openField(steps[index].output, of: self)
-                try cursor.read(steps[index], of: self)
+        while place < steps.count {
+            if let condition = steps[place].condition, !condition.holds(in: cursor.slots, left: cursor.left) {
+                place = steps[place].next
+                continue
+            }
+            switch steps[place].work {
+            case .control(let control): place = try cursor.follow(control, at: place, of: self)
+            case .read(let source):
+                if steps[place].repeats == .once {
+                    cursor.openField(steps[place].output, of: self)
+                    try cursor.read(source, steps[place], of: self)
+                } else {
+                    try cursor.readRepeated(source, steps[place], of: self)
+                }
+                place += 1
             }
         }
-        if cursor.left > 0 { throw DecodeFault.trailing(count: cursor.left) }
-        cursor.json.append(UInt8(ascii: "}"))
+        try cursor.conclude()
     }
 }

@@ -17,16 +17,37 @@ struct ChannelProgram: Hashable, Sendable {
     }
 
     var channel: Channel
-    var check: MessageCheck?
+    var check: CheckForm?
     var form: Form
     /// Empty where the format has no fields.
     var program = FieldProgram()
 
+    /// The bytes that the fields see. Throws where the check is missing or wrong.
+    private func checked(_ bytes: [UInt8]) throws(DecodeFault) -> [UInt8] {
+        guard let check else { return bytes }
+        return Array(bytes[..<(try check.verifiedEnd(of: bytes[...]))])
+    }
+
+    /// The bytes that a named decoder is to read; nil where none is named, or a fault keeps them.
+    func handover(of bytes: [UInt8]) -> (name: DecoderName, bytes: [UInt8])? {
+        var scratch: [UInt8] = []
+        guard form == .fields, let checked = try? checked(bytes),
+            case .handedOver(let name, let from, let to)? = try? program.run(over: checked, into: &scratch)
+        else { return nil }
+        return (name, Array(checked[from..<to]))
+    }
+
+    /// What rates a message makes, as members of its object.
+    func rates(of bytes: [UInt8], at now: Instant, after memory: inout RateMemory) -> [UInt8] {
+        guard !program.rates.isEmpty, let checked = try? checked(bytes) else { return [] }
+        return program.rates(of: checked, at: now, after: &memory.counts[channel, default: [:]])
+    }
+
     /// Appends the object for `bytes` to `json`; false where there is none. Throws where the bytes do not fit the profile.
     func run(over bytes: [UInt8], into json: inout [UInt8]) throws(DecodeFault) -> Bool {
-        let checked = if let check { try check.verified(bytes) } else { bytes }
+        let checked = try checked(bytes)
         switch form {
-        case .fields: try program.run(over: checked, into: &json)
+        case .fields: return try program.run(over: checked, into: &json) == .written
         case .inputEvents: try InputEventList.run(over: checked, into: &json)
         case .none: return false
         }
@@ -45,9 +66,55 @@ public struct Profile: Hashable, Sendable {
         public var services: [BluetoothUUID] = []
         public var namePrefix: String?
         public var properties: [Property] = []
+        /// One of them must be in what it broadcasts.
+        public var broadcasts: [Broadcast] = []
 
         /// How many properties must match; of two profiles that match, the more specific one is used.
-        var weight: Int { services.count + properties.count + (namePrefix == nil ? 0 : 1) }
+        var weight: Int {
+            services.count + properties.count + (namePrefix == nil ? 0 : 1)
+                + (broadcasts.map { 1 + $0.pattern.weight }.min() ?? 0)
+        }
+
+        func fits(
+            services found: Set<BluetoothUUID>, name: String?, properties given: [(String, String)],
+            advertisement: [UInt8]?
+        ) -> Bool {
+            if let prefix = namePrefix, !(name ?? "").hasPrefix(prefix) { return false }
+            return services.allSatisfy(found.contains)
+                && properties.allSatisfy { wanted in given.contains { $0 == (wanted.name, wanted.value) } }
+                && (broadcasts.isEmpty || advertisement.map { fits($0) } ?? false)
+        }
+
+        private func fits(_ advertisement: [UInt8]) -> Bool {
+            var structures = AdvertisementStructures(advertisement)
+            while let structure = try? structures.next() {
+                if broadcasts.contains(where: { $0.fits(structure) }) { return true }
+            }
+            return false
+        }
+    }
+
+    /// A part of a broadcast by which a device is known.
+    public struct Broadcast: Hashable, Sendable {
+        public var part: AdvertisementPart
+        var pattern: BytePattern
+
+        func fits(_ structure: AdvertisementStructures.Structure) -> Bool {
+            switch part {
+            case .anyManufacturerData:
+                guard case .manufacturerData = structure.part else { return false }
+                return pattern.fits(structure.whole)
+            case .serviceData, .manufacturerData: return part == structure.part && pattern.fits(structure.data)
+            }
+        }
+    }
+
+    /// How the notifications of one characteristic become messages.
+    public struct ChannelFraming: Hashable, Sendable {
+        public var channel: Channel
+        public var framing: Framing
+        /// The longest message in bytes.
+        public var limit: Int
     }
 
     /// The folder's name.
@@ -68,10 +135,19 @@ public struct Profile: Hashable, Sendable {
     /// Only a few: a linear search is faster than hashing a channel.
     var programs: [ChannelProgram]
     var advertisement: AdvertisementProgram
+    /// Of `notify` and `readAtConnect`, what a device may lack: it was included with a service.
+    public var optional: Set<BluetoothUUID> = []
+    /// Of characteristics whose messages come in pieces.
+    public var framings: [ChannelFraming] = []
+    public var ask = AskPlan()
+}
 
-    func matches(services: Set<BluetoothUUID>, name: String?, properties: [(String, String)]) -> Bool {
-        if let prefix = match.namePrefix, !(name ?? "").hasPrefix(prefix) { return false }
-        return match.services.allSatisfy(services.contains)
-            && match.properties.allSatisfy { wanted in properties.contains { $0 == (wanted.name, wanted.value) } }
-    }
+/// What devices are matched against: all that is read of a profile at start.
+public struct ProfileHead: Hashable, Sendable {
+    public var name: String
+    public var title: String
+    public var kind: SourceKind
+    public var match: Profile.Match
+    /// Of an accessory.
+    public var node: AccessoryNode?
 }

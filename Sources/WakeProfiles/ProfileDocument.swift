@@ -2,17 +2,21 @@
 import WakeModel
 
 enum ProfileDocument {
-    static let peripheralKeys = ["notify", "read", "characteristics", "advertisement"]
-    static let keys = ["name", "title", "mode", "match"] + peripheralKeys + ["streams"] + accessoryKeys
-    static let matchKeys = ["services", "name_prefix", "properties"]
-    static let channelKeys = ["name", "fields"]
-    static let streamKeys = channelKeys + ["check"]
-    static let advertisementKeys = ["service_data", "manufacturer_data"]
+    static let peripheralKeys = ["include", "notify", "read", "characteristics", "advertisement"]
+    static let keys = ["name", "title", "mode", "match"] + peripheralKeys + ["streams", "ask"] + accessoryKeys
+    static let matchKeys = ["services", "name_prefix", "broadcast", "properties"]
+    static let broadcastKeys = ["company", "service_data"] + BytePattern.keys
+    static let streamKeys = ["name", "check", "derive"] + FieldCompiler.layoutKeys
+    static let channelKeys = streamKeys + ["framing"]
+    static let advertisementKeys = ["service_data", "manufacturer_data", "merge"]
 
     /// Throws every fault of the file, each with its place.
-    static func read(_ text: [UInt8], folder: String, file: String) throws(ConfigurationErrors) -> Profile {
+    /// - Parameter shared: definitions of characteristics that the profile takes where it lists them and has none.
+    static func read(
+        _ text: [UInt8], folder: String, file: String, shared: SharedCharacteristics = .none
+    ) throws(ConfigurationErrors) -> Profile {
         let report = ConfigurationReport(file: file)
-        let profile = profile(text, folder: folder, report: report)
+        let profile = profile(text, folder: folder, shared, report: report)
         try report.conclude()
         guard let profile else {
             throw ConfigurationErrors([ConfigurationError(file: file, sentence: "the profile cannot be read")])
@@ -20,27 +24,49 @@ enum ProfileDocument {
         return profile
     }
 
-    private static func profile(_ text: [UInt8], folder: String, report: ConfigurationReport) -> Profile? {
+    private static func profile(
+        _ text: [UInt8], folder: String, _ shared: SharedCharacteristics, report: ConfigurationReport
+    ) -> Profile? {
         guard
             let object = ConfigurationObject(
                 document: text, keys: keys, required: ["name", "title", "mode", "match"], report: report)
         else { return nil }
+        guard let head = head(of: object, folder: folder) else { return nil }
+        refuseMisplaced(in: object, kind: head.kind)
+        var profile = Profile(
+            name: head.name, title: head.title, kind: head.kind, match: head.match, notify: uuids("notify", of: object),
+            readAtConnect: uuids("read", of: object), accessory: nil, channelNames: [:], programs: [],
+            advertisement: advertisement(of: object))
+        include(object.words("include", of: "services", as: IncludedService.self) ?? [], in: &profile)
+        readChannels(of: object, into: &profile)
+        profile.takeShared(shared)
+        profile.ask = AskPlan(object, kind: head.kind)
+        if head.kind == .externalAccessory { profile.accessory = accessory(of: object) }
+        return profile
+    }
+
+    /// What a device is matched against. Nil, and reported, where it cannot be read.
+    static func head(of object: ConfigurationObject, folder: String) -> ProfileHead? {
         let name = object.text("name")
         if let name, name != folder { object.refuse("name", expected: "\"\(folder)\", the name of its folder") }
         let title = object.text("title")
         guard let kind = object.word("mode", as: SourceKind.self) else { return nil }
         let match = match(object, kind: kind)
-        refuseMisplaced(in: object, kind: kind)
-        let notify = uuids("notify", of: object)
-        let read = uuids("read", of: object)
-        let channels = channels(of: object, kind: kind)
-        let advertisement = advertisement(of: object)
-        let accessory = kind == .externalAccessory ? accessory(of: object) : nil
         guard let name, let title, let match else { return nil }
-        return Profile(
-            name: name, title: title, kind: kind, match: match, notify: notify, readAtConnect: read,
-            accessory: accessory, channelNames: channels.names, programs: channels.programs,
-            advertisement: advertisement)
+        return ProfileHead(name: name, title: title, kind: kind, match: match)
+    }
+
+    private static func include(_ services: [IncludedService], in profile: inout Profile) {
+        for service in services {
+            for uuid in service.notify where !profile.notify.contains(uuid) {
+                profile.notify.append(uuid)
+                profile.optional.insert(uuid)
+            }
+            for uuid in service.read where !profile.readAtConnect.contains(uuid) {
+                profile.readAtConnect.append(uuid)
+                profile.optional.insert(uuid)
+            }
+        }
     }
 
     /// Keys of the other mode. For channels the sentence names the key to write instead.
@@ -60,6 +86,7 @@ enum ProfileDocument {
         let isOfBluetooth = kind == .bluetoothCentral || isCalled(object)
         let misplaced =
             (isOfUdev ? ["name_prefix"] : ["properties"]) + (isOfBluetooth ? [] : ["services"])
+            + (kind == .bluetoothCentral ? [] : ["broadcast"])
         let place = isCalled(object) ? "node \"rfcomm\"" : "mode \"\(kind.rawValue)\""
         let advice = isCalled(object) ? "match by services or name_prefix" : "remove it or change the mode"
         for key in misplaced where match.has(key) {
@@ -73,6 +100,7 @@ enum ProfileDocument {
         var match = Profile.Match()
         match.services = uuids("services", of: found)
         match.namePrefix = found.text("name_prefix")
+        match.broadcasts = broadcasts(of: found)
         if let properties = found.object("properties", keys: nil) {
             match.properties = properties.keys.compactMap { name in
                 properties.text(name).map { Profile.Match.Property(name: name, value: $0) }
@@ -83,6 +111,31 @@ enum ProfileDocument {
                 "match asks for nothing and would match every device; name one of \(matchKeys.joined(separator: ", "))")
         }
         return match
+    }
+
+    private static func broadcasts(of match: ConfigurationObject) -> [Profile.Broadcast] {
+        (match.objects("broadcast", keys: broadcastKeys) ?? []).compactMap { object in
+            let part: AdvertisementPart? =
+                if object.has("company"), !object.has("service_data") {
+                    object.read("company", expected: "a company such as \"0499\", or \"any\"") { value in
+                        value.string.flatMap { self.part("manufacturer_data", $0) }
+                    }
+                } else if object.has("service_data"), !object.has("company") {
+                    object.read("service_data", expected: "a Bluetooth UUID such as \"fcd2\"") { value in
+                        value.string.flatMap { self.part("service_data", $0) }
+                    }
+                } else {
+                    nil
+                }
+            if object.has("company") == object.has("service_data") {
+                object.add("\(object.path) needs either company or service_data")
+            }
+            let pattern = BytePattern(object)
+            if part == .anyManufacturerData, pattern == BytePattern() {
+                object.add("\(object.path) fits every broadcast with data of a company; write starts, length or at")
+            }
+            return part.map { Profile.Broadcast(part: $0, pattern: pattern) }
+        }
     }
 
     private static func uuids(_ key: String, of object: ConfigurationObject) -> [BluetoothUUID] {
@@ -99,17 +152,18 @@ extension ProfileDocument {
     private static func advertisement(of object: ConfigurationObject) -> AdvertisementProgram {
         var advertisement = AdvertisementProgram()
         guard let found = object.object("advertisement", keys: advertisementKeys) else { return advertisement }
-        for key in advertisementKeys {
+        advertisement.isMerged = found.flag("merge") ?? false
+        for key in advertisementKeys where key != "merge" {
             guard let list = found.object(key, keys: nil) else { continue }
             for name in list.keys {
                 guard let part = part(key, name) else {
                     let example =
-                        key == "service_data" ? "a Bluetooth UUID such as \"181a\"" : "a company such as \"0499\""
+                        key == "service_data"
+                        ? "a Bluetooth UUID such as \"181a\"" : "a company such as \"0499\", or \"any\""
                     list.add("\(list.path) has the key \"\(name)\", expected \(example)", at: name)
                     continue
                 }
-                guard let entry = list.object(name, keys: ["fields"], required: ["fields"]),
-                    let program = program(of: entry)
+                guard let entry = list.object(name, keys: FieldCompiler.layoutKeys), let program = program(of: entry)
                 else { continue }
                 advertisement.entries.append(.init(part: part, program: program))
             }
@@ -117,9 +171,11 @@ extension ProfileDocument {
         return advertisement
     }
 
+    /// `any` is every company: the number is data then.
     /// Companies by their four hexadecimal digits, as the Bluetooth SIG lists them.
     private static func part(_ key: String, _ name: String) -> AdvertisementPart? {
         if key == "service_data" { return BluetoothUUID(name).map { .serviceData($0) } }
+        if name == "any" { return .anyManufacturerData }
         guard let bytes = [UInt8](hexadecimal: name), bytes.count == 2 else { return nil }
         return .manufacturerData(UInt16(bytes[0]) << 8 | UInt16(bytes[1]))
     }
@@ -127,16 +183,14 @@ extension ProfileDocument {
 
 /// Channels and their field lists.
 extension ProfileDocument {
-    private typealias Channels = (names: [Channel: String], programs: [ChannelProgram])
-
-    private static func channels(of object: ConfigurationObject, kind: SourceKind) -> Channels {
-        var channels: Channels = ([:], [])
+    private static func readChannels(of object: ConfigurationObject, into profile: inout Profile) {
+        let kind = profile.kind
         let (fitting, misplaced) =
             kind == .bluetoothCentral ? ("characteristics", "streams") : ("streams", "characteristics")
         if object.has(misplaced) {
             object.add("\(misplaced) does not fit mode \"\(kind.rawValue)\"; write \(fitting)", at: misplaced)
         }
-        guard let list = object.object(fitting, keys: nil) else { return channels }
+        guard let list = object.object(fitting, keys: nil) else { return }
         for key in list.keys {
             guard let channel = channel(key, kind: kind) else {
                 let example =
@@ -145,42 +199,55 @@ extension ProfileDocument {
                 list.add("\(list.path) has the key \"\(key)\", expected \(example)", at: key)
                 continue
             }
-            guard let entry = entry(key, of: list, kind: kind) else { continue }
-            channels.names[channel] = entry.text("name")
-            guard let program = channelProgram(channel, entry) else { continue }
-            channels.programs.append(program)
+            let keys = kind == .bluetoothCentral ? channelKeys : streamKeys
+            // A stream may have only a name: its bytes are raw then, and the profile still says which node it needs.
+            guard let entry = list.object(key, keys: keys, required: ["name"]) else { continue }
+            read(entry, of: channel, into: &profile)
         }
-        return channels
     }
 
-    /// A stream may have only a name: its bytes are raw then, and the profile still says which node it needs.
-    private static func entry(_ key: String, of list: ConfigurationObject, kind: SourceKind) -> ConfigurationObject? {
-        kind == .bluetoothCentral
-            ? list.object(key, keys: channelKeys, required: channelKeys)
-            : list.object(key, keys: streamKeys, required: ["name"])
+    static func read(_ entry: ConfigurationObject, of channel: Channel, into profile: inout Profile) {
+        profile.channelNames[channel] = entry.text("name")
+        if profile.kind == .bluetoothCentral, let (framing, limit) = framing(of: entry) {
+            refuseSilence(framing, in: entry)
+            profile.framings.append(.init(channel: channel, framing: framing, limit: limit))
+        }
+        if let program = channelProgram(channel, entry) { profile.programs.append(program) }
+    }
+
+    /// Notifications are packets already: nothing measures the silence between them.
+    private static func refuseSilence(_ framing: Framing, in entry: ConfigurationObject) {
+        switch framing {
+        case .none, .idle:
+            entry.add(
+                "\(entry.path(of: "framing")) cannot be of this kind on a characteristic; leave it out to get each notification",
+                at: "framing")
+        case .line, .delimiter, .lengthPrefix, .fixed, .slip, .cobs, .hdlc, .marked: break
+        }
     }
 
     private static func channelProgram(_ channel: Channel, _ entry: ConfigurationObject) -> ChannelProgram? {
-        let check = entry.word("check", as: MessageCheck.self)
+        let check = CheckForm.read("check", of: entry)
         if channel == .input, entry.has("check") {
             entry.add("\(entry.path(of: "check")) does not fit input events, which carry none; remove it", at: "check")
         }
-        if entry.has("fields") {
+        if channel.isOfBluetooth || FieldCompiler.layoutKeys.contains(where: { entry.has($0) }) {
             return program(of: entry).map { ChannelProgram(channel: channel, check: check, form: .fields, program: $0) }
+        }
+        if entry.has("derive") {
+            entry.add("\(entry.path(of: "derive")) needs fields, whose numbers it counts", at: "derive")
         }
         if channel == .input { return ChannelProgram(channel: channel, form: .inputEvents) }
         return check.map { ChannelProgram(channel: channel, check: $0, form: .none) }
     }
 
     private static func program(of entry: ConfigurationObject) -> FieldProgram? {
-        guard let fields = entry.objects("fields", keys: FieldDocument.keys, required: ["name", "type"]) else {
-            return nil
-        }
-        if fields.isEmpty, entry.report.errors.isEmpty {
+        let program = FieldCompiler.compile(entry)
+        if let program, program.steps.isEmpty {
             entry.add(
                 "\(entry.path(of: "fields")) is empty; leave \(entry.path) out to get raw bytes only", at: "fields")
         }
-        return FieldCompiler.compile(fields)
+        return program
     }
 
     static func channel(_ key: String, kind: SourceKind) -> Channel? {
@@ -210,7 +277,7 @@ extension ProfileDocument {
     }
 
     /// The named node, or else the one whose streams are listed.
-    private static func node(of object: ConfigurationObject) -> AccessoryNode? {
+    static func node(of object: ConfigurationObject) -> AccessoryNode? {
         let streams = streamNodes(of: object)
         guard object.has("node") else { return node(telling: streams, in: object) }
         guard let node = object.word("node", as: AccessoryNode.self) else { return nil }
@@ -306,21 +373,22 @@ extension AccessoryNode {
 // The key `framing` of a profile: how the bytes of a serial accessory become messages.
 extension ProfileDocument {
     static let framingKeys = [
-        "kind", "limit", "delimiter", "start", "offset", "size", "endian", "extra", "length", "gap",
+        "kind", "limit", "delimiter", "tail", "start", "offset", "size", "endian", "extra", "length", "gap",
     ]
 
     enum FramingKind: String, CaseIterable {
         case none, line, delimiter
         case lengthPrefix = "length-prefix"
-        case fixed, idle, slip, cobs
+        case fixed, idle, slip, cobs, hdlc
 
         /// The keys that may stand beside it.
         var keys: [String] {
             switch self {
-            case .none, .line, .slip, .cobs: ["limit"]
-            case .delimiter: ["delimiter", "limit"]
+            case .none, .slip, .cobs, .hdlc: ["limit"]
+            case .line: ["start", "limit"]
+            case .delimiter: ["delimiter", "start", "tail", "limit"]
             case .lengthPrefix: ["start", "offset", "size", "endian", "extra", "limit"]
-            case .fixed: ["length"]
+            case .fixed: ["start", "length"]
             case .idle: ["gap", "limit"]
             }
         }
@@ -328,7 +396,7 @@ extension ProfileDocument {
         /// The keys that must stand beside it.
         var required: String? {
             switch self {
-            case .none, .line, .slip, .cobs: nil
+            case .none, .line, .slip, .cobs, .hdlc: nil
             case .delimiter: "delimiter"
             case .lengthPrefix: "size"
             case .fixed: "length"
@@ -343,14 +411,38 @@ extension ProfileDocument {
 
     /// Nil where the key is absent; nil and reported where it cannot be read.
     static func framing(of object: ConfigurationObject) -> (framing: Framing, limit: Int)? {
-        guard let found = object.object("framing", keys: framingKeys, required: ["kind"]),
-            let kind = found.word("kind", as: FramingKind.self)
-        else { return nil }
+        if case .array? = object.value("framing") { return framings(of: object) }
+        guard let found = object.object("framing", keys: framingKeys, required: ["kind"]) else { return nil }
+        return framing(in: found)
+    }
+
+    /// Several, each with a mark at its start: the one that begins first is a message's.
+    private static func framings(of object: ConfigurationObject) -> (framing: Framing, limit: Int)? {
+        guard let list = object.objects("framing", keys: framingKeys, required: ["kind"]) else { return nil }
+        if list.isEmpty { object.add("\(object.path(of: "framing")) is empty; leave it out", at: "framing") }
+        var (forms, most): ([Framing.Marked], Int) = ([], 0)
+        for found in list {
+            guard let (framing, limit) = framing(in: found) else { return nil }
+            switch framing {
+            case .marked(let marked): forms += marked
+            case .lengthPrefix(let form) where !form.start.isEmpty:
+                forms.append(.init(start: form.start, rest: .length(form)))
+            case .none, .line, .delimiter, .lengthPrefix, .fixed, .idle, .slip, .cobs, .hdlc:
+                found.add("\(found.path) needs start: of several framings each begins with a mark of its own")
+                return nil
+            }
+            most = max(most, limit)
+        }
+        return (.marked(forms), most)
+    }
+
+    private static func framing(in found: ConfigurationObject) -> (framing: Framing, limit: Int)? {
+        guard let kind = found.word("kind", as: FramingKind.self) else { return nil }
         refuseKeys(that: kind, doesNotKnow: found)
         let limit = found.integer("limit", in: 1...longestMessage) ?? defaultLimit
         guard let framing = framing(kind, of: found, limit: limit) else { return nil }
         // All messages have this length, so the longest has it too.
-        if case .fixed(let length) = framing { return (framing, length) }
+        if kind == .fixed, let length = found.integer("length", in: 1...longestMessage) { return (framing, length) }
         return (framing, limit)
     }
 
@@ -371,14 +463,39 @@ extension ProfileDocument {
     private static func framing(_ kind: FramingKind, of object: ConfigurationObject, limit: Int) -> Framing? {
         switch kind {
         case .none: .some(.none)
-        case .line: .line
-        case .delimiter: mark("delimiter", of: object).map { .delimiter($0) }
+        case .line: start(of: object).map { marked($0, .line) } ?? .line
+        case .delimiter: delimiter(of: object)
         case .lengthPrefix: lengthPrefix(of: object, limit: limit).map { .lengthPrefix($0) }
-        case .fixed: object.integer("length", in: 1...longestMessage).map { .fixed($0) }
+        case .fixed: fixed(of: object)
         case .idle: object.span("gap", in: .milliseconds(1) ... .seconds(60)).map { .idle($0) }
         case .slip: .slip
         case .cobs: .cobs
+        case .hdlc: .hdlc
         }
+    }
+
+    private static func start(of object: ConfigurationObject) -> [UInt8]? { mark("start", of: object) }
+
+    private static func marked(_ start: [UInt8], _ rest: Framing.Marked.Rest) -> Framing {
+        .marked([.init(start: start, rest: rest)])
+    }
+
+    private static func delimiter(of object: ConfigurationObject) -> Framing? {
+        guard let mark = mark("delimiter", of: object) else { return nil }
+        let tail = object.integer("tail", in: 1...64)
+        if tail == nil, !object.has("start") { return .delimiter(mark) }
+        return marked(start(of: object) ?? [], .delimiter(mark, tail: tail))
+    }
+
+    private static func fixed(of object: ConfigurationObject) -> Framing? {
+        guard let length = object.integer("length", in: 1...longestMessage) else { return nil }
+        guard let start = start(of: object) else { return .fixed(length) }
+        if start.count > length {
+            object.add(
+                "\(object.path(of: "length")) is \(length), expected at least the \(start.count) of start", at: "length"
+            )
+        }
+        return marked(start, .fixed(length))
     }
 
     private static func lengthPrefix(of object: ConfigurationObject, limit: Int) -> Framing.LengthPrefix? {
@@ -403,6 +520,15 @@ extension ProfileDocument {
             guard case .string(let text) = value, let bytes = [UInt8](hexadecimal: text), (1...16).contains(bytes.count)
             else { return nil }
             return bytes
+        }
+    }
+}
+
+extension Channel {
+    fileprivate var isOfBluetooth: Bool {
+        switch self {
+        case .characteristic: true
+        case .fragment, .report, .stream: false
         }
     }
 }

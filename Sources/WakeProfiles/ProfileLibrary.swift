@@ -18,8 +18,7 @@ public struct ProfileLibrary: Sendable {
     }
 
     /// Changed and removed profiles keep their index: devices that are present go on with them.
-    private var profiles: [Profile] = []
-    private var decoders: [ProfileDecoder] = []
+    private var entries: [ProfileEntry] = []
     /// The profiles that devices get from now on.
     private var byName: [String: ProfileIndex] = [:]
     /// The text and place of each profile, by name, so that an unchanged file is recognised.
@@ -41,21 +40,40 @@ public struct ProfileLibrary: Sendable {
         public var isEmpty: Bool { updated.isEmpty && dropped.isEmpty }
     }
 
+    /// How much of a profile is read when it is loaded.
+    public enum Reading: Sendable {
+        /// All of it: every fault is told, and a profile that has one is left out.
+        case whole
+        /// What devices are matched against. The rest is read when a device needs it; see ``lateFaults``.
+        case whenNeeded
+    }
+
     /// Loads the profiles; leaves out one with a fault, and reports each fault.
-    public static func load(_ sources: [Source]) -> (library: ProfileLibrary, errors: [ConfigurationError]) {
+    /// - Parameter shared: definitions of characteristics, named by UUID.
+    public static func load(
+        _ sources: [Source], shared: [Source] = [], reading: Reading = .whole
+    ) -> (library: ProfileLibrary, errors: [ConfigurationError]) {
         var library = ProfileLibrary()
-        let changes = library.update(with: sources)
+        let changes = library.update(with: sources, shared: shared, reading: reading)
         return (library, changes.errors)
     }
 
+    /// Faults that came to light when a device needed the rest of a profile: what it says is raw.
+    public var lateFaults: [ConfigurationError] { alphabetical.flatMap { entries[$0.rawValue].faults } }
+
     /// Replaces all profiles. One with a fault is reported and stays as it was, and so do those of `kept`.
     /// Indices that were given stay valid.
-    public mutating func update(with sources: [Source], keeping kept: Set<String> = []) -> Changes {
+    public mutating func update(
+        with sources: [Source], shared definitions: [Source] = [], keeping kept: Set<String> = [],
+        reading: Reading = .whole
+    ) -> Changes {
+        let shared = SharedCharacteristics(definitions)
         var changes = Changes()
+        if reading == .whole { changes.errors = shared.faults }
         var present = kept
         for source in sources.sorted(by: { $0.name < $1.name }) {
             if present.insert(source.name).inserted {
-                load(source, &changes)
+                load(source, shared, reading, &changes)
             } else {
                 let sentence = "a profile named \"\(source.name)\" is loaded already; rename one of the two"
                 changes.errors.append(ConfigurationError(file: source.file, sentence: sentence))
@@ -70,21 +88,33 @@ public struct ProfileLibrary: Sendable {
         return changes
     }
 
-    private mutating func load(_ source: Source, _ changes: inout Changes) {
-        let text = (hash: Self.hash(of: source.text), file: source.file)
+    private mutating func load(
+        _ source: Source, _ shared: SharedCharacteristics, _ reading: Reading, _ changes: inout Changes
+    ) {
+        let text = (hash: Self.hash(of: source.text) ^ shared.hash, file: source.file)
         guard texts[source.name]?.hash != text.hash else {
             texts[source.name] = text
             return
         }
         do throws(ConfigurationErrors) {
-            add(try ProfileDocument.read(source.text, folder: source.name, file: source.file))
+            add(try Self.entry(of: source, shared, reading))
             texts[source.name] = text
             changes.updated.append(source.name)
         } catch { changes.errors += error.located(in: source.text).all }
     }
 
+    private static func entry(
+        of source: Source, _ shared: SharedCharacteristics, _ reading: Reading
+    ) throws(ConfigurationErrors) -> ProfileEntry {
+        if reading == .whenNeeded, let head = try ProfileSkimmer.head(of: source) {
+            return ProfileEntry(head, of: source, shared)
+        }
+        return ProfileEntry(
+            whole: try ProfileDocument.read(source.text, folder: source.name, file: source.file, shared: shared))
+    }
+
     /// Hashes eight bytes at a time: byte by byte, hashing would take longer than reading the texts.
-    private static func hash(of text: [UInt8]) -> Int {
+    static func hash(of text: [UInt8]) -> Int {
         var hasher = Hasher()
         hasher.combine(text.count)
         for start in stride(from: 0, to: text.count, by: 8) {
@@ -95,51 +125,60 @@ public struct ProfileLibrary: Sendable {
         return hasher.finalize()
     }
 
-    private mutating func add(_ profile: Profile) {
-        byName[profile.name] = ProfileIndex(rawValue: profiles.count)
-        profiles.append(profile)
-        decoders.append(ProfileDecoder(profile))
+    private mutating func add(_ entry: ProfileEntry) {
+        byName[entry.head.name] = ProfileIndex(rawValue: entries.count)
+        entries.append(entry)
     }
 
     private mutating func arrange() {
         alphabetical = byName.sorted { $0.key < $1.key }.map(\.value)
         matchOrder = alphabetical.sorted {
-            let (left, right) = (self[$0], self[$1])
+            let (left, right) = (head($0), head($1))
             return (right.match.weight, left.name) < (left.match.weight, right.name)
         }
     }
 
-    /// The profile at an index of this library.
-    public subscript(index: ProfileIndex) -> Profile { profiles[index.rawValue] }
+    /// The profile at an index of this library, read whole.
+    public subscript(index: ProfileIndex) -> Profile { entries[index.rawValue].profile }
+
+    /// What devices are matched against, which costs nothing to ask.
+    public func head(_ index: ProfileIndex) -> ProfileHead { entries[index.rawValue].head }
+    public var heads: [ProfileHead] { alphabetical.map { head($0) } }
 
     /// All names, in alphabetical order.
-    public var names: [String] { all.map(\.name) }
+    public var names: [String] { heads.map(\.name) }
+    /// All of them, read whole.
     public var all: [Profile] { alphabetical.map { self[$0] } }
     /// The profiles whose files are below this folder.
     public func names(below folder: String) -> [String] {
         texts.filter { $0.value.file.hasPrefix(folder + "/") }.keys.sorted()
     }
-    public func name(_ index: ProfileIndex) -> String { self[index].name }
+    public func name(_ index: ProfileIndex) -> String { head(index).name }
     public func index(named name: String) -> ProfileIndex? { byName[name] }
 
     /// The most specific profile that matches a device; `properties` are udev's (ID_VENDOR_ID and others).
+    /// - Parameter advertisement: what the device broadcasts, as AD structures.
     public func match(
-        kind: SourceKind, services: [BluetoothUUID] = [], name: String? = nil, properties: [(String, String)] = []
+        kind: SourceKind, services: [BluetoothUUID] = [], name: String? = nil, properties: [(String, String)] = [],
+        advertisement: [UInt8]? = nil
     ) -> ProfileIndex? {
         let services = Set(services)
         return matchOrder.first { index in
-            self[index].kind == kind && self[index].matches(services: services, name: name, properties: properties)
+            let head = head(index)
+            return head.kind == kind
+                && head.match.fits(
+                    services: services, name: name, properties: properties, advertisement: advertisement)
         }
     }
 
     /// The most specific accessory profile that matches a udev device and that `isFitting` accepts.
     public func matchAccessory(
-        properties: [String: String], where isFitting: (Profile) -> Bool
+        properties: [String: String], where isFitting: (ProfileHead) -> Bool
     ) -> ProfileIndex? {
         matchOrder.first { index in
-            let profile = self[index]
-            return profile.kind == .externalAccessory && isFitting(profile)
-                && profile.match.properties.allSatisfy { properties[$0.name] == $0.value }
+            let head = head(index)
+            return head.kind == .externalAccessory && isFitting(head)
+                && head.match.properties.allSatisfy { properties[$0.name] == $0.value }
         }
     }
 
@@ -155,5 +194,5 @@ public struct ProfileLibrary: Sendable {
     }
 
     /// The decoder of the profile, for callers that decode every event.
-    public func decoder(_ index: ProfileIndex) -> ProfileDecoder { decoders[index.rawValue] }
+    public func decoder(_ index: ProfileIndex) -> ProfileDecoder { entries[index.rawValue].decoder }
 }

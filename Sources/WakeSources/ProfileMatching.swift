@@ -22,14 +22,14 @@ extension ProfileLibrary {
     }
 
     /// Where accessories are listened for: sensors and batteries, which talk every few seconds, only where a profile asks.
-    var subsystems: [String] { Set(UdevRecord.nodeSubsystems + all.compactMap(\.subsystem)).sorted() }
+    var subsystems: [String] { Set(UdevRecord.nodeSubsystems + heads.compactMap(\.subsystem)).sorted() }
 }
 
-extension Profile {
+extension ProfileHead {
     /// Where udev has the devices of which it opens the node. What opens none is a USB device, unless the profile names another
     /// subsystem. Nil for what bluetoothd announces.
     fileprivate var subsystem: String? {
-        switch accessory?.node {
+        switch node {
         case .serial: "tty"
         case .hid: "hidraw"
         case .input: "input"
@@ -76,7 +76,7 @@ final class PeripheralProfiles: PeripheralPlanner {
     }
 
     var services: [BluetoothUUID] {
-        host.profiles.all.filter { $0.kind == .bluetoothCentral }.flatMap(\.match.services)
+        host.profiles.heads.filter { $0.kind == .bluetoothCentral }.flatMap(\.match.services)
     }
 
     func hold(_ plans: [String: BluetoothPlan]) { held.hold(plans) }

@@ -11,7 +11,8 @@ let packageRoot = URL(fileURLWithPath: #filePath).deletingLastPathComponent().de
 /// The profiles as shipped.
 func shippedSources() throws -> [ProfileLibrary.Source] {
     let devices = packageRoot.appendingPathComponent("Devices")
-    return try FileManager.default.contentsOfDirectory(atPath: devices.path).sorted().map { name in
+    let names = try FileManager.default.contentsOfDirectory(atPath: devices.path).filter { $0 != "gatt" }
+    return try names.sorted().map { name in
         let file = devices.appendingPathComponent(name).appendingPathComponent("profile.json5")
         return ProfileLibrary.Source(
             name: name, file: "Devices/\(name)/profile.json5", text: [UInt8](try Data(contentsOf: file)))
@@ -56,12 +57,20 @@ struct DevicesTests {
         let keys =
             ProfileDocument.keys + ProfileDocument.matchKeys + ProfileDocument.streamKeys
             + ProfileDocument.advertisementKeys + FieldDocument.keys + ProfileDocument.lineKeys
-            + ProfileDocument.framingKeys
+            + ProfileDocument.framingKeys + ProfileDocument.channelKeys + ProfileDocument.broadcastKeys
+            + FieldCompiler.groupKeys + FieldCompiler.variantKeys + FieldCompiler.recordKeys + FieldCompiler.textKeys
+            + FieldCompiler.textFieldKeys + FieldCompiler.rateKeys + BytePattern.keys + CheckForm.keys + AskPlan.keys
+            + AskPlan.pollKeys
         let words = Set(text.split { !$0.isLetter && !"_:".contains($0) })
         for key in keys { #expect(words.contains("\(key):"), "no example explains \(key)") }
-        for word in FieldDocument.Kind.allCases.map(\.rawValue) + accessoryWords {
+        for word in FieldKind.allCases.map(\.rawValue) + accessoryWords + layoutWords {
             #expect(text.contains("\"\(word)\""), "no example explains \"\(word)\"")
         }
+    }
+
+    private var layoutWords: [String] {
+        TimeForm.allCases.map(\.rawValue) + IncludedService.allCases.map(\.rawValue)
+            + AskPlan.Poll.When.allCases.map(\.rawValue) + CheckForm.Writing.allCases.map(\.rawValue)
     }
 
     private var accessoryWords: [String] {

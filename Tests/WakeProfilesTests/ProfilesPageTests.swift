@@ -22,7 +22,9 @@ struct ProfilesPageTests {
     func keys() {
         let documented = Set(page.words(below: "## Accessories"))
         let keys = ProfileDocument.accessoryKeys.filter { $0 != "serial" } + ["streams"]
-        let parts = ProfileDocument.matchKeys.map { "match.\($0)" } + ProfileDocument.lineKeys.map { "serial.\($0)" }
+        let parts =
+            ProfileDocument.matchKeys.filter { $0 != "broadcast" }.map { "match.\($0)" }
+            + ProfileDocument.lineKeys.map { "serial.\($0)" }
         #expect(documented == Set(keys + parts))
     }
 
@@ -49,8 +51,39 @@ struct ProfilesPageTests {
             let keys = row("\"\(kind.rawValue)\"").dropFirst().first?.split(separator: ",").map(String.init) ?? []
             #expect(Set(keys) == Set(kind.keys), "\(kind)")
         }
-        #expect(
-            Set(page.words(below: "### Checks")) == Set(MessageCheck.allCases.map { "\"\($0.rawValue)\"" } + ["check"]))
+        let checks = MessageCheck.allCases.map { "\"\($0.rawValue)\"" } + CheckForm.keys
+        #expect(Set(page.words(below: "### Checks")) == Set(checks + ["check"]))
         for fragment in Fragment.allCases { #expect(page.text.contains("`\(fragment.rawValue)`"), "\(fragment)") }
+    }
+
+    @Test("every layout, type, key and form of the language is explained, and nothing that is none")
+    func language() {
+        #expect(Set(page.words(below: "### Layouts")) == Set(FieldCompiler.layoutKeys))
+        let forms = TimeForm.allCases.map { "\"\($0.rawValue)\"" }
+        #expect(
+            Set(page.words(below: "### Fields")) == Set(FieldKind.allCases.map(\.rawValue) + FieldDocument.keys + forms)
+        )
+        let textKinds = TextKind.allCases.map(\.rawValue)
+        #expect(Set(page.words(below: "### Texts")) == Set(FieldCompiler.textKeys + textKinds))
+        #expect(Set(page.words(below: "### Rates")) == Set(FieldCompiler.rateKeys))
+        #expect(Set(page.words(below: "### Questions")) == Set(AskPlan.keys))
+        for name in DecoderName.allCases { #expect(page.text.contains("`\"\(name.rawValue)\"`"), "\(name)") }
+        for service in IncludedService.allCases { #expect(page.text.contains("`\"\(service.rawValue)\"`")) }
+        #expect(page.text.contains("up to \(FieldProgram.slotCount) fields"))
+        #expect(
+            page.text.contains("\(FieldProgram.mostElements) records at most") && page.text.contains("64 KiB at most"))
+    }
+
+    @Test("every key of a peripheral's profile is explained")
+    func peripherals() {
+        let documented = Set(page.words(below: "## Bluetooth peripherals"))
+        let keys = ["name", "title", "mode", "ask"] + ProfileDocument.peripheralKeys
+        let parts = ProfileDocument.matchKeys.filter { $0 != "properties" }.map { "match.\($0)" }
+        #expect(documented == Set(keys + parts))
+        for key in ProfileDocument.broadcastKeys + BytePattern.keys + AskPlan.pollKeys + ["merge", "any"] {
+            #expect(
+                page.text.contains("`\(key)`") || page.text.contains("`\"\(key)\"`") || page.text.contains("\(key): "),
+                "\(key)")
+        }
     }
 }

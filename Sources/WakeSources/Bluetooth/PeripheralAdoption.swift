@@ -37,7 +37,7 @@ extension BluetoothSource {
 
     private func isAllowed(_ peripheral: BluezPeripheral, at path: String) -> Bool {
         let pins = planner.pins
-        let names = pins.names(of: peripheral, profiles: host.profiles.all.lazy.map(\.name))
+        let names = pins.names(of: peripheral, profiles: host.profiles.heads.lazy.map(\.name))
         return pins.allow(client.mirror.adapters[path.parent]?.address, for: names)
     }
 

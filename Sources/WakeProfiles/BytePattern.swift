@@ -1,0 +1,77 @@
+// What bytes must look like: their beginning, their number, and single ones among them.
+import WakeModel
+
+struct BytePattern: Hashable, Sendable {
+    /// One byte: the digits that count, and what they must be.
+    struct Digits: Hashable, Sendable {
+        var offset: Int
+        var mask: UInt8
+        var value: UInt8
+    }
+
+    var digits: [Digits] = []
+    var length: ClosedRange<Int>?
+
+    /// How much it asks for: of two patterns the one that asks for more is the more particular.
+    var weight: Int { digits.count + (length == nil ? 0 : 1) }
+
+    func fits(_ bytes: ArraySlice<UInt8>) -> Bool {
+        if let length, !length.contains(bytes.count) { return false }
+        return digits.allSatisfy { digit in
+            digit.offset < bytes.count && bytes[bytes.startIndex + digit.offset] & digit.mask == digit.value
+        }
+    }
+}
+
+/// The keys that make one.
+extension BytePattern {
+    static let keys = ["starts", "length", "at"]
+    private static let (most, farthest) = (64, 4_095)
+
+    init(_ object: ConfigurationObject) {
+        if let digits = Self.digits("starts", of: object, at: 0) { self.digits += digits }
+        length = object.read("length", expected: "a number of bytes, or a range such as \"6-16\"", Self.range)
+        guard let places = object.object("at", keys: nil) else { return }
+        for key in places.keys {
+            guard let offset = Int(key), (0...Self.farthest).contains(offset) else {
+                let expected = "expected the number of a byte in quotes, such as \"4\""
+                places.add("\(places.path) has the key \"\(key)\", \(expected)", at: key)
+                continue
+            }
+            if let digits = Self.digits(key, of: places, at: offset) { self.digits += digits }
+        }
+    }
+
+    private static func digits(_ key: String, of object: ConfigurationObject, at offset: Int) -> [Digits]? {
+        object.read(key, expected: "1 to \(most) bytes in hexadecimal, such as \"12\", where ? is any digit") { value in
+            guard case .string(let text) = value else { return nil }
+            let characters = Array(text.utf8)
+            guard characters.count.isMultiple(of: 2), (2...(2 * most)).contains(characters.count) else { return nil }
+            var digits: [Digits] = []
+            for place in stride(from: 0, to: characters.count, by: 2) {
+                guard let high = nibble(characters[place]), let low = nibble(characters[place + 1]) else { return nil }
+                digits.append(
+                    .init(
+                        offset: offset + place / 2, mask: high.mask << 4 | low.mask, value: high.value << 4 | low.value)
+                )
+            }
+            return digits.filter { $0.mask != 0 }
+        }
+    }
+
+    private static func nibble(_ character: UInt8) -> (mask: UInt8, value: UInt8)? {
+        if character == UInt8(ascii: "?") { return (0, 0) }
+        return [UInt8](hexadecimal: [UInt8(ascii: "0"), character]).map { (15, $0[0]) }
+    }
+
+    private static func range(_ value: JSONValue) -> ClosedRange<Int>? {
+        switch value {
+        case .integer(let whole): return (0...65_535).contains(whole) ? Int(whole)...Int(whole) : nil
+        case .string(let text):
+            let ends = text.split(separator: "-", omittingEmptySubsequences: false).map { Int($0) }
+            guard ends.count == 2, let low = ends[0], let high = ends[1], low >= 0, low <= high else { return nil }
+            return low...high
+        case .null, .boolean, .number, .array, .object: return nil
+        }
+    }
+}

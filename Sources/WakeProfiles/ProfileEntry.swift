@@ -1,0 +1,69 @@
+// One profile of a library: what devices are matched against is read at once, the rest when a device needs it.
+import Synchronization
+import WakeModel
+
+/// A class, so that a library that is copied reads its profiles once.
+final class ProfileEntry: Sendable {
+    private enum Content {
+        case unread
+        case read(Profile, ProfileDecoder, faults: [ConfigurationError])
+    }
+
+    let head: ProfileHead
+    private let source: ProfileLibrary.Source?
+    private let shared: SharedCharacteristics
+    private let content: Mutex<Content>
+
+    init(whole profile: Profile) {
+        head = ProfileHead(
+            name: profile.name, title: profile.title, kind: profile.kind, match: profile.match,
+            node: profile.accessory?.node)
+        source = nil
+        shared = .none
+        content = Mutex(.read(profile, ProfileDecoder(profile), faults: []))
+    }
+
+    init(_ head: ProfileHead, of source: ProfileLibrary.Source, _ shared: SharedCharacteristics) {
+        self.head = head
+        self.source = source
+        self.shared = shared
+        content = Mutex(.unread)
+    }
+
+    var profile: Profile { whole.profile }
+    var decoder: ProfileDecoder { whole.decoder }
+
+    /// Faults that came to light when the rest was read; its devices are raw then.
+    var faults: [ConfigurationError] {
+        content.withLock { content in
+            if case .read(_, _, let faults) = content { faults } else { [] }
+        }
+    }
+
+    private var whole: (profile: Profile, decoder: ProfileDecoder) {
+        content.withLock { content in
+            if case .read(let profile, let decoder, _) = content { return (profile, decoder) }
+            let (profile, faults) = read()
+            let decoder = ProfileDecoder(profile)
+            content = .read(profile, decoder, faults: faults)
+            return (profile, decoder)
+        }
+    }
+
+    private func read() -> (Profile, [ConfigurationError]) {
+        guard let source else { return (bare, []) }
+        do throws(ConfigurationErrors) {
+            let profile = try ProfileDocument.read(
+                source.text, folder: source.name, file: source.file, shared: shared)
+            return (profile, [])
+        } catch { return (bare, error.located(in: source.text).all) }
+    }
+
+    /// What is matched, and nothing else.
+    private var bare: Profile {
+        Profile(
+            name: head.name, title: head.title, kind: head.kind, match: head.match, notify: [], readAtConnect: [],
+            accessory: head.node.map { AccessoryPlan(node: $0) }, channelNames: [:], programs: [],
+            advertisement: AdvertisementProgram())
+    }
+}

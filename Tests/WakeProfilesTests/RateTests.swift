@@ -1,0 +1,266 @@
+// Rates from counters, keys of devices, and what a profile asks, includes and takes from shared definitions.
+import Testing
+import WakeModel
+
+@testable import WakeProfiles
+
+private func library(
+    _ keys: String, shared: [(String, String)] = [], reading: ProfileLibrary.Reading = .whole
+) -> (library: ProfileLibrary, errors: [ConfigurationError]) {
+    let text =
+        "{name: \"p\", title: \"P\", mode: \"bluetooth-central\", \(keys.contains("match:") ? "" : "match: {services: [\"180d\"]},") \(keys)}"
+    return ProfileLibrary.load(
+        [.init(name: "p", file: "p.json5", text: Array(text.utf8))],
+        shared: shared.map { .init(name: $0.0, file: "gatt/\($0.0).json5", text: Array($0.1.utf8)) }, reading: reading)
+}
+
+@Suite("Rates")
+struct RateTests {
+    private static let keys = #"""
+        characteristics: {"2a5b": {name: "csc",
+          fields: [{name: "flags", type: "uint8", hidden: true, bits: {crank: 1}},
+            {name: "turns", type: "uint16", if: "flags.crank"}, {name: "t", type: "uint16", if: "flags.crank", hidden: true}],
+          derive: [{name: "rpm", count: "turns", wrap: 65536, time: "t", ticks: 1024, time_wrap: 65536, per: 60, stale: "3s", decimals: 1}]}}
+        """#
+
+    /// What messages of turns and times, heard at these seconds, come out as.
+    private func values(_ messages: [(second: Int64, turns: UInt16, time: UInt16)]) throws -> [String] {
+        let (library, errors) = library(Self.keys)
+        #expect(errors.map(\.description) == [])
+        let decoder = library.decoder(try #require(library.index(named: "p")))
+        #expect(decoder.makesRates)
+        let channel = Channel.characteristic(BluetoothUUID(short: 0x2a5b))
+        var memory = RateMemory()
+        return try messages.map { message throws -> String in
+            let bytes: [UInt8] = [
+                2, UInt8(message.turns & 255), UInt8(message.turns >> 8), UInt8(message.time & 255),
+                UInt8(message.time >> 8),
+            ]
+            let now = Instant.zero + .seconds(message.second)
+            let rates = decoder.rates(of: bytes, from: channel, at: now, after: &memory)
+            var writer = JSONWriter()
+            #expect(try decoder.decode(bytes, from: channel, rates: rates, into: &writer))
+            return String(decoding: writer.bytes, as: UTF8.self)
+        }
+    }
+
+    @Test("a rate is made of two messages, over the end of both counters")
+    func made() throws {
+        #expect(try values([(0, 10, 0), (1, 12, 1024)]) == [#"{"turns":10}"#, #"{"turns":12,"rpm":120}"#])
+        #expect(try values([(0, 65_535, 65_024), (1, 1, 512)]) == [#"{"turns":65535}"#, #"{"turns":1,"rpm":120}"#])
+    }
+
+    @Test("where time stands still there is no rate, and after a while it is zero")
+    func stale() throws {
+        #expect(
+            try values([(0, 10, 0), (1, 12, 1024), (2, 12, 1024), (4, 12, 1024), (5, 13, 5120)])
+                == [
+                    #"{"turns":10}"#, #"{"turns":12,"rpm":120}"#, #"{"turns":12}"#, #"{"turns":12,"rpm":0}"#,
+                    #"{"turns":13,"rpm":15}"#,
+                ])
+    }
+
+    @Test("past half a wrap nothing is known, of the counter, its clock or ours")
+    func halfWrap() throws {
+        #expect(try values([(0, 0, 0), (1, 40_000, 1024)]).last == #"{"turns":40000}"#)
+        #expect(try values([(0, 0, 0), (1, 2, 40_000)]).last == #"{"turns":2}"#)
+        #expect(try values([(0, 0, 0), (60, 2, 1024)]).last == #"{"turns":2}"#)
+    }
+
+    @Test("a message without the counter makes no rate and keeps the memory, which a disconnect empties")
+    func absent() throws {
+        let (library, _) = library(Self.keys)
+        let decoder = library.decoder(try #require(library.index(named: "p")))
+        let channel = Channel.characteristic(BluetoothUUID(short: 0x2a5b))
+        var memory = RateMemory()
+        func rates(_ bytes: [UInt8], _ second: Int64) -> String {
+            String(
+                decoding: decoder.rates(of: bytes, from: channel, at: .zero + .seconds(second), after: &memory),
+                as: UTF8.self)
+        }
+        #expect(rates([2, 1, 0, 0, 0], 0) == "")
+        #expect(rates([0], 1) == "")
+        #expect(rates([2, 2, 0, 0, 4], 1) == "\"rpm\":60")
+        memory.forget()
+        #expect(rates([2, 3, 0, 0, 8], 2) == "")
+    }
+}
+
+@Suite("What a profile says besides fields")
+struct ProfileKeyTests {
+    @Test("questions are held in their order, with how often and when")
+    func ask() throws {
+        let (library, errors) = library(
+            #"ask: {start: [{to: "fff2", bytes: "00"}], poll: [{to: "fff2", bytes: "d203", every: "10s"}, {to: "fff2", bytes: "01", every: "1s", when: "always"}]}"#
+        )
+        #expect(errors == [])
+        let plan = library[try #require(library.index(named: "p"))].ask
+        let channel = Channel.characteristic(BluetoothUUID(short: 0xfff2))
+        #expect(plan.start == [.init(to: channel, bytes: [0])])
+        #expect(plan.poll.map(\.when) == [.awake, .always] && plan.poll.map(\.every) == [.seconds(10), .seconds(1)])
+    }
+
+    @Test("an included service adds what a device may lack, and its shared definition is taken where none is written")
+    func includes() throws {
+        let level = #"{name: "battery_level", fields: [{name: "battery_percent", type: "uint8"}]}"#
+        let (library, errors) = library(
+            #"include: ["battery"], notify: ["2a37"]"#, shared: [("2a19", level), ("2a38", level)])
+        #expect(errors.map(\.description) == [])
+        let index = try #require(library.index(named: "p"))
+        #expect(library[index].notify.map(\.description) == ["2a37", "2a19"])
+        #expect(library[index].optional == [BluetoothUUID(short: 0x2a19)])
+        #expect(library[index].channelNames.count == 1)
+        var writer = JSONWriter()
+        let channel = Channel.characteristic(BluetoothUUID(short: 0x2a19))
+        #expect(try library.decoder(index).decode([87], from: channel, into: &writer))
+        #expect(String(decoding: writer.bytes, as: UTF8.self) == #"{"battery_percent":87}"#)
+    }
+
+    @Test("a profile's own definition comes before the shared one, and a fault of that is told with its file")
+    func own() throws {
+        let own = #"read: ["2a19"], characteristics: {"2a19": {name: "own", fields: [{name: "x", type: "uint8"}]}}"#
+        let (library, errors) = library(own, shared: [("2a19", #"{name: "n", fields: [{name: "y", type: "uint9"}]}"#)])
+        #expect(
+            errors.map(\.description).allSatisfy { $0.hasPrefix("gatt/2a19.json5: line 1: fields[0].type") }
+                && errors.count == 1)
+        let index = try #require(library.index(named: "p"))
+        #expect(library[index].channelNames.values.sorted() == ["own"])
+    }
+
+    @Test("a device is matched by what it broadcasts, and the more particular profile is taken")
+    func broadcasts() throws {
+        func source(_ name: String, _ match: String) -> ProfileLibrary.Source {
+            .init(
+                name: name, file: name,
+                text: Array("{name: \"\(name)\", title: \"T\", mode: \"bluetooth-central\", match: \(match)}".utf8))
+        }
+        let (library, errors) = ProfileLibrary.load([
+            source("five", #"{broadcast: [{company: "0499", starts: "05", length: 3}]}"#),
+            source("all", #"{broadcast: [{company: "0499"}, {service_data: "fcd2"}]}"#),
+            source("data", #"{broadcast: [{company: "any", length: 4, at: {"3": "7?"}}], name_prefix: "sps"}"#),
+        ])
+        #expect(errors.map(\.description) == [])
+        func match(_ hexadecimal: String?, name: String? = nil) -> String? {
+            let bytes = hexadecimal.flatMap { [UInt8](hexadecimal: $0) }
+            return library.match(kind: .bluetoothCentral, name: name, advertisement: bytes).map { library.name($0) }
+        }
+        #expect(match("020106" + "06ff9904050102") == "five")
+        #expect(match("05ff99040501") == "all" && match("0416d2fc40") == "all")
+        #expect(match("05ff12345678") == nil && match("05ff12345678", name: "sps") == "data")
+        #expect(match("05ff12345688", name: "sps") == nil && match(nil, name: "sps") == nil && match("05ff1234") == nil)
+    }
+
+    @Test("data in place of a company's number, and two parts of a broadcast that make one value")
+    func advertisements() throws {
+        let keys = #"""
+            advertisement: {merge: true,
+              manufacturer_data: {any: {fields: [{name: "t", type: "sint16"}, {name: "b", type: "uint8"}]}},
+              service_data: {"181a": {fields: [{name: "h", type: "uint8"}, {name: "b", type: "uint8"}]}}}
+            """#
+        let (library, errors) = library(keys)
+        #expect(errors.map(\.description) == [])
+        let decoder = library.decoder(try #require(library.index(named: "p")))
+        func value(_ hexadecimal: String) throws -> String? {
+            var writer = JSONWriter()
+            let bytes = try #require([UInt8](hexadecimal: hexadecimal))
+            return try decoder.decode(bytes, from: .advertisement, into: &writer)
+                ? String(decoding: writer.bytes, as: UTF8.self) : nil
+        }
+        #expect(try value("04ff010005") == #"{"t":1,"b":5}"#)
+        #expect(try value("04ff010005" + "05161a180706") == #"{"t":1,"b":[5,6],"h":7}"#)
+        #expect(try value("020106") == nil)
+    }
+
+    @Test("bytes for a named decoder are handed over as they are, also of one variant")
+    func decoders() throws {
+        let keys = #"""
+            advertisement: {service_data: {"fcd2": {decoder: "bthome"}}},
+            characteristics: {"2a37": {name: "c", variants: [{when: {starts: "01"}, fields: [{name: "x", type: "uint16"}]}, {decoder: "hid-power"}]}}
+            """#
+        let (library, errors) = library(keys)
+        #expect(errors.map(\.description) == [])
+        let decoder = library.decoder(try #require(library.index(named: "p")))
+        let channel = Channel.characteristic(BluetoothUUID(short: 0x2a37))
+        var writer = JSONWriter()
+        #expect(try !decoder.decode([2, 7], from: channel, into: &writer) && writer.bytes.isEmpty)
+        #expect(decoder.handover(of: [2, 7], from: channel) == .init(decoder: .hidPower, bytes: [2, 7]))
+        #expect(decoder.handover(of: [1, 7], from: channel) == nil)
+        let heard = decoder.handover(of: [4, 0x16, 0xd2, 0xfc, 0x40], from: .advertisement)
+        #expect(heard == .init(decoder: .bthome, bytes: [0x40], part: .serviceData(BluetoothUUID(short: 0xfcd2))))
+    }
+
+    @Test("at start only what devices are matched against is read, and a fault in the rest is told when it is needed")
+    func whenNeeded() throws {
+        let keys =
+            #"notify: ["2a37"], characteristics: {"2a37": {name: "c", fields: [{name: "x", type: "uint9"}]}}, // }"#
+            + "\n"
+        let (library, errors) = library(keys, reading: .whenNeeded)
+        #expect(errors == [] && library.names == ["p"] && library.lateFaults == [])
+        let index = try #require(library.match(kind: .bluetoothCentral, services: [BluetoothUUID(short: 0x180d)]))
+        var writer = JSONWriter()
+        let channel = Channel.characteristic(BluetoothUUID(short: 0x2a37))
+        #expect(try !library.decoder(index).decode([1], from: channel, into: &writer))
+        #expect(
+            library.lateFaults.map(\.description).first?.hasPrefix(
+                "p.json5: line 1: characteristics.2a37.fields[0].type") == true)
+        let broken = self.broken(#"match: {servces: ["180d"]}, notify: []"#)
+        #expect(broken.contains { $0.contains("did you mean \"services\"?") })
+        #expect(broken.contains { $0.contains("did you mean \"services\"?") } == true)
+    }
+
+    private func broken(_ keys: String) -> [String] {
+        library(keys, reading: .whenNeeded).errors.map(\.description)
+    }
+
+    @Test("every shipped profile has the same head whether it is read whole or not")
+    func heads() throws {
+        let sources = try shippedSources()
+        let (whole, late) = (ProfileLibrary.load(sources), ProfileLibrary.load(sources, reading: .whenNeeded))
+        #expect(whole.errors == [] && late.errors == [])
+        #expect(late.library.heads == whole.library.heads)
+        #expect(late.library.all == whole.library.all && late.library.lateFaults == [])
+    }
+}
+
+@Suite("Keys of devices")
+struct DeviceKeyTests {
+    private static let key = "00112233445566778899aabbccddeeff"
+
+    private func faults(_ text: String, mode: UInt32 = 0o600) -> String {
+        do throws(ConfigurationErrors) {
+            _ = try DeviceKeys(Array(text.utf8), file: "keys.json5", mode: mode)
+            return ""
+        } catch { return error.all.map(\.description).joined(separator: "\n") }
+    }
+
+    @Test("a key is found by its address in either case, and nothing shows it")
+    func keys() throws {
+        let keys = try DeviceKeys(
+            Array("{ // mine\n 'a4:c1:38:0A:0B:0C': '\(Self.key)' }".utf8), file: "f", mode: 0o600)
+        #expect(keys.key(of: "A4:C1:38:0a:0b:0c")?.hexadecimal == Self.key && keys.key(of: "A4:C1:38:0a:0b:0d") == nil)
+        var dumped = ""
+        dump(keys, to: &dumped)
+        for shown in ["\(keys)", dumped, String(reflecting: keys)] {
+            #expect(!shown.contains("17") && !shown.contains("0011"))
+        }
+    }
+
+    @Test("a file that others may read is refused, and no fault quotes a key")
+    func refused() {
+        #expect(
+            faults("{}", mode: 0o100644).contains("mode 0644")
+                && faults("{}", mode: 0o640).contains("chmod 600 keys.json5"))
+        #expect(faults("{}", mode: 0o100600) == "")
+        let key = Self.key
+        let texts = [
+            "{ 'A4:C1:38:0A:0B:0C': \(key) }", "{ 'A4:C1:38:0A:0B:0C': '\(key)f' }",
+            "{ 'A4:C1:38:0A:0B:0C': '\(key.dropLast(10))' }",
+            "{ 'A4:C1:38:0A:0B': '\(key)' }", "'\(key)'", "{ 'A4:C1:38:0A:0B:0C': ['\(key)'] }", "{ a: '\(key)', ", "",
+            "{ 'A4:C1:38:0A:0B:0C': '\(key)', 'a4:c1:38:0a:0b:0c': '\(key)' }",
+        ]
+        for text in texts {
+            let sentence = faults(text)
+            #expect(sentence.hasPrefix("keys.json5: ") && !sentence.contains("4455"), "\(sentence)")
+        }
+    }
+}
