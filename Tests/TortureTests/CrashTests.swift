@@ -20,7 +20,7 @@ struct CrashTests {
         let begin = monotonicNow()
         try await killer.torture(daemon, handlers: handlers, daemons: daemons)
         let killed = monotonicNow() - begin
-        try await daemon.settle(within: 120)
+        try await daemon.settle(within: 120, reviving: ids)
         #expect(try await daemon.stop() == 0)
         #expect(daemon.ends.allSatisfy { $0 == 0 }, "the daemon does not end in order: \(daemon.ends)")
         print(

@@ -73,12 +73,19 @@ enum Torture {
 
 extension Daemon {
     /// Waits until the trace is played and nothing is owed.
-    func settle(within seconds: Double) async throws {
+    /// - Parameter reviving: handlers that may be killed five times before an acknowledgement, which is quarantine: their
+    ///   operator ends it.
+    func settle(within seconds: Double, reviving ids: [String] = []) async throws {
         let isPlayed = try await wait(seconds, every: 0.1) {
             text(of: self.ground.daemonLog)[...].firstRange(of: "is played") != nil
         }
         try #require(isPlayed, "the trace is not played after \(seconds) s\n\(text(of: ground.daemonLog).suffix(2000))")
-        let isSettled = try await wait(seconds, every: 0.1) { try await self.owed() == 0 }
+        let isSettled = try await wait(seconds, every: 0.1) {
+            if !ids.isEmpty, try await self.tool("status", "--json").output.contains("\"state\":\"quarantined\"") {
+                for id in ids { _ = try await self.tool("start", id) }
+            }
+            return try await self.owed() == 0
+        }
         let status = isSettled ? "" : try await tool("status", "--json").output
         try #require(isSettled, "still owed after \(seconds) s: \(status)\n\(text(of: ground.daemonLog).suffix(2000))")
     }
