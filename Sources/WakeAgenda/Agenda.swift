@@ -6,6 +6,8 @@ public struct Agenda: Sendable {
     private var bootID = ""
     private var cameUpAt = Instant.zero
     private var latest: Stamp?
+    /// As it was asked for last.
+    private var machineWake = MachineWake()
     private(set) var handlers: [HandlerID: HandlerFacts] = [:]
     private var zones: [String: Zone?] = [:]
     private(set) var conditions = ConditionBook()
@@ -38,6 +40,7 @@ public struct Agenda: Sendable {
         alarms.advance(&step)
         polls.advance(&step)
         jobs.advance(&step)
+        followMachineWake(&step)
         if let answer, let whole = composed(answer, step) {
             step.emit(.answer(answer.handler, answer.epoch, whole, ref: answer.ref))
         }
@@ -63,6 +66,12 @@ public struct Agenda: Sendable {
 
     func pending(of handler: HandlerID, _ step: AgendaStep) -> [PendingEntry] {
         alarms.pending(of: handler, step) + polls.pending(of: handler, step) + jobs.pending(of: handler, step)
+    }
+
+    private mutating func followMachineWake(_ step: inout AgendaStep) {
+        guard alarms.machineWake != machineWake else { return }
+        machineWake = alarms.machineWake
+        step.emit(.wakeMachine(machineWake))
     }
 
     private func makeStep(_ stamp: Stamp, _ changes: AgendaChanges) -> AgendaStep {

@@ -21,11 +21,21 @@ public enum AgendaEffect: Hashable, Sendable {
     case close(Condition)
     /// Answered with ``AgendaInput/zone(_:_:)``.
     case readZone(String)
+    /// From now on the machine is to be woken at these instants, and at no other.
+    case wakeMachine(MachineWake)
     /// For people: the handler is not attached.
     case alert(HandlerID, alarm: String, text: String)
     case notify(HandlerID, Notice)
     /// For the decision log and `why`.
     case decision(HandlerID, AgendaDecision)
+}
+
+/// When a sleeping machine has to wake, on each clock; nil where nothing asks for it.
+public struct MachineWake: Hashable, Sendable {
+    public var boottime: Instant?
+    public var wall: WallTime?
+
+    public init(boottime: Instant? = nil, wall: WallTime? = nil) { (self.boottime, self.wall) = (boottime, wall) }
 }
 
 /// What an order is answered with.

@@ -71,6 +71,19 @@ struct ScheduledWakeTests {
         #expect(Set(fired.map(\.process)).count == 1, "it was thawed, not started again")
     }
 
+    @Test(
+        "for an alarm that wakes the machine the kernel's own alarm is set to its instant, and cleared when it is cancelled"
+    )
+    func wakesMachine() throws {
+        let planner = try employed("alarms: []")
+        #expect(try !planner.setsMachineAlarm())
+        let order = try planner.ask("one", "{\"alarm\":{\"id\":\"tea\",\"in_s\":3600,\"wakes_machine\":true}}")
+        #expect(order["alarm"]?.string == "set")
+        #expect(planner.daemon.wait { (try? planner.setsMachineAlarm()) == true })
+        _ = try planner.ask("one", "{\"cancel\":{\"alarm\":\"tea\"}}")
+        #expect(planner.daemon.wait { (try? planner.setsMachineAlarm()) == false })
+    }
+
     @Test("an alarm that its handler gives back comes again when the condition that it names is true, and not at once")
     func handedBackAlarm() throws {
         let planner = try employed("alarms: []")

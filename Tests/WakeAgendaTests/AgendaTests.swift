@@ -41,6 +41,22 @@ struct AgendaTests {
         }
     }
 
+    @Test("a sleeping machine is woken for the next alarm that asks for it, and for none after that was cancelled")
+    func wakesMachine() throws {
+        var world = try world("{alarms: [{id: 'plain', every: '1h'}]}")
+        var wakes: [MachineWake] {
+            world.effects.compactMap { if case .wakeMachine(let wake) = $0 { wake } else { nil } }
+        }
+        let start = world.moment.boottime
+        try world.order(#"{"alarm":{"id":"late","in_s":7200,"wakes_machine":true}}"#)
+        try world.order(#"{"alarm":{"id":"soon","in_s":1200,"wakes_machine":true}}"#)
+        #expect(wakes.map(\.boottime) == [start + .seconds(7200), start + .seconds(1200)])
+        world.pass(.seconds(1200))
+        #expect(world.raised.map(\.key.id) == ["soon"] && wakes.last?.boottime == start + .seconds(7200))
+        try world.order(#"{"cancel":{"alarm":"late"}}"#)
+        #expect(wakes.last == MachineWake() && wakes.count == 4)
+    }
+
     @Test("what was stored waits for its manifest, and says so")
     func waitsForManifest() throws {
         var world = try world()

@@ -105,7 +105,7 @@ extension AgendaWorld {
             return [.condition(condition, isTrue: truth[condition]?.isTrue ?? false)]
         case .close(let condition):
             #expect(open.removeValue(forKey: condition) != nil, "closed twice: \(condition.word)")
-        case .press, .answer, .readZone, .alert, .notify, .decision: break
+        case .press, .answer, .readZone, .wakeMachine, .alert, .notify, .decision: break
         }
         return []
     }

@@ -273,7 +273,7 @@ extension AlarmMachine {
         case .readZone(let name):
             guard !withheldZones.contains(name) else { return nil }
             return { self.provide(Self.zone(name), as: name) }
-        case .withdraw, .recall, .press, .answer, .gate, .open, .close, .alert, .notify, .decision: break
+        case .withdraw, .recall, .press, .answer, .gate, .open, .close, .wakeMachine, .alert, .notify, .decision: break
         }
         return nil
     }

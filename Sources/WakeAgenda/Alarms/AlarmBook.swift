@@ -157,9 +157,11 @@ extension AlarmBook {
 
     var nextWall: WallTime? { wall.first.map { WallTime(microseconds: $0) } }
 
-    /// The deadlines for which the machine itself has to be woken.
-    var nextWakingBoottime: Instant? { wakingBoottime.first.map { Instant(nanoseconds: $0) } }
-    var nextWakingWall: WallTime? { wakingWall.first.map { WallTime(microseconds: $0) } }
+    var machineWake: MachineWake {
+        MachineWake(
+            boottime: wakingBoottime.first.map { Instant(nanoseconds: $0) },
+            wall: wakingWall.first.map { WallTime(microseconds: $0) })
+    }
 }
 
 // The passing of time.

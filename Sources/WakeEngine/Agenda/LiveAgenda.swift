@@ -19,6 +19,7 @@ package final class LiveAgenda: TurnObserver {
     private let catalog: Catalog
     private let clockWatch: ClockWatch
     private let watches: ConditionWatches
+    private let machineWake: MachineWakeTimers
     private let places: ConditionPlaces
     /// Until the clock is kept: calendars wait for that.
     private var clockKept: ClockKeptWatch?
@@ -30,6 +31,7 @@ package final class LiveAgenda: TurnObserver {
         self.places = places
         self.hook = hook
         watches = ConditionWatches(on: bridge.loop, bus: bus, places)
+        machineWake = MachineWakeTimers(on: bridge.loop, of: bridge.turn)
         turn.listeners.observe(self)
     }
 
@@ -39,6 +41,7 @@ package final class LiveAgenda: TurnObserver {
             watches.open(condition) { [turn] in turn.schedule(.condition(condition, isTrue: $0)) }
         case .close(let condition): watches.close(condition)
         case .readZone(let name): turn.schedule(.zone(name, clockWatch.zone(name)))
+        case .wakeMachine(let wake): machineWake.arm(wake)
         case .alert(let handler, let alarm, let text): alert(text, of: alarm, for: catalog.name(of: handler))
         case .raise, .withdraw, .recall, .press, .answer, .store, .erase, .gate, .notify, .decision: break
         }

@@ -71,7 +71,7 @@ extension Turn {
         case .store(let row): agenda.keep(row)
         case .erase(let key): agenda.erase(key)
         case .gate(let handler, let isOpen): stepCore(.gate(handler, isOpen: isOpen), at: stamp)
-        case .open, .close, .readZone, .alert: agenda.hold(effect)
+        case .open, .close, .readZone, .wakeMachine, .alert: agenda.hold(effect)
         case .decision(let handler, let decision): listeners.hear(decision, of: handler, at: stamp)
         }
     }
