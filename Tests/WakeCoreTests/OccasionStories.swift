@@ -180,7 +180,7 @@ struct OccasionStories {
         story.close()
     }
 
-    @Test("A cancelled occasion leaves the queue of a handler that is at work; one that the handler has goes on, unwarned")
+    @Test("A cancelled occasion leaves the queue of a handler at work; one that the handler has goes on, unwarned")
     func recalled() {
         let story = Scenario()
         let handler = story.handler()
