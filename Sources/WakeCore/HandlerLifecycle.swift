@@ -252,6 +252,8 @@ extension HandlerLifecycle {
         var reportedPressure: ResourcePressure.Cause?
         /// Why a deadline came early; nil where it did not.
         var earlyDeadlineReason: String?
+
+        var hasAny: Bool { memoryUntil != nil || heatUntil != nil || conditionUntil != nil }
     }
 
     struct Statistics: Hashable, Sendable {
@@ -330,7 +332,7 @@ extension HandlerLifecycle {
             next.offer(budget.windowEnd(timers))
         }
         next.offer(warningAt)
-        next.offer(standingWarningAt)
+        if standing.hasOpen { next.offer(standingWarningAt) }
         next.offer(pressures.conditionUntil)
         for request in dialogue.requests { next.offer(request.deadline) }
     }

@@ -192,8 +192,8 @@ extension HandlerLifecycle {
 
     /// True while it has a reason to be awake other than the linger.
     func isKeptAwake(at now: Instant) -> Bool {
-        isAttached || process.isOneshot || batch.hasOpen || standing.hasOpen || !budget.tasks.isEmpty
-            || hasOpenRequest(at: now)
+        if standing.hasOpen { return true }
+        return isAttached || process.isOneshot || batch.hasOpen || !budget.tasks.isEmpty || hasOpenRequest(at: now)
     }
 
     func hasOpenRequest(at now: Instant) -> Bool { dialogue.requests.contains { now < $0.deadline } }

@@ -53,7 +53,7 @@ extension HandlerLifecycle {
     static let memoryRest = TimeSpan.seconds(3)
 
     /// True while it has leases or tasks, which are kept over a freeze.
-    var hasUnfinished: Bool { batch.hasOpen || standing.hasOpen || !budget.tasks.isEmpty }
+    var hasUnfinished: Bool { standing.hasOpen || batch.hasOpen || !budget.tasks.isEmpty }
 
     /// An attached handler has no deadline; a oneshot gets no notices, and is never frozen.
     private var yieldsToPressure: Bool { !isAttached && !process.isOneshot }
@@ -64,10 +64,7 @@ extension HandlerLifecycle {
 
     /// Of several causes the mildest: the machine's sleep ends no work, and ends the other causes.
     func pressure(_ machine: MachineCondition, at now: Instant) -> ResourcePressure? {
-        guard
-            machine.sleepsAt != nil || pressures.memoryUntil != nil || pressures.heatUntil != nil
-                || pressures.conditionUntil != nil || standing.hasOpen, yieldsToPressure
-        else { return nil }
+        guard machine.sleepsAt != nil || pressures.hasAny || standing.hasOpen, yieldsToPressure else { return nil }
         if hasWorkInHand(at: now) {
             if let end = machine.sleepsAt { return ResourcePressure(cause: .systemSleep, deadline: end, end: end) }
             if let end = pressures.memoryUntil {
