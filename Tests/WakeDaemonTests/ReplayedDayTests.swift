@@ -97,6 +97,16 @@ struct ReplayedDayTests {
     }
 }
 
+/// A played machine's zone; what is true on it stands in the trace itself.
+private final class ZoneOnly: MachineReading {
+    private let world: ReplayedWorld
+
+    init(_ world: ReplayedWorld) { self.world = world }
+
+    var zone: String? { world.zone }
+    var conditions: [(condition: Condition, isTrue: Bool)] { [] }
+}
+
 /// Records a replay as the daemon and the tool record a day together.
 private final class Witness: DayListener, EventSink {
     private let recorder: DayRecorder
@@ -107,7 +117,7 @@ private final class Witness: DayListener, EventSink {
     init(of replay: VirtualReplay) {
         let (header, world) = (replay.ground.header, replay.ground.world)
         self.replay = replay
-        recorder = DayRecorder(of: replay.bridge.engine.catalog, zone: { world.zone }, conditions: { [] })
+        recorder = DayRecorder(of: replay.bridge.engine.catalog, on: ZoneOnly(world))
         tool = TraceRecorder(
             header.devices, isUp: header.devices.map { _ in false }, start: header.start, of: .day)
         bytes = tool.begin()

@@ -55,9 +55,6 @@ package final class LiveAgenda: TurnObserver {
         hook.alert(text, of: alarm, for: handler)
     }
 
-    /// What the watches found last, of all conditions that something waits for.
-    package var conditions: [(condition: Condition, isTrue: Bool)] { watches.found }
-
     /// Nothing is told any more.
     package func close() { hook?.close() }
 
@@ -87,4 +84,9 @@ package final class LiveAgenda: TurnObserver {
         case .zone(let name, let bytes): turn.schedule(.zone(name, bytes))
         }
     }
+}
+
+extension LiveAgenda: MachineReading {
+    package var zone: String? { ZoneFiles().nameOfLocal }
+    package var conditions: [(condition: Condition, isTrue: Bool)] { watches.found }
 }

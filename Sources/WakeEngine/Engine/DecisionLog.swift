@@ -5,7 +5,8 @@ import WakeModel
 
 package final class DecisionLog: DecisionListener {
     private let start: Instant
-    private let catalog: Catalog
+    /// What handlers are called by, in the present life of the bridge.
+    package var catalog: Catalog
     private let write: ([UInt8]) -> Void
 
     /// `start` is the instant shown as zero; `write` receives whole lines.
