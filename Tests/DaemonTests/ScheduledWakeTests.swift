@@ -84,6 +84,29 @@ struct ScheduledWakeTests {
         #expect(planner.daemon.wait { (try? planner.setsMachineAlarm()) == false })
     }
 
+    @Test("a trace of another day that is played to handlers lets no alarm of the calendar fire")
+    func replayed() throws {
+        let planner = try Planner()
+        try planner.daemon.write(
+            """
+            wakebridge-trace 1
+            clock 2026-01-21T07:42:46.727125Z
+            device 1 bluetooth C0:F1:F2:F3:F4:01 alias="strap" service=180d
+            +0.000000 1 connect
+            +0.500000 1 data 2a37 163cf803
+            end
+            """, to: "trace")
+        try planner.employ(
+            "one", "alarms: [{ id: \"pill\", daily: [\"\(timeOfDay(in: 43_200))\"] }]", words: ["ack"],
+            more: "modes: [\"bluetooth-central\"], watch: [{ profile: \"heart-rate-monitor\" }]")
+        try planner.daemon.start("--no-bluetooth", "--replay", planner.daemon.folder + "/trace")
+        try planner.await(1, "device.data", of: "one")
+        let due = try #require(try planner.daemon.json("pending")["pending"]?.array?.first?["due"])
+        let ahead = try #require(milliseconds(due)) - SystemClock.wall().microseconds / 1_000
+        #expect(ahead > 40_000_000 && ahead < 43_201_000, "the alarm waits for the machine's own clock")
+        #expect(planner.heard("one", "alarm.fired").isEmpty)
+    }
+
     @Test("an alarm that its handler gives back comes again when the condition that it names is true, and not at once")
     func handedBackAlarm() throws {
         let planner = try employed("alarms: []")
