@@ -47,6 +47,7 @@ extension HandlerLifecycle {
         } else {
             move(to: .active, because: reason.wireName, &step)
             delivery.events = leaseBatch(&step)
+            delivery.budget = timeForBatch(step)
         }
         step.emit(.deliver(id, epoch, delivery))
         // The input ends before the process runs, so that what it reads to the end is the whole batch.

@@ -53,6 +53,26 @@ struct OccasionStories {
         story.close()
     }
 
+    @Test("Whether it is launched or thawed for it, a handler is told that it has thirty seconds for a poll")
+    func contentIsTold() {
+        let story = Scenario()
+        let handler = story.handler()
+        let entry = story.entry(9, of: handler)
+        var told: [TimeSpan] {
+            story.log.compactMap {
+                guard case .deliver(handler, _, let delivery) = $0.effect, !delivery.events.isEmpty else { return nil }
+                return delivery.budget
+            }
+        }
+        for sequence in [1, 2] as [UInt64] {
+            story.occasion(entry, "poll.due", .content)
+            story.acknowledge(sequence, handler)
+            story.advance(.seconds(60))
+        }
+        #expect(story.launches(handler) == 1 && told == [.seconds(30), .seconds(30)])
+        story.close()
+    }
+
     @Test(
         "A poll has thirty seconds where a device's data has ten, and a batch has the largest time that is open in it")
     func contentTime() {
