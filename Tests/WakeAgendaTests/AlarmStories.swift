@@ -154,13 +154,13 @@ struct AlarmStories {
             try pill(",\"wakes_machine\":true"),
             try AlarmRule("{\"id\":\"b\",\"daily\":[\"07:00\"],\"zone\":\"Europe/Berlin\"}"),
             try AlarmRule("{\"id\":\"c\",\"every\":\"5h\",\"wakes_machine\":true}"))
-        #expect(machine.book.nextWakingWall == time("2026-11-20T06:30:00Z"))
+        #expect(machine.book.machineWake.wall == time("2026-11-20T06:30:00Z"))
         #expect(machine.book.nextWall == time("2026-11-20T06:00:00Z"))
-        #expect(machine.book.nextWakingBoottime == machine.boottime + .seconds(5 * hour))
+        #expect(machine.book.machineWake.boottime == machine.boottime + .seconds(5 * hour))
         // It comes up a moment later than it was to.
         machine.sleep(seconds: hour + 1_801)
         #expect(machine.dues("pill") == ["2026-11-20T06:30"])
-        #expect(machine.book.nextWakingWall == time("2026-11-21T06:30:00Z"))
+        #expect(machine.book.machineWake.wall == time("2026-11-21T06:30:00Z"))
     }
 
     @Test("a catch-up nearer than a quarter of a period to the next is folded into that")
