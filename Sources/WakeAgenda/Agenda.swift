@@ -125,7 +125,7 @@ extension Agenda {
             guard let key = key(of: sequence, for: handler) else { break }
             conclude(key, conclusion, max(awake, .zero), max(cpu, .zero), &step)
         case .progressed(let handler, let sequence, let done, let total):
-            if let key = jobs.key(of: sequence, for: handler) { jobs.progress(key, done: done, total: total) }
+            if let key = jobs.key(of: sequence, for: handler) { jobs.progress(key, done: done, total: total, step) }
         case .operated(let key, _): operate(key, &step)
         case .situated, .condition, .overridden, .zone, .clockChanged, .tick: break
         }

@@ -71,7 +71,7 @@ extension HandlerLifecycle {
 
     /// The event and those of its device that follow come again, after exactly `delay` or the growing default.
     mutating func refuse(_ sequence: Sequence, after delay: TimeSpan?, _ reference: Reference?, _ step: inout Step) {
-        if pressures.withdrawn.contains(sequence) { return withdraw(pressed: sequence, &step) }
+        if pressures.withdrawn[sequence] != nil { return withdraw(pressed: sequence, &step) }
         guard var refused = closeRefused(sequence, step), let device = refused.first?.origin else {
             let isUnknown = batch.leaseState(of: sequence) == .unknown
             let fault: ProtocolFault =

@@ -82,7 +82,7 @@ public enum ExpirationReason: BridgeWord {
     case shutdown
     /// What a job relies on has gone, such as the network: the job comes again, and nothing is charged.
     case condition
-    /// A job has made no progress for a minute.
+    /// A job has made no progress for a minute, or for half of one while another job waits for its place.
     case stalled
     /// A job has taken as long as its manifest lets it.
     case maxRun
