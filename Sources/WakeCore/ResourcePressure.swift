@@ -46,6 +46,7 @@ struct ResourcePressure: Hashable, Sendable {
             switch self {
             case .withdrawal(.condition): "asked to stop its job, for what that relies on has gone"
             case .withdrawal(.stalled): "asked to give back its job, which stands still while another waits"
+            case .withdrawal(.cancelled): "asked to end its job, which an operator cancelled"
             case .stalled: "asked to end its job, which has made no progress for a minute"
             case .longest: "asked to end its job, which has taken as long as it may"
             case .systemSleep: "running while the machine goes to sleep"

@@ -86,12 +86,14 @@ public enum ExpirationReason: BridgeWord {
     case stalled
     /// A job has taken as long as its manifest lets it.
     case maxRun
+    /// An operator ran `wakebridge cancel-job`: nothing of that run comes again.
+    case cancelled
     /// A word of a later version.
     case other(String)
 
     public static let known: [ExpirationReason] = [
         .budget, .extension, .lock, .operator, .systemSleep, .memory, .thermal, .shutdown, .condition, .stalled,
-        .maxRun,
+        .maxRun, .cancelled,
     ]
 
     public var word: String {
@@ -107,6 +109,7 @@ public enum ExpirationReason: BridgeWord {
         case .condition: "condition"
         case .stalled: "stalled"
         case .maxRun: "max-run"
+        case .cancelled: "cancelled"
         case .other(let word): word
         }
     }

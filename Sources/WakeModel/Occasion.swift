@@ -65,6 +65,8 @@ public enum Withdrawal: String, Hashable, Sendable, CaseIterable {
     case condition
     /// It stands still, and another one waits for its place.
     case stalled
+    /// A person wants no more of it.
+    case cancelled
 }
 
 /// A verb of descriptor 3 that is not about an event: for the agenda, which alone reads its value.
