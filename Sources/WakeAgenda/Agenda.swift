@@ -114,7 +114,7 @@ extension Agenda {
         case .overridden(let condition, let isTrue):
             changes.conditions.formUnion(conditions.play(condition, isTrue, at: stamp))
         case .zone(let name, let bytes): zones[name] = .some(bytes.flatMap { try? Zone(tzif: $0) })
-        case .ordered, .raised, .refused, .concluded, .progressed, .clockChanged, .operated, .tick: break
+        case .ordered, .raised, .refused, .concluded, .progressed, .clockChanged, .operated, .cancelled, .tick: break
         }
     }
 }
@@ -134,8 +134,9 @@ extension Agenda {
             guard let key = key(of: sequence, for: handler) else { break }
             conclude(key, conclusion, max(awake, .zero), max(cpu, .zero), &step)
         case .progressed(let handler, let sequence, let done, let total):
-            if let key = jobs.key(of: sequence, for: handler) { jobs.progress(key, done: done, total: total) }
+            if let key = jobs.key(of: sequence, for: handler) { jobs.progress(key, done: done, total: total, step) }
         case .operated(let key, _): operate(key, &step)
+        case .cancelled(let key): if key.source == .job { _ = jobs.cancel(key, by: .person, &step) }
         case .situated, .condition, .overridden, .zone, .clockChanged, .tick: break
         }
         return nil

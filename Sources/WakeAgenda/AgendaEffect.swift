@@ -8,8 +8,8 @@ public enum AgendaEffect: Hashable, Sendable {
     case withdraw(HandlerID, Sequence)
     /// It was cancelled: it leaves the queue, and what the handler has by now runs on. Answered as ``withdraw(_:_:)`` is.
     case recall(HandlerID, Sequence)
-    /// Its condition went while the handler has it.
-    case press(HandlerID, Sequence)
+    /// The handler has it, and is asked to end it. Answered as ``withdraw(_:_:)`` is, unless it ends by itself.
+    case press(HandlerID, Sequence, Withdrawal)
     case answer(HandlerID, Epoch, AgendaAnswer, ref: Reference?)
     /// For the database, in the commit of what stands beside it.
     case store(AgendaRow)

@@ -65,6 +65,8 @@ public enum AgendaInput: Sendable {
     case clockChanged
     /// A person starts a job or fires an alarm now, or makes the poll due.
     case operated(AgendaKey, ref: Reference?)
+    /// A person takes a job back.
+    case cancelled(AgendaKey)
     /// Only time has passed.
     case tick
 }

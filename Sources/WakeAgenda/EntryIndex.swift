@@ -2,7 +2,7 @@
 import WakeModel
 
 struct EntryIndex: Sendable {
-    private var due = DueQueue()
+    private var due = DueQueue<Instant>()
     private var used: [AgendaKey: [Condition]] = [:]
     private var users: [Condition: Set<AgendaKey>] = [:]
     private var sequences: [Sequence: AgendaKey] = [:]

@@ -89,8 +89,8 @@ struct Lending: Hashable, Sendable {
     var phase = Phase.waiting
     /// The handler has it, as far as can be known: it was awake meanwhile, or has told of progress.
     var isRunning = false
-    /// It was withdrawn or pressed already.
-    var isPressed = false
+    /// Why it was withdrawn or pressed; nil where it was not.
+    var pressed: Withdrawal?
     /// It is one of the few that may run long at a time.
     var holdsSlot = false
     /// What it relies on while it is queued or runs.
@@ -105,10 +105,10 @@ struct Lending: Hashable, Sendable {
     }
 
     /// Takes the occasion back once: out of the queue, or by pressing the handler that has it.
-    mutating func press(_ handler: HandlerID, _ step: inout AgendaStep) {
-        guard let sequence, !isPressed else { return }
-        isPressed = true
-        step.emit(isRunning ? .press(handler, sequence) : .withdraw(handler, sequence))
+    mutating func press(_ handler: HandlerID, because reason: Withdrawal, _ step: inout AgendaStep) {
+        guard let sequence, pressed == nil else { return }
+        pressed = reason
+        step.emit(isRunning ? .press(handler, sequence, reason) : .withdraw(handler, sequence))
     }
 
     /// It was cancelled: whether the handler has it already, only the core knows.
@@ -118,12 +118,12 @@ struct Lending: Hashable, Sendable {
 
     /// The condition whose loss ends it; soft ones count only before the deadline.
     func lost(deadline: Instant, _ step: AgendaStep) -> Condition? {
-        guard sequence != nil, !isPressed else { return nil }
+        guard sequence != nil, pressed == nil else { return nil }
         return relied.first { step.conditions.isLost($0) && ($0.isHard || step.boottime < deadline) }
     }
 
     /// The core delivers it again.
-    mutating func restart() { (isRunning, isPressed) = (false, false) }
+    mutating func restart() { (isRunning, pressed) = (false, nil) }
 }
 
 /// How long what was handed back rests at least: the bridge's own back-off after a refusal.

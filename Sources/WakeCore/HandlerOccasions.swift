@@ -34,8 +34,8 @@ extension HandlerLifecycle {
     private mutating func closeStanding(_ sequence: Sequence, _ step: Step) -> StandingLeases.Lease? {
         guard let lease = standing.close(sequence, at: step.now) else { return nil }
         batch.recordEarlier(sequence)
-        pressures.withdrawn.remove(sequence)
-        if pressures.withdrawn.isEmpty { pressures.conditionUntil = nil }
+        pressures.withdrawn[sequence] = nil
+        if pressures.withdrawn.isEmpty { pressures.withdrawalUntil = nil }
         return lease
     }
 
@@ -92,28 +92,28 @@ extension HandlerLifecycle {
         conclude(event, conclusion, awake: lease?.awake ?? awakeForBatch(step), &step)
     }
 
-    // MARK: Lost conditions
+    // MARK: Asked to end
 
-    /// The handler gave it back while it was warned that its condition has gone: it comes again when that is back.
+    /// The handler gave it back while it was warned: whether it comes again is the agenda's to say.
     mutating func withdraw(pressed sequence: Sequence, _ step: inout Step) {
         guard
             let event = standing.leases.first(where: { $0.event.sequence == sequence })?.event
                 ?? batch.openEvent(sequence)
         else { return }
-        pressures.withdrawn.remove(sequence)
+        pressures.withdrawn[sequence] = nil
         close(event, as: .withdrawn, &step)
         step.emit(.decision(id, .withdrawn(sequence)))
-        if pressures.withdrawn.isEmpty { pressures.conditionUntil = nil }
+        if pressures.withdrawn.isEmpty { pressures.withdrawalUntil = nil }
     }
 
-    /// What an occasion relies on has gone. A oneshot and an attached handler end it in their own time.
-    mutating func withdraw(_ sequence: Sequence, _ step: inout Step) {
+    /// A oneshot and an attached handler end it in their own time.
+    mutating func withdraw(_ sequence: Sequence, _ reason: Withdrawal, _ step: inout Step) {
         if recall(sequence, &step) { return }
         guard standing.contains(sequence) || batch.openEvent(sequence)?.budgetClass != nil,
             !isAttached, !process.isOneshot
         else { return }
-        pressures.withdrawn.insert(sequence)
-        pressures.conditionUntil = pressures.conditionUntil ?? step.now + timers.extensionWarning
+        pressures.withdrawn[sequence] = reason
+        pressures.withdrawalUntil = pressures.withdrawalUntil ?? step.now + timers.extensionWarning
     }
 
     /// Takes one out of the queue; false where it is not there.
@@ -127,14 +127,14 @@ extension HandlerLifecycle {
 
     /// Nothing is charged for it: it did not fail.
     mutating func withdrawOpen(_ step: inout Step) {
-        for sequence in pressures.withdrawn.sorted() {
+        for sequence in pressures.withdrawn.keys.sorted() {
             let standing = standing.leases.first { $0.event.sequence == sequence }?.event
             guard let event = standing ?? batch.openEvent(sequence) else { continue }
             close(event, as: .withdrawn, &step)
             step.emit(.decision(id, .withdrawn(sequence)))
         }
-        pressures.withdrawn = []
-        pressures.conditionUntil = nil
+        pressures.withdrawn = [:]
+        pressures.withdrawalUntil = nil
     }
 
     // MARK: Gates

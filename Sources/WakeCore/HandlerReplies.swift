@@ -10,7 +10,7 @@ extension HandlerLifecycle {
         case .handBack(let sequence, let words): handBack(sequence, until: words, line.reference, &step)
         case .progress(let sequence, let done, let total):
             advance(sequence, to: done, of: total, line.reference, &step)
-        case .order(let order): step.emit(.order(id, epoch, order, ref: line.reference))
+        case .order(let order): pass(order, line.reference, &step)
         case .ready: becomeReady(line.reference, &step)
         case .begin(let name): begin(name, line.reference, &step)
         case .end(let name): end(name, line.reference, &step)
@@ -71,7 +71,7 @@ extension HandlerLifecycle {
 
     /// The event and those of its device that follow come again, after exactly `delay` or the growing default.
     mutating func refuse(_ sequence: Sequence, after delay: TimeSpan?, _ reference: Reference?, _ step: inout Step) {
-        if pressures.withdrawn.contains(sequence) { return withdraw(pressed: sequence, &step) }
+        if pressures.withdrawn[sequence] != nil { return withdraw(pressed: sequence, &step) }
         guard var refused = closeRefused(sequence, step), let device = refused.first?.origin else {
             let isUnknown = batch.leaseState(of: sequence) == .unknown
             let fault: ProtocolFault =
@@ -100,6 +100,13 @@ extension HandlerLifecycle {
         guard case .launching = phase else { return answer(.unexpectedReady, reference, &step) }
         process.isStarting = false
         move(to: .active, because: "ready", &step)
+    }
+
+    /// A program without an explicit ready is ready from its start, so it has no moment before which to register.
+    private mutating func pass(_ order: HandlerOrder, _ reference: Reference?, _ step: inout Step) {
+        let isReady = settings.readiness == .explicit && !process.isStarting
+        if order.verb == .register, isReady { return answer(.registeredLate, reference, &step) }
+        step.emit(.order(id, epoch, order, ref: reference))
     }
 
     private mutating func begin(_ name: String, _ reference: Reference?, _ step: inout Step) {
@@ -217,6 +224,10 @@ extension ProtocolFault {
     fileprivate static let unexpectedReady = ProtocolFault(
         .malformed, "ready: no ready is awaited.",
         advice: "Write it once after the start, and only where the manifest says ready: \"explicit\".")
+
+    fileprivate static let registeredLate = ProtocolFault(
+        .tooLate, "register: this process has said ready, so its jobs may be given to it already.",
+        advice: "Register each job before ready. The manifest's jobs come due without it, too.")
 }
 
 // MARK: - Orders of sd_notify

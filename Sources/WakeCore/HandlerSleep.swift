@@ -177,7 +177,7 @@ extension HandlerLifecycle {
             return false
         }
         if let cause = causeToMakeWay(step) {
-            freeze(for: .rest, because: cause.rawValue, &step)
+            freeze(for: .rest, because: cause.wireName, &step)
             return true
         }
         if budget.isWindowOver(at: step.now, timers) {
@@ -213,7 +213,7 @@ extension HandlerLifecycle {
             return
         }
         if let pressure = pressure(step) {
-            move(to: .expiring, because: pressure.cause.rawValue, &step)
+            move(to: .expiring, because: pressure.cause.wireName, &step)
             warn(of: pressure, &step)
             return
         }
@@ -235,7 +235,7 @@ extension HandlerLifecycle {
     ) {
         let open: [Sequence] =
             switch cause {
-            case .condition: pressures.withdrawn.sorted()
+            case .withdrawal(let why): pressures.withdrawn.filter { $0.value == why }.keys.sorted()
             case .stalled, .longest: standing.first.map { [$0.sequence] } ?? []
             case .systemSleep, .memory, .thermal, nil: openSequences
             }

@@ -40,7 +40,7 @@ public enum Conclusion: Hashable, Sendable {
     case acknowledged(Reply.Result?)
     /// Handed back: it is to come again when all of these conditions are true.
     case handedBack(until: [String])
-    /// Its condition went while it ran, and it did not end in time.
+    /// It left the queue, or the handler was asked to end it and did not do so in time.
     case withdrawn
     /// It did not end in its time; it comes again unless it is dead-lettered.
     case overrun
@@ -57,6 +57,16 @@ public enum Conclusion: Hashable, Sendable {
         case .overrun, .crashed: false
         }
     }
+}
+
+/// Why a handler is asked to end an occasion that it has. Nothing is charged for it.
+public enum Withdrawal: String, Hashable, Sendable, CaseIterable {
+    /// What it relies on has gone.
+    case condition
+    /// It stands still, and another one waits for its place.
+    case stalled
+    /// A person wants no more of it.
+    case cancelled
 }
 
 /// A verb of descriptor 3 that is not about an event: for the agenda, which alone reads its value.

@@ -129,6 +129,24 @@ import WakeModel
         #expect(try fixture.tool("run-job", "hr", "backup").output == "job backup is on its way to the handler\n")
     }
 
+    @Test("cancel-job says what is left of the job: nothing, its next time, or a run that is to end")
+    func cancelJob() throws {
+        let left = [
+            ("null", "job backup is cancelled\n"),
+            (#"{"source":"job","id":"backup","state":"running"}"#, "job backup is asked to end\n"),
+            (
+                #"{"source":"job","id":"backup","state":"waiting","waits":[{"for":"time"}]}"#,
+                "job backup is cancelled; job backup comes due at a time that is not known yet\n"
+            ),
+        ]
+        for (entry, sentence) in left {
+            let fixture = try Fixture {
+                ControlCall.answer($0) { _ in .json(status: 200, Array("{\"done\":true,\"entry\":\(entry)}".utf8)) }
+            }
+            #expect(try fixture.tool("cancel-job", "hr", "backup").output == sentence)
+        }
+    }
+
     @Test("an alert that cannot be sent names the server and not the topic, and an empty one is refused")
     func alert() throws {
         let send = { (words: String) in

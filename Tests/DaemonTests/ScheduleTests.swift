@@ -50,6 +50,22 @@ struct ScheduleTests {
         kill(watch.process, SIGINT)
     }
 
+    @Test("a job that a person cancels is gone, told in the log and in why; one that is not pending is a conflict")
+    func cancelJob() throws {
+        let daemon = try daemon()
+        try daemon.tool("run-job", "log", "sync")
+        let cancelled = try daemon.tool("cancel-job", "log", "sync")
+        #expect(cancelled.exit == 0 && cancelled.output == "job sync is cancelled\n", "\(cancelled)")
+        for verb in ["logs", "why"] {
+            #expect(try daemon.tool(verb, "log").output.contains("job sync was cancelled by an operator"))
+        }
+        #expect(try daemon.json("pending", "log")["pending"]?.array?.count == 2)
+        let again = try daemon.tool("cancel-job", "log", "sync")
+        #expect(again.exit == 5 && again.talk.contains("nothing of it is pending"), "\(again)")
+        let mistyped = try daemon.tool("cancel-job", "log", "bakcup")
+        #expect(mistyped.exit == 5 && mistyped.talk.contains("Did you mean 'backup'?"), "\(mistyped)")
+    }
+
     @Test("what never is waived a started job still waits for, and the answer says so")
     func hardCondition() throws {
         let daemon = try daemon()

@@ -260,7 +260,7 @@ struct ScheduledWakeTests {
         #expect(second.at - due.at >= 30 && abs((milliseconds(second.data["deadline"]) ?? 0) - deadline) <= 50)
     }
 
-    @Test("orders may be given before ready, and a job is registered once")
+    @Test("orders may be given before ready, and a job is registered once, and not after it")
     func beforeReady() throws {
         let planner = try employed("alarms: [], jobs: [{ id: \"j\", kind: \"refresh\" }]", more: "ready: \"explicit\"")
         #expect(try planner.ask("one", "{\"register\":\"j\"}")["register"]?.string == "registered")
@@ -270,6 +270,7 @@ struct ScheduledWakeTests {
         #expect(planner.heard("one", "alarm.fired").isEmpty, "events come after ready")
         try planner.say("one", "{\"ready\":true}")
         try planner.await(1, "alarm.fired", of: "one")
+        #expect(try planner.ask("one", "{\"register\":\"j\"}")["code"]?.string == "too-late")
     }
 
     // MARK: Polls

@@ -69,7 +69,7 @@ private struct Script {
         case 12...13: try submit()
         case 14: world.send(.situated(dice.pick(Self.handlers), dice.pick([.asleep, .awake, .attached, .stopped])))
         case 15: try order()
-        case 16: operate()
+        case 16: dice.roll(3) == 0 ? cancel() : operate()
         case 17: world.send(.overridden(dice.pick(Self.conditions), isTrue: dice.pick([nil, nil, true, false])))
         case 18: world.sleep(.seconds(Int64(dice.pick([1, 60, 1200, 8000]))))
         default: try restart()
@@ -117,6 +117,12 @@ private struct Script {
         let key = dice.pick([AgendaKey(handler, .job, "a"), AgendaKey(handler, .poll, "")])
         free.insert(key)
         world.send(.operated(key, ref: nil))
+    }
+
+    private mutating func cancel() {
+        let key = AgendaKey(dice.pick(Self.handlers), .job, dice.pick(["a", "b", "c"]))
+        earliest[key] = nil
+        world.send(.cancelled(key))
     }
 
     private mutating func restart() throws {

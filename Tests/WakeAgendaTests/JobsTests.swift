@@ -214,7 +214,7 @@ struct JobsConclusionTests {
         world.send(.situated(handler, .awake))
         world.set(.power, false)
         world.pass(.seconds(60))
-        #expect(world.effects.filter { $0 == .press(handler, Sequence(1)) }.count == 1)
+        #expect(world.effects.filter { $0 == .press(handler, Sequence(1), .condition) }.count == 1)
         world.conclude(Sequence(1), .withdrawn)
         #expect(world.waits("backup") == ["power"])
         world.set(.power, true)

@@ -192,11 +192,45 @@ struct OccasionStories {
         story.job(story.entry(9, of: handler))
         story.data(device)
         story.acknowledge(2, handler)
-        story.step(.withdraw(handler, Sequence(1)))
+        story.step(.withdraw(handler, Sequence(1), .condition))
         #expect(story.expirations(handler) == ["condition"])
         story.advance(.seconds(5))
         #expect(story.conclusions(handler) == ["1 withdrawn"])
         #expect(story.state(handler) == .suspended && story.kills(handler) == 0 && story.struck(handler) == 0)
+        story.close()
+    }
+
+    @Test("A job that is to make way is told so, and taken back uncharged where it does not end by itself")
+    func makesWay() {
+        let story = Scenario()
+        let (device, handler) = (story.device(), story.handler())
+        story.job(story.entry(9, of: handler))
+        story.data(device)
+        story.advance(.seconds(30))
+        story.step(.withdraw(handler, Sequence(1), .stalled))
+        #expect(story.expirations(handler).last == "stalled")
+        story.advance(.seconds(5))
+        #expect(story.conclusions(handler) == ["1 withdrawn"])
+        #expect(story.kills(handler) == 0 && !story.decisions(handler).contains { $0.hasPrefix("charge") })
+        story.acknowledge(2, handler)
+        story.close()
+    }
+
+    @Test("Two jobs that are to end for different reasons are told of one reason each")
+    func endForTwoReasons() {
+        let story = Scenario()
+        let handler = story.handler()
+        let (one, other) = (story.entry(8, of: handler), story.entry(9, of: handler))
+        story.job(one)
+        story.job(other)
+        story.step(.withdraw(handler, Sequence(2), .stalled))
+        story.step(.withdraw(handler, Sequence(1), .condition))
+        let told = story.notices(handler).compactMap {
+            if case .expiring(let reason, _, _, let open) = $0 { "\(reason) \(open.map(\.rawValue))" } else { nil }
+        }
+        #expect(told == ["stalled [2]", "condition [1]"])
+        story.advance(.seconds(5))
+        #expect(story.conclusions(handler) == ["1 withdrawn", "2 withdrawn"])
         story.close()
     }
 
@@ -221,7 +255,7 @@ struct OccasionStories {
         let story = Scenario()
         let handler = story.handler()
         story.job(story.entry(9, of: handler))
-        story.step(.withdraw(handler, Sequence(1)))
+        story.step(.withdraw(handler, Sequence(1), .condition))
         story.advance(.seconds(1))
         story.acknowledge(1, handler)
         story.advance(.seconds(5))
@@ -235,7 +269,7 @@ struct OccasionStories {
         let (device, handler) = (story.device(), story.handler())
         story.job(story.entry(9, of: handler))
         story.data(device)
-        story.step(.withdraw(handler, Sequence(1)))
+        story.step(.withdraw(handler, Sequence(1), .condition))
         let open = story.notices(handler).compactMap { if case .expiring(_, _, _, let open) = $0 { open } else { nil } }
         #expect(open == [[Sequence(1)]])
         story.say(.nack(Sequence(1), after: nil), handler)
@@ -263,7 +297,7 @@ struct OccasionStories {
         story.reconfigure(handler) { $0.requirements = [.power] }
         story.job(story.entry(9, of: handler))
         #expect(story.handlerStatus(handler)?.queuedCount == 1)
-        story.step(.withdraw(handler, Sequence(1)))
+        story.step(.withdraw(handler, Sequence(1), .condition))
         #expect(story.handlerStatus(handler)?.queuedCount == 0 && story.gaps(handler) == [])
         #expect(story.conclusions(handler) == ["1 withdrawn"])
         story.close()

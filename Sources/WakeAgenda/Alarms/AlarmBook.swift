@@ -6,11 +6,11 @@ struct AlarmBook: Sendable {
     var handlers: [HandlerID: AlarmOwner] = [:]
     /// Those of `handlers`, in order: effects never follow the order of a hash.
     private(set) var owners: [HandlerID] = []
-    private var wall = DueIndex()
-    private var boottime = DueIndex()
+    private var wall = DueQueue<WallTime>()
+    private var boottime = DueQueue<Instant>()
     /// The same of those alone that end the sleep of the machine.
-    private var wakingWall = DueIndex()
-    private var wakingBoottime = DueIndex()
+    private var wakingWall = DueQueue<WallTime>()
+    private var wakingBoottime = DueQueue<Instant>()
     var zones = AlarmZones()
     /// Nil until the first step.
     var clock: AlarmClock?
@@ -114,11 +114,11 @@ extension AlarmBook {
         switch place {
         case .nowhere: break
         case .wall(let time):
-            wall.insert(key, at: time.microseconds)
-            if wakes { wakingWall.insert(key, at: time.microseconds) }
+            wall.set(key, at: time)
+            if wakes { wakingWall.set(key, at: time) }
         case .boottime(let instant), .riding(let instant):
-            boottime.insert(key, at: instant.nanoseconds)
-            if wakes { wakingBoottime.insert(key, at: instant.nanoseconds) }
+            boottime.set(key, at: instant)
+            if wakes { wakingBoottime.set(key, at: instant) }
             if case .riding = place {
                 handlers[key.handler]?.riding.insert(key.id)
                 ridingOwners.insert(key.handler)
@@ -131,12 +131,12 @@ extension AlarmBook {
         guard let entry = entries[key] else { return }
         switch entry.place {
         case .nowhere: return
-        case .wall(let time):
-            wall.remove(key, at: time.microseconds)
-            if entry.rule.wakesMachine { wakingWall.remove(key, at: time.microseconds) }
-        case .boottime(let instant), .riding(let instant):
-            boottime.remove(key, at: instant.nanoseconds)
-            if entry.rule.wakesMachine { wakingBoottime.remove(key, at: instant.nanoseconds) }
+        case .wall:
+            wall.set(key, at: nil)
+            wakingWall.set(key, at: nil)
+        case .boottime, .riding:
+            boottime.set(key, at: nil)
+            wakingBoottime.set(key, at: nil)
             handlers[key.handler]?.riding.remove(key.id)
             if handlers[key.handler]?.riding.isEmpty ?? true { ridingOwners.remove(key.handler) }
         case .parked: handlers[key.handler]?.parked.remove(key.id)
@@ -145,23 +145,18 @@ extension AlarmBook {
     }
 
     /// What is due on either clock, in order.
-    fileprivate mutating func takeDue(_ step: AgendaStep) -> [AgendaKey] {
-        (wall.take(upTo: step.wall.microseconds) + boottime.take(upTo: step.boottime.nanoseconds)).sorted()
+    fileprivate mutating func removeDue(_ step: AgendaStep) -> [AgendaKey] {
+        (wall.removeDue(by: step.wall) + boottime.removeDue(by: step.boottime)).sorted()
     }
 
     var nextBoottime: Instant? {
-        let due = boottime.first.map { Instant(nanoseconds: $0) }
-        guard calendarCount > 0, let clock, !clock.isReleased else { return due }
-        return Instant.earlier(due, AlarmClock.patience)
+        guard calendarCount > 0, let clock, !clock.isReleased else { return boottime.next }
+        return Instant.earlier(boottime.next, AlarmClock.patience)
     }
 
-    var nextWall: WallTime? { wall.first.map { WallTime(microseconds: $0) } }
+    var nextWall: WallTime? { wall.next }
 
-    var machineWake: MachineWake {
-        MachineWake(
-            boottime: wakingBoottime.first.map { Instant(nanoseconds: $0) },
-            wall: wakingWall.first.map { WallTime(microseconds: $0) })
-    }
+    var machineWake: MachineWake { MachineWake(boottime: wakingBoottime.next, wall: wakingWall.next) }
 }
 
 // The passing of time.
@@ -170,7 +165,7 @@ extension AlarmBook {
         readClocks(&step)
         readZones(&step)
         readObstacles(&step)
-        for key in takeDue(step) + handedBack.takeTouched(step) { consider(key, &step) }
+        for key in removeDue(step) + handedBack.takeTouched(step) { consider(key, &step) }
         letRide(&step)
     }
 

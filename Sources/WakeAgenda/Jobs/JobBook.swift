@@ -4,6 +4,8 @@ import WakeModel
 struct JobBook: AgendaBook, Sendable {
     /// How many jobs that may take long run at a time, of all handlers.
     static let slots = 2
+    /// So long one of these may stand still while another job waits for a slot: half of what it has while none does.
+    static let patience = TimeSpan.seconds(30)
 
     var entries: [AgendaKey: JobEntry] = [:]
     var idsByHandler: [HandlerID: Set<String>] = [:]
@@ -79,18 +81,16 @@ extension JobBook {
         var ready: [AgendaKey] = []
         for key in index.takeTouched(step) where look(at: key, &step) { ready.append(key) }
         raise(ready, &step)
+        makeWay(&step)
         for key in index.takeUnsaved() {
             if let entry = entries[key] { step.emit(.store(entry.row(step))) }
         }
     }
 
-    /// A handler that is awake has what it was given.
     mutating func meet(_ handler: HandlerID, _ step: AgendaStep) {
-        let situation = step.facts(of: handler).situation
-        let isAwake = situation == .awake || situation == .attached
         for key in keys(of: handler) {
             index.touch(key)
-            if isAwake, entries[key]?.lending.sequence != nil { entries[key]?.lending.isRunning = true }
+            entries[key]?.meet(step)
         }
     }
 
@@ -142,19 +142,38 @@ extension JobBook {
         index.look(entry.key, at: nil)
         index.use(entry.lending.relied, for: entry.key, &step)
         guard let lost = entry.lending.lost(deadline: entry.current.deadline, step) else { return }
-        entry.lending.press(entry.key.handler, &step)
+        entry.lending.press(entry.key.handler, because: .condition, &step)
         entry.history.add("lost \(lost.word) while \(entry.lending.state.rawValue)", step)
         step.decide(entry.key, "lost \(lost.word)")
         entries[entry.key] = entry
+    }
+
+    /// For each job that waits for a slot, one that stands still gives its own: first the one that has done so longest.
+    private mutating func makeWay(_ step: inout AgendaStep) {
+        let leaving = working.count { entries[$0]?.lending.pressed != nil }
+        let wanted = max(0, slotWaiters.count - leaving)
+        let still = working.compactMap { key in entries[key]?.makesWay(step).map { (at: $0, key: key) } }
+        for (at, key) in still.sorted(by: { ($0.at, $0.key) < ($1.at, $1.key) }).prefix(wanted) {
+            guard at <= step.boottime, var entry = entries[key] else {
+                index.look(key, at: at)
+                continue
+            }
+            entry.lending.press(key.handler, because: .stalled, &step)
+            entry.history.add("stood still while another job waited for its slot", step)
+            step.decide(key, "makes way")
+            entries[key] = entry
+        }
     }
 }
 
 // Raising, and skipping.
 extension JobBook {
-    /// The nearest deadline goes first, where slots are few.
+    /// The nearest deadline goes first, where slots are few; what made way comes after all others.
     mutating func raise(_ ready: [AgendaKey], _ step: inout AgendaStep) {
-        let ordered = ready.compactMap { key in entries[key].map { (deadline: $0.current.deadline, key: key) } }
-        for (_, key) in ordered.sorted(by: { ($0.deadline, $0.key) < ($1.deadline, $1.key) }) {
+        let ordered = ready.compactMap { key in
+            entries[key].map { (turn: $0.madeWay ? 1 : 0, deadline: $0.current.deadline, key: key) }
+        }
+        for (_, _, key) in ordered.sorted(by: { ($0.turn, $0.deadline, $0.key) < ($1.turn, $1.deadline, $1.key) }) {
             guard let entry = entries[key], let rule = entry.rule else { continue }
             if !rule.kind.isWork || working.count < Self.slots {
                 raise(entry, rule, &step)
@@ -177,7 +196,7 @@ extension JobBook {
         entry.history.add(words.isEmpty ? "raised" : "raised at its deadline, without \(words)", step)
         entry.lending.begin(
             relyingOn: entry.required.filter { !waived.contains($0) }, holdingSlot: rule.kind.isWork)
-        (entry.until, entry.isReturned) = ([], false)
+        (entry.until, entry.returned) = ([], nil)
         slotWaiters[entry.key] = nil
         if entry.lending.holdsSlot { working.insert(entry.key) }
         put(entry)

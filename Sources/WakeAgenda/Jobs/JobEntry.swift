@@ -52,6 +52,8 @@ struct JobSchedule: Hashable, Sendable {
 struct JobProgress: Hashable, Sendable {
     var done: Int64
     var total: Int64?
+    /// The largest that `done` ever was in this run.
+    var furthest: Int64
 }
 
 struct JobEntry: Sendable {
@@ -66,8 +68,8 @@ struct JobEntry: Sendable {
     /// What it was handed back for, in addition.
     var until: [Condition] = []
     var handBacks: Int64 = 0
-    /// A condition went while it ran, or was queued.
-    var isReturned = false
+    /// Why it was taken back from the core.
+    var returned: Withdrawal?
     /// When the run that is raised ends, nothing of it comes back.
     var isCancelled = false
     /// A person started it: no time, no soft condition and no attachment is waited for.
@@ -75,6 +77,8 @@ struct JobEntry: Sendable {
     /// Runs in a row that the handler called failed.
     var failures: Int64 = 0
     var progress: JobProgress?
+    /// Since when it has run without coming further; nil while its handler sleeps, or has a person's attention.
+    var steadySince: Instant?
     var waitingSince: WallTime
     /// As ``BootShift/zero``: its instants wait for a synchronized clock.
     var assumedZero: WallTime?
@@ -82,6 +86,25 @@ struct JobEntry: Sendable {
 
     init(key: AgendaKey, rule: JobRule?, current: JobRequest, waitingSince: WallTime) {
         (self.key, self.rule, self.current, self.waitingSince) = (key, rule, current, waitingSince)
+    }
+
+    /// A handler that is awake has what it was given.
+    mutating func meet(_ step: AgendaStep) {
+        guard lending.sequence != nil else { return }
+        switch step.facts(of: key.handler).situation {
+        case .awake: (lending.isRunning, steadySince) = (true, steadySince ?? step.boottime)
+        case .attached: (lending.isRunning, steadySince) = (true, nil)
+        case .asleep, .stopped: steadySince = nil
+        }
+    }
+
+    /// It made way for another, so that one comes first.
+    var madeWay: Bool { returned == .stalled }
+
+    /// When it has stood still for so long that it makes way; nil while that clock does not run.
+    func makesWay(_ step: AgendaStep) -> Instant? {
+        guard lending.pressed == nil, let steadySince else { return nil }
+        return max(steadySince, step.cameUpAt) + JobBook.patience
     }
 
     /// Something of it is still to be raised.
@@ -113,8 +136,8 @@ struct JobEntry: Sendable {
 
     /// It waits from now on for another run.
     mutating func wait(for request: JobRequest, _ step: AgendaStep) {
-        (current, lending, progress) = (request, Lending(), nil)
-        (until, handBacks, isReturned, isCancelled, isOperated) = ([], 0, false, false, false)
+        (current, lending, progress, steadySince) = (request, Lending(), nil, nil)
+        (until, handBacks, returned, isCancelled, isOperated) = ([], 0, nil, false, false)
         waitingSince = step.wall
     }
 }
@@ -163,7 +186,7 @@ extension JobEntry {
             writer.field("kind", rule.kind.rawValue)
             writer.field("deadline", step.wallTime(at: current.deadline))
             writer.field("waived", waived.map(\.word))
-            if isReturned { writer.field("returned", "condition") }
+            if let returned { writer.field("returned", returned.rawValue) }
             if let missed = schedule?.missed, missed > 0 { writer.field("missed", missed) }
         }
         let budget: BudgetClass = rule.kind.isWork ? .work(longest: rule.maxRun) : .content

@@ -68,11 +68,16 @@ extension JobBook {
     }
 
     /// Nothing comes back of what is raised; what waits is gone at once.
-    mutating func takeBack(_ key: AgendaKey, _ step: inout AgendaStep) {
+    /// - Parameter asks: the handler that has it is to end it.
+    mutating func takeBack(_ key: AgendaKey, asks: Bool = false, _ step: inout AgendaStep) {
         guard var entry = entries[key] else { return }
         if entry.lending.isWaiting { return erase(key, &step) }
         entry.isCancelled = true
-        entry.lending.recall(key.handler, &step)
+        if asks {
+            entry.lending.press(key.handler, because: .cancelled, &step)
+        } else {
+            entry.lending.recall(key.handler, &step)
+        }
         put(entry)
     }
 }

@@ -42,18 +42,18 @@ extension JobBook {
         _ id: String, of handler: HandlerID, _ step: inout AgendaStep
     ) throws(ProtocolFault) -> Bool {
         _ = try declared(id, "cancel", of: handler, step)
-        return cancel(AgendaKey(handler, .job, id), &step)
+        return cancel(AgendaKey(handler, .job, id), by: .handler, &step)
     }
 
     /// The manifest's schedule goes on with its next occurrence.
-    mutating func cancel(_ key: AgendaKey, _ step: inout AgendaStep) -> Bool {
+    mutating func cancel(_ key: AgendaKey, by canceller: JobCanceller, _ step: inout AgendaStep) -> Bool {
         guard var entry = entries[key] else { return false }
-        entry.history.add("cancelled", step)
+        entry.history.add(canceller.sentence, step)
         entry.next = nil
         entries[key] = entry
-        step.decide(key, "cancel")
+        step.decide(key, canceller.wireName)
         guard entry.lending.isWaiting, let schedule = entry.schedule else {
-            takeBack(key, &step)
+            takeBack(key, asks: canceller == .person, &step)
             return true
         }
         if !entry.current.isOrdered, schedule.nominal > step.boottime {
@@ -86,6 +86,27 @@ extension JobBook {
             throw .notDeclared(job: id, verb: verb, known: rules.map(\.id))
         }
         return rule
+    }
+}
+
+enum JobCanceller: Hashable, Sendable {
+    /// It ends what it runs in its own time.
+    case handler
+    case person
+
+    /// For a history.
+    var sentence: String {
+        switch self {
+        case .handler: "cancelled"
+        case .person: "cancelled by an operator"
+        }
+    }
+
+    var wireName: String {
+        switch self {
+        case .handler: "cancel"
+        case .person: "cancel operator"
+        }
     }
 }
 

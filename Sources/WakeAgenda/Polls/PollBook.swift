@@ -108,7 +108,7 @@ extension PollBook {
         guard entry.rule != nil,
             let lost = entry.lending.lost(deadline: entry.due + entry.limits.ceiling, step)
         else { return }
-        entry.lending.press(entry.key.handler, &step)
+        entry.lending.press(entry.key.handler, because: .condition, &step)
         entry.history.add("lost \(lost.word) while \(entry.lending.state.rawValue)", step)
         step.decide(entry.key, "lost \(lost.word)")
         entries[entry.key.handler] = entry

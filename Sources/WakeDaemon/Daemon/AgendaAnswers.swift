@@ -1,4 +1,4 @@
-// What the daemon answers about what is scheduled: pending entries, those that a person starts, and the conditions they wait for.
+// What the daemon answers about what is scheduled: pending entries, what a person starts or takes back, and conditions.
 import WakeAgenda
 import WakeControl
 import WakeCore
@@ -24,12 +24,30 @@ extension ControlAnswers {
         entry.write(of: bridge.catalog.name(of: entry.key.handler), into: &writer)
     }
 
-    // MARK: What a person starts
+    // MARK: What a person starts or takes back
 
     func raise(_ entry: ScheduledEntry, of name: String) throws(ControlRefusal) -> ControlResponse {
         let key = AgendaKey(entry, of: try handler(name))
         if let obstacle = bridge.turn.obstacle(to: key) { throw refusal(of: entry, name, obstacle) }
         bridge.turn.schedule(.operated(key, ref: nil))
+        return done(with: key)
+    }
+
+    func cancelJob(_ id: String, of name: String) throws(ControlRefusal) -> ControlResponse {
+        let key = AgendaKey(.job(id), of: try handler(name))
+        guard bridge.turn.pending(of: key.handler).contains(where: { $0.key == key }) else {
+            let known = bridge.turn.startable(.job, of: key.handler)
+            guard known.contains(id) else { throw unknown(.job(id), name, known) }
+            throw conflict(
+                "job '\(id)' of handler '\(name)' cannot be cancelled, for nothing of it is pending",
+                "see what is pending with: wakebridge pending \(name)")
+        }
+        bridge.turn.schedule(.cancelled(key))
+        return done(with: key)
+    }
+
+    /// With how the entry stands then.
+    private func done(with key: AgendaKey) -> ControlResponse {
         let standing = bridge.turn.pending(of: key.handler).first { $0.key == key }
         return .json { writer in
             writer.object { writer in

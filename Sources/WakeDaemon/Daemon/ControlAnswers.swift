@@ -41,6 +41,7 @@ final class ControlAnswers {
         case .why(let name): return why(try handlerStatus(name))
         case .pending(let name): return try pending(name)
         case .raise(let entry, let name): return try raise(entry, of: name)
+        case .cancelJob(let id, let name): return try cancelJob(id, of: name)
         case .conditions: return conditions()
         case .play(let condition): return try play(condition)
         case .devices(nil): return knownDevices()

@@ -54,6 +54,8 @@ extension AgendaDecision {
             return "\(entry) lost \(condition), on which it relies; it comes back"
         case "undeclared": return gone
         case "cancel" where words.dropFirst().first == "manifest": return gone
+        case "cancel" where words.dropFirst().first == "operator": return "\(entry) was cancelled by an operator"
+        case "makes": return "\(entry) stood still while another job waited: it makes way, and comes after that"
         case "too-many": return "\(entry) is not set: this handler has \(AlarmRule.limit) alarms already; cancel some"
         case "dead-lettered": return "\(entry) was given up, and lies among the dead letters"
         default: return nil

@@ -62,8 +62,9 @@ extension Turn {
     private func apply(_ effect: AgendaEffect, at stamp: Stamp) {
         switch effect {
         case .raise(let key, let occasion): raise(occasion, of: key, at: stamp)
-        case .withdraw(let handler, let sequence), .press(let handler, let sequence):
-            stepCore(.withdraw(handler, sequence), at: stamp)
+        case .withdraw(let handler, let sequence): stepCore(.withdraw(handler, sequence, .condition), at: stamp)
+        case .press(let handler, let sequence, let reason):
+            stepCore(.withdraw(handler, sequence, reason), at: stamp)
         case .recall(let handler, let sequence): stepCore(.recall(handler, sequence), at: stamp)
         case .answer(let handler, let epoch, let answer, let reference):
             stepCore(.answered(handler, epoch, ref: reference, answer.notice(reference)), at: stamp)
