@@ -9,7 +9,7 @@ final class MachineWakeTimers {
     private enum State {
         case unused
         case made(boottime: Timer, wall: Timer)
-        /// The kernel refused them, which the log said: such alarms come when the machine resumes.
+        /// The machine has no hardware clock, or the daemon may not use it, as the log said: such alarms come at the resume.
         case refused
     }
 
@@ -37,7 +37,7 @@ final class MachineWakeTimers {
                 wall: try loop.timer(on: .realtimeAlarm, of: turn) { $0.schedule(.tick) })
         } catch {
             Log("agenda").warning(
-                "\(error.description); alarms with wakes_machine come when the machine resumes: give the daemon CAP_WAKE_ALARM"
+                "\(error.description); alarms with wakes_machine come when the machine resumes: to wake it takes a hardware clock and CAP_WAKE_ALARM"
             )
             return .refused
         }
