@@ -213,20 +213,24 @@ extension HandlerLifecycle {
         return taken.map {
             DeliveredEvent(
                 sequence: $0.sequence, origin: $0.origin, attempt: $0.attempts, isRedelivered: $0.isRedelivered,
-                ownBudget: standing.contains($0.sequence) ? StandingLeases.stallTime : nil)
+                ownBudget: standing.hasOpen && standing.contains($0.sequence) ? StandingLeases.stallTime : nil)
         }
     }
 
-    /// Long jobs stand beside the batch, which goes on without them. Where a write acknowledges, nothing stands.
     private mutating func lease(_ taken: [QueuedEvent], _ step: Step) {
-        guard taken.contains(where: \.isLongJob), settings.acknowledgement == .explicit else {
-            batch.deliver(taken, at: step.now)
-            return budget.renew(at: step.now, for: timeForLeases)
-        }
-        let others = taken.filter { !$0.isLongJob }
-        batch.deliver(others, at: step.now)
+        // Most batches hold none, and all that follows is about them.
+        if taken.contains(where: { $0.budgetClass != nil }) { return leaseOccasions(among: taken, step) }
+        batch.deliver(taken, at: step.now)
+        budget.renew(at: step.now, for: timers.budget)
+    }
+
+    /// Long jobs stand beside the batch, which goes on without them. Where a write acknowledges, nothing stands.
+    private mutating func leaseOccasions(among taken: [QueuedEvent], _ step: Step) {
+        let mayStand = settings.acknowledgement == .explicit
+        let others = taken.filter { !mayStand || !$0.isLongJob }
+        batch.deliver(others, at: step.now, hasOccasions: others.contains { $0.budgetClass != nil })
         if !others.isEmpty { budget.renew(at: step.now, for: timeForLeases) }
-        for event in taken {
+        for event in taken where mayStand {
             if case .work(let longest)? = event.budgetClass { standing.add(event, longest: longest, at: step.now) }
         }
     }

@@ -33,7 +33,7 @@ extension HandlerLifecycle {
 
     private mutating func closeStanding(_ sequence: Sequence, _ step: Step) -> StandingLeases.Lease? {
         guard let lease = standing.close(sequence, at: step.now) else { return nil }
-        batch.recordEarlier(sequence)
+        batch.recordFormer(sequence)
         pressures.withdrawn[sequence] = nil
         if pressures.withdrawn.isEmpty { pressures.withdrawalUntil = nil }
         return lease

@@ -71,7 +71,10 @@ extension HandlerLifecycle {
     static let memoryRest = TimeSpan.seconds(3)
 
     /// True while it has leases or tasks, which are kept over a freeze.
-    var hasUnfinished: Bool { standing.hasOpen || batch.hasOpen || !budget.tasks.isEmpty }
+    var hasUnfinished: Bool {
+        if standing.hasOpen { return true }
+        return batch.hasOpen || !budget.tasks.isEmpty
+    }
 
     /// An attached handler has no deadline; a oneshot gets no notices, and is never frozen.
     private var yieldsToPressure: Bool { !isAttached && !process.isOneshot }

@@ -28,10 +28,6 @@ struct StandingLeases: Sendable {
     private(set) var leases: [Lease] = []
     /// Since when their clock runs; nil while the process is frozen or attached.
     private var since: Instant?
-    /// To tell a second acknowledgement from the first.
-    private var closed = RecentSequences()
-
-    func wasClosed(_ sequence: Sequence) -> Bool { closed.contains(sequence) }
 
     var hasOpen: Bool { !leases.isEmpty }
     var sequences: [Sequence] { leases.map(\.event.sequence) }
@@ -65,7 +61,6 @@ struct StandingLeases: Sendable {
     mutating func close(_ sequence: Sequence, at now: Instant) -> Lease? {
         guard let index = leases.firstIndex(where: { $0.event.sequence == sequence }) else { return nil }
         bring(to: now)
-        closed.insert(sequence)
         return leases.remove(at: index)
     }
 
