@@ -38,7 +38,7 @@ extension PendingEntry {
         if let deadline { writer.field("deadline", deadline) }
         writer.field("waits_for", waitsFor.map(\.word))
         if let nextChance { writer.field("next_chance", nextChance) }
-        if let sequence { writer.field("seq", sequence.rawValue) }
+        if let sequence { writer.field("event", sequence.rawValue) }
     }
 }
 

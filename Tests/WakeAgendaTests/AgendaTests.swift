@@ -57,6 +57,14 @@ struct AgendaTests {
         #expect(wakes.last == MachineWake() && wakes.count == 4)
     }
 
+    @Test("what is pending names its event by a key of its own: a line with \"seq\" is an event, and wants an answer")
+    func namesEvent() throws {
+        var world = try world("{jobs: [{id: 'look', kind: 'refresh'}]}")
+        try world.order(#"{"submit":{"job":"look"}}"#)
+        let text = String(decoding: world.pending.text, as: UTF8.self)
+        #expect(text.contains(#""event":1"#) && !text.contains(#""seq""#), "\(text)")
+    }
+
     @Test("what was stored waits for its manifest, and says so")
     func waitsForManifest() throws {
         var world = try world()
