@@ -63,8 +63,12 @@ public struct PendingEntry: Hashable, Sendable {
         /// `time`, `power`, `mount:/data`, `stopped`, `gate`, `slot`, `earlier-run`.
         public var word: String
         public var since: WallTime
+        /// Of a condition that is true and does not count yet: when it will, if it stays true.
+        public var settles: WallTime?
 
-        public init(word: String, since: WallTime) { (self.word, self.since) = (word, since) }
+        public init(word: String, since: WallTime, settles: WallTime? = nil) {
+            (self.word, self.since, self.settles) = (word, since, settles)
+        }
     }
 
     public var key: AgendaKey

@@ -18,6 +18,7 @@ extension PendingEntry {
         writer.objects("waits", waitsFor) { writer, wait in
             writer.field("for", wait.word)
             writer.field("since", wait.since)
+            if let settles = wait.settles { writer.field("settles", settles) }
         }
         if let progressDone { writer.field("done", progressDone) }
         if let progressTotal { writer.field("total", progressTotal) }

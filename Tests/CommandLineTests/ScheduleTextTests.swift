@@ -48,6 +48,18 @@ import WakeModel
                 + "it runs without them at its deadline, \(end.spoken)")
     }
 
+    @Test("of a condition that is true and settles, the end of that is told in place of when it went")
+    func settling() throws {
+        let (since, end) = (moment(-48), moment(2))
+        let json = """
+            {"source":"job","id":"backup","state":"waiting","due":"\(moment(-60).text)","deadline":"\(moment(420).text)",
+             "next_chance":"\(end.text)","waits":[{"for":"power","since":"\(since.text)","settles":"\(end.text)"}]}
+            """
+        #expect(try sentence(json) == "job backup waits for power that settles until \(end.spoken)")
+        let entry = ScheduleEntry(entry: try JSONValue(parsing: Array(json.utf8)), now: now)
+        #expect(entry.row.suffix(2) == ["power (settles until \(end.spoken))", end.spoken])
+    }
+
     @Test("what cannot be waived has no outcome, and a word that is no condition is said in words")
     func hard() throws {
         let since = moment(-5)

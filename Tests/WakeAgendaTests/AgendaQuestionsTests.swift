@@ -34,6 +34,26 @@ struct AgendaQuestionsTests {
         #expect(try standing(.mount("/data"), in: world).waiting == [backup])
     }
 
+    @Test("while a condition settles, the next chance of what waits for it is the end of that, and not the deadline")
+    func settling() throws {
+        var world = AgendaWorld()
+        try world.configure("{jobs: [{id: 'backup', kind: 'processing', require: ['power', 'unmetered']}]}")
+        world.set(.unmetered, true)
+        try world.order(#"{"submit":{"job":"backup","deadline_s":9000}}"#)
+        let deadline = try #require(world.entry("backup")?.deadline)
+        #expect(world.entry("backup")?.nextChance == deadline, "power is not there")
+        world.set(.power, true)
+        let settled = world.wall + .seconds(120)
+        world.pass(.seconds(50))
+        let entry = try #require(world.entry("backup"))
+        #expect(entry.nextChance == settled && entry.waitsFor.map(\.settles) == [settled])
+        var writer = JSONWriter()
+        entry.write(of: "hr", into: &writer)
+        #expect(String(decoding: writer.bytes, as: UTF8.self).contains(#""settles":"\#(settled.rfc3339)""#))
+        world.pass(.seconds(70))
+        #expect(world.raised.count == 1)
+    }
+
     @Test("a condition that a person plays is told as such beside what its source says")
     func played() throws {
         var world = AgendaWorld()

@@ -22,7 +22,11 @@ extension AlarmBook {
         case .owed(let occurrence, let conditions):
             result.due = occurrence.due
             result.waitsFor = waits(of: entry, until: conditions, key.handler, step)
-            if result.waitsFor.first?.word == "time" { result.nextChance = wall(of: entry.place, step) ?? step.wall }
+            if result.waitsFor.first?.word == "time" {
+                result.nextChance = wall(of: entry.place, step) ?? step.wall
+            } else if result.waitsFor.allSatisfy({ $0.settles != nil }) {
+                result.nextChance = result.waitsFor.compactMap(\.settles).max()
+            }
         case .idle:
             let isZoneKnown = finding.map { $0.zone != nil } ?? true
             result.waitsFor = waits(of: entry, isZoneKnown: isZoneKnown, isOverdue: overdue != nil, key.handler, step)
@@ -40,7 +44,7 @@ extension AlarmBook {
         of entry: AlarmEntry, until words: [String], _ handler: HandlerID, _ step: AgendaStep
     ) -> [PendingEntry.Wait] {
         let unmet = words.compactMap { try? Condition(word: $0) }.filter { !step.conditions.isTrue($0) }
-        let conditions = unmet.map { PendingEntry.Wait(word: $0.word, since: step.conditions.since($0) ?? entry.since) }
+        let conditions = unmet.map(step.wait)
         let waits = conditions + obstacles(of: handler, step)
         let isResting = entry.restsUntil.map { step.boottime < $0 } ?? false
         return (isResting || waits.isEmpty ? [wait("time", entry)] : []) + waits
