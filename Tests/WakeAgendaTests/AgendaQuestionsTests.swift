@@ -54,6 +54,16 @@ struct AgendaQuestionsTests {
         #expect(world.raised.count == 1)
     }
 
+    @Test("the history of a job that a person starts says who did, and lists what it goes without")
+    func startedByPerson() throws {
+        var world = AgendaWorld()
+        try world.configure("{jobs: [{id: 'backup', kind: 'processing', require: ['power', 'unmetered']}]}")
+        world.send(.operated(backup, ref: nil))
+        #expect(world.raised.count == 1)
+        let history = world.entry("backup")?.history.map(\.sentence)
+        #expect(history == ["wanted now by a person", "started by a person, without power, unmetered"])
+    }
+
     @Test("a condition that a person plays is told as such beside what its source says")
     func played() throws {
         var world = AgendaWorld()

@@ -193,6 +193,13 @@ extension JobEntry {
         return Occasion(name: "job.due", budgetClass: budget, payload: payload)
     }
 
+    /// For its history.
+    func begun(without waived: [Condition]) -> String {
+        let missing = waived.isEmpty ? "" : ", without \(waived.map(\.word).joined(separator: ", "))"
+        if isOperated { return "started by a person\(missing)" }
+        return waived.isEmpty ? "raised" : "raised at its deadline\(missing)"
+    }
+
     /// Why the manifest and the kind of the job let it wait, beside its requirement.
     func ownWait(_ step: AgendaStep) -> PendingEntry.Wait? {
         guard let rule else { return PendingEntry.Wait(word: "manifest", since: waitingSince) }
