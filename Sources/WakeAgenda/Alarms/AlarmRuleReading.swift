@@ -112,7 +112,7 @@ extension AlarmReader {
     func schedule() throws(ProtocolFault) -> AlarmRule.Schedule {
         let kinds = ["daily", "every", "at", "in"].filter { has($0) }
         guard let kind = kinds.first else {
-            throw contradiction("says no time", "Write one of \"daily\", \"every\", \"at\" and \"in\".")
+            throw contradiction("says no time", timeAdvice)
         }
         guard kinds.count == 1 else {
             throw contradiction(
@@ -124,6 +124,13 @@ extension AlarmReader {
         case "every": return try interval()
         case "at": return .at(try instant())
         default: return .after(try span("in", in: .milliseconds(1)...AlarmRule.longestSpan) ?? .zero)
+        }
+    }
+
+    private var timeAdvice: String {
+        switch origin {
+        case .manifest: "Write one of \"daily\" and \"every\"; the handler can order alarms of a single time."
+        case .order: "Write one of \"daily\", \"at\", \"in_s\" and \"every_s\"."
         }
     }
 
