@@ -70,13 +70,25 @@ extension ControlAnswers {
         case .gated(let conditions):
             return conflict(
                 "\(entry.words) of handler '\(name)' cannot be started before the handler's gates have opened",
-                "they wait for \(conditions.map(\.word).joined(separator: ", ")); for a test, open one with: "
-                    + "wakebridge simulate condition \(conditions.first?.word ?? "WORD") on")
+                adviceOnGates(conditions.map(\.word)))
         case .underWay(let state):
             let words = state == .running ? "runs already" : "is on its way to the handler already"
             return conflict(
                 "\(entry.words) of handler '\(name)' \(words)", "see how it stands with: wakebridge pending \(name)")
         }
+    }
+
+    /// Before its gates have opened nothing launches a handler.
+    func refuseGated(_ name: String) throws(ControlRefusal) {
+        let closed = bridge.turn.closedGates(of: try handler(name)).map(\.word)
+        guard !closed.isEmpty else { return }
+        throw conflict(
+            "handler '\(name)' cannot be woken before its gates have opened", adviceOnGates(closed))
+    }
+
+    private func adviceOnGates(_ closed: [String]) -> String {
+        "they wait for \(closed.joined(separator: ", ")); for a test, open one with: "
+            + "wakebridge simulate condition \(closed.first ?? "WORD") on"
     }
 
     private func conflict(_ message: String, _ advice: String) -> ControlRefusal {
