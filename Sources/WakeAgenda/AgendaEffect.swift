@@ -78,6 +78,8 @@ public struct PendingEntry: Hashable, Sendable {
     public var deadline: WallTime?
     /// Never empty for one that waits.
     public var waitsFor: [Wait]
+    /// What it requires once it is due, whether that is true now or not watched yet.
+    public var requires: [Condition] = []
     /// When it may be raised next if what it waits for comes true; nil where only a condition decides.
     public var nextChance: WallTime?
     public var sequence: Sequence?

@@ -20,6 +20,7 @@ extension PendingEntry {
             writer.field("since", wait.since)
             if let settles = wait.settles { writer.field("settles", settles) }
         }
+        if !requires.isEmpty { writer.field("requires", requires.map(\.word)) }
         if let progressDone { writer.field("done", progressDone) }
         if let progressTotal { writer.field("total", progressTotal) }
         if let interval { writer.field("interval_s", interval.wholeMilliseconds / 1_000) }

@@ -21,7 +21,7 @@ struct ScheduleEntry {
     static let head = ["HANDLER", "SOURCE", "ID", "STATE", "DUE", "DEADLINE", "WAITS FOR (SINCE)", "NEXT CHANCE"]
 
     var row: [String] {
-        let waits = entry.list("waits").map { "\($0.text("for")) (\(settling($0) ?? since($0)))" }
+        let waits = entry.list("waits").map { "\($0.text("for")) (\(settling($0) ?? since($0)))" } + later
         let names = ["handler", "source", "id", "state"].map { entry.text($0) }
         let times = [moment("due") ?? "", moment("deadline") ?? ""]
         let cells = names + times + [waits.joined(separator: ", "), moment("next_chance") ?? ""]
@@ -36,6 +36,13 @@ struct ScheduleEntry {
     private func settling(_ wait: JSONValue) -> String? {
         let settles = wait["settles"]?.string.flatMap { WallTime(rfc3339: $0) }
         return settles.map { "settles until \(spokenMoment($0, now: now))" }
+    }
+
+    /// What it requires beyond what it waits for now.
+    private var later: [String] {
+        let waits = entry.list("waits").map { $0.text("for") }
+        guard waits.contains("time") else { return [] }
+        return (entry["requires"]?.array ?? []).compactMap(\.string).filter { !waits.contains($0) }.map { "then \($0)" }
     }
 
     // MARK: The sentence

@@ -60,6 +60,17 @@ import WakeModel
         #expect(entry.row.suffix(2) == ["power (settles until \(end.spoken))", end.spoken])
     }
 
+    @Test("the table says what an entry requires that is not due yet")
+    func requires() throws {
+        let json = """
+            {"source":"job","id":"a","state":"waiting","due":"\(moment(60).text)","requires":["power","cool"],
+             "waits":[\(waits(("time", moment(-5).text), ("power", moment(-5).text)))]}
+            """
+        let entry = ScheduleEntry(entry: try JSONValue(parsing: Array(json.utf8)), now: now)
+        let since = moment(-5).spoken
+        #expect(entry.row[6] == "time (\(since)), power (\(since)), then cool")
+    }
+
     @Test("what cannot be waived has no outcome, and a word that is no condition is said in words")
     func hard() throws {
         let since = moment(-5)

@@ -54,6 +54,17 @@ struct AgendaQuestionsTests {
         #expect(world.raised.count == 1)
     }
 
+    @Test("what a job or a poll requires is told long before it is due, and not while it is on its way")
+    func requires() throws {
+        var world = AgendaWorld()
+        try world.configure("{poll: {min_interval: '15m'}, jobs: [{id: 'backup', kind: 'refresh', require: ['power']}]}")
+        try world.order(#"{"submit":{"job":"backup","not_before_s":36000}}"#)
+        #expect(world.waits("backup") == ["time"] && world.entry("backup")?.requires == [.power])
+        #expect(world.entry("", .poll)?.requires == [.network])
+        world.send(.operated(backup, ref: nil))
+        #expect(world.entry("backup")?.requires == [])
+    }
+
     @Test("the history of a job that a person starts says who did, and lists what it goes without")
     func startedByPerson() throws {
         var world = AgendaWorld()

@@ -215,12 +215,14 @@ extension JobEntry {
 
     func listed(waits: [PendingEntry.Wait], _ step: AgendaStep) -> PendingEntry {
         let isWaiting = lending.isWaiting
-        return PendingEntry(
+        var listed = PendingEntry(
             key: key, state: lending.state, due: step.wallTime(at: current.earliest),
             deadline: step.wallTime(at: current.deadline), waitsFor: isWaiting ? waits : [],
             nextChance: isWaiting ? requirement(step).nextChance(step) : nil, sequence: lending.sequence,
             progressDone: progress?.done, progressTotal: progress?.total, interval: schedule?.period,
             history: history.changes)
+        if isWaiting { listed.requires = required + waitedFor }
+        return listed
     }
 
     /// What was ordered while the current run is raised.
@@ -228,9 +230,11 @@ extension JobEntry {
         guard let next else { return nil }
         var waits = [PendingEntry.Wait(word: "earlier-run", since: waitingSince)]
         if step.boottime < next.earliest { waits.append(.init(word: "time", since: waitingSince)) }
-        return PendingEntry(
+        var listed = PendingEntry(
             key: key, state: .waiting, due: step.wallTime(at: next.earliest),
             deadline: step.wallTime(at: next.deadline),
             waitsFor: waits, interval: schedule?.period)
+        listed.requires = next.require ?? rule?.require ?? []
+        return listed
     }
 }
