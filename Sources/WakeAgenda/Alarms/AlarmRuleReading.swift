@@ -250,7 +250,7 @@ extension AlarmReader {
             throw contradiction("has both \"\(key)\" and \"\(key)_s\"", "Keep one of them.")
         }
         guard text != nil || seconds != nil else { return nil }
-        let span = text.map { $0.string.flatMap { TimeSpan(text: $0) } } ?? seconds?.wholeSpan
+        let span = text.map { $0.string.flatMap { TimeSpan(text: $0) } } ?? seconds?.seconds
         let ends = "from \(range.lowerBound.text) to \(range.upperBound.text)"
         guard let span, range.contains(span) else {
             throw text == nil
@@ -300,14 +300,5 @@ extension AlarmReader {
                 "\"alert\" of alarm \"\(id)\"", text.utf8.count, limit: AlarmRule.alertLimit, advice: "Shorten it.")
         }
         return text
-    }
-}
-
-extension JSONValue {
-    /// A number of seconds, to the millisecond.
-    fileprivate var wholeSpan: TimeSpan? {
-        if let integer { return .seconds(integer) }
-        guard let number, let milliseconds = Int64(exactly: (number * 1_000).rounded()) else { return nil }
-        return .milliseconds(milliseconds)
     }
 }
