@@ -60,7 +60,7 @@ public struct PendingEntry: Hashable, Sendable {
 
     /// Something that must come true before it is raised.
     public struct Wait: Hashable, Sendable {
-        /// `time`, `power`, `mount:/data`, `stopped`, `gate`, `slot`, `earlier-run`.
+        /// `time`, `power`, `mount:/data`, `stopped`, `gate`, `slot`, `wake`, `earlier-run`.
         public var word: String
         public var since: WallTime
         /// Of a condition that is true and does not count yet: when it will, if it stays true.

@@ -11,6 +11,8 @@ struct Requirement {
     /// Otherwise the deadline waives nothing: the entry is skipped there.
     var waives = true
     var conditions: [Condition]
+    /// It goes along with a wake that something else causes.
+    var needsWake = false
 
     /// What is watched by now: each condition as long before the start as it takes to settle.
     func used(at now: Instant) -> [Condition] { conditions.filter { watchStart($0) <= now } }
@@ -35,6 +37,9 @@ struct Requirement {
         if step.boottime < start { waits.append(.init(word: "time", since: since)) }
         if let obstacle = step.obstacle(of: handler) {
             waits.append(.init(word: obstacle, since: step.facts(of: handler).obstacleSince))
+        }
+        if needsWake, !step.isAwake(handler) {
+            waits.append(.init(word: "wake", since: step.facts(of: handler).situationSince))
         }
         let used = used(at: step.boottime)
         for condition in missing(step).unmet where used.contains(condition) {

@@ -107,6 +107,7 @@ struct ScheduleEntry {
         case "earlier-run": "its earlier run to end"
         case "manifest": "its manifest"
         case "attached": "a person to attach"
+        case "wake": "another wake of its handler"
         case "zone": "its time zone to be known"
         case "clock": "the clock to be kept"
         default: word

@@ -11,14 +11,20 @@ extension AlarmRule {
         self.init(id: reader.id, schedule: try reader.schedule())
         catchUp = try reader.catchUp() ?? catchUp
         leeway = try reader.span("leeway", in: .zero...Self.longestLeeway) ?? leeway
+        wakes = try reader.flag("wake") ?? wakes
         wakesMachine = try reader.flag("wakes_machine") ?? wakesMachine
+        if wakesMachine, !wakes {
+            throw reader.contradiction(
+                "has \"wake\": false and \"wakes_machine\": true", "Leave out one of them.")
+        }
         data = try reader.data() ?? data
         alert = try reader.alert()
     }
 
     /// Of the manifest's `alarms`; a manifest says no instants and no spans from now on.
     package static let manifestKeys = [
-        "id", "daily", "days", "zone", "every", "phase", "catch_up", "leeway", "wakes_machine", "data", "alert",
+        "id", "daily", "days", "zone", "every", "phase", "catch_up", "leeway", "wake", "wakes_machine", "data",
+        "alert",
     ]
 
     /// All that a manifest declares.
@@ -78,7 +84,7 @@ private struct AlarmReader {
     /// Those that take a span are also known with `_s`, for a number of seconds.
     private static let spans = ["every", "phase", "in", "leeway"]
     private static let keys =
-        ["id", "daily", "days", "zone", "at", "catch_up", "wakes_machine", "data", "alert"] + spans
+        ["id", "daily", "days", "zone", "at", "catch_up", "wake", "wakes_machine", "data", "alert"] + spans
         + spans.map { $0 + "_s" }
 
     init(_ value: JSONValue, _ origin: AlarmRule.Origin) throws(ProtocolFault) {
@@ -102,7 +108,7 @@ private struct AlarmReader {
         )
     }
 
-    private func contradiction(_ sentence: String, _ advice: String) -> ProtocolFault {
+    func contradiction(_ sentence: String, _ advice: String) -> ProtocolFault {
         .malformed("Alarm \"\(id)\" \(sentence).", advice: advice)
     }
 }

@@ -57,6 +57,7 @@ extension AlarmBook {
         var waits = obstacles(of: handler, step)
         if !isZoneKnown { waits.append(wait("zone", entry)) }
         if !mayRun(entry) { waits.append(wait("clock", entry)) }
+        if entry.place == .riding(until: nil) { return waits + [wait("wake", entry)] }
         let isPutOff = if case .nowhere = entry.place { false } else { entry.place != .parked }
         if !isOverdue && isZoneKnown || isOverdue && isPutOff || waits.isEmpty { waits.append(wait("time", entry)) }
         return waits
@@ -82,7 +83,8 @@ extension AlarmBook {
     private func wall(of place: AlarmEntry.Place, _ step: AgendaStep) -> WallTime? {
         switch place {
         case .wall(let time): time
-        case .boottime(let instant), .riding(let instant): step.wallTime(at: instant)
+        case .boottime(let instant): step.wallTime(at: instant)
+        case .riding(let until): until.map(step.wallTime)
         case .nowhere, .parked: nil
         }
     }

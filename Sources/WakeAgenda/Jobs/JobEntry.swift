@@ -115,7 +115,8 @@ struct JobEntry: Sendable {
             isOperated
             ? current.earliest : step.spreadStart(of: key, due: current.earliest, deadline: current.deadline)
         return Requirement(
-            start: start, deadline: max(start, current.deadline), waives: !maySkip, conditions: required + waitedFor)
+            start: start, deadline: max(start, current.deadline), waives: !maySkip, conditions: required + waitedFor,
+            needsWake: !isOperated && rule?.wakes == false)
     }
 
     /// At its deadline it is skipped, unless a person wants it.

@@ -69,7 +69,9 @@ struct PollEntry: Sendable {
         var start = step.spreadStart(of: key, due: due, deadline: deadline)
         let ride = isReturned ? nil : base + pace.ride(limits)
         if let ride, step.isAwake(key.handler) { start = min(start, ride) }
-        return Requirement(start: start, earlyStart: ride, deadline: max(start, deadline), conditions: conditions)
+        return Requirement(
+            start: start, earlyStart: ride, deadline: max(start, deadline), conditions: conditions,
+            needsWake: rule?.wakes == false)
     }
 
     mutating func shift(by span: TimeSpan) {
