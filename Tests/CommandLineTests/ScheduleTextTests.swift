@@ -60,6 +60,17 @@ import WakeModel
         #expect(entry.row.suffix(2) == ["power (settles until \(end.spoken))", end.spoken])
     }
 
+    @Test("an alarm that was handed back says until when it rests, and which condition it waits for")
+    func handedBack() throws {
+        let (since, rest) = (moment(-5), moment(1))
+        let text = try sentence(
+            """
+            {"source":"alarm","id":"tea","state":"waiting","due":"\(since.text)","next_chance":"\(rest.text)",
+             "waits":[\(waits(("time", since.text), ("mount:/data", since.text)))]}
+            """)
+        #expect(text == "alarm tea comes due \(rest.spoken), and waits for mount:/data since \(since.spoken)")
+    }
+
     @Test("the table says what an entry requires that is not due yet")
     func requires() throws {
         let json = """
