@@ -322,7 +322,7 @@ class SessionTest(unittest.TestCase):
                          ("replaced", "job", "backup", "waiting", ["power"]))
         self.assertEqual((pending.due.isoformat(), pending.deadline, pending.next_chance, pending.sequence),
                          ("2026-11-22T12:00:00+00:00", None, None, None))
-        listed = self.answered(self.session.pending, pending=[entry, {**entry, "seq": 7, "state": "running"}])
+        listed = self.answered(self.session.pending, pending=[entry, {**entry, "event": 7, "state": "running"}])
         self.assertEqual([each.sequence for each in listed], [None, 7])
 
     def test_an_order_that_is_refused_raises_the_code(self):
@@ -333,7 +333,7 @@ class SessionTest(unittest.TestCase):
 
     def test_a_new_process_is_told_what_is_pending(self):
         self.feed(notice("restored", reason="alarm", devices=[], pending=[
-            {"source": "alarm", "id": "tea", "state": "queued", "waits_for": [], "seq": 1}]), alarm(1))
+            {"source": "alarm", "id": "tea", "state": "queued", "waits_for": [], "event": 1}]), alarm(1))
         next(self.session.events())
         self.assertEqual([(each.source, each.id) for each in self.session.restoration.pending], [("alarm", "tea")])
 

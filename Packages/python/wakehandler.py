@@ -647,7 +647,7 @@ def _pending(data: Dict[str, Any]) -> List[Pending]:
     return [Pending(
         entry.get("source", ""), entry.get("id", ""), entry.get("state", ""), _time_if_any(entry.get("due")),
         _time_if_any(entry.get("deadline")), entry.get("waits_for", []), _time_if_any(entry.get("next_chance")),
-        entry.get("seq")) for entry in data.get("pending") or []]
+        entry.get("event")) for entry in data.get("pending") or []]
 
 
 def _is_ready(descriptor: int, events: int, timeout_ms: Optional[int]) -> bool:

@@ -60,11 +60,15 @@ public struct PendingEntry: Hashable, Sendable {
 
     /// Something that must come true before it is raised.
     public struct Wait: Hashable, Sendable {
-        /// `time`, `power`, `mount:/data`, `stopped`, `gate`, `slot`, `earlier-run`.
+        /// `time`, `power`, `mount:/data`, `stopped`, `gate`, `slot`, `wake`, `earlier-run`.
         public var word: String
         public var since: WallTime
+        /// Of a condition that is true and does not count yet: when it will, if it stays true.
+        public var settles: WallTime?
 
-        public init(word: String, since: WallTime) { (self.word, self.since) = (word, since) }
+        public init(word: String, since: WallTime, settles: WallTime? = nil) {
+            (self.word, self.since, self.settles) = (word, since, settles)
+        }
     }
 
     public var key: AgendaKey
@@ -74,6 +78,8 @@ public struct PendingEntry: Hashable, Sendable {
     public var deadline: WallTime?
     /// Never empty for one that waits.
     public var waitsFor: [Wait]
+    /// What it requires once it is due, whether that is true now or not watched yet.
+    public var requires: [Condition] = []
     /// When it may be raised next if what it waits for comes true; nil where only a condition decides.
     public var nextChance: WallTime?
     public var sequence: Sequence?

@@ -123,7 +123,8 @@ extension AlarmBook {
             let due: WallTime? =
                 switch entry.place {
                 case .wall(let time): time
-                case .boottime(let instant), .riding(let instant): step.wallTime(at: instant)
+                case .boottime(let instant): step.wallTime(at: instant)
+                case .riding(let until): until.map(step.wallTime)
                 case .nowhere, .parked: nil
                 }
             outlook.add(due: due, step)

@@ -11,6 +11,8 @@ struct Requirement {
     /// Otherwise the deadline waives nothing: the entry is skipped there.
     var waives = true
     var conditions: [Condition]
+    /// It goes along with a wake that something else causes.
+    var needsWake = false
 
     /// What is watched by now: each condition as long before the start as it takes to settle.
     func used(at now: Instant) -> [Condition] { conditions.filter { watchStart($0) <= now } }
@@ -36,9 +38,12 @@ struct Requirement {
         if let obstacle = step.obstacle(of: handler) {
             waits.append(.init(word: obstacle, since: step.facts(of: handler).obstacleSince))
         }
+        if needsWake, !step.isAwake(handler) {
+            waits.append(.init(word: "wake", since: step.facts(of: handler).situationSince))
+        }
         let used = used(at: step.boottime)
         for condition in missing(step).unmet where used.contains(condition) {
-            waits.append(.init(word: condition.word, since: step.conditions.since(condition) ?? step.wall))
+            waits.append(step.wait(for: condition))
         }
         return waits
     }
@@ -47,9 +52,28 @@ struct Requirement {
     func nextChance(_ step: AgendaStep) -> WallTime? {
         if step.boottime < start { return step.wallTime(at: start) }
         let unmet = missing(step).unmet
-        guard waives, !unmet.isEmpty, unmet.allSatisfy({ !$0.isHard }) else { return nil }
-        return step.wallTime(at: deadline)
+        let settled = step.settled(unmet)
+        guard waives, !unmet.isEmpty, unmet.allSatisfy({ !$0.isHard }) else { return settled }
+        let waived = step.wallTime(at: deadline)
+        return settled.map { min($0, waived) } ?? waived
     }
+}
+
+extension AgendaStep {
+    func wait(for condition: Condition) -> PendingEntry.Wait {
+        PendingEntry.Wait(
+            word: condition.word, since: conditions.since(condition) ?? wall,
+            settles: conditions.settles(condition).map { wallTime(monotonic: $0) })
+    }
+
+    /// When the last of these counts as true; nil where one of them is not about to.
+    func settled(_ unmet: [Condition]) -> WallTime? {
+        let instants = unmet.compactMap(conditions.settles)
+        guard instants.count == unmet.count else { return nil }
+        return instants.max().map { wallTime(monotonic: $0) }
+    }
+
+    private func wallTime(monotonic instant: Instant) -> WallTime { wall + (instant - stamp.moment.monotonic) }
 }
 
 extension AgendaStep {

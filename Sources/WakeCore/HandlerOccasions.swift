@@ -100,15 +100,15 @@ extension HandlerLifecycle {
             let event = standing.leases.first(where: { $0.event.sequence == sequence })?.event
                 ?? batch.openEvent(sequence)
         else { return }
-        pressures.withdrawn[sequence] = nil
+        let reason = pressures.withdrawn.removeValue(forKey: sequence) ?? .condition
         close(event, as: .withdrawn, &step)
-        step.emit(.decision(id, .withdrawn(sequence)))
+        step.emit(.decision(id, .withdrawn(sequence, reason)))
         if pressures.withdrawn.isEmpty { pressures.withdrawalUntil = nil }
     }
 
     /// A oneshot and an attached handler end it in their own time.
     mutating func withdraw(_ sequence: Sequence, _ reason: Withdrawal, _ step: inout Step) {
-        if recall(sequence, &step) { return }
+        if recall(sequence, as: .withdrawn(sequence, reason), &step) { return }
         guard standing.contains(sequence) || batch.openEvent(sequence)?.budgetClass != nil,
             !isAttached, !process.isOneshot
         else { return }
@@ -116,22 +116,27 @@ extension HandlerLifecycle {
         pressures.withdrawalUntil = pressures.withdrawalUntil ?? step.now + timers.extensionWarning
     }
 
+    /// Nothing happens where it is in the queue no more: what the handler has by now runs on.
+    mutating func recall(_ sequence: Sequence, _ step: inout Step) {
+        _ = recall(sequence, as: .recalled(sequence), &step)
+    }
+
     /// Takes one out of the queue; false where it is not there.
-    mutating func recall(_ sequence: Sequence, _ step: inout Step) -> Bool {
+    private mutating func recall(_ sequence: Sequence, as decision: Decision, _ step: inout Step) -> Bool {
         guard let queued = queue.remove(occasion: sequence) else { return false }
         step.emit(.acknowledge(id, [sequence]))
         conclude(queued, .withdrawn, awake: .zero, &step)
-        step.emit(.decision(id, .withdrawn(sequence)))
+        step.emit(.decision(id, decision))
         return true
     }
 
     /// Nothing is charged for it: it did not fail.
     mutating func withdrawOpen(_ step: inout Step) {
-        for sequence in pressures.withdrawn.keys.sorted() {
+        for (sequence, reason) in pressures.withdrawn.sorted(by: { $0.key < $1.key }) {
             let standing = standing.leases.first { $0.event.sequence == sequence }?.event
             guard let event = standing ?? batch.openEvent(sequence) else { continue }
             close(event, as: .withdrawn, &step)
-            step.emit(.decision(id, .withdrawn(sequence)))
+            step.emit(.decision(id, .withdrawn(sequence, reason)))
         }
         pressures.withdrawn = [:]
         pressures.withdrawalUntil = nil

@@ -97,6 +97,20 @@ struct ScheduleTests {
         #expect(try daemon.tool("why", "log").output.contains("its gates wait for mount:/nonexistent since "))
     }
 
+    @Test("pending lists by the names of handlers, and of each what is due first")
+    func order() throws {
+        let daemon = try RunningDaemon.withStrap()
+        let alarms = #"alarms: [{ id: "a-late", every: "2h" }, { id: "b-soon", every: "1h" }],"#
+        for name in ["second", "first"] {
+            try daemon.drop(name, manifest("\(daemon.folder)/diary.py", alarms))
+            if name == "second" { try daemon.start() }
+        }
+        try daemon.tool("reload")
+        let listed = try #require(try daemon.json("pending")["pending"]?.array)
+        let names = listed.map { "\($0["handler"]?.string ?? "") \($0["id"]?.string ?? "")" }
+        #expect(names == ["first b-soon", "first a-late", "second b-soon", "second a-late"])
+    }
+
     @Test("pending and why name for each entry what it waits for and since when, and status counts them")
     func pending() throws {
         let daemon = try daemon()

@@ -57,6 +57,34 @@ struct AgendaTests {
         #expect(wakes.last == MachineWake() && wakes.count == 4)
     }
 
+    @Test("what is pending names its event by a key of its own: a line with \"seq\" is an event, and wants an answer")
+    func namesEvent() throws {
+        var world = try world("{jobs: [{id: 'look', kind: 'refresh'}]}")
+        try world.order(#"{"submit":{"job":"look"}}"#)
+        let text = String(decoding: world.pending.text, as: UTF8.self)
+        #expect(text.contains(#""event":1"#) && !text.contains(#""seq""#), "\(text)")
+    }
+
+    @Test("what is not to wake waits for another wake of its handler, with what it missed, and a person need not wait")
+    func ridesAlong() throws {
+        var world = try world(
+            """
+            {alarms: [{id: 'pill', every: '1h', wake: false}], poll: {min_interval: '1h', require: [], wake: false},
+             jobs: [{id: 'look', kind: 'refresh', every: '1h', wake: false}, {id: 'tidy', kind: 'refresh', wake: false}]}
+            """)
+        // Also in the last quarter before the next time of the alarm.
+        world.pass(.seconds(3 * 3600 + 3400))
+        #expect(world.raised.isEmpty)
+        #expect(world.waits("pill", .alarm) == ["wake"] && world.waits("", .poll) == ["wake"])
+        #expect(world.waits("look") == ["wake"] && world.pending.allSatisfy { $0.nextChance == nil })
+        world.restart()
+        world.send(.operated(AgendaKey(handler, .job, "tidy"), ref: nil))
+        #expect(world.raised.map(\.key.id) == ["tidy"])
+        world.send(.situated(handler, .awake))
+        #expect(world.raised.dropFirst().map(\.key.id) == ["pill", "", "look"])
+        #expect(world.payload(1).contains(#""missed":2"#))
+    }
+
     @Test("what was stored waits for its manifest, and says so")
     func waitsForManifest() throws {
         var world = try world()

@@ -310,7 +310,7 @@ struct AlarmStories {
         let waiting = try #require(machine.pending("pill"))
         #expect(waiting.waitsFor == [.init(word: "time", since: time("2026-11-20T05:00:00Z"))])
         #expect(waiting.due == time("2026-11-20T06:30:00Z") && waiting.nextChance == waiting.due)
-        #expect(waiting.history.map(\.sentence) == ["It was set."])
+        #expect(waiting.history.map(\.sentence) == ["set"])
         #expect(machine.pending("m")?.interval == .seconds(hour))
         #expect(machine.pending("z")?.waitsFor.map(\.word) == ["zone"] && machine.pending("z")?.due == nil)
         machine.run(seconds: 40 * day)

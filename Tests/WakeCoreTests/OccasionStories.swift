@@ -212,6 +212,7 @@ struct OccasionStories {
         story.advance(.seconds(5))
         #expect(story.conclusions(handler) == ["1 withdrawn"])
         #expect(story.kills(handler) == 0 && !story.decisions(handler).contains { $0.hasPrefix("charge") })
+        #expect(story.decisions(handler).contains("withdraw 1 stalled"))
         story.acknowledge(2, handler)
         story.close()
     }
@@ -247,6 +248,7 @@ struct OccasionStories {
         story.acknowledge(1, handler)
         #expect(story.conclusions(handler) == ["2 withdrawn", "1 acknowledged(nil)"])
         #expect(story.expirations(handler).isEmpty && story.struck(handler) == 0)
+        #expect(story.decisions(handler).filter { $0.hasPrefix("recall") || $0.hasPrefix("withdraw") } == ["recall 2"])
         story.close()
     }
 

@@ -136,6 +136,25 @@ struct ConditionWatchesTests {
     }
 
     @Test(
+        "what only root can read is not unlocked for a handler that has a user of its own",
+        .enabled(if: Machine.isRoot, "needs root"))
+    func unlockedForUser() throws {
+        let bench = try ConditionBench { places, directory in
+            places.readers = { $0 == "\(directory)/key" ? [Account(unlisted: 61_300, called: "wb-a", home: "/")] : [] }
+        }
+        chmod(bench.directory, 0o755)
+        put("key", at: "\(bench.directory)/key")
+        chmod("\(bench.directory)/key", 0o600)
+        put("key", at: "\(bench.directory)/other")
+        let (condition, other) = (Condition.unlocked("\(bench.directory)/key"), Condition.unlocked("\(bench.directory)/other"))
+        bench.open(condition)
+        bench.open(other)
+        #expect(bench.last(condition) == false && bench.last(other) == true)
+        chmod("\(bench.directory)/key", 0o644)
+        #expect(try bench.becomes(condition, true))
+    }
+
+    @Test(
         "what a mount covers or brings is told of, though no folder changes",
         .enabled(if: Machine.makesNamespaces, "needs root"))
     func covered() throws {

@@ -53,7 +53,7 @@ struct ReplayedDayTests {
         #expect(one.decisions == other.decisions && one.lines == other.lines && one.outcome == other.outcome)
         for words in [
             "alarm walk raised", "alarm tea raised", "alarm brew raised", "job backup raise", "job backup lost power",
-            "withdraw", "poll  raise",
+            "withdraw", "poll raise",
         ] { #expect(one.decisions.contains(words), "\(words) is not in\n\(one.decisions)") }
         #expect(one.times(of: "device.data").count == 4)
         #expect(!one.decisions.contains("fault"), "\(one.decisions)")

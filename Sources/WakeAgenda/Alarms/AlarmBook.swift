@@ -116,13 +116,14 @@ extension AlarmBook {
         case .wall(let time):
             wall.set(key, at: time)
             if wakes { wakingWall.set(key, at: time) }
-        case .boottime(let instant), .riding(let instant):
+        case .boottime(let instant):
             boottime.set(key, at: instant)
             if wakes { wakingBoottime.set(key, at: instant) }
-            if case .riding = place {
-                handlers[key.handler]?.riding.insert(key.id)
-                ridingOwners.insert(key.handler)
-            }
+        case .riding(let until):
+            boottime.set(key, at: until)
+            if wakes { wakingBoottime.set(key, at: until) }
+            handlers[key.handler]?.riding.insert(key.id)
+            ridingOwners.insert(key.handler)
         case .parked: handlers[key.handler]?.parked.insert(key.id)
         }
     }
@@ -252,10 +253,12 @@ extension AlarmBook {
         if entry.rule.catchUp == .skip, late > entry.rule.leeway + Self.punctuality {
             return count(overdue, of: key, as: .skipped, &step)
         }
-        // The catch-up of a weekly alarm on the eve of the next one would come twice in two days.
-        if let gap = overdue.gap, gap - late < gap.quarter { return count(overdue, of: key, as: .folded, &step) }
+        // The catch-up of a weekly alarm on the eve of the next one would come twice in two days. One that waits for another wake
+        // may find none earlier.
+        if entry.rule.wakes, let gap = overdue.gap, gap - late < gap.quarter { return count(overdue, of: key, as: .folded, &step) }
         let earliest = earliest(of: overdue, of: key, wakesMachine: entry.rule.wakesMachine, step)
         guard earliest <= step.boottime else { return place(key, .boottime(earliest)) }
+        if !entry.rule.wakes, mayRide, !isAwake(key.handler, step) { return place(key, .riding(until: nil)) }
         let latest = overdue.boottime + leeway(of: entry.rule, until: overdue.gap)
         if mayRide, latest > step.boottime, !isAwake(key.handler, step) { return place(key, .riding(until: latest)) }
         entries[key]?.account(for: overdue)

@@ -42,8 +42,8 @@ struct AlarmEntry: Hashable, Sendable {
         case nowhere
         case wall(WallTime)
         case boottime(Instant)
-        /// Overdue within its leeway: until then it waits for another reason to wake the handler.
-        case riding(until: Instant)
+        /// Overdue: until then, or without end, it waits for another reason to wake the handler.
+        case riding(until: Instant?)
         /// Overdue, and nothing may be raised for the handler.
         case parked
     }

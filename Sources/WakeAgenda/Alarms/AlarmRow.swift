@@ -169,6 +169,7 @@ extension AlarmRule {
             schedule.write(into: &$0)
             if catchUp != .once { $0.field("catch_up", catchUp.rawValue) }
             if leeway > .zero { $0.field("leeway", leeway.text) }
+            if !wakes { $0.field("wake", false) }
             if wakesMachine { $0.field("wakes_machine", true) }
             $0.key("data")
             $0.fragment(data)

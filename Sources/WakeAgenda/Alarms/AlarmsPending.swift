@@ -22,7 +22,11 @@ extension AlarmBook {
         case .owed(let occurrence, let conditions):
             result.due = occurrence.due
             result.waitsFor = waits(of: entry, until: conditions, key.handler, step)
-            if result.waitsFor.first?.word == "time" { result.nextChance = wall(of: entry.place, step) ?? step.wall }
+            if result.waitsFor.first?.word == "time" {
+                result.nextChance = wall(of: entry.place, step) ?? step.wall
+            } else if result.waitsFor.allSatisfy({ $0.settles != nil }) {
+                result.nextChance = result.waitsFor.compactMap(\.settles).max()
+            }
         case .idle:
             let isZoneKnown = finding.map { $0.zone != nil } ?? true
             result.waitsFor = waits(of: entry, isZoneKnown: isZoneKnown, isOverdue: overdue != nil, key.handler, step)
@@ -40,7 +44,7 @@ extension AlarmBook {
         of entry: AlarmEntry, until words: [String], _ handler: HandlerID, _ step: AgendaStep
     ) -> [PendingEntry.Wait] {
         let unmet = words.compactMap { try? Condition(word: $0) }.filter { !step.conditions.isTrue($0) }
-        let conditions = unmet.map { PendingEntry.Wait(word: $0.word, since: step.conditions.since($0) ?? entry.since) }
+        let conditions = unmet.map(step.wait)
         let waits = conditions + obstacles(of: handler, step)
         let isResting = entry.restsUntil.map { step.boottime < $0 } ?? false
         return (isResting || waits.isEmpty ? [wait("time", entry)] : []) + waits
@@ -53,6 +57,7 @@ extension AlarmBook {
         var waits = obstacles(of: handler, step)
         if !isZoneKnown { waits.append(wait("zone", entry)) }
         if !mayRun(entry) { waits.append(wait("clock", entry)) }
+        if entry.place == .riding(until: nil) { return waits + [wait("wake", entry)] }
         let isPutOff = if case .nowhere = entry.place { false } else { entry.place != .parked }
         if !isOverdue && isZoneKnown || isOverdue && isPutOff || waits.isEmpty { waits.append(wait("time", entry)) }
         return waits
@@ -78,7 +83,8 @@ extension AlarmBook {
     private func wall(of place: AlarmEntry.Place, _ step: AgendaStep) -> WallTime? {
         switch place {
         case .wall(let time): time
-        case .boottime(let instant), .riding(let instant): step.wallTime(at: instant)
+        case .boottime(let instant): step.wallTime(at: instant)
+        case .riding(let until): until.map(step.wallTime)
         case .nowhere, .parked: nil
         }
     }

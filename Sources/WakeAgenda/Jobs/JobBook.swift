@@ -193,7 +193,7 @@ extension JobBook {
         step.emit(.raise(entry.key, entry.occasion(rule, waived: waived, step)))
         let words = waived.map(\.word).joined(separator: ",")
         step.decide(entry.key, words.isEmpty ? "raise" : "raise without=\(words)")
-        entry.history.add(words.isEmpty ? "raised" : "raised at its deadline, without \(words)", step)
+        entry.history.add(entry.begun(without: waived), step)
         entry.lending.begin(
             relyingOn: entry.required.filter { !waived.contains($0) }, holdingSlot: rule.kind.isWork)
         (entry.until, entry.returned) = ([], nil)
@@ -231,7 +231,7 @@ extension JobBook {
         guard entry.lending.isWaiting else { return true }
         (entry.current.earliest, entry.current.deadline, entry.isOperated) = (step.boottime, step.boottime, true)
         entry.current.isAssumed = false
-        entry.history.add("started by a person", step)
+        entry.history.add("wanted now by a person", step)
         put(entry)
         return true
     }

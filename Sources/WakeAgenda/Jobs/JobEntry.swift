@@ -115,7 +115,8 @@ struct JobEntry: Sendable {
             isOperated
             ? current.earliest : step.spreadStart(of: key, due: current.earliest, deadline: current.deadline)
         return Requirement(
-            start: start, deadline: max(start, current.deadline), waives: !maySkip, conditions: required + waitedFor)
+            start: start, deadline: max(start, current.deadline), waives: !maySkip, conditions: required + waitedFor,
+            needsWake: !isOperated && rule?.wakes == false)
     }
 
     /// At its deadline it is skipped, unless a person wants it.
@@ -193,6 +194,13 @@ extension JobEntry {
         return Occasion(name: "job.due", budgetClass: budget, payload: payload)
     }
 
+    /// For its history.
+    func begun(without waived: [Condition]) -> String {
+        let missing = waived.isEmpty ? "" : ", without \(waived.map(\.word).joined(separator: ", "))"
+        if isOperated { return "started by a person\(missing)" }
+        return waived.isEmpty ? "raised" : "raised at its deadline\(missing)"
+    }
+
     /// Why the manifest and the kind of the job let it wait, beside its requirement.
     func ownWait(_ step: AgendaStep) -> PendingEntry.Wait? {
         guard let rule else { return PendingEntry.Wait(word: "manifest", since: waitingSince) }
@@ -208,12 +216,14 @@ extension JobEntry {
 
     func listed(waits: [PendingEntry.Wait], _ step: AgendaStep) -> PendingEntry {
         let isWaiting = lending.isWaiting
-        return PendingEntry(
+        var listed = PendingEntry(
             key: key, state: lending.state, due: step.wallTime(at: current.earliest),
             deadline: step.wallTime(at: current.deadline), waitsFor: isWaiting ? waits : [],
             nextChance: isWaiting ? requirement(step).nextChance(step) : nil, sequence: lending.sequence,
             progressDone: progress?.done, progressTotal: progress?.total, interval: schedule?.period,
             history: history.changes)
+        if isWaiting { listed.requires = required + waitedFor }
+        return listed
     }
 
     /// What was ordered while the current run is raised.
@@ -221,9 +231,11 @@ extension JobEntry {
         guard let next else { return nil }
         var waits = [PendingEntry.Wait(word: "earlier-run", since: waitingSince)]
         if step.boottime < next.earliest { waits.append(.init(word: "time", since: waitingSince)) }
-        return PendingEntry(
+        var listed = PendingEntry(
             key: key, state: .waiting, due: step.wallTime(at: next.earliest),
             deadline: step.wallTime(at: next.deadline),
             waitsFor: waits, interval: schedule?.period)
+        listed.requires = next.require ?? rule?.require ?? []
+        return listed
     }
 }

@@ -92,7 +92,8 @@ extension PollBook {
         let isRide = step.boottime < entry.due
         let words = waived.map(\.word).joined(separator: ",")
         step.decide(entry.key, (isRide ? "ride" : "raise") + (words.isEmpty ? "" : " without=\(words)"))
-        entry.history.add(isRide ? "rode along with a wake" : "raised", step)
+        let missing = waived.isEmpty ? "" : ", without \(waived.map(\.word).joined(separator: ", "))"
+        entry.history.add((isRide ? "rode along with a wake" : "raised") + missing, step)
         entry.lending.begin(relyingOn: (entry.rule?.require ?? []).filter { !waived.contains($0) })
         (entry.until, entry.raisedAt, entry.assumedZero) = ([], step.boottime, nil)
         put(entry)

@@ -305,7 +305,9 @@ extension ControlAnswers {
 
     func simulate(_ simulation: Simulation) throws(ControlRefusal) -> ControlResponse {
         switch simulation {
-        case .wake(let name): return operate(try runnable(name), .wake)
+        case .wake(let name):
+            try refuseGated(name)
+            return operate(try runnable(name), .wake)
         case .expire(let name):
             return operate(try handler(name, in: [.active], "has no deadline to bring forward"), .expire)
         case .kill(let name): return operate(try handler(name, in: Self.living, "has no process to kill"), .kill)

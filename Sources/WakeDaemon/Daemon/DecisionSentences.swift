@@ -17,8 +17,14 @@ extension Decision {
         case .deadLettered(let sequence): "event \(sequence.rawValue) was dead-lettered"
         case .handedBack(let sequence, let words):
             "it gave event \(sequence.rawValue) back until there is: \(words.joined(separator: ", "))"
-        case .withdrawn(let sequence):
+        case .withdrawn(let sequence, .condition):
             "event \(sequence.rawValue) was taken back, for what it relies on has gone; it comes again"
+        case .withdrawn(let sequence, .stalled):
+            "event \(sequence.rawValue) was taken back, for it stood still while another job waited; it comes again"
+        case .withdrawn(let sequence, .cancelled):
+            "event \(sequence.rawValue) was taken back, for its job was cancelled"
+        case .recalled(let sequence):
+            "event \(sequence.rawValue) was taken out of its queue: what it came from was cancelled, or has to wait"
         case .refused(let sequence, _): "it gave event \(sequence.rawValue) back; its device waits"
         case .lost(_, let cause, let gap):
             "events are lost (\(cause.rawValue)); the gap with seq \(gap.rawValue) tells how many"

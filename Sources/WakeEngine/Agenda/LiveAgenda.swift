@@ -28,11 +28,21 @@ package final class LiveAgenda: TurnObserver {
 
     package init(of bridge: Bridge, bus: SystemBus?, _ places: ConditionPlaces, hook: (any AlertHook)? = nil) {
         (turn, loop, catalog, clockWatch) = (bridge.turn, bridge.loop, bridge.catalog, bridge.clockWatch)
+        var places = places
+        places.readers = Self.readers(in: bridge)
         self.places = places
         self.hook = hook
         watches = ConditionWatches(on: bridge.loop, bus: bus, places)
         machineWake = MachineWakeTimers(on: bridge.loop, of: bridge.turn)
         turn.listeners.observe(self)
+    }
+
+    /// The users of the handlers whose manifests wait for the path.
+    private static func readers(in bridge: Bridge) -> (String) -> [Account] {
+        { [catalog = bridge.catalog, accounts = bridge.accounts] path in
+            let waiting = catalog.handlers.values.filter { $0.agenda.conditions.contains(.unlocked(path)) }
+            return waiting.compactMap { try? accounts.account(of: $0) }
+        }
     }
 
     package func perform(_ effect: AgendaEffect) {

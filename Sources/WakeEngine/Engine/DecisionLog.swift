@@ -21,7 +21,8 @@ package final class DecisionLog: DecisionListener {
     }
 
     package func hear(_ decision: AgendaDecision, of handler: HandlerID, at stamp: Stamp) {
-        write("\(decision.key.source.rawValue) \(decision.key.id) \(decision.wireName)", of: handler, at: stamp)
+        let entry = [decision.key.source.rawValue, decision.key.id].filter { !$0.isEmpty }.joined(separator: " ")
+        write("\(entry) \(decision.wireName)", of: handler, at: stamp)
     }
 
     private func write(_ words: String, of handler: HandlerID, at stamp: Stamp) {
