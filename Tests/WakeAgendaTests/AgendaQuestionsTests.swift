@@ -57,7 +57,8 @@ struct AgendaQuestionsTests {
     @Test("what a job or a poll requires is told long before it is due, and not while it is on its way")
     func requires() throws {
         var world = AgendaWorld()
-        try world.configure("{poll: {min_interval: '15m'}, jobs: [{id: 'backup', kind: 'refresh', require: ['power']}]}")
+        try world.configure(
+            "{poll: {min_interval: '15m'}, jobs: [{id: 'backup', kind: 'refresh', require: ['power']}]}")
         try world.order(#"{"submit":{"job":"backup","not_before_s":36000}}"#)
         #expect(world.waits("backup") == ["time"] && world.entry("backup")?.requires == [.power])
         #expect(world.entry("", .poll)?.requires == [.network])

@@ -255,7 +255,9 @@ extension AlarmBook {
         }
         // The catch-up of a weekly alarm on the eve of the next one would come twice in two days. One that waits for another wake
         // may find none earlier.
-        if entry.rule.wakes, let gap = overdue.gap, gap - late < gap.quarter { return count(overdue, of: key, as: .folded, &step) }
+        if entry.rule.wakes, let gap = overdue.gap, gap - late < gap.quarter {
+            return count(overdue, of: key, as: .folded, &step)
+        }
         let earliest = earliest(of: overdue, of: key, wakesMachine: entry.rule.wakesMachine, step)
         guard earliest <= step.boottime else { return place(key, .boottime(earliest)) }
         if !entry.rule.wakes, mayRide, !isAwake(key.handler, step) { return place(key, .riding(until: nil)) }
