@@ -225,7 +225,8 @@ package final class DecisionTally: DecisionListener {
         case .moved(_, to: .suspended, _): suspensions += 1
         case .acknowledged(_, let count, _): acknowledged += count
         case .struck: strikes += 1
-        case .moved, .delivered, .refused, .handedBack, .withdrawn, .advanced, .charged, .lost, .held, .began, .ended,
+        case .moved, .delivered, .refused, .handedBack, .withdrawn, .recalled, .advanced, .charged, .lost, .held,
+            .began, .ended,
             .faulted, .throttled, .notWoken:
             break
         }
