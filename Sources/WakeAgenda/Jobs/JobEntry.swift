@@ -34,9 +34,9 @@ struct JobSchedule: Hashable, Sendable {
         isCounted = true
     }
 
-    /// What has passed meanwhile is missed.
+    /// What has passed meanwhile is missed; what passed before was told with the run, where there was one.
     mutating func end(at now: Instant) {
-        missed = pass(now)
+        missed = (isCounted ? 0 : missed) + pass(now)
         isCounted = false
     }
 
