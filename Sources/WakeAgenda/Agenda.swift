@@ -95,18 +95,20 @@ extension Agenda {
         switch input {
         case .restored(let rows, let bootID):
             self.bootID = bootID
-            for row in rows where handlers[row.key.handler] == nil { handlers[row.key.handler] = HandlerFacts() }
+            for row in rows { know(row.key.handler, stamp) }
             // A bridge that only began anew finds rows of this boot: nothing was missed for long.
             if !rows.contains(where: { $0.isOf(bootID) }) { cameUpAt = stamp.moment.boottime }
         case .configured(let handler, let plan):
-            handlers[handler, default: HandlerFacts()].plan = plan
+            know(handler, stamp)
+            handlers[handler]?.plan = plan
             changes.handlers.insert(handler)
         case .removed(let handler):
             handlers[handler]?.plan = AgendaPlan()
             changes.handlers.insert(handler)
         case .situated(let handler, let situation):
+            know(handler, stamp)
             guard handlers[handler]?.situation != situation else { return }
-            handlers[handler, default: HandlerFacts()].situation = situation
+            handlers[handler]?.situation = situation
             handlers[handler]?.situationSince = stamp.wall
             changes.handlers.insert(handler)
         case .condition(let condition, let isTrue):
@@ -116,6 +118,11 @@ extension Agenda {
         case .zone(let name, let bytes): zones[name] = .some(bytes.flatMap { try? Zone(tzif: $0) })
         case .ordered, .raised, .refused, .concluded, .progressed, .clockChanged, .operated, .cancelled, .tick: break
         }
+    }
+
+    /// What is not told of it otherwise has been so since now.
+    private mutating func know(_ handler: HandlerID, _ stamp: Stamp) {
+        if handlers[handler] == nil { handlers[handler] = HandlerFacts(since: stamp.wall) }
     }
 }
 

@@ -107,7 +107,7 @@ extension Agenda {
     public func obstacle(to key: AgendaKey, at stamp: Stamp) -> OperationObstacle? {
         let known = startable(key.source, of: key.handler)
         guard known.contains(key.id) else { return .unknown(known: known) }
-        let facts = handlers[key.handler] ?? HandlerFacts()
+        let facts = look(at: stamp).facts(of: key.handler)
         if facts.situation == .stopped { return .stopped }
         guard facts.isGateOpen else { return .gated(gates.closed(of: key.handler, conditions)) }
         let state = pending(of: key.handler, at: stamp).first { $0.key == key }?.state

@@ -55,13 +55,13 @@ struct AgendaStep {
 
     mutating func setGate(of handler: HandlerID, isOpen: Bool) {
         let since = wall
-        handlers[handler, default: HandlerFacts()].isGateOpen = isOpen
+        handlers[handler, default: HandlerFacts(since: since)].isGateOpen = isOpen
         handlers[handler]?.gateSince = since
         changes.handlers.insert(handler)
         emit(.gate(handler, isOpen: isOpen))
     }
 
-    func facts(of handler: HandlerID) -> HandlerFacts { handlers[handler] ?? HandlerFacts() }
+    func facts(of handler: HandlerID) -> HandlerFacts { handlers[handler] ?? HandlerFacts(since: wall) }
 
     /// Why nothing is raised for the handler at all, in the words of ``PendingEntry/Wait``; nil where it may be.
     func obstacle(of handler: HandlerID) -> String? {
@@ -93,10 +93,13 @@ struct AgendaStep {
 struct HandlerFacts: Hashable, Sendable {
     var plan = AgendaPlan()
     var situation = HandlerSituation.asleep
-    var situationSince = WallTime(microseconds: 0)
+    var situationSince: WallTime
     /// All of its gates have been open since boot.
     var isGateOpen = true
-    var gateSince = WallTime(microseconds: 0)
+    var gateSince: WallTime
+
+    /// - Parameter since: when it was first heard of.
+    init(since: WallTime = WallTime(microseconds: 0)) { (situationSince, gateSince) = (since, since) }
 
     /// Since when ``AgendaStep/obstacle(of:)`` is what it is.
     var obstacleSince: WallTime { situation == .stopped ? situationSince : gateSince }
