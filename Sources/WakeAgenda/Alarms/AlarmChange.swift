@@ -10,6 +10,7 @@ struct AlarmChange: Hashable, Sendable {
         case acknowledged
         case handedBack = "back"
         case overrun, crashed
+        case givenBack = "given"
         case deadLettered = "dead"
         case dropped, withdrawn
         case corrected, rebased, mended, moved
@@ -34,6 +35,7 @@ struct AlarmChange: Hashable, Sendable {
         case .handedBack: "The handler handed it back."
         case .overrun: "The handler did not end with it in its time."
         case .crashed: "The handler ended over it."
+        case .givenBack: "It waits for the handler again."
         case .deadLettered: "It was given up, and lies among the dead letters."
         case .dropped: "It was lost in a gap."
         case .withdrawn: "It was taken back."
