@@ -12,6 +12,7 @@ public struct Agenda: Sendable {
     private var zones: [String: Zone?] = [:]
     private(set) var conditions = ConditionBook()
     private(set) var gates = GateBook()
+    private var rests: [Sequence: Rest] = [:]
     var alarms = AlarmBook()
     var polls = PollBook()
     var jobs = JobBook()
@@ -65,7 +66,27 @@ public struct Agenda: Sendable {
     }
 
     func pending(of handler: HandlerID, _ step: AgendaStep) -> [PendingEntry] {
-        alarms.pending(of: handler, step) + polls.pending(of: handler, step) + jobs.pending(of: handler, step)
+        let entries =
+            alarms.pending(of: handler, step) + polls.pending(of: handler, step) + jobs.pending(of: handler, step)
+        return entries.map { $0.isWaiting ? $0 : hindered($0, step) }
+    }
+
+    /// What was raised waits for its handler alone, whatever its source is: where that cannot run, it is said.
+    private func hindered(_ entry: PendingEntry, _ step: AgendaStep) -> PendingEntry {
+        var entry = entry
+        let handler = entry.key.handler
+        let facts = step.facts(of: handler)
+        if let word = step.obstacle(of: handler), facts.situation.obstacle != nil || !step.isAwake(handler) {
+            entry.waitsFor.append(.init(word: word, since: facts.obstacleSince))
+        }
+        let holdEnd = step.holdEnd(of: handler)
+        if holdEnd != nil { entry.waitsFor.append(.init(word: "held", since: facts.situationSince)) }
+        let restEnd = step.restEnd(of: entry.sequence)
+        if restEnd != nil, let rest = entry.sequence.flatMap({ step.rests[$0] }) {
+            entry.waitsFor.append(.init(word: "time", since: rest.since))
+        }
+        if let end = [holdEnd, restEnd].compactMap({ $0 }).max() { entry.nextChance = step.wallTime(at: end) }
+        return entry
     }
 
     private mutating func followMachineWake(_ step: inout AgendaStep) {
@@ -77,7 +98,7 @@ public struct Agenda: Sendable {
     private func makeStep(_ stamp: Stamp, _ changes: AgendaChanges) -> AgendaStep {
         AgendaStep(
             stamp: stamp, bootID: bootID, zones: zones, handlers: handlers, seed: seed, cameUpAt: cameUpAt,
-            conditions: conditions, changes: changes)
+            conditions: conditions, rests: rests, changes: changes)
     }
 }
 
@@ -95,27 +116,43 @@ extension Agenda {
         switch input {
         case .restored(let rows, let bootID):
             self.bootID = bootID
-            for row in rows where handlers[row.key.handler] == nil { handlers[row.key.handler] = HandlerFacts() }
+            for row in rows { know(row.key.handler, stamp) }
             // A bridge that only began anew finds rows of this boot: nothing was missed for long.
             if !rows.contains(where: { $0.isOf(bootID) }) { cameUpAt = stamp.moment.boottime }
         case .configured(let handler, let plan):
-            handlers[handler, default: HandlerFacts()].plan = plan
+            know(handler, stamp)
+            handlers[handler]?.plan = plan
             changes.handlers.insert(handler)
         case .removed(let handler):
             handlers[handler]?.plan = AgendaPlan()
             changes.handlers.insert(handler)
         case .situated(let handler, let situation):
-            guard handlers[handler]?.situation != situation else { return }
-            handlers[handler, default: HandlerFacts()].situation = situation
-            handlers[handler]?.situationSince = stamp.wall
+            know(handler, stamp)
+            if handlers[handler]?.situation != situation {
+                handlers[handler]?.situation = situation
+                handlers[handler]?.situationSince = stamp.wall
+            } else if situation.obstacle == nil {
+                return
+            }
+            // One that is stopped again is so with less: its process has ended, and what that had is queued.
             changes.handlers.insert(handler)
         case .condition(let condition, let isTrue):
             changes.conditions.formUnion(conditions.hear(condition, isTrue, at: stamp))
         case .overridden(let condition, let isTrue):
             changes.conditions.formUnion(conditions.play(condition, isTrue, at: stamp))
         case .zone(let name, let bytes): zones[name] = .some(bytes.flatMap { try? Zone(tzif: $0) })
-        case .ordered, .raised, .refused, .concluded, .progressed, .clockChanged, .operated, .cancelled, .tick: break
+        case .concluded(_, let sequence, let conclusion, _, _):
+            rests[sequence] = nil
+            guard case .givenBack(let until?) = conclusion else { return }
+            rests = rests.filter { $0.value.until > stamp.moment.boottime }
+            rests[sequence] = Rest(until: until, since: stamp.wall)
+        case .recovered, .ordered, .raised, .refused, .progressed, .clockChanged, .operated, .cancelled, .tick: break
         }
+    }
+
+    /// What is not told of it otherwise has been so since now.
+    private mutating func know(_ handler: HandlerID, _ stamp: Stamp) {
+        if handlers[handler] == nil { handlers[handler] = HandlerFacts(since: stamp.wall) }
     }
 }
 
@@ -124,6 +161,10 @@ extension Agenda {
     private mutating func dispatch(_ input: AgendaInput, _ step: inout AgendaStep) -> OrderAnswer? {
         switch input {
         case .restored(let rows, _): for row in rows { restore(row, &step) }
+        case .recovered(let handler, let owed):
+            for sequence in raised(for: handler) where !owed.contains(sequence) {
+                if let key = key(of: sequence, for: handler) { conclude(key, .dropped, .zero, .zero, &step) }
+            }
         case .configured(let handler, let plan): configure(handler, plan, &step)
         case .removed(let handler): remove(handler, &step)
         case .ordered(let handler, let epoch, let order, let ref):
@@ -198,6 +239,12 @@ extension Agenda {
             case .gate: false
             }
         step.decide(key, isKnown ? "operate" : "operate unknown")
+    }
+
+    private func raised(for handler: HandlerID) -> [Sequence] {
+        let ofAlarms = alarms.handlers[handler]?.sequences.keys.sorted() ?? []
+        let ofPoll = [polls.entries[handler]?.lending.sequence].compactMap { $0 }
+        return ofAlarms + ofPoll + jobs.keys(of: handler).compactMap { jobs.entries[$0]?.lending.sequence }
     }
 
     private func key(of sequence: Sequence, for handler: HandlerID) -> AgendaKey? {

@@ -60,7 +60,7 @@ public struct PendingEntry: Hashable, Sendable {
 
     /// Something that must come true before it is raised.
     public struct Wait: Hashable, Sendable {
-        /// `time`, `power`, `mount:/data`, `stopped`, `gate`, `slot`, `wake`, `earlier-run`.
+        /// `time`, `power`, `mount:/data`, `stopped`, `quarantined`, `held`, `gate`, `manifest`, `slot`, `wake`, `earlier-run`.
         public var word: String
         public var since: WallTime
         /// Of a condition that is true and does not count yet: when it will, if it stays true.
@@ -76,13 +76,14 @@ public struct PendingEntry: Hashable, Sendable {
     /// When it is due at the earliest; nil where that is not known yet.
     public var due: WallTime?
     public var deadline: WallTime?
-    /// Never empty for one that waits.
+    /// Never empty for one that waits, nor for one that is queued or runs while its handler cannot have it.
     public var waitsFor: [Wait]
     /// What it requires once it is due, whether that is true now or not watched yet.
     public var requires: [Condition] = []
     /// When it may be raised next if what it waits for comes true; nil where only a condition decides.
     public var nextChance: WallTime?
     public var sequence: Sequence?
+    var isWaiting: Bool { state == .waiting }
     public var progress: (done: Int64, total: Int64?)? { progressDone.map { ($0, progressTotal) } }
     public var progressDone: Int64?
     public var progressTotal: Int64?

@@ -43,6 +43,8 @@ public enum OperationObstacle: Hashable, Sendable {
     /// The handler has no such entry, but these.
     case unknown(known: [String])
     case stopped
+    /// It crashed too often.
+    case quarantined
     /// The gates of its handler are closed: it waits for these.
     case gated([Condition])
     /// It is raised already.
@@ -107,8 +109,12 @@ extension Agenda {
     public func obstacle(to key: AgendaKey, at stamp: Stamp) -> OperationObstacle? {
         let known = startable(key.source, of: key.handler)
         guard known.contains(key.id) else { return .unknown(known: known) }
-        let facts = handlers[key.handler] ?? HandlerFacts()
-        if facts.situation == .stopped { return .stopped }
+        let facts = look(at: stamp).facts(of: key.handler)
+        switch facts.situation {
+        case .stopped: return .stopped
+        case .quarantined: return .quarantined
+        case .unread, .held, .asleep, .awake, .attached: break
+        }
         guard facts.isGateOpen else { return .gated(gates.closed(of: key.handler, conditions)) }
         let state = pending(of: key.handler, at: stamp).first { $0.key == key }?.state
         return state.flatMap { $0 == .waiting ? nil : .underWay($0) }

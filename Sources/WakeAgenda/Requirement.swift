@@ -115,24 +115,38 @@ struct Lending: Hashable, Sendable {
     var isRunning = false
     /// Why it was withdrawn or pressed; nil where it was not.
     var pressed: Withdrawal?
-    /// It is one of the few that may run long at a time.
+    /// A person had the handler when it was pressed, so it was not asked to end.
+    private var isPressUnheard = false
+    /// It is one of the few that may run long at a time. What its handler cannot run now gives that up until it runs.
     var holdsSlot = false
     /// What it relies on while it is queued or runs.
     var relied: [Condition] = []
+
+    init(_ phase: Phase = .waiting, holdingSlot: Bool = false, relyingOn conditions: [Condition] = []) {
+        (self.phase, holdsSlot, relied) = (phase, holdingSlot, conditions)
+    }
 
     var isWaiting: Bool { phase == .waiting }
     var sequence: Sequence? { if case .raised(let sequence) = phase { sequence } else { nil } }
     var state: PendingEntry.State { isWaiting ? .waiting : isRunning ? .running : .queued }
 
     mutating func begin(relyingOn conditions: [Condition], holdingSlot: Bool = false) {
-        self = Lending(phase: .raising, holdsSlot: holdingSlot, relied: conditions)
+        self = Lending(.raising, holdingSlot: holdingSlot, relyingOn: conditions)
     }
 
     /// Takes the occasion back once: out of the queue, or by pressing the handler that has it.
     mutating func press(_ handler: HandlerID, because reason: Withdrawal, _ step: inout AgendaStep) {
         guard let sequence, pressed == nil else { return }
         pressed = reason
+        isPressUnheard = step.facts(of: handler).situation == .attached
         step.emit(isRunning ? .press(handler, sequence, reason) : .withdraw(handler, sequence))
+    }
+
+    /// What was asked for while a person had the handler may be asked for again once the person has let go; nil where nothing was.
+    mutating func takeUnheardPress(_ situation: HandlerSituation) -> Withdrawal? {
+        guard isPressUnheard, situation != .attached else { return nil }
+        defer { (pressed, isPressUnheard) = (nil, false) }
+        return pressed
     }
 
     /// It was cancelled: whether the handler has it already, only the core knows.
@@ -147,7 +161,7 @@ struct Lending: Hashable, Sendable {
     }
 
     /// The core delivers it again.
-    mutating func restart() { (isRunning, pressed) = (false, nil) }
+    mutating func restart() { (isRunning, pressed, isPressUnheard) = (false, nil, false) }
 }
 
 /// How long what was handed back rests at least: the bridge's own back-off after a refusal.

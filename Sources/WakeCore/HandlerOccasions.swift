@@ -11,12 +11,14 @@ extension HandlerLifecycle {
     /// How long the process has been awake with its batch.
     func awakeForBatch(_ step: Step) -> TimeSpan { step.now - max(batch.deliveredAt, budget.awakeSince ?? .zero) }
 
-    /// The process failed over what it had open.
-    mutating func concludeOpen(_ reason: EndReason, _ step: inout Step) {
-        let conclusion: Conclusion =
-            reason == .overrun || reason == .stalled || reason == .deadline ? .overrun : .crashed
-        for occasion in batch.openOccasions() { conclude(occasion, conclusion, awake: awakeForBatch(step), &step) }
-        for lease in standing.leases { conclude(lease.event, conclusion, awake: lease.awake, &step) }
+    /// The process ended with what it had open.
+    mutating func concludeOpen(_ fate: OpenFate, _ step: inout Step) {
+        for occasion in batch.openOccasions() {
+            conclude(occasion, fate.conclusion(of: occasion.sequence), awake: awakeForBatch(step), &step)
+        }
+        for lease in standing.leases {
+            conclude(lease.event, fate.conclusion(of: lease.event.sequence), awake: lease.awake, &step)
+        }
     }
 
     // MARK: Long jobs
@@ -145,6 +147,38 @@ extension HandlerLifecycle {
     // MARK: Gates
 
     mutating func setGate(isOpen: Bool) { isGated = !isOpen }
+}
+
+/// What the end of a process is for the occasions that it had open.
+enum OpenFate {
+    case allFailed(Conclusion)
+    /// One long job took too long; what stood beside it has done nothing wrong.
+    case oneOverran(Sequence?)
+    case noneFailed
+
+    /// - Parameter overdue: the long job whose time was over, where one's was.
+    init(_ reason: EndReason, isFailure: Bool, overdue: Sequence?) {
+        guard isFailure else {
+            self = .noneFailed
+            return
+        }
+        switch reason {
+        case .stalled: self = .oneOverran(overdue)
+        case .overrun, .deadline: self = .allFailed(.overrun)
+        case .exit, .launchTimeout, .launchFailed, .exhausted, .taskLeak, .flood, .watchdog, .lockHeld, .escaped,
+            .unfreezable, .reclaimed, .idle, .stopped, .reconfigured, .finished, .killedByOperator, .restarted,
+            .memory, .thermal:
+            self = .allFailed(.crashed)
+        }
+    }
+
+    func conclusion(of sequence: Sequence) -> Conclusion {
+        switch self {
+        case .allFailed(let conclusion): conclusion
+        case .oneOverran(let overdue): sequence == overdue ? .overrun : .givenBack(until: nil)
+        case .noneFailed: .givenBack(until: nil)
+        }
+    }
 }
 
 extension ProtocolFault {

@@ -83,6 +83,7 @@ extension HandlerLifecycle {
         let until = step.boottime + (delay ?? retryDelay(nacks: refused[0].nacks))
         step.emit(.decision(id, .refused(sequence, until: until)))
         queue.hold(device, until: until)
+        for event in refused { conclude(event, .givenBack(until: until), awake: .zero, &step) }
         giveBack(refused, until: until, &step)
         forgiveOverrunIfNothingOpen()
     }

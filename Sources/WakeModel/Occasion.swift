@@ -46,6 +46,9 @@ public enum Conclusion: Hashable, Sendable {
     case overrun
     /// The process ended over it; it comes again unless it is dead-lettered.
     case crashed
+    /// It waits for its handler again, and nothing is charged for it: refused, where it rests until an instant of CLOCK_BOOTTIME;
+    /// otherwise its process ended for another cause.
+    case givenBack(until: Instant?)
     case deadLettered
     /// Lost in a gap: the handler was stopped, or its queue was full.
     case dropped
@@ -54,7 +57,7 @@ public enum Conclusion: Hashable, Sendable {
     public var isFinal: Bool {
         switch self {
         case .acknowledged, .handedBack, .withdrawn, .deadLettered, .dropped: true
-        case .overrun, .crashed: false
+        case .overrun, .crashed, .givenBack: false
         }
     }
 }

@@ -30,6 +30,10 @@ private struct Script {
     private var lastPoll: [HandlerID: Instant] = [:]
     private var floors: [HandlerID: TimeSpan] = [:]
     private var judged = 0
+    /// What was refused, until it is given again.
+    private var resting: [Sequence: Instant] = [:]
+    /// Of entries that waited at the last look, when each was due.
+    private var dues: [AgendaKey: [Instant]] = [:]
     /// Of these a second run is pending.
     private var twice: Set<AgendaKey> = []
     private(set) var faults: [String] = []
@@ -45,6 +49,11 @@ private struct Script {
     private static let conclusions: [Conclusion] = [
         .acknowledged(.useful), .acknowledged(.nothing), .acknowledged(nil), .acknowledged(.failed), .deadLettered,
         .crashed, .overrun, .dropped, .withdrawn, .handedBack(until: ["network"]), .handedBack(until: []),
+        .givenBack(until: nil),
+    ]
+    /// One in two is awake or attached.
+    private static let situations: [HandlerSituation] = [
+        .asleep, .awake, .awake, .attached, .attached, .stopped, .quarantined,
     ]
 
     init(seed: UInt64, canReboot: Bool) throws {
@@ -65,9 +74,10 @@ private struct Script {
         switch dice.roll(20) {
         case 0...5: world.pass(.seconds(Int64(dice.pick([1, 5, 11, 60, 300, 900, 3600]))))
         case 6...8: world.set(dice.pick(Self.conditions), dice.roll(3) > 0)
-        case 9...11: conclude()
+        case 9...10: conclude()
+        case 11: dice.roll(2) == 0 ? refuse() : conclude()
         case 12...13: try submit()
-        case 14: world.send(.situated(dice.pick(Self.handlers), dice.pick([.asleep, .awake, .attached, .stopped])))
+        case 14: situate()
         case 15: try order()
         case 16: dice.roll(3) == 0 ? cancel() : operate()
         case 17: world.send(.overridden(dice.pick(Self.conditions), isTrue: dice.pick([nil, nil, true, false])))
@@ -80,7 +90,22 @@ private struct Script {
         guard !world.held.isEmpty else { return }
         let sequence = dice.pick(world.heldSequences)
         let conclusion = dice.pick(Self.conclusions)
+        resting[sequence] = nil
         world.conclude(sequence, conclusion, awake: .seconds(Int64(dice.roll(3))), cpu: .milliseconds(200))
+    }
+
+    private mutating func situate() {
+        let held = HandlerSituation.held(until: world.moment.boottime + .seconds(Int64(dice.pick([1, 30, 3600]))))
+        world.send(.situated(dice.pick(Self.handlers), dice.roll(8) == 0 ? held : dice.pick(Self.situations)))
+    }
+
+    /// Its handler refuses it: it comes again after a while.
+    private mutating func refuse() {
+        guard !world.held.isEmpty else { return }
+        let sequence = dice.pick(world.heldSequences)
+        let end = world.moment.boottime + .seconds(Int64(dice.pick([1, 60, 7200])))
+        resting[sequence] = end
+        world.conclude(sequence, .givenBack(until: end))
     }
 
     private mutating func submit() throws {
@@ -130,11 +155,15 @@ private struct Script {
         switch canReboot ? dice.roll(3) : 0 {
         case 0:
             world.restart()
+            // As the stage tells it, by what the journal keeps.
+            for (sequence, end) in resting.sorted(by: { $0.key < $1.key }) {
+                world.conclude(sequence, .givenBack(until: end))
+            }
             // Since when the machine is up is no row's to say: what was spread begins at once.
             if world.moment.boottime - world.cameUpAt > .seconds(30) { compare(before, world.pending) }
         case 1:
             world.reboot(off: .seconds(Int64(dice.roll(5000))), synchronized: dice.roll(2) == 0)
-            (earliest, lastPoll) = ([:], [:])
+            (earliest, lastPoll, resting) = ([:], [:], [:])
         default:
             world.isSynchronized = true
             world.send(.clockChanged)
@@ -179,7 +208,13 @@ extension Script {
         judged = world.raised.count
         let pending = world.pending
         twice = Set(zip(pending, pending.dropFirst()).filter { $0.key == $1.key }.map(\.0.key))
-        for entry in pending where entry.state == .waiting { judge(entry) }
+        for entry in pending { entry.state == .waiting ? judge(entry) : judge(raised: entry) }
+        judgeSlots()
+        dues = [:]
+        for entry in pending where entry.state == .waiting {
+            guard let due = entry.due else { continue }
+            dues[entry.key, default: []].append(world.moment.boottime - world.wall.elapsed(since: due))
+        }
         if pending.contains(where: { entry in entry.waitsFor.contains { $0.word == "time" } && entry.waitsFor.count == 1
         }),
             world.agenda.nextBoottimeDeadline == nil
@@ -191,8 +226,11 @@ extension Script {
     /// Never before its time, and never while its handler is stopped or gated.
     private mutating func judge(_ item: AgendaWorld.Raised) {
         let handler = item.key.handler
-        if world.situations[handler] == .stopped, item.at == world.moment.boottime {
+        if world.situations[handler]?.obstacle != nil, item.at == world.moment.boottime {
             complain("raised while stopped: \(item.key)")
+        }
+        if isWork(item), let end = holdEnd(of: handler), item.at < end {
+            complain("a long job is raised while its handler is held: \(item.key)")
         }
         if world.gates[handler] == false { complain("raised while gated: \(item.key)") }
         if item.key.source == .poll {
@@ -203,10 +241,60 @@ extension Script {
             }
             lastPoll[handler] = item.at
         } else if let earliest = earliest[item.key], !free.contains(item.key), !item.isAgain, item.at < earliest {
+            // The manifest's schedule goes on before what is ordered for later.
+            guard !(dues[item.key] ?? []).contains(where: { $0 <= item.at + .milliseconds(1) }) else { return }
             complain("raised before its earliest begin: \(item.key)")
         }
         if item.key.source == .job { earliest[item.key] = nil }
         if !world.held.values.contains(where: { $0.key == item.key }) { free.remove(item.key) }
+    }
+
+    private func isWork(_ item: AgendaWorld.Raised) -> Bool {
+        if case .work = item.occasion.budgetClass { true } else { false }
+    }
+
+    private func holdEnd(of handler: HandlerID) -> Instant? {
+        guard case .held(let until)? = world.situations[handler], world.moment.boottime < until else { return nil }
+        return until
+    }
+
+    private func isAwake(_ handler: HandlerID) -> Bool {
+        world.situations[handler] == .awake || world.situations[handler] == .attached
+    }
+
+    private func isResting(_ sequence: Sequence?) -> Bool {
+        sequence.flatMap { resting[$0] }.map { world.moment.boottime < $0 } ?? false
+    }
+
+    /// No slot is held by what cannot run, and what runs has one.
+    private mutating func judgeSlots() {
+        for key in world.agenda.jobs.working {
+            guard let found = world.held.first(where: { $0.value.key == key }) else {
+                complain("\(key) holds a slot, and is not raised")
+                continue
+            }
+            let isBarred = world.situations[key.handler]?.obstacle != nil
+            if isBarred || holdEnd(of: key.handler) != nil || isResting(found.key) {
+                complain("\(key) holds a slot, and cannot run")
+            }
+        }
+        for (sequence, item) in world.held where isWork(item) && isAwake(item.key.handler) && !isResting(sequence) {
+            if !world.agenda.jobs.working.contains(item.key) { complain("\(item.key) runs without a slot") }
+        }
+    }
+
+    /// What is queued or runs is with the core; where its handler cannot have it, a true word says so.
+    private mutating func judge(raised entry: PendingEntry) {
+        guard let sequence = entry.sequence, world.held[sequence]?.key == entry.key else {
+            return complain("is said to be raised, and is not: \(brief(entry))")
+        }
+        for wait in entry.waitsFor where !isTrue(wait.word, entry) {
+            complain("waits for \(wait.word), which is not so: \(brief(entry))")
+        }
+        let handler = entry.key.handler
+        let canRun = world.situations[handler]?.obstacle == nil && holdEnd(of: handler) == nil && !isResting(sequence)
+        if !canRun, entry.waitsFor.isEmpty { complain("cannot run, and does not say why: \(brief(entry))") }
+        if isResting(sequence), entry.state == .running { complain("is said to run, and rests: \(brief(entry))") }
     }
 
     /// Each reason is true, there is one, and after the deadline one of them is hard.
@@ -234,6 +322,8 @@ extension Script {
         switch word {
         case "time": return entry.nextChance.map { $0 > world.wall } ?? (entry.due.map { $0 > world.wall } ?? false)
         case "stopped": return world.situations[handler] == .stopped
+        case "quarantined": return world.situations[handler] == .quarantined
+        case "held": return holdEnd(of: handler) != nil
         case "gate": return world.gates[handler] == false
         case "attached": return world.situations[handler] != .attached
         case "earlier-run": return twice.contains(entry.key)

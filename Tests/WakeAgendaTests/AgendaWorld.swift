@@ -35,6 +35,8 @@ struct AgendaWorld {
     private(set) var raised: [Raised] = []
     /// The handler is awake with an open batch: the core keeps what is raised.
     var isAtWork = false
+    /// The process has it still: nothing takes it back.
+    private var kept: Sequence?
     private(set) var effects: [AgendaEffect] = []
     private var lastSequence: UInt64 = 0
     private var returned: Set<AgendaKey> = []
@@ -92,6 +94,7 @@ extension AgendaWorld {
             return [.concluded(handler, sequence, .withdrawn, awake: .zero, cpu: .zero)]
         case .recall(let handler, let sequence):
             // A handler that is awake has it already, unless it is at work on something else.
+            if sequence == kept { return [] }
             guard !isAtWork, situations[handler] == .awake || situations[handler] == .attached else {
                 return held.removeValue(forKey: sequence) == nil
                     ? [] : [.concluded(handler, sequence, .withdrawn, awake: .zero, cpu: .zero)]
@@ -113,9 +116,15 @@ extension AgendaWorld {
     /// Time passes, with a tick at each deadline of the agenda.
     mutating func pass(_ span: TimeSpan) {
         let end = moment.boottime + span
+        var steps = 0
         while let next = nextDeadline, next <= end {
             go(to: next)
             send(.tick)
+            steps += 1
+            guard steps < 10_000 else {
+                Issue.record("the agenda asks to be looked at without end: \(pending)")
+                break
+            }
         }
         go(to: end)
         send(.tick)
@@ -153,9 +162,18 @@ extension AgendaWorld {
         if conclusion.isFinal { held[sequence] = nil }
         switch conclusion {
         case .withdrawn, .handedBack: returned.insert(item.key)
-        case .acknowledged, .overrun, .crashed, .deadLettered, .dropped: break
+        case .acknowledged, .overrun, .crashed, .givenBack, .deadLettered, .dropped: break
         }
         send(.concluded(item.key.handler, sequence, conclusion, awake: awake, cpu: cpu))
+    }
+
+    mutating func keep(_ sequence: Sequence?) { kept = sequence }
+
+    /// Its manifest is not read after the next restart.
+    @discardableResult
+    mutating func forget(_ handler: HandlerID) -> AgendaPlan? {
+        situations[handler] = nil
+        return plans.removeValue(forKey: handler)
     }
 
     /// The daemon dies and begins anew, with nothing but its rows.
@@ -228,12 +246,13 @@ extension AgendaWorld {
 struct Unwritten: Error { var text: String }
 
 extension AgendaPlan {
-    /// As a manifest has it: `jobs`, `poll`, `after`.
+    /// As a manifest has it: `alarms`, `jobs`, `poll`, `after`.
     static func parsed(_ text: String) throws -> AgendaPlan {
         let value = try JSONValue(json5: Array(text.utf8))
         var plan = AgendaPlan()
         if let jobs = value["jobs"] { plan.jobs = try JobRule.list(jobs) }
         if let poll = value["poll"] { plan.poll = try PollRule(poll) }
+        if let alarms = value["alarms"] { plan.alarms = try AlarmRule.rules(alarms) }
         if let after = value["after"] { plan.gates = try Condition.list(after, for: "\"after\"") }
         return plan
     }

@@ -189,7 +189,7 @@ extension AlarmBook {
 
     /// In the words of ``PendingEntry/Wait``.
     func obstacle(of handler: HandlerID, _ step: AgendaStep) -> String? {
-        handlers[handler]?.isConfigured == true ? step.obstacle(of: handler) : "stopped"
+        handlers[handler]?.isConfigured == true ? step.obstacle(of: handler) : "manifest"
     }
 
     /// What may wait for another reason to wake its handler goes along with one.
@@ -204,7 +204,7 @@ extension AlarmBook {
     private func isAwake(_ handler: HandlerID, _ step: AgendaStep) -> Bool {
         switch step.facts(of: handler).situation {
         case .awake, .attached: true
-        case .asleep, .stopped: false
+        case .asleep, .held, .stopped, .quarantined, .unread: false
         }
     }
 

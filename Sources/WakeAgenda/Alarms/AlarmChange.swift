@@ -10,6 +10,7 @@ struct AlarmChange: Hashable, Sendable {
         case acknowledged
         case handedBack = "back"
         case overrun, crashed
+        case givenBack = "given"
         case deadLettered = "dead"
         case dropped, withdrawn
         case corrected, rebased, mended, moved
@@ -34,6 +35,7 @@ struct AlarmChange: Hashable, Sendable {
         case .handedBack: "handed back"
         case .overrun: "did not end in time"
         case .crashed: "the process ended over it"
+        case .givenBack: "waits for the handler again"
         case .deadLettered: "given up after failing too often"
         case .dropped: "dropped before the handler had it"
         case .withdrawn: "came back, not charged"

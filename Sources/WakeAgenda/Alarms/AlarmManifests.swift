@@ -107,7 +107,7 @@ extension AlarmBook: AgendaBook {
         if let sequence { handlers[key.handler]?.sequences[sequence] = nil }
         switch conclusion {
         case .handedBack(let words): handBack(occurrence, until: words, key, &step)
-        case .acknowledged, .withdrawn, .overrun, .crashed, .deadLettered, .dropped:
+        case .acknowledged, .withdrawn, .overrun, .crashed, .givenBack, .deadLettered, .dropped:
             if entry.isSpent { return forget(key, &step) }
             entries[key]?.run = .idle
             entries[key]?.handBacks = 0
@@ -161,6 +161,7 @@ extension Conclusion {
         case .withdrawn: .withdrawn
         case .overrun: .overrun
         case .crashed: .crashed
+        case .givenBack: .givenBack
         case .deadLettered: .deadLettered
         case .dropped: .dropped
         }

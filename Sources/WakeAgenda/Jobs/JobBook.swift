@@ -77,7 +77,7 @@ struct JobBook: AgendaBook, Sendable {
 extension JobBook {
     mutating func advance(_ step: inout AgendaStep) {
         mend(&step)
-        for handler in step.changes.handlers { meet(handler, step) }
+        for handler in step.changes.handlers.sorted() { meet(handler, &step) }
         var ready: [AgendaKey] = []
         for key in index.takeTouched(step) where look(at: key, &step) { ready.append(key) }
         raise(ready, &step)
@@ -87,11 +87,30 @@ extension JobBook {
         }
     }
 
-    mutating func meet(_ handler: HandlerID, _ step: AgendaStep) {
+    private mutating func meet(_ handler: HandlerID, _ step: inout AgendaStep) {
         for key in keys(of: handler) {
             index.touch(key)
-            entries[key]?.meet(step)
+            guard var entry = entries[key], entry.lending.sequence != nil else { continue }
+            // Of other causes it is asked again by itself, where they stand.
+            if entry.lending.takeUnheardPress(step.facts(of: handler).situation) == .cancelled {
+                entry.lending.press(handler, because: .cancelled, &step)
+            }
+            entry.meet(step)
+            entries[key] = entry
+            followSlot(of: key, step)
+            // It comes back by its withdrawal, and waits where others of its kind do.
+            if entry.isWork, entry.isBarred(step) { entry.lending.recall(handler, &step) }
         }
+    }
+
+    /// A slot is for what runs, or runs as soon as its handler is woken. What runs has one, and be it one too many.
+    mutating func followSlot(of key: AgendaKey, _ step: AgendaStep) {
+        guard var entry = entries[key], entry.lending.sequence != nil, entry.isWork else { return }
+        let canRun = entry.canRun(step)
+        guard canRun != entry.lending.holdsSlot, !canRun || entry.lending.isRunning else { return }
+        entry.lending.holdsSlot = canRun
+        if canRun { working.insert(key) } else { freeSlot(of: key) }
+        put(entry)
     }
 
     mutating func mend(_ step: inout AgendaStep) {
@@ -116,9 +135,15 @@ extension JobBook {
             return false
         }
         guard entry.rule != nil else { return false }
+        if let next = entry.next, let overtaken = entry.overtakenAt, overtaken <= step.boottime {
+            entries[key]?.order(next, step)
+            index.save(key)
+            return look(at: key, &step)
+        }
         let requirement = entry.requirement(step)
         index.use(requirement.used(at: step.boottime), for: key, &step)
-        index.look(key, at: requirement.nextLook(after: step.boottime))
+        let next = Instant.earlier(requirement.nextLook(after: step.boottime), entry.heldUntil(step))
+        index.look(key, at: .earlier(next, entry.overtakenAt))
         let waits = entry.waits(step)
         if waits.isEmpty { return true }
         slotWaiters[key] = nil
@@ -137,15 +162,24 @@ extension JobBook {
     }
 
     /// What is queued or runs goes back when a condition is lost that it relies on.
-    mutating func follow(_ entry: JobEntry, _ step: inout AgendaStep) {
-        var entry = entry
-        index.look(entry.key, at: nil)
+    mutating func follow(_ former: JobEntry, _ step: inout AgendaStep) {
+        var entry = former
+        let restEnd = step.restEnd(of: entry.lending.sequence)
+        if restEnd == nil, step.hasRested(entry.lending.sequence) { entry = giveAgain(entry, step) }
+        index.look(entry.key, at: restEnd)
         index.use(entry.lending.relied, for: entry.key, &step)
         guard let lost = entry.lending.lost(deadline: entry.current.deadline, step) else { return }
         entry.lending.press(entry.key.handler, because: .condition, &step)
         entry.history.add("lost \(lost.word) while \(entry.lending.state.rawValue)", step)
         step.decide(entry.key, "lost \(lost.word)")
         entries[entry.key] = entry
+    }
+
+    /// What was refused is given again: at once, where its handler is awake.
+    private mutating func giveAgain(_ entry: JobEntry, _ step: AgendaStep) -> JobEntry {
+        entries[entry.key]?.meet(step)
+        followSlot(of: entry.key, step)
+        return entries[entry.key] ?? entry
     }
 
     /// For each job that waits for a slot, one that stands still gives its own: first the one that has done so longest.
@@ -217,9 +251,7 @@ extension JobBook {
         index.forget(entry.lending.sequence)
         freeSlot(of: key)
         entry.schedule?.end(at: step.boottime)
-        let scheduled = entry.rule.flatMap { entry.scheduled($0) }
-        guard let request = entry.next ?? scheduled, entry.rule != nil else { return erase(key, &step) }
-        entry.next = nil
+        guard let request = entry.takeFollowing(step) else { return erase(key, &step) }
         entry.wait(for: request, step)
         put(entry)
     }

@@ -8,7 +8,8 @@ extension JobBook {
         entry.meet(step)
         index.number(key, sequence)
         put(entry)
-        if entry.isCancelled { takeBack(key, &step) }
+        if entry.isCancelled { return takeBack(key, &step) }
+        if entry.isWork, entry.isBarred(step) { entry.lending.recall(key.handler, &step) }
     }
 
     mutating func progress(_ key: AgendaKey, done: Int64, total: Int64?, _ step: AgendaStep) {
@@ -35,10 +36,11 @@ extension JobBook {
         case .deadLettered, .dropped:
             step.decide(key, conclusion == .dropped ? "dropped" : "dead-lettered")
             goOn(key, &step)
-        case .overrun, .crashed:
+        case .overrun, .crashed, .givenBack:
             entries[key]?.lending.restart()
             entries[key]?.progress = nil
             entries[key]?.steadySince = nil
+            followSlot(of: key, step)
             if entry.isCancelled { takeBack(key, &step) } else { index.touch(key) }
         case .withdrawn: comeBack(key, until: nil, &step)
         case .handedBack(let words): comeBack(key, until: step.conditions(named: words, by: key.handler), &step)
@@ -60,7 +62,7 @@ extension JobBook {
             let deadline = entry.current.deadline
             entry.current.earliest = deadline > step.boottime ? min(rested, deadline) : rested
         } else {
-            entry.returned = reason ?? .condition
+            entry.returned = JobReturn(reason)
         }
         put(entry)
     }
@@ -76,6 +78,7 @@ extension Conclusion {
         case .withdrawn: "came back, not charged"
         case .overrun: "did not end in time"
         case .crashed: "the process ended over it"
+        case .givenBack(let until): until == nil ? "given back, for the process ended" : "refused, so it rests"
         case .deadLettered: "given up after failing too often"
         case .dropped: "dropped before the handler had it"
         }

@@ -28,8 +28,10 @@ extension JobBook {
         if var entry = entries[key] {
             guard entry.rule != rule else { return }
             adapt(&entry, to: rule, step)
+            let isUnscheduled = entry.lending.isWaiting && !entry.current.isOrdered && entry.schedule == nil
+            if isUnscheduled, let next = entry.next { entry.order(next, step) }
             put(entry)
-            if entry.lending.isWaiting, !entry.current.isOrdered, entry.schedule == nil { erase(key, &step) }
+            if isUnscheduled, !entry.current.isOrdered { erase(key, &step) }
         } else if let every = rule.every {
             let schedule = JobSchedule(period: every, nominal: step.boottime + every)
             let first = JobRequest(
@@ -51,7 +53,7 @@ extension JobBook {
         }
         entry.schedule = rule.every.map { JobSchedule(period: $0, nominal: step.boottime + $0) }
         entry.history.add(rule.every == nil ? "no more scheduled by the manifest" : "scheduled anew", step)
-        if isScheduled, let request = entry.scheduled(rule) { entry.wait(for: request, step) }
+        if isScheduled, let request = entry.scheduled { entry.wait(for: request, step) }
     }
 
     /// The manifest has it no more: it is cancelled, and the handler is told if that had ordered it.

@@ -50,11 +50,11 @@ extension JobEntry {
         }
         if let number = value.count("seq") {
             lending = Lending(
-                phase: .raised(Sequence(UInt64(number))), holdsSlot: value.flag("slot"), relied: relied)
+                .raised(Sequence(UInt64(number))), holdingSlot: value.flag("slot"), relyingOn: relied)
         }
         self.until = until
         (handBacks, failures) = (value.count("handed_back") ?? 0, value.count("failures") ?? 0)
-        returned = value["returned"]?.string.flatMap(Withdrawal.init)
+        returned = value["returned"]?.string.flatMap(JobReturn.init)
         (isCancelled, isOperated) = (value.flag("cancelled"), value.flag("operated"))
         history = ChangeHistory(value)
     }

@@ -34,8 +34,9 @@ extension PollBook {
         mend(&step)
         for handler in step.changes.handlers where entries[handler] != nil {
             index.touch(Self.key(handler))
-            let isRaised = entries[handler]?.lending.sequence != nil
-            if isRaised, step.isAwake(handler) { entries[handler]?.lending.isRunning = true }
+            // What the poll lacks still it is asked about again.
+            _ = entries[handler]?.lending.takeUnheardPress(step.facts(of: handler).situation)
+            entries[handler]?.meet(step)
         }
         for key in index.takeTouched(step) { look(at: key.handler, &step) }
         for key in index.takeUnsaved() {
@@ -103,7 +104,12 @@ extension PollBook {
     /// What is queued or runs goes back when a condition is lost that it relies on.
     private mutating func follow(_ entry: PollEntry, _ step: inout AgendaStep) {
         var entry = entry
-        index.look(entry.key, at: nil)
+        let restEnd = step.restEnd(of: entry.lending.sequence)
+        if restEnd == nil, step.hasRested(entry.lending.sequence) {
+            entry.meet(step)
+            entries[entry.key.handler] = entry
+        }
+        index.look(entry.key, at: restEnd)
         index.use(entry.lending.relied, for: entry.key, &step)
         // Its deadline is known only with its manifest.
         guard entry.rule != nil,
@@ -146,6 +152,7 @@ extension PollBook {
         case .acknowledged(let result): learn(&entry, PollOutcome(result), awake, step)
         case .overrun: restart(&entry, .overrun)
         case .crashed: restart(&entry, .crashed)
+        case .givenBack: entry.lending.restart()
         case .deadLettered, .dropped:
             step.decide(key, conclusion == .dropped ? "dropped" : "dead-lettered")
             goOn(&entry, awake, step)

@@ -57,6 +57,13 @@ struct PollEntry: Sendable {
         return PollLimits(floor: floor, ceiling: max(rule.maxInterval, floor), adapts: rule.adapts)
     }
 
+    /// A handler that is awake has what it was given, but for what it refused.
+    mutating func meet(_ step: AgendaStep) {
+        guard let sequence = lending.sequence, step.restEnd(of: sequence) == nil else { return }
+        if step.isAwake(key.handler) { lending.isRunning = true }
+        if step.holdEnd(of: key.handler) != nil { lending.isRunning = false }
+    }
+
     /// What it waits for beside time.
     private var conditions: [Condition] {
         let required = rule?.require ?? []
@@ -125,7 +132,7 @@ extension AgendaStep {
     func isAwake(_ handler: HandlerID) -> Bool {
         switch facts(of: handler).situation {
         case .awake, .attached: true
-        case .stopped, .asleep: false
+        case .asleep, .held, .stopped, .quarantined, .unread: false
         }
     }
 }

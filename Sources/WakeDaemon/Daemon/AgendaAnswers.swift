@@ -73,6 +73,10 @@ extension ControlAnswers {
             return conflict(
                 "\(entry.words) of handler '\(name)' cannot be started while the handler is stopped",
                 "let it run again with: wakebridge start \(name)")
+        case .quarantined:
+            return conflict(
+                "\(entry.words) of handler '\(name)' cannot be started while the handler is quarantined",
+                "see why with: wakebridge why \(name); lift it with: wakebridge start \(name)")
         case .gated(let conditions):
             return conflict(
                 "\(entry.words) of handler '\(name)' cannot be started before the handler's gates have opened",

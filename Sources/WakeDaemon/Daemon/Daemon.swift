@@ -211,6 +211,8 @@ public final class Daemon {
             answers?.letGo(of: id)
             log.notice("handler \(name) is removed")
         }
+        // What a typing error leaves without a manifest keeps its alarms and jobs.
+        if let names = manifests.names { bridge.engine.settleSchedules(names.contains) }
         updateWarnings()
         observers.statusLine.updateSoon()
     }

@@ -5,7 +5,7 @@ import WakeModel
 
 extension Turn {
     func configure(_ handler: HandlerID, _ plan: AgendaPlan) {
-        agenda.configure(handler, plan)
+        agenda.configure(handler, plan, at: clock.stamp())
         situate(handler)
         schedule(.tick)
     }
@@ -13,6 +13,18 @@ extension Turn {
     func dismiss(_ handler: HandlerID) {
         agenda.remove(handler)
         schedule(.tick)
+    }
+
+    /// What is scheduled for handlers without a manifest is gone. What one has whose manifest cannot be read waits for that.
+    /// - Parameter isThere: whether there is a manifest of that name.
+    func settleUnread(_ isThere: (String) -> Bool) {
+        for handler in agenda.unreadHandlers {
+            if let name = journal.handlerName(of: handler), isThere(name) {
+                schedule(.situated(handler, .unread))
+            } else {
+                dismiss(handler)
+            }
+        }
     }
 
     /// What a turn has to say to the agenda of the core's effects and of what happened.
@@ -30,7 +42,16 @@ extension Turn {
         }
     }
 
-    func follow(_ handler: HandlerID, to state: HandlerState) {
+    func relay(_ decision: Decision, of handler: HandlerID) {
+        switch decision {
+        case .moved(_, let state, _): follow(handler, to: state)
+        // Some holds follow the move.
+        case .held: situate(handler)
+        default: break
+        }
+    }
+
+    private func follow(_ handler: HandlerID, to state: HandlerState) {
         situate(handler)
         guard state == .active, agenda.isPolled(handler) else { return }
         agenda.recordWake(of: handler, processorTime: executor.processorTime(of: handler))
@@ -44,7 +65,8 @@ extension Turn {
 
     /// Tells the agenda what the handler can do with an occasion now.
     func situate(_ handler: HandlerID) {
-        guard agenda.isConcerned(handler), let posture = ask({ $0.posture(of: handler) }) else { return }
+        let now = clock.now().boottime
+        guard agenda.isConcerned(handler), let posture = ask({ $0.posture(of: handler, at: now) }) else { return }
         agenda.receive(.situated(handler, HandlerSituation(posture)))
     }
 
@@ -89,13 +111,18 @@ extension HandlerSituation {
     fileprivate init(_ posture: HandlerPosture) {
         if posture.isBarred {
             self = .stopped
+        } else if posture.state == .quarantined {
+            self = .quarantined
+        } else if let until = posture.heldUntil {
+            self = .held(until: until)
         } else if posture.isAttached {
             self = .attached
         } else {
             switch posture.state {
             case .stopped: self = .stopped
+            case .quarantined: self = .quarantined
             case .active, .expiring: self = .awake
-            case .idle, .launching, .suspending, .suspended, .terminating, .held, .quarantined: self = .asleep
+            case .idle, .launching, .suspending, .suspended, .terminating, .held: self = .asleep
             }
         }
     }

@@ -155,7 +155,7 @@ extension DayRecorder: InputListener {
                 tell(condition, now, at: stamp)
             }
         case .zone(ZoneFiles.localName, _): if clocks != nil { lookAtZone(at: stamp) }
-        case .restored, .configured, .removed, .situated, .ordered, .raised, .refused, .concluded, .progressed, .zone,
+        case .restored, .recovered, .configured, .removed, .situated, .ordered, .raised, .refused, .concluded, .progressed, .zone,
             .clockChanged, .operated, .cancelled, .tick:
             break
         }
