@@ -4,7 +4,8 @@ import WakeModel
 public struct Agenda: Sendable {
     private let seed: UInt64
     private var bootID = ""
-    private var cameUpAt = Instant.zero
+    private var comeUps = ComeUps(at: .zero)
+    private var seen = SeenBook()
     private var latest: Stamp?
     /// As it was asked for last.
     private var machineWake = MachineWake()
@@ -23,7 +24,7 @@ public struct Agenda: Sendable {
     /// Settling and losing conditions takes time in which the machine is awake.
     public var nextMonotonicDeadline: Instant? { conditions.next }
     public var nextBoottimeDeadline: Instant? {
-        .earlier(alarms.nextBoottime, .earlier(polls.nextBoottime, jobs.nextBoottime))
+        .earlier(seen.next, .earlier(alarms.nextBoottime, .earlier(polls.nextBoottime, jobs.nextBoottime)))
     }
     /// Polls and jobs go by real time.
     public var nextWallDeadline: WallTime? { alarms.nextWall }
@@ -41,7 +42,9 @@ public struct Agenda: Sendable {
         alarms.advance(&step)
         polls.advance(&step)
         jobs.advance(&step)
+        seen.advance(isNeeded: hasEntries, &step)
         followMachineWake(&step)
+        leaveZones(&step)
         if let answer, let whole = composed(answer, step) {
             step.emit(.answer(answer.handler, answer.epoch, whole, ref: answer.ref))
         }
@@ -89,6 +92,15 @@ public struct Agenda: Sendable {
         return entry
     }
 
+    private var hasEntries: Bool { !alarms.entries.isEmpty || !polls.entries.isEmpty || !jobs.entries.isEmpty }
+
+    private mutating func leaveZones(_ step: inout AgendaStep) {
+        for name in alarms.takeUnusedZones() {
+            zones[name] = nil
+            step.emit(.leaveZone(name))
+        }
+    }
+
     private mutating func followMachineWake(_ step: inout AgendaStep) {
         guard alarms.machineWake != machineWake else { return }
         machineWake = alarms.machineWake
@@ -97,8 +109,8 @@ public struct Agenda: Sendable {
 
     private func makeStep(_ stamp: Stamp, _ changes: AgendaChanges) -> AgendaStep {
         AgendaStep(
-            stamp: stamp, bootID: bootID, zones: zones, handlers: handlers, seed: seed, cameUpAt: cameUpAt,
-            conditions: conditions, rests: rests, changes: changes)
+            stamp: stamp, bootID: bootID, zones: zones, handlers: handlers, seed: seed, comeUps: comeUps,
+            seen: seen.former, conditions: conditions, rests: rests, changes: changes)
     }
 }
 
@@ -106,7 +118,7 @@ public struct Agenda: Sendable {
 extension Agenda {
     private mutating func followClocks(_ input: AgendaInput, _ stamp: Stamp, _ changes: inout AgendaChanges) {
         if let latest, stamp.moment.hasSlept(since: latest.moment) {
-            cameUpAt = stamp.moment.boottime
+            comeUps.add(stamp.moment.boottime)
             changes.clock = true
         }
         if case .clockChanged = input { changes.clock = true }
@@ -116,9 +128,13 @@ extension Agenda {
         switch input {
         case .restored(let rows, let bootID):
             self.bootID = bootID
-            for row in rows { know(row.key.handler, stamp) }
+            for row in rows where row.key.source != .seen { know(row.key.handler, stamp) }
             // A bridge that only began anew finds rows of this boot: nothing was missed for long.
-            if !rows.contains(where: { $0.isOf(bootID) }) { cameUpAt = stamp.moment.boottime }
+            let isSameBoot = rows.contains { $0.isOf(bootID) }
+            comeUps = isSameBoot ? ComeUps(settledAt: stamp.moment.boottime) : ComeUps(at: stamp.moment.boottime)
+            // Before the other rows, which are carried over by it.
+            for row in rows where row.key.source == .seen { _ = seen.restore(row) }
+            seen.begin(bootID, at: stamp.moment.boottime)
         case .configured(let handler, let plan):
             know(handler, stamp)
             handlers[handler]?.plan = plan
@@ -140,13 +156,17 @@ extension Agenda {
             changes.conditions.formUnion(conditions.hear(condition, isTrue, at: stamp))
         case .overridden(let condition, let isTrue):
             changes.conditions.formUnion(conditions.play(condition, isTrue, at: stamp))
-        case .zone(let name, let bytes): zones[name] = .some(bytes.flatMap { try? Zone(tzif: $0) })
+        case .zone(let name, let bytes):
+            guard alarms.zones.isWanted(name) else { return }
+            zones[name] = .some(bytes.flatMap { try? Zone(tzif: $0) })
+            changes.zones.insert(name)
         case .concluded(_, let sequence, let conclusion, _, _):
             rests[sequence] = nil
             guard case .givenBack(let until?) = conclusion else { return }
             rests = rests.filter { $0.value.until > stamp.moment.boottime }
             rests[sequence] = Rest(until: until, since: stamp.wall)
-        case .recovered, .ordered, .raised, .refused, .progressed, .clockChanged, .operated, .cancelled, .tick: break
+        case .recovered, .ordered, .raised, .refused, .progressed, .clockChanged, .operated, .cancelled, .ending, .tick:
+            break
         }
     }
 
@@ -178,6 +198,7 @@ extension Agenda {
             if let key = jobs.key(of: sequence, for: handler) { jobs.progress(key, done: done, total: total, step) }
         case .operated(let key, _): operate(key, &step)
         case .cancelled(let key): if key.source == .job { _ = jobs.cancel(key, by: .person, &step) }
+        case .ending: if hasEntries { seen.store(&step) }
         case .situated, .condition, .overridden, .zone, .clockChanged, .tick: break
         }
         return nil
@@ -190,6 +211,7 @@ extension Agenda {
             case .poll: polls.restore(row, &step)
             case .job: jobs.restore(row, &step)
             case .gate: gates.restore(row, bootID: bootID)
+            case .seen: seen.restore(row)
             }
         guard !isReadable else { return }
         step.decide(row.key, "drop unreadable")
@@ -215,7 +237,7 @@ extension Agenda {
         case .alarm: alarms.recordRaised(key, as: sequence, &step)
         case .poll: polls.recordRaised(key, as: sequence, &step)
         case .job: jobs.recordRaised(key, as: sequence, &step)
-        case .gate: break
+        case .gate, .seen: break
         }
     }
 
@@ -226,7 +248,7 @@ extension Agenda {
         case .alarm: alarms.conclude(key, conclusion, awake: awake, cpu: cpu, &step)
         case .poll: polls.conclude(key, conclusion, awake: awake, cpu: cpu, &step)
         case .job: jobs.conclude(key, conclusion, awake: awake, cpu: cpu, &step)
-        case .gate: break
+        case .gate, .seen: break
         }
     }
 
@@ -236,7 +258,7 @@ extension Agenda {
             case .alarm: alarms.raiseNow(key, &step)
             case .poll: polls.raiseNow(key, &step)
             case .job: jobs.raiseNow(key, &step)
-            case .gate: false
+            case .gate, .seen: false
             }
         step.decide(key, isKnown ? "operate" : "operate unknown")
     }

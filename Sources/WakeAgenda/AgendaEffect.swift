@@ -21,6 +21,8 @@ public enum AgendaEffect: Hashable, Sendable {
     case close(Condition)
     /// Answered with ``AgendaInput/zone(_:_:)``.
     case readZone(String)
+    /// Nothing goes by the zone any more: its changes need not be told.
+    case leaveZone(String)
     /// From now on the machine is to be woken at these instants, and at no other.
     case wakeMachine(MachineWake)
     /// For people: the handler is not attached.

@@ -6,6 +6,8 @@ public enum AgendaSource: String, Hashable, Sendable, CaseIterable, Comparable {
     case alarm, poll, job
     /// Only of stored rows: that a handler's gates have opened in this boot. It raises nothing, and is never pending.
     case gate
+    /// Only of one stored row: until when an earlier life ran.
+    case seen
 
     public static func < (left: AgendaSource, right: AgendaSource) -> Bool { left.rawValue < right.rawValue }
 }
@@ -76,6 +78,8 @@ public enum AgendaInput: Sendable {
     case operated(AgendaKey, ref: Reference?)
     /// A person takes a job back.
     case cancelled(AgendaKey)
+    /// The bridge ends in order.
+    case ending
     /// Only time has passed.
     case tick
 }

@@ -98,10 +98,10 @@ extension Agenda {
     public func startable(_ source: AgendaSource, of handler: HandlerID) -> [String] {
         let plan = handlers[handler]?.plan
         return switch source {
-        case .alarm: alarms.keys(of: handler).map(\.id)
+        case .alarm: alarms.presentKeys(of: handler).map(\.id)
         case .poll: plan?.poll == nil ? [] : [""]
         case .job: plan?.jobs.map(\.id) ?? []
-        case .gate: []
+        case .gate, .seen: []
         }
     }
 
@@ -125,7 +125,7 @@ extension Agenda {
 extension AlarmBook {
     fileprivate func add(_ handler: HandlerID, to outlook: inout AgendaOutlook, _ step: AgendaStep) {
         for id in handlers[handler]?.ids ?? [] {
-            guard let entry = entries[AgendaKey(handler, .alarm, id)] else { continue }
+            guard let entry = entries[AgendaKey(handler, .alarm, id)], !entry.isLeaving else { continue }
             let due: WallTime? =
                 switch entry.place {
                 case .wall(let time): time

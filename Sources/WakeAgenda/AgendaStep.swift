@@ -9,6 +9,8 @@ struct AgendaChanges {
     var handlers: Set<HandlerID> = []
     /// The wall clock was set or became synchronized, or the system came up or resumed.
     var clock = false
+    /// The tables of these zones came.
+    var zones: Set<String> = []
 }
 
 /// What a book may ask and do while it handles one input. `Agenda` makes it, and performs nothing in between.
@@ -21,8 +23,10 @@ struct AgendaStep {
     private(set) var handlers: [HandlerID: HandlerFacts]
     /// The one seed of all that is spread: no randomness.
     let seed: UInt64
-    /// When the system came up or resumed last, on CLOCK_BOOTTIME: what was missed is spread from there on.
-    let cameUpAt: Instant
+    /// When the system came up or resumed: what was missed is spread from there on.
+    let comeUps: ComeUps
+    /// Until when an earlier life ran.
+    let seen: SeenBook.Seen?
     let conditions: ConditionBook
     /// By the number of the occasion.
     let rests: [Sequence: Rest]
@@ -33,16 +37,18 @@ struct AgendaStep {
 
     init(
         stamp: Stamp, bootID: String, zones: [String: Zone?], handlers: [HandlerID: HandlerFacts], seed: UInt64,
-        cameUpAt: Instant, conditions: ConditionBook = ConditionBook(), rests: [Sequence: Rest] = [:],
-        changes: AgendaChanges = AgendaChanges()
+        comeUps: ComeUps, seen: SeenBook.Seen? = nil, conditions: ConditionBook = ConditionBook(),
+        rests: [Sequence: Rest] = [:], changes: AgendaChanges = AgendaChanges()
     ) {
         (self.stamp, self.bootID, self.zones, self.handlers) = (stamp, bootID, zones, handlers)
-        (self.seed, self.cameUpAt, self.rests) = (seed, cameUpAt, rests)
+        (self.seed, self.comeUps, self.seen, self.rests) = (seed, comeUps, seen, rests)
         (self.conditions, self.changes) = (conditions, changes)
     }
 
     var boottime: Instant { stamp.moment.boottime }
     var wall: WallTime { stamp.wall }
+    /// Last, on CLOCK_BOOTTIME.
+    var cameUpAt: Instant { comeUps.latest }
 
     /// What the wall clock will show at an instant of CLOCK_BOOTTIME, as it goes now.
     func wallTime(at instant: Instant) -> WallTime { wall + (instant - boottime) }

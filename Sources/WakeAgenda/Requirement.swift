@@ -81,9 +81,9 @@ extension AgendaStep {
     static let herd = TimeSpan.seconds(30)
 
     func spreadStart(of key: AgendaKey, due: Instant, deadline: Instant) -> Instant {
-        guard due < cameUpAt else { return due }
-        let spread = cameUpAt + spread(of: key, upTo: Self.herd)
-        return deadline > cameUpAt ? min(spread, deadline) : spread
+        guard let up = comeUps.first(after: due) else { return due }
+        let spread = up + spread(of: key, upTo: Self.herd)
+        return deadline > up ? min(spread, deadline) : spread
     }
 
     /// The conditions for which a handler handed something back; it is told of a word that is none.

@@ -34,15 +34,21 @@ private struct Script {
     private var resting: [Sequence: Instant] = [:]
     /// Of entries that waited at the last look, when each was due.
     private var dues: [AgendaKey: [Instant]] = [:]
+    private var trace: [String] = []
+    private var lastRoll = 0
+    /// Alarms that were handed back, and not raised since.
+    private var handedBack: Set<AgendaKey> = []
+    /// Of alarms that are overdue, the first time that was.
+    private var overdueSince: [AgendaKey: WallTime] = [:]
     /// Of these a second run is pending.
     private var twice: Set<AgendaKey> = []
     private(set) var faults: [String] = []
 
     private static let manifests = [
-        "{jobs: [{id: 'a', kind: 'processing', require: ['power']}, {id: 'b', kind: 'refresh'}], poll: {min_interval: '10m'}}",
+        "{jobs: [{id: 'a', kind: 'processing', require: ['power']}, {id: 'b', kind: 'refresh'}], poll: {min_interval: '10m'}, alarms: [{id: 'm', every: '10m'}]}",
         "{jobs: [{id: 'a', kind: 'processing', every: '20m', require: ['network', 'idle'], deadline: '1h', on_deadline: 'skip'}]}",
-        "{after: ['mount:/data'], jobs: [{id: 'a', kind: 'refresh', every: '15m'}, {id: 'c', kind: 'continued'}]}",
-        "{poll: {min_interval: '5m', max_interval: '1h', require: ['network', 'cool']}, jobs: [{id: 'a', kind: 'processing', every: '30m', require: ['power'], deadline: '10m'}]}",
+        "{after: ['mount:/data'], jobs: [{id: 'a', kind: 'refresh', every: '15m'}, {id: 'c', kind: 'continued'}], alarms: [{id: 'l', every: '15m', leeway: '5m'}]}",
+        "{poll: {min_interval: '5m', max_interval: '1h', require: ['network', 'cool']}, jobs: [{id: 'a', kind: 'processing', every: '30m', require: ['power'], deadline: '10m'}], alarms: []}",
     ]
     private static let handlers = (1...4).map { HandlerID(rawValue: UInt32($0)) }
     private static let conditions: [Condition] = [.power, .network, .idle, .cool, .mount("/data")]
@@ -67,11 +73,14 @@ private struct Script {
         for _ in 0..<steps where faults.isEmpty {
             try act()
             judge()
+            if let e = world.pending.first(where: { $0.key.id == "l" }) { trace.append("\(world.wall.rfc3339.suffix(16)) \(lastRoll) \(e.state) due=\(e.due?.rfc3339.suffix(16) ?? "-") \(e.waitsFor.map(\.word)) next=\(e.nextChance?.rfc3339.suffix(16) ?? "-") since=\(overdueSince[e.key]?.rfc3339 ?? "-")") }
+            if !faults.isEmpty { faults += trace.suffix(12) }
         }
     }
 
     private mutating func act() throws {
-        switch dice.roll(20) {
+        lastRoll = dice.roll(20)
+        switch lastRoll {
         case 0...5: world.pass(.seconds(Int64(dice.pick([1, 5, 11, 60, 300, 900, 3600]))))
         case 6...8: world.set(dice.pick(Self.conditions), dice.roll(3) > 0)
         case 9...10: conclude()
@@ -91,6 +100,7 @@ private struct Script {
         let sequence = dice.pick(world.heldSequences)
         let conclusion = dice.pick(Self.conclusions)
         resting[sequence] = nil
+        if case .handedBack = conclusion, let key = world.held[sequence]?.key { handedBack.insert(key) }
         world.conclude(sequence, conclusion, awake: .seconds(Int64(dice.roll(3))), cpu: .milliseconds(200))
     }
 
@@ -131,7 +141,9 @@ private struct Script {
         let text = dice.pick([
             "{\"cancel\":{\"job\":\"a\"}}", "{\"cancel\":{\"jobs\":true}}", "{\"poll\":\"never\"}",
             "{\"poll\":{\"min_interval_s\":900}}", "{\"poll\":{\"min_interval_s\":60}}", "{\"pending\":true}",
-            "{\"register\":\"a\"}", "{\"submit\":{}}",
+            "{\"register\":\"a\"}", "{\"submit\":{}}", "{\"alarm\":{\"id\":\"x\",\"in_s\":300}}",
+            "{\"alarm\":{\"id\":\"y\",\"every_s\":120}}", "{\"cancel\":{\"alarm\":\"x\"}}",
+            "{\"cancel\":{\"alarms\":true}}",
         ])
         if text.contains("cancel") { for id in ["a", "b", "c"] { earliest[AgendaKey(handler, .job, id)] = nil } }
         try world.order(text, of: handler)
@@ -163,7 +175,7 @@ private struct Script {
             if world.moment.boottime - world.cameUpAt > .seconds(30) { compare(before, world.pending) }
         case 1:
             world.reboot(off: .seconds(Int64(dice.roll(5000))), synchronized: dice.roll(2) == 0)
-            (earliest, lastPoll, resting) = ([:], [:], [:])
+            (earliest, lastPoll, resting, overdueSince) = ([:], [:], [:], [:])
         default:
             world.isSynchronized = true
             world.send(.clockChanged)
@@ -175,6 +187,8 @@ private struct Script {
 
     /// What a restart must keep. What only memory held is left out: progress, history, and since when one waits.
     private mutating func compare(_ before: [PendingEntry], _ after: [PendingEntry]) {
+        // It ends the rest of alarms that were handed back.
+        let (before, after) = (before.filter { !handedBack.contains($0.key) }, after.filter { !handedBack.contains($0.key) })
         guard before.map(\.key) == after.map(\.key) else {
             return complain("a restart lists \(after.map(\.key)) instead of \(before.map(\.key))")
         }
@@ -233,7 +247,11 @@ extension Script {
             complain("a long job is raised while its handler is held: \(item.key)")
         }
         if world.gates[handler] == false { complain("raised while gated: \(item.key)") }
-        if item.key.source == .poll {
+        if item.key.source == .alarm {
+            let due = (try? JSONValue(parsing: item.occasion.payload))?["due"]?.string.flatMap { WallTime(rfc3339: $0) }
+            if due.map({ $0 > world.wall }) ?? true { complain("raised before it was due: \(item.key)") }
+            (handedBack, overdueSince[item.key]) = (handedBack.subtracting([item.key]), nil)
+        } else if item.key.source == .poll {
             if let last = lastPoll[handler], let floor = floors[handler], !free.contains(item.key), !item.isAgain,
                 item.at - last < floor
             {
@@ -303,13 +321,35 @@ extension Script {
         for wait in entry.waitsFor where !isTrue(wait.word, entry) {
             complain("waits for \(wait.word), which is not so: \(brief(entry))")
         }
+        if entry.key.source == .alarm { return judge(alarm: entry) }
         guard let deadline = entry.deadline else { return complain("has no deadline: \(entry.key)") }
-        let cameUp = world.wall - (world.moment.boottime - world.cameUpAt)
         // What was handed back beyond its deadline rests first.
-        let late = max(deadline, cameUp + .seconds(30), entry.due ?? deadline) + .seconds(1)
+        let due = entry.due ?? deadline
+        let late = max(deadline, spreadEnd(due), due) + .seconds(1)
         if world.wall > late, !entry.waitsFor.contains(where: { isHard($0.word) }) {
             complain("past its deadline without a hard reason: \(brief(entry))")
         }
+    }
+
+    /// One that waits for time alone waits no longer than its leeway, and its spread after one nap.
+    private mutating func judge(alarm entry: PendingEntry) {
+        guard let due = entry.due, due <= world.wall, !handedBack.contains(entry.key),
+            entry.waitsFor.allSatisfy({ $0.word == "time" })
+        else {
+            return overdueSince[entry.key] = nil
+        }
+        let first = overdueSince[entry.key] ?? due
+        overdueSince[entry.key] = first
+        let leeway = TimeSpan.seconds(entry.key.id == "l" ? 300 : 0)
+        let late = max(first, spreadEnd(first)) + leeway + .seconds(1)
+        if world.wall > late { complain("overdue for too long: first=\(first.rfc3339) end=\(spreadEnd(first).rfc3339) ups=\(world.cameUps.suffix(4).map { (world.wall + ($0 - world.moment.boottime)).rfc3339 }) \(brief(entry))") }
+    }
+
+    /// What is due is spread over half a minute when the machine comes up after it, once.
+    private func spreadEnd(_ due: WallTime) -> WallTime {
+        let instant = world.moment.boottime + due.elapsed(since: world.wall)
+        guard let up = world.cameUps.first(where: { $0 > instant }) else { return due }
+        return world.wall + (up - world.moment.boottime) + .seconds(30)
     }
 
     private func isHard(_ word: String) -> Bool {

@@ -19,7 +19,9 @@ struct AgendaWorld {
     var wall = WallTime(rfc3339: "2026-06-01T00:00:00Z") ?? WallTime(microseconds: 0)
     var isSynchronized = true
     private(set) var boot = 1
-    private(set) var cameUpAt = Instant.seconds(100)
+    /// When it booted or resumed, in this boot.
+    private(set) var cameUps = [Instant.seconds(100)]
+    var cameUpAt: Instant { cameUps.last ?? .zero }
 
     /// What is true of the machine; a condition that stands in neither list is false.
     private(set) var truth: [Condition: (isTrue: Bool, since: Instant)] = [:]
@@ -108,7 +110,7 @@ extension AgendaWorld {
             return [.condition(condition, isTrue: truth[condition]?.isTrue ?? false)]
         case .close(let condition):
             #expect(open.removeValue(forKey: condition) != nil, "closed twice: \(condition.word)")
-        case .press, .answer, .readZone, .wakeMachine, .alert, .notify, .decision: break
+        case .press, .answer, .readZone, .leaveZone, .wakeMachine, .alert, .notify, .decision: break
         }
         return []
     }
@@ -146,7 +148,7 @@ extension AgendaWorld {
     mutating func sleep(_ span: TimeSpan) {
         moment.boottime = moment.boottime + span
         wall = wall + span
-        cameUpAt = moment.boottime
+        cameUps.append(moment.boottime)
         send(.clockChanged)
     }
 
@@ -193,7 +195,7 @@ extension AgendaWorld {
         boot += 1
         wall = wall + off + .seconds(20)
         moment = Moment(monotonic: .seconds(20), boottime: .seconds(20))
-        (cameUpAt, isSynchronized) = (.seconds(20), synchronized)
+        (cameUps, isSynchronized) = ([.seconds(20)], synchronized)
         for condition in truth.keys { truth[condition]?.since = .zero }
         for handler in situations.keys where situations[handler] != .stopped { situations[handler] = .asleep }
         restart()

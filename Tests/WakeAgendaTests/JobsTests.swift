@@ -51,6 +51,21 @@ struct JobsDueTests {
         #expect(world.payload(0).contains(#""waived":["power"]"#))
     }
 
+    @Test("the run after skipped ones counts them all as missed, and the run after that counts none")
+    func countsSkips() throws {
+        var world = AgendaWorld()
+        try world.configure(
+            "{jobs: [{id: 'tidy', kind: 'processing', every: '1h', require: ['power'], deadline: '10m', on_deadline: 'skip'}]}"
+        )
+        world.pass(.seconds(5 * 3600 + 1800))
+        world.set(.power, true)
+        world.pass(.seconds(3600))
+        #expect(world.raised.count == 1 && world.payload(0).contains("\"missed\":5"))
+        world.conclude(Sequence(1), .acknowledged(.useful))
+        world.pass(.seconds(3600))
+        #expect(world.raised.count == 2 && !world.payload(1).contains("missed"))
+    }
+
     @Test("a job that skips at its deadline does not run, says so, and goes on with its next period")
     func skips() throws {
         var world = try world(

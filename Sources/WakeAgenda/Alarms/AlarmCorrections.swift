@@ -145,7 +145,7 @@ extension AlarmBook {
     private mutating func takeOverIntervals(_ step: inout AgendaStep) {
         for key in entries.keys.sorted() {
             guard case .interval(let former) = entries[key]?.course, former.boot != step.bootID else { continue }
-            let remaining = max(.zero, former.due - (seenBefore[former.boot] ?? former.due))
+            let remaining = max(.zero, former.due - (seen(in: former.boot, step) ?? former.due))
             var course = IntervalCourse(due: .zero + remaining, boot: step.bootID, mend: wallDue(former))
             if clock?.isSynced == true, let wall = course.mend {
                 // A clock that was set back while the machine was off must not put it off.
@@ -155,6 +155,11 @@ extension AlarmBook {
             entries[key]?.course = .interval(course)
             store(key, &step)
         }
+    }
+
+    private func seen(in boot: String, _ step: AgendaStep) -> Instant? {
+        guard let seen = step.seen, seen.bootID == boot else { return seenBefore[boot] }
+        return max(seen.boottime, seenBefore[boot] ?? seen.boottime)
     }
 
     private func wallDue(_ course: IntervalCourse) -> WallTime? {

@@ -70,6 +70,13 @@ extension AlarmRule {
 }
 
 extension ProtocolFault {
+    static func tooManyAlarms(besideDeclared id: String) -> ProtocolFault {
+        ProtocolFault(
+            .tooMany,
+            "The alarm \"\(id)\" of the manifest is not set: this handler has \(AlarmRule.limit) alarms, which is the limit.",
+            advice: "Cancel one that was ordered; then the manifest's is set.")
+    }
+
     static let tooManyAlarms = ProtocolFault(
         .tooMany, "The handler has \(AlarmRule.limit) alarms, which is the limit.",
         advice: "Cancel one that is no longer needed, or let one alarm repeat.")

@@ -242,6 +242,7 @@ extension JobBook {
         let cause = others.isEmpty ? "the machine was off or asleep" : "it waited for \(others.listed)"
         step.decide(key, "skip waits=\(words.joined(separator: ","))")
         entries[key]?.history.add("skipped: its deadline passed while \(cause)", step)
+        entries[key]?.schedule?.skip()
         goOn(key, &step)
     }
 

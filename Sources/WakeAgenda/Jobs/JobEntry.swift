@@ -34,9 +34,15 @@ struct JobSchedule: Hashable, Sendable {
         isCounted = true
     }
 
-    /// What has passed meanwhile is missed; what passed before was told with the run, where there was one.
+    /// What has passed meanwhile is missed. A run has told of those before it; where there was none, they are still to be told.
     mutating func end(at now: Instant) {
         missed = (isCounted ? 0 : missed) + pass(now)
+        isCounted = false
+    }
+
+    /// Its occurrence was not run after all.
+    mutating func skip() {
+        if isCounted { missed += 1 }
         isCounted = false
     }
 

@@ -59,6 +59,7 @@ extension AgendaDecision {
             let condition = words.dropFirst().joined(separator: " ")
             return "\(entry) lost \(condition), on which it relies; it comes back"
         case "undeclared": return gone
+        case "unpermitted": return "\(entry) is gone, for the manifest permits no alarms any more"
         case "cancel" where words.dropFirst().first == "manifest": return gone
         case "cancel" where words.dropFirst().first == "operator": return "\(entry) was cancelled by an operator"
         case "makes": return "\(entry) stood still while another job waited: it makes way, and comes after that"

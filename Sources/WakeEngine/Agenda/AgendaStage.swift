@@ -218,8 +218,9 @@ extension AgendaSource {
         case .alarm: .alarm
         case .poll: .poll
         case .job: .job
-        // A row that raises nothing.
+        // Rows that raise nothing.
         case .gate: SourceKind("gate", uriPrefix: "/gate/")
+        case .seen: SourceKind("seen", uriPrefix: "/seen/")
         }
     }
 }

@@ -51,6 +51,7 @@ package final class LiveAgenda: TurnObserver {
             watches.open(condition) { [turn] in turn.schedule(.condition(condition, isTrue: $0)) }
         case .close(let condition): watches.close(condition)
         case .readZone(let name): turn.schedule(.zone(name, clockWatch.zone(name)))
+        case .leaveZone(let name): clockWatch.leaveZone(name)
         case .wakeMachine(let wake): machineWake.arm(wake)
         case .alert(let handler, let alarm, let text): alert(text, of: alarm, for: catalog.name(of: handler))
         case .raise, .withdraw, .recall, .press, .answer, .store, .erase, .gate, .notify, .decision: break

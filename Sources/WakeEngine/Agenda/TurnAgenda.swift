@@ -34,10 +34,10 @@ extension Turn {
         case .operated(let handler, let verb):
             situate(handler)
             if verb == .attach || verb == .detach { listeners.attachmentChanged(ask { $0.hasAttached }) }
+        case .finish: agenda.receive(.ending)
         case .device, .entry, .configure, .remove, .recovered, .lost, .event, .reply, .fault, .throttled, .ordered,
             .written, .given, .launchFailed, .suspended, .locksInspected, .answered, .exited, .emptied, .memory,
-            .systemSleep, .thermal, .power, .announced, .notified, .shed, .revived, .withdraw, .recall, .gate,
-            .finish:
+            .systemSleep, .thermal, .power, .announced, .notified, .shed, .revived, .withdraw, .recall, .gate:
             break
         }
     }
@@ -94,7 +94,7 @@ extension Turn {
         case .store(let row): agenda.keep(row)
         case .erase(let key): agenda.erase(key)
         case .gate(let handler, let isOpen): stepCore(.gate(handler, isOpen: isOpen), at: stamp)
-        case .open, .close, .readZone, .wakeMachine, .alert: agenda.hold(effect)
+        case .open, .close, .readZone, .leaveZone, .wakeMachine, .alert: agenda.hold(effect)
         case .decision(let handler, let decision): listeners.hear(decision, of: handler, at: stamp)
         }
     }

@@ -155,8 +155,8 @@ extension DayRecorder: InputListener {
                 tell(condition, now, at: stamp)
             }
         case .zone(ZoneFiles.localName, _): if clocks != nil { lookAtZone(at: stamp) }
-        case .restored, .recovered, .configured, .removed, .situated, .ordered, .raised, .refused, .concluded, .progressed, .zone,
-            .clockChanged, .operated, .cancelled, .tick:
+        case .restored, .recovered, .configured, .removed, .situated, .ordered, .raised, .refused, .concluded, .progressed,
+            .zone, .clockChanged, .operated, .cancelled, .ending, .tick:
             break
         }
     }

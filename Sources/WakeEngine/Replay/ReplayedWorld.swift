@@ -91,8 +91,8 @@ extension ReplayedWorld: TurnObserver {
             report(condition)
         case .close(let condition): opened.remove(condition)
         case .readZone(let name): readZone(name)
-        case .raise, .withdraw, .recall, .press, .answer, .store, .erase, .gate, .notify, .wakeMachine, .alert,
-            .decision:
+        case .raise, .withdraw, .recall, .press, .answer, .store, .erase, .gate, .notify, .leaveZone, .wakeMachine,
+            .alert, .decision:
             break
         }
     }
