@@ -24,7 +24,9 @@ struct BootAnchor: Hashable, Sendable {
     /// How the row's instants become instants of this boot.
     func shift(to step: AgendaStep) -> BootShift {
         if bootID == step.bootID { return BootShift(by: .zero, own: .zero, zero: isAssumed ? wall.map(before) : nil) }
-        if let seen = step.seen, seen.bootID == bootID, seen.boottime > boottime { return later(seen.boottime).shift(to: step) }
+        if let seen = step.seen, seen.bootID == bootID, seen.boottime > boottime {
+            return later(seen.boottime).shift(to: step)
+        }
         let rest = TimeSpan.zero - (boottime - .zero)
         guard let wall, step.stamp.isClockSynchronized else { return BootShift(by: rest, own: rest, zero: wall) }
         let elapsed = max(.zero, step.wall.elapsed(since: wall))

@@ -73,7 +73,11 @@ private struct Script {
         for _ in 0..<steps where faults.isEmpty {
             try act()
             judge()
-            if let e = world.pending.first(where: { $0.key.id == "l" }) { trace.append("\(world.wall.rfc3339.suffix(16)) \(lastRoll) \(e.state) due=\(e.due?.rfc3339.suffix(16) ?? "-") \(e.waitsFor.map(\.word)) next=\(e.nextChance?.rfc3339.suffix(16) ?? "-") since=\(overdueSince[e.key]?.rfc3339 ?? "-")") }
+            if let e = world.pending.first(where: { $0.key.id == "l" }) {
+                trace.append(
+                    "\(world.wall.rfc3339.suffix(16)) \(lastRoll) \(e.state) due=\(e.due?.rfc3339.suffix(16) ?? "-") \(e.waitsFor.map(\.word)) next=\(e.nextChance?.rfc3339.suffix(16) ?? "-") since=\(overdueSince[e.key]?.rfc3339 ?? "-")"
+                )
+            }
             if !faults.isEmpty { faults += trace.suffix(12) }
         }
     }
@@ -188,7 +192,9 @@ private struct Script {
     /// What a restart must keep. What only memory held is left out: progress, history, and since when one waits.
     private mutating func compare(_ before: [PendingEntry], _ after: [PendingEntry]) {
         // It ends the rest of alarms that were handed back.
-        let (before, after) = (before.filter { !handedBack.contains($0.key) }, after.filter { !handedBack.contains($0.key) })
+        let (before, after) = (
+            before.filter { !handedBack.contains($0.key) }, after.filter { !handedBack.contains($0.key) }
+        )
         guard before.map(\.key) == after.map(\.key) else {
             return complain("a restart lists \(after.map(\.key)) instead of \(before.map(\.key))")
         }
@@ -336,13 +342,18 @@ extension Script {
         guard let due = entry.due, due <= world.wall, !handedBack.contains(entry.key),
             entry.waitsFor.allSatisfy({ $0.word == "time" })
         else {
-            return overdueSince[entry.key] = nil
+            overdueSince[entry.key] = nil
+            return
         }
         let first = overdueSince[entry.key] ?? due
         overdueSince[entry.key] = first
         let leeway = TimeSpan.seconds(entry.key.id == "l" ? 300 : 0)
         let late = max(first, spreadEnd(first)) + leeway + .seconds(1)
-        if world.wall > late { complain("overdue for too long: first=\(first.rfc3339) end=\(spreadEnd(first).rfc3339) ups=\(world.cameUps.suffix(4).map { (world.wall + ($0 - world.moment.boottime)).rfc3339 }) \(brief(entry))") }
+        if world.wall > late {
+            complain(
+                "overdue for too long: first=\(first.rfc3339) end=\(spreadEnd(first).rfc3339) ups=\(world.cameUps.suffix(4).map { (world.wall + ($0 - world.moment.boottime)).rfc3339 }) \(brief(entry))"
+            )
+        }
     }
 
     /// What is due is spread over half a minute when the machine comes up after it, once.

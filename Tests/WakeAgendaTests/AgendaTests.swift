@@ -285,7 +285,8 @@ struct AgendaTests {
     func seeds() throws {
         func instants(_ seed: UInt64) -> [TimeSpan] {
             let step = AgendaStep(
-                stamp: AgendaWorld().stamp, bootID: "b", zones: [:], handlers: [:], seed: seed, comeUps: ComeUps(at: .zero))
+                stamp: AgendaWorld().stamp, bootID: "b", zones: [:], handlers: [:], seed: seed,
+                comeUps: ComeUps(at: .zero))
             return (0..<20).map { step.spread(of: AgendaKey(handler, .job, "job\($0)"), upTo: .seconds(30)) }
         }
         #expect(instants(1) == instants(1) && instants(1) != instants(2))

@@ -101,7 +101,8 @@ struct AlarmHandBackTests {
         #expect(try world.order(#"{"cancel":{"alarm":"tea"}}"#).fault?.code == .notRegistered)
     }
 
-    @Test("an alarm that was handed back and is ordered again rests as long as it would have, so that it cannot go round")
+    @Test(
+        "an alarm that was handed back and is ordered again rests as long as it would have, so that it cannot go round")
     func restsWhenOrderedAgain() throws {
         var world = try fired()
         for _ in 0..<300 {

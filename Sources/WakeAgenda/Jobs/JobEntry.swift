@@ -190,7 +190,10 @@ struct JobEntry: Sendable {
 extension JobEntry {
     /// What is ordered takes the place of what waits. Where the schedule has an occurrence before it begins, that comes first.
     mutating func order(_ request: JobRequest, _ step: AgendaStep) {
-        guard lending.isWaiting else { return next = request }
+        guard lending.isWaiting else {
+            next = request
+            return
+        }
         if let occurrence = earlier(than: request, step) {
             if current.isOrdered { wait(for: occurrence, step) }
             next = request

@@ -155,7 +155,8 @@ extension DayRecorder: InputListener {
                 tell(condition, now, at: stamp)
             }
         case .zone(ZoneFiles.localName, _): if clocks != nil { lookAtZone(at: stamp) }
-        case .restored, .recovered, .configured, .removed, .situated, .ordered, .raised, .refused, .concluded, .progressed,
+        case .restored, .recovered, .configured, .removed, .situated, .ordered, .raised, .refused, .concluded,
+            .progressed,
             .zone, .clockChanged, .operated, .cancelled, .ending, .tick:
             break
         }
