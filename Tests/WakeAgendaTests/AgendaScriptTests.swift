@@ -377,7 +377,9 @@ extension Script {
         case "held": return holdEnd(of: handler) != nil
         case "gate": return world.gates[handler] == false
         case "attached": return world.situations[handler] != .attached
-        case "earlier-run": return twice.contains(entry.key)
+        case "earlier-run":
+            let isRaised = world.held.values.contains { $0.key == entry.key }
+            return twice.contains(entry.key) || entry.key.source == .alarm && isRaised
         case "slot":
             return world.held.values.filter { if case .work = $0.occasion.budgetClass { true } else { false } }.count
                 >= 2

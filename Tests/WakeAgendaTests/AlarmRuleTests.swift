@@ -122,7 +122,8 @@ struct AlarmRuleTests {
         let value = try value(alarm.json)
         let fault = thrown(ProtocolFault.self) { try AlarmRule(value, from: alarm.origin) }
         #expect(fault?.code == alarm.code)
-        #expect(fault?.sentence.contains(alarm.words) == true, "\(fault?.sentence ?? "")")
+        let said = fault.map { "\($0.sentence) \($0.advice)" } ?? ""
+        #expect(said.contains(alarm.words), "\(said)")
         #expect(fault?.advice.isEmpty == false)
     }
 
