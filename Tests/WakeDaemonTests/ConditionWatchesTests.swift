@@ -47,6 +47,14 @@ final class ConditionBench {
     }
 }
 
+/// Of one path alone.
+private struct OneReader: PathReaders {
+    let path: String
+    let account: Account
+
+    func readers(of path: String) -> [Account] { path == self.path ? [account] : [] }
+}
+
 @Suite("Conditions")
 struct ConditionWatchesTests {
     private let all = Condition.plain + [.mount("/data"), .unlocked("/data")]
@@ -140,7 +148,8 @@ struct ConditionWatchesTests {
         .enabled(if: Machine.isRoot, "needs root"))
     func unlockedForUser() throws {
         let bench = try ConditionBench { places, directory in
-            places.readers = { $0 == "\(directory)/key" ? [Account(unlisted: 61_300, called: "wb-a", home: "/")] : [] }
+            places.readers = OneReader(
+                path: "\(directory)/key", account: Account(unlisted: 61_300, called: "wb-a", home: "/"))
         }
         chmod(bench.directory, 0o755)
         put("key", at: "\(bench.directory)/key")

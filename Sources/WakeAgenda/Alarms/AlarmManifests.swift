@@ -69,7 +69,7 @@ extension AlarmBook: AgendaBook {
     private mutating func declare(_ rule: AlarmRule, _ handler: HandlerID, _ step: inout AgendaStep) {
         let key = AgendaKey(handler, .alarm, rule.id)
         guard var entry = entries[key], !entry.isLeaving else {
-            guard count(of: handler) < AlarmRule.limit else { return refuse(rule, key, &step) }
+            guard hasRoom(for: handler) else { return refuse(rule, key, &step) }
             var entry = begun(rule, isDeclared: true, .set, step)
             if let former = entries[key] { entry.takeOver(from: former) }
             return add(entry, as: key, &step)
@@ -95,7 +95,7 @@ extension AlarmBook: AgendaBook {
     /// Sets declared alarms that found no room before, where there is some now.
     mutating func declareRefused(_ step: inout AgendaStep) {
         for handler in refusing.sorted() {
-            while let rule = handlers[handler]?.refused.first, count(of: handler) < AlarmRule.limit {
+            while let rule = handlers[handler]?.refused.first, hasRoom(for: handler) {
                 handlers[handler]?.refused.removeFirst()
                 declare(rule, handler, &step)
             }
@@ -110,8 +110,11 @@ extension AlarmBook: AgendaBook {
         return entry
     }
 
-    /// Those that can fire once more.
-    func count(of handler: HandlerID) -> Int { keys(of: handler).count { entries[$0]?.isSpent == false } }
+    /// For one more alarm. Only those count that can fire once more.
+    func hasRoom(for handler: HandlerID) -> Bool {
+        guard let ids = handlers[handler]?.ids, ids.count >= AlarmRule.limit else { return true }
+        return ids.count { entries[AgendaKey(handler, .alarm, $0)]?.isSpent == false } < AlarmRule.limit
+    }
 
     mutating func remove(_ handler: HandlerID, _ step: inout AgendaStep) {
         for key in keys(of: handler) { forget(key, &step) }

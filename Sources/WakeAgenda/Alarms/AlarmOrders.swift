@@ -99,7 +99,7 @@ extension AlarmBook {
                 .conflict, "alarm \"\(rule.id)\": the manifest declares an alarm of that id.",
                 advice: "Give this one another id, or take the other out of the manifest.")
         }
-        if former.map(\.isSpent) ?? true, count(of: handler) >= AlarmRule.limit { throw .tooManyAlarms }
+        if former.map(\.isSpent) ?? true, !hasRoom(for: handler) { throw .tooManyAlarms }
         // A clock that is not synchronized cannot tell what is over.
         if case .at(let time) = rule.schedule, time <= step.wall, clock?.isSynced == true {
             throw ProtocolFault(

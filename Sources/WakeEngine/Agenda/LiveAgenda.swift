@@ -29,20 +29,12 @@ package final class LiveAgenda: TurnObserver {
     package init(of bridge: Bridge, bus: SystemBus?, _ places: ConditionPlaces, hook: (any AlertHook)? = nil) {
         (turn, loop, catalog, clockWatch) = (bridge.turn, bridge.loop, bridge.catalog, bridge.clockWatch)
         var places = places
-        places.readers = Self.readers(in: bridge)
+        places.readers = WaitingHandlers(catalog: bridge.catalog, accounts: bridge.accounts)
         self.places = places
         self.hook = hook
         watches = ConditionWatches(on: bridge.loop, bus: bus, places)
         machineWake = MachineWakeTimers(on: bridge.loop, of: bridge.turn)
         turn.listeners.observe(self)
-    }
-
-    /// The users of the handlers whose manifests wait for the path.
-    private static func readers(in bridge: Bridge) -> (String) -> [Account] {
-        { [catalog = bridge.catalog, accounts = bridge.accounts] path in
-            let waiting = catalog.handlers.values.filter { $0.agenda.conditions.contains(.unlocked(path)) }
-            return waiting.compactMap { try? accounts.account(of: $0) }
-        }
     }
 
     package func perform(_ effect: AgendaEffect) {
@@ -100,4 +92,15 @@ package final class LiveAgenda: TurnObserver {
 extension LiveAgenda: MachineReading {
     package var zone: String? { ZoneFiles().nameOfLocal }
     package var conditions: [(condition: Condition, isTrue: Bool)] { watches.found }
+}
+
+/// The users of the handlers whose manifests wait for a path.
+private struct WaitingHandlers: PathReaders {
+    let catalog: Catalog
+    let accounts: AccountBook
+
+    func readers(of path: String) -> [Account] {
+        let waiting = catalog.handlers.values.filter { $0.agenda.conditions.contains(.unlocked(path)) }
+        return waiting.compactMap { try? accounts.account(of: $0) }
+    }
 }

@@ -7,7 +7,7 @@ import WakeSystem
 final class UnlockedWatch: ConditionWatch {
     private let path: String
     private let intervals: ConditionPlaces.Intervals
-    private let readers: (String) -> [Account]
+    private let readers: (any PathReaders)?
     private var way: PathWatch
     private let mounts: MountTable
     private var wayWatch: Watch?
@@ -47,6 +47,7 @@ final class UnlockedWatch: ConditionWatch {
         try? way.renew([path])
         wayWatch?.enable()
         timer?.arm(at: SystemClock.monotonic() + intervals.look)
-        report(File.canBeRead(path) && readers(path).allSatisfy { File.canBeRead(path, by: $0) })
+        let readers = readers?.readers(of: path) ?? []
+        report(File.canBeRead(path) && readers.allSatisfy { File.canBeRead(path, by: $0) })
     }
 }
