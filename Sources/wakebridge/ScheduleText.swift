@@ -102,6 +102,8 @@ struct ScheduleEntry {
     static func phrase(_ word: String) -> String {
         switch word {
         case "stopped": "its handler to be started"
+        case "quarantined": "its handler, which crashed too often, to be started"
+        case "held": "its handler to be let run again after it failed"
         case "gate": "the gates of its handler"
         case "slot": "one of the two slots of long jobs"
         case "earlier-run": "its earlier run to end"

@@ -34,8 +34,6 @@ private struct Script {
     private var resting: [Sequence: Instant] = [:]
     /// Of entries that waited at the last look, when each was due.
     private var dues: [AgendaKey: [Instant]] = [:]
-    private var trace: [String] = []
-    private var lastRoll = 0
     /// Alarms that were handed back, and not raised since.
     private var handedBack: Set<AgendaKey> = []
     /// Of alarms that are overdue, the first time that was.
@@ -73,18 +71,11 @@ private struct Script {
         for _ in 0..<steps where faults.isEmpty {
             try act()
             judge()
-            if let e = world.pending.first(where: { $0.key.id == "l" }) {
-                trace.append(
-                    "\(world.wall.rfc3339.suffix(16)) \(lastRoll) \(e.state) due=\(e.due?.rfc3339.suffix(16) ?? "-") \(e.waitsFor.map(\.word)) next=\(e.nextChance?.rfc3339.suffix(16) ?? "-") since=\(overdueSince[e.key]?.rfc3339 ?? "-")"
-                )
-            }
-            if !faults.isEmpty { faults += trace.suffix(12) }
         }
     }
 
     private mutating func act() throws {
-        lastRoll = dice.roll(20)
-        switch lastRoll {
+        switch dice.roll(20) {
         case 0...5: world.pass(.seconds(Int64(dice.pick([1, 5, 11, 60, 300, 900, 3600]))))
         case 6...8: world.set(dice.pick(Self.conditions), dice.roll(3) > 0)
         case 9...10: conclude()
@@ -102,7 +93,8 @@ private struct Script {
     private mutating func conclude() {
         guard !world.held.isEmpty else { return }
         let sequence = dice.pick(world.heldSequences)
-        let conclusion = dice.pick(Self.conclusions)
+        // What rests is in no process, so it can only be lost.
+        let conclusion = isResting(sequence) ? .dropped : dice.pick(Self.conclusions)
         resting[sequence] = nil
         if case .handedBack = conclusion, let key = world.held[sequence]?.key { handedBack.insert(key) }
         world.conclude(sequence, conclusion, awake: .seconds(Int64(dice.roll(3))), cpu: .milliseconds(200))
@@ -175,6 +167,8 @@ private struct Script {
             for (sequence, end) in resting.sorted(by: { $0.key < $1.key }) {
                 world.conclude(sequence, .givenBack(until: end))
             }
+            // How long something was put off is not stored.
+            overdueSince = [:]
             // Since when the machine is up is no row's to say: what was spread begins at once.
             if world.moment.boottime - world.cameUpAt > .seconds(30) { compare(before, world.pending) }
         case 1:
@@ -349,11 +343,7 @@ extension Script {
         overdueSince[entry.key] = first
         let leeway = TimeSpan.seconds(entry.key.id == "l" ? 300 : 0)
         let late = max(first, spreadEnd(first)) + leeway + .seconds(1)
-        if world.wall > late {
-            complain(
-                "overdue for too long: first=\(first.rfc3339) end=\(spreadEnd(first).rfc3339) ups=\(world.cameUps.suffix(4).map { (world.wall + ($0 - world.moment.boottime)).rfc3339 }) \(brief(entry))"
-            )
-        }
+        if world.wall > late { complain("overdue for too long: \(brief(entry))") }
     }
 
     /// What is due is spread over half a minute when the machine comes up after it, once.

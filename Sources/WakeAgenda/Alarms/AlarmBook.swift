@@ -286,11 +286,11 @@ extension AlarmBook {
         if entry.rule.wakes, let gap = overdue.gap, gap - late < gap.quarter {
             return count(overdue, of: key, as: .folded, &step)
         }
+        let latest = entry.rideEnd ?? overdue.boottime + leeway(of: entry.rule, until: overdue.gap)
+        entries[key]?.rideEnd = latest
         let earliest = earliest(of: overdue, of: key, step)
         guard earliest <= step.boottime else { return place(key, .boottime(earliest)) }
         if !entry.rule.wakes, mayRide, !isAwake(key.handler, step) { return place(key, .riding(until: nil)) }
-        let latest = entry.rideEnd ?? overdue.boottime + leeway(of: entry.rule, until: overdue.gap)
-        entries[key]?.rideEnd = latest
         if mayRide, latest > step.boottime, !isAwake(key.handler, step) { return place(key, .riding(until: latest)) }
         entries[key]?.account(for: overdue)
         entries[key]?.missed = 0
