@@ -73,7 +73,9 @@ struct SlotTests {
     func undeclared() throws {
         let planner = try busy()
         try planner.daemon.stop(SIGKILL)
-        try planner.employ("one", "modes: [\"bluetooth-central\"], watch: [{ profile: \"heart-rate-monitor\" }]", more: "autostart: true")
+        try planner.employ(
+            "one", "modes: [\"bluetooth-central\"], watch: [{ profile: \"heart-rate-monitor\" }]",
+            more: "autostart: true")
         try planner.start()
         let told = try planner.await(1, "error", of: "one")[0]
         #expect(told.data["code"]?.string == "not-registered", "\(told.data)")

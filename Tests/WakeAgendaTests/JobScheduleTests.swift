@@ -27,7 +27,7 @@ struct JobScheduleTests {
         #expect(world.raised.count == 2 && !world.payload(1).contains("missed"))
     }
 
-    @Test("what is submitted for later leaves the schedule of the job as it is, and comes beside it, over a restart too")
+    @Test("what is submitted for later leaves the job's schedule as it is, and comes beside it, over a restart too")
     func beside() throws {
         var world = try world("{jobs: [{id: 'tidy', kind: 'refresh', every: '1h'}]}")
         try world.order(#"{"submit":{"job":"tidy","not_before_s":9000}}"#)
