@@ -41,7 +41,7 @@ struct SlotTests {
         try planner.employ("three", Self.jobs, more: "autostart: true")
         try planner.start()
         try begin("three", planner)
-        let rows = try pending(planner)
+        let rows = try pending(nil, planner)
         #expect(Set(rows.compactMap { $0["handler"]?.string }) == ["three"])
     }
 

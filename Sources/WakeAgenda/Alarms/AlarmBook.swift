@@ -308,12 +308,13 @@ extension AlarmBook {
     /// What was overdue when the machine came up, or when alarms of the calendar were let go, is spread.
     private mutating func earliest(of overdue: Overdue, of key: AgendaKey, _ step: AgendaStep) -> Instant {
         guard let entry = entries[key], !entry.rule.wakesMachine else { return overdue.boottime }
+        if let known = entry.spreadStart { return known }
         var start = step.comeUps.first(after: overdue.boottime) ?? overdue.boottime
         if case .calendar = entry.course, let released = clock?.releasedAt { start = max(start, released) }
-        guard overdue.boottime < start else { return overdue.boottime }
-        let spread = entry.spreadStart ?? start + step.spread(of: key, upTo: AgendaStep.herd)
-        entries[key]?.spreadStart = spread
-        return spread
+        let isSpread = overdue.boottime < start
+        let first = isSpread ? start + step.spread(of: key, upTo: AgendaStep.herd) : overdue.boottime
+        entries[key]?.spreadStart = first
+        return first
     }
 
     /// They are raised no more: the next one tells of them.

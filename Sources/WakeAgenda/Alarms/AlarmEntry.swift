@@ -18,7 +18,7 @@ struct AlarmEntry: Hashable, Sendable {
     /// How often in a row it was handed back, and until when it rests for that, on CLOCK_BOOTTIME. A restart ends the rest.
     var handBacks: Int64 = 0
     var restsUntil: Instant?
-    /// Until when what is overdue is put off, as was found first: later naps put nothing off again.
+    /// When what is overdue comes at the earliest and at the latest, as was found first: later naps put nothing off again.
     var spreadStart: Instant?
     var rideEnd: Instant?
     /// Since when it has been as it is.
