@@ -97,7 +97,7 @@ public struct Dispatcher: Sendable {
         case .shed(let id, let sequences): change(id, &step) { $0.shed(sequences, &$1) }
         case .revived(let id, let event): revive(event, for: id, &step)
         case .withdraw(let id, let sequence, let reason): change(id, &step) { $0.withdraw(sequence, reason, &$1) }
-        case .recall(let id, let sequence): change(id, &step) { _ = $0.recall(sequence, &$1) }
+        case .recall(let id, let sequence): change(id, &step) { $0.recall(sequence, &$1) }
         case .gate(let id, let isOpen): change(id, &step) { handler, _ in handler.setGate(isOpen: isOpen) }
         case .finish: finish(&step)
         case .tick: break
