@@ -26,6 +26,7 @@ let package = Package(
         // Pure: no clock, no descriptor, no log.
         .target(name: "WakeModel", linkerSettings: [.linkedLibrary("m")]),
         .target(name: "WakeCore", dependencies: ["WakeModel"]),
+        .target(name: "WakeAgenda", dependencies: ["WakeModel"]),
         .target(name: "WakeProfiles", dependencies: ["WakeModel"]),
         .target(name: "WakeWords", dependencies: ["WakeModel", "CWords"]),
 
@@ -48,13 +49,14 @@ let package = Package(
         .target(
             name: "WakeEngine",
             dependencies: [
-                "WakeModel", "WakeCore", "WakeProfiles", "WakeSystem", "WakeLoop", "WakeJournal", "WakeTrace",
-                "WakeSources",
+                "WakeModel", "WakeCore", "WakeAgenda", "WakeProfiles", "WakeSystem", "WakeLoop", "WakeJournal",
+                "WakeTrace", "WakeSources",
             ]),
         .target(
             name: "WakeDaemon",
             dependencies: [
-                "WakeModel", "WakeCore", "WakeProfiles", "WakeJournal", "WakeSystem", "WakeLoop", "WakeTrace",
+                "WakeModel", "WakeCore", "WakeAgenda", "WakeProfiles", "WakeJournal", "WakeSystem", "WakeLoop",
+                "WakeTrace",
                 "WakeSources", "WakeEngine", "WakeControl", "WakeWords",
             ]),
         .target(name: "WakeHandler", dependencies: ["WakeModel"]),
@@ -86,6 +88,9 @@ let package = Package(
             path: "Tests/TickingDaemon"),
         .testTarget(name: "WakeSystemTests", dependencies: ["TestBench", "NodeReader", "WakeModel", "WakeSystem"]),
         .executableTarget(name: "NodeReader", dependencies: ["WakeModel", "WakeSystem"], path: "Tests/NodeReader"),
+        .testTarget(
+            name: "WakeAgendaTests", dependencies: ["TestBench", "WakeAgenda", "WakeModel", "WakeSystem"],
+            exclude: ["oracle.py"]),
         .testTarget(name: "WakeCoreTests", dependencies: ["TestBench", "WakeCore"]),
         .testTarget(name: "WakeLoopTests", dependencies: ["TestBench", "WakeLoop", "WakeModel", "WakeSystem"]),
 
@@ -105,10 +110,10 @@ let package = Package(
         .testTarget(
             name: "WakeDaemonTests",
             dependencies: [
-                "TestBench", "WakeDaemon", "WakeEngine", "WakeModel", "WakeCore", "WakeProfiles", "WakeSources",
-                "WakeLoop", "WakeJournal", "WakeSystem", "WakeTrace", "WakeControl",
+                "ConditionProbe", "TestBench", "WakeAgenda", "WakeDaemon", "WakeEngine", "WakeModel", "WakeCore",
+                "WakeProfiles", "WakeSources", "WakeLoop", "WakeJournal", "WakeSystem", "WakeTrace", "WakeControl",
             ]),
-        .testTarget(name: "WakeTraceTests", dependencies: ["TestBench", "WakeTrace", "WakeModel"]),
+        .testTarget(name: "WakeTraceTests", dependencies: ["TestBench", "WakeTrace", "WakeAgenda", "WakeModel"]),
         .testTarget(
             name: "WakeCaptureTests", dependencies: ["TestBench", "WakeCapture", "WakeHCI", "WakeTrace", "WakeModel"]),
         .testTarget(
@@ -120,6 +125,8 @@ let package = Package(
             name: "ExampleBeatPrinter", dependencies: ["WakeHandler"], path: "Examples/handlers/BeatPrinter"),
         .executableTarget(
             name: "ExampleBeatSequence", dependencies: ["WakeHandler"], path: "Examples/handlers/BeatSequence"),
+        .executableTarget(
+            name: "ExampleNightlyBackup", dependencies: ["WakeHandler"], path: "Examples/handlers/NightlyBackup"),
 
         // What the tests run.
         .target(name: "BenchmarkProbe", path: "Tests/Benchmarks/Probe"),
@@ -139,6 +146,9 @@ let package = Package(
         .executableTarget(name: "FixtureHandler", path: "Tests/FixtureHandler"),
         .target(name: "PlantedFaults", path: "Tests/Planted/Faults"),
         .executableTarget(name: "Planted", dependencies: ["PlantedFaults"], path: "Tests/Planted/Program"),
+        .executableTarget(
+            name: "ConditionProbe", dependencies: ["WakeAgenda", "WakeEngine", "WakeLoop", "WakeSystem"],
+            path: "Tests/ConditionProbe"),
         .executableTarget(name: "UdevProbe", dependencies: ["WakeSources", "WakeSystem"], path: "Tests/UdevProbe"),
         .testTarget(
             name: "ArchitectureTests",
@@ -173,9 +183,9 @@ let package = Package(
         .testTarget(
             name: "WakeHandlerTests",
             dependencies: [
-                "TestBench", "WakeHandler", "WakeHandlerTesting", "WakeCore", "WakeEngine", "WakeModel", "WakeProfiles",
-                "WakeSystem", "WakeTrace", "ExampleHeartRate", "ExampleBeatPrinter", "ExampleBeatSequence",
-                "FixtureHandler",
+                "TestBench", "WakeHandler", "WakeHandlerTesting", "WakeCore", "WakeAgenda", "WakeEngine", "WakeModel",
+                "WakeProfiles", "WakeSystem", "WakeTrace", "ExampleHeartRate", "ExampleBeatPrinter",
+                "ExampleBeatSequence", "ExampleNightlyBackup", "FixtureHandler",
             ]),
         .testTarget(name: "WakeJournalTests", dependencies: ["WakeJournal", "JournalCrasher", "TestBench"]),
         .executableTarget(name: "JournalCrasher", dependencies: ["WakeJournal"], path: "Tests/JournalCrasher"),

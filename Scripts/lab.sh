@@ -1,10 +1,12 @@
 #!/bin/sh
 # Plays the scenarios of the lab, with the daemon and the tool as `make install` builds them: the guest's processor may be
-# emulated. Two guests play at once, and one of them gets the scenarios that wait more than they work (`WAITS = True`).
+# emulated. Two guests play at once, and one of them gets the scenarios that wait more than they work (`WAITS = True`). After
+# it those come that say in `BOOTS` how they boot, each in a machine of its own.
 # Prints what goes by, and of a scenario that failed its claims and the last lines of its logs. The status is 0 where all
 # passed. LabTests start it and read its reports.
 # LAB_SCENARIOS names some; WAKEBRIDGED names another daemon, which has the tool beside it; LAB_LIMIT is each guest's time in
-# seconds (1800); LAB_FOLDER is where the reports go (.build/lab/run, and .build/lab/run-beside for the second guest).
+# seconds (1800); LAB_FOLDER is where the reports go (.build/lab/run; .build/lab/run-beside for the second guest, and
+# .build/lab/run-alone for machines of their own).
 set -eu
 cd "$(dirname "$0")/.."
 exec 2>&1
@@ -16,7 +18,7 @@ fi
 checkout=$(pwd -P)
 folder=${LAB_FOLDER:-$checkout/.build/lab/run}
 limit=${LAB_LIMIT:-1800}
-rm -rf "$folder" "$folder-beside"
+rm -rf "$folder" "$folder-beside" "$folder-alone"
 
 if [ -n "${WAKEBRIDGED:-}" ]; then
     programs=$(dirname "$(readlink -f "$WAKEBRIDGED")")
@@ -27,11 +29,13 @@ else
     programs=$(Scripts/release.sh --show-bin-path)
 fi
 
-waiting='' working=''
+waiting='' working='' alone=''
 for file in Tests/Lab/scenarios/*.py; do
     name=$(basename "$file" .py)
     case " ${LAB_SCENARIOS:-$name} " in *" $name "*) ;; *) continue ;; esac
-    if grep -qx 'WAITS = True' "$file"; then waiting="$waiting $name"; else working="$working $name"; fi
+    if grep -q '^BOOTS = ' "$file"; then alone="$alone $name"
+    elif grep -qx 'WAITS = True' "$file"; then waiting="$waiting $name"
+    else working="$working $name"; fi
 done
 
 play() { # FOLDER SCENARIO...: in one guest
@@ -63,11 +67,34 @@ play() { # FOLDER SCENARIO...: in one guest
     return "$status"
 }
 
+play_alone() { # FOLDER SCENARIO...: one after the other, each in a machine of its own
+    folder=$1
+    shift
+    [ $# -gt 0 ] || return 0
+    mkdir -p "$folder"
+    : >"$folder/news"
+    /usr/bin/python3 Tests/Lab/alone.py "$folder" "$programs" "$@" >"$folder/out" &
+    machine=$!
+    trap 'kill "$machine" 2>/dev/null; exit 143' TERM
+    tail -s 1 -n +1 -f --pid="$machine" "$folder/news" &
+    status=0
+    wait "$machine" || status=$?
+    wait
+    [ "$status" -le 1 ] && [ -s "$folder/news" ] || tail -n 30 "$folder/out" | sed 's/^/lab: out: /'
+    return "$status"
+}
+
 # shellcheck disable=SC2086 # these are lists of words
 play "$folder" $working &
 first=$!
 # shellcheck disable=SC2086
-play "$folder-beside" $waiting &
+{
+    place=$folder
+    failed=0
+    play "$place-beside" $waiting || failed=1
+    play_alone "$place-alone" $alone || failed=1
+    exit "$failed"
+} &
 second=$!
 trap 'kill "$first" "$second" 2>/dev/null; exit 143' TERM INT HUP
 failed=0

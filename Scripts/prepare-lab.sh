@@ -25,6 +25,7 @@ need bluez test -x /usr/libexec/bluetooth/bluetoothd
 need bluez-test-tools command -v btvirt
 need dbus command -v dbus-daemon
 need python3-venv /usr/bin/python3 -c "import ensurepip"
+need tzdata test -e /usr/share/zoneinfo/UTC
 need python3-dbus /usr/bin/python3 -c "import dbus"
 need python3-gi /usr/bin/python3 -c "import gi"
 

@@ -49,6 +49,7 @@ need libcurl4-openssl-dev pkg-config --exists libcurl
 if [ "${1:-}" = tests ]; then
     need make command -v make
     need python3 command -v python3
+    need tzdata test -e /usr/share/zoneinfo/Europe/Berlin
     need curl command -v curl
     need valgrind command -v valgrind
     need binutils command -v objcopy

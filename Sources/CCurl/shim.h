@@ -73,3 +73,44 @@ static inline int wake_interrupt_descriptor(void) {
     if (sigprocmask(SIG_BLOCK, &signals, NULL) != 0) return -1;
     return signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
 }
+
+/// What became of a text that was sent: the HTTP status, or why none arrived.
+struct wake_curl_outcome {
+    long status;
+    const char *failure;
+};
+
+static inline size_t wake_curl_ignore(char *bytes, size_t size, size_t count, void *owner) {
+    (void)bytes, (void)owner;
+    return size * count;
+}
+
+/// Posts a text to an address of HTTP or HTTPS with two headers, and waits for the answer, whose body is of no interest.
+static inline struct wake_curl_outcome wake_curl_post(const char *url, const char *first_header, const char *second_header,
+                                                      const char *text, long bytes, long timeout_ms) {
+    struct wake_curl_outcome outcome = {.status = 0, .failure = "libcurl will not start"};
+    CURL *easy = curl_easy_init();
+    if (easy == NULL) return outcome;
+    struct curl_slist *headers = curl_slist_append(NULL, "Content-Type: text/plain; charset=utf-8");
+    headers = curl_slist_append(headers, first_header);
+    headers = curl_slist_append(headers, second_header);
+    headers = curl_slist_append(headers, "Expect:");
+    CURLcode code = CURLE_OK;
+#define WAKE_SET(option, value) if (code == CURLE_OK) code = curl_easy_setopt(easy, option, value)
+    WAKE_SET(CURLOPT_URL, url);
+    WAKE_SET(CURLOPT_PROTOCOLS_STR, "http,https");
+    WAKE_SET(CURLOPT_USERAGENT, "wakebridge");
+    WAKE_SET(CURLOPT_NOSIGNAL, 1L);
+    WAKE_SET(CURLOPT_TIMEOUT_MS, timeout_ms);
+    WAKE_SET(CURLOPT_HTTPHEADER, headers);
+    WAKE_SET(CURLOPT_WRITEFUNCTION, wake_curl_ignore);
+    WAKE_SET(CURLOPT_POSTFIELDSIZE, bytes);
+    WAKE_SET(CURLOPT_POSTFIELDS, text);
+#undef WAKE_SET
+    if (code == CURLE_OK) code = curl_easy_perform(easy);
+    outcome.failure = code == CURLE_OK ? NULL : curl_easy_strerror(code);
+    curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &outcome.status);
+    curl_slist_free_all(headers);
+    curl_easy_cleanup(easy);
+    return outcome;
+}

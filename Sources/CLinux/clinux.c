@@ -41,10 +41,10 @@ int64_t clinux_clock_nanoseconds(int clock) {
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-int clinux_clock_is_synchronized(void) {
+int64_t clinux_clock_max_error(void) {
     struct timex state = {0};
     if (adjtimex(&state) < 0) return -errno;
-    return (state.status & STA_UNSYNC) == 0;
+    return state.maxerror;
 }
 
 int clinux_bell(void) { return answer(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)); }

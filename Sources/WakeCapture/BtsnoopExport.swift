@@ -53,6 +53,7 @@ private struct CaptureComposer {
     private static let fragmentLimit = 251
 
     private let start: WallTime
+    private var clock: TraceClock
     /// By the device's index in the header; nil for devices that are left out.
     private var peers: [Peer?]
     private var writer = BtsnoopWriter(.h4)
@@ -61,9 +62,12 @@ private struct CaptureComposer {
     private var nextAttribute: UInt16 = 1
     private var unheard = 0
     private var unplaced = 0
+    /// What the machine and handlers did.
+    private var deviceless = 0
 
     init(_ header: TraceHeader, _ operations: [TraceOperation]) throws(ExportError) {
         start = header.start
+        clock = TraceClock(start: header.start)
         peers = []
         let channels = Self.characteristics(operations, count: header.devices.count)
         for (device, known) in zip(header.devices, channels) {
@@ -81,10 +85,10 @@ private struct CaptureComposer {
         var seen: [Set<BluetoothUUID>] = Array(repeating: [], count: count)
         var result: [[BluetoothUUID]] = Array(repeating: [], count: count)
         for operation in operations {
-            guard case .data(.characteristic(let uuid), _) = operation.kind, seen.indices.contains(operation.device),
-                seen[operation.device].insert(uuid).inserted
+            guard case .device(let place, .data(.characteristic(let uuid), _)) = operation.subject,
+                seen.indices.contains(place), seen[place].insert(uuid).inserted
             else { continue }
-            result[operation.device].append(uuid)
+            result[place].append(uuid)
         }
         return result
     }
@@ -120,19 +124,31 @@ private struct CaptureComposer {
                 "gaps, attentions and values of no characteristic have no place in a capture: \(unheard) in all")
         }
         if unplaced > 0 { warnings.append("left out: \(unplaced.counted("disconnect")) of what was not connected") }
+        if deviceless > 0 {
+            warnings.append(
+                "what the machine and handlers did has no place in a capture: \(deviceless.counted("line")) left out")
+        }
         return ExportResult(capture: writer.bytes, counts: counts, warnings: warnings)
     }
 
+    /// Its time is how long after the start it happened: a capture has no other clock, and none that is set back.
     mutating func add(_ operation: TraceOperation) {
-        guard peers.indices.contains(operation.device), var peer = peers[operation.device] else { return }
-        let time = start + operation.offset
-        switch operation.kind {
+        defer { clock.follow(operation) }
+        switch operation.subject {
+        case .device(let place, let kind): add(kind, of: place, at: start + clock.elapsed(at: operation.offset))
+        case .machine, .handler: deviceless += 1
+        }
+    }
+
+    private mutating func add(_ kind: DeviceEvent.Kind, of place: Int, at time: WallTime) {
+        guard peers.indices.contains(place), var peer = peers[place] else { return }
+        switch kind {
         case .connected: connect(&peer, at: time)
         case .disconnected(let reason, _): disconnect(&peer, reason, at: time)
         case .data(.characteristic(let uuid), let bytes): notify(&peer, uuid, bytes, at: time)
-        case .data, .gap, .attention: unheard += 1
+        case .data, .gap, .attention, .occasion: unheard += 1
         }
-        peers[operation.device] = peer
+        peers[place] = peer
     }
 }
 

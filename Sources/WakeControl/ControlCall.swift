@@ -6,6 +6,14 @@ public enum ControlCall: Hashable, Sendable {
     case handlers
     case handler(String)
     case why(handler: String)
+    /// What is scheduled for one handler, or for all.
+    case pending(handler: String?)
+    /// Has an entry of what is scheduled raised now.
+    case raise(ScheduledEntry, handler: String)
+    /// Takes back what is pending of a job, and ends its run.
+    case cancelJob(String, handler: String)
+    case conditions
+    case play(ConditionPlay)
     /// All of them, or the one that is meant.
     case devices(named: String?)
     /// What a handler could ask of a device, asked by an operator.
@@ -25,7 +33,27 @@ public enum ControlCall: Hashable, Sendable {
     case dropDeadLetters(DeadLetterChoice)
     /// Event lines as they come; of every device where none is named.
     case events(device: String?)
+    /// All that a trace can hold, as it comes.
+    case day
     case logs(LogQuestion)
+}
+
+/// What a person can have raised: a job or an alarm by its id, or the poll.
+public enum ScheduledEntry: Hashable, Sendable {
+    case job(String)
+    case alarm(String)
+    case poll
+}
+
+/// What a condition is played as, in place of what is true.
+public struct ConditionPlay: Hashable, Sendable {
+    public enum Value: String, Hashable, Sendable, CaseIterable { case on, off, real }
+
+    /// As it was sent: `power`, `mount:/data`.
+    public var word: String
+    public var value: Value
+
+    package init(word: String, value: Value) { (self.word, self.value) = (word, value) }
 }
 
 /// Something that is simulated for a test.
@@ -67,7 +95,7 @@ extension ControlCall {
         guard let endpoint = here.first(where: { $0.method == request.method }) else {
             throw .wrongMethod(request, allowed: here.map(\.method))
         }
-        self = try endpoint.read(endpoint.captures(in: request.path) ?? "", request)
+        self = try endpoint.read(endpoint.captures(in: request.path) ?? Endpoint.Captures(), request)
     }
 
     /// The server's `handle`: performs the call, or returns the refusal.
@@ -77,43 +105,71 @@ extension ControlCall {
     }
 }
 
-/// One address of the API. At most one component of a path is free: the handler's id, written `ID`.
+/// One address of the API. Its free components are written in capitals: the handler's `ID`, and what is named below that.
 struct Endpoint {
+    /// What stands in the free components.
+    struct Captures {
+        /// At `ID`, or the only one there is.
+        var first = ""
+        var second = ""
+    }
+
     let method: String
     let path: [String]
-    let read: @Sendable (String, ControlRequest) throws(ControlRefusal) -> ControlCall
+    let read: @Sendable (Captures, ControlRequest) throws(ControlRefusal) -> ControlCall
 
     init(
         _ method: String, _ path: String,
-        _ read: @escaping @Sendable (String, ControlRequest) throws(ControlRefusal) -> ControlCall
+        _ read: @escaping @Sendable (Captures, ControlRequest) throws(ControlRefusal) -> ControlCall
     ) {
         self.method = method
         self.path = path.split(separator: "/").map(String.init)
         self.read = read
     }
 
-    /// The component at `ID`, empty where the path has none; nil where the path is another one.
-    func captures(in components: [String]) -> String? {
-        guard components.count == path.count else { return nil }
-        var captured = ""
-        for (pattern, component) in zip(path, components) {
-            if pattern == "ID" { captured = component } else if pattern != component { return nil }
+    /// Nil where the path is another one. All but `ID` may have slashes in them, which come as more components.
+    func captures(in components: [String]) -> Captures? {
+        var found: [String] = []
+        var rest = components[...]
+        for (place, pattern) in path.enumerated() {
+            guard let component = rest.first else { return nil }
+            let isFree = pattern.allSatisfy(\.isUppercase)
+            guard isFree || pattern == component else { return nil }
+            let count = isFree && pattern != "ID" ? rest.count - (path.count - place - 1) : 1
+            guard count > 0 else { return nil }
+            if isFree { found.append(rest.prefix(count).joined(separator: "/")) }
+            rest = rest.dropFirst(count)
         }
-        return captured
+        guard rest.isEmpty else { return nil }
+        return Captures(first: found.first ?? "", second: found.dropFirst().first ?? "")
     }
 
     static let all: [Endpoint] = [
         Endpoint("GET", "/v1/status") { _, _ in .status },
         Endpoint("GET", "/v1/handlers") { _, _ in .handlers },
-        Endpoint("GET", "/v1/handlers/ID") { id, _ in .handler(id) },
-        Endpoint("GET", "/v1/handlers/ID/why") { id, _ in .why(handler: id) },
-        Endpoint("POST", "/v1/handlers/ID/start") { id, _ in .start(handler: id) },
-        Endpoint("POST", "/v1/handlers/ID/stop") { id, request throws(ControlRefusal) in
+        Endpoint("GET", "/v1/handlers/ID") { path, _ in .handler(path.first) },
+        Endpoint("GET", "/v1/handlers/ID/why") { path, _ in .why(handler: path.first) },
+        Endpoint("POST", "/v1/handlers/ID/start") { path, _ in .start(handler: path.first) },
+        Endpoint("POST", "/v1/handlers/ID/stop") { path, request throws(ControlRefusal) in
             let body = try RequestBody(request, keys: ["keep_sessions"])
-            return .stop(handler: id, keepsSessions: try body.flag("keep_sessions") ?? false)
+            return .stop(handler: path.first, keepsSessions: try body.flag("keep_sessions") ?? false)
         },
-        Endpoint("POST", "/v1/handlers/ID/restart") { id, _ in .restart(handler: id) },
-        Endpoint("POST", "/v1/handlers/ID/attach") { id, _ in .attach(handler: id) },
+        Endpoint("POST", "/v1/handlers/ID/restart") { path, _ in .restart(handler: path.first) },
+        Endpoint("POST", "/v1/handlers/ID/attach") { path, _ in .attach(handler: path.first) },
+        Endpoint("GET", "/v1/pending") { _, _ in .pending(handler: nil) },
+        Endpoint("GET", "/v1/handlers/ID/pending") { path, _ in .pending(handler: path.first) },
+        Endpoint("POST", "/v1/handlers/ID/jobs/JOB/run") { path, _ in .raise(.job(path.second), handler: path.first) },
+        Endpoint("POST", "/v1/handlers/ID/jobs/JOB/cancel") { path, _ in
+            .cancelJob(path.second, handler: path.first)
+        },
+        Endpoint("POST", "/v1/handlers/ID/alarms/ALARM/fire") { path, _ in
+            .raise(.alarm(path.second), handler: path.first)
+        },
+        Endpoint("POST", "/v1/handlers/ID/poll/run") { path, _ in .raise(.poll, handler: path.first) },
+        Endpoint("GET", "/v1/conditions") { _, _ in .conditions },
+        Endpoint("POST", "/v1/conditions/WORD") { path, request throws(ControlRefusal) in
+            .play(ConditionPlay(word: path.first, value: try RequestBody(request, keys: ["value"]).played()))
+        },
         Endpoint("GET", "/v1/devices") { _, request in .devices(named: request.named("device")) },
         Endpoint("POST", "/v1/devices/read") { _, request throws(ControlRefusal) in
             .request(
@@ -142,6 +198,7 @@ struct Endpoint {
         Endpoint("POST", "/v1/dead-letters/drop") { _, request throws(ControlRefusal) in
             .dropDeadLetters(try DeadLetterChoice(request))
         },
+        Endpoint("GET", "/v1/day") { _, _ in .day },
         Endpoint("GET", "/v1/events") { _, request in .events(device: request.named("device")) },
         Endpoint("GET", "/v1/logs") { _, request throws(ControlRefusal) in .logs(try LogQuestion(request)) },
     ]
@@ -226,6 +283,13 @@ struct RequestBody {
         case "off": return false
         case let other: throw .badRequest("bad-value", "the state '\(other)' is neither on nor off", "use on or off")
         }
+    }
+
+    /// What a condition is to be.
+    func played() throws(ControlRefusal) -> ConditionPlay.Value {
+        let text = try require("value")
+        if let value = ConditionPlay.Value(rawValue: text) { return value }
+        throw .badRequest("bad-value", "a condition cannot be '\(text)'", "use on, off or real")
     }
 
     func session() throws(ControlRefusal) -> LinkSession {

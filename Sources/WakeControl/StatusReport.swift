@@ -62,6 +62,9 @@ public struct HandlerReport: Hashable, Sendable {
     public var lastExit: String?
     /// Aliases of the devices that it watches and is not woken for until they are bonded.
     public var unbonded: [String] = []
+    /// How many alarms, polls and jobs wait or run, and when the next of them comes due by time; nil where none does.
+    public var scheduled = 0
+    public var nextDue: WallTime?
 
     public init(id: String, state: String, why: String, process: Int32? = nil, epoch: Epoch = Epoch(rawValue: 0)) {
         self.id = id
@@ -184,6 +187,10 @@ extension JSONWriter {
         field("status", status.status)
         field("last_exit", status.lastExit)
         field("unbonded", status.unbonded)
+        object("scheduled") { writer in
+            writer.field("count", status.scheduled)
+            writer.field("next", status.nextDue)
+        }
         endObject()
     }
 

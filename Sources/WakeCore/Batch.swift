@@ -7,9 +7,12 @@ struct Batch: Sendable {
     /// No event before this index is open.
     private var firstOpen = 0
     private(set) var openCount = 0
+    private(set) var deliveredAt = Instant.zero
+    /// Mostly false, and then no event is asked whether it is one.
+    private var hasOccasions = false
     /// Sequences of earlier batches of this process, to tell a repeated acknowledgement from a false one.
     private var earlier = RecentSequences()
-    /// Those of the process before, whose acknowledgements come too late.
+    /// Those of the process before and closed long jobs, whose acknowledgements come too late.
     private var former = RecentSequences()
     /// Those whose lease this process lost: it may still acknowledge them.
     private var lapsed: Set<Sequence> = []
@@ -22,14 +25,27 @@ struct Batch: Sendable {
     /// What the batch knows of a number that a handler names.
     enum LeaseState { case leased, answered, former, unknown }
 
-    mutating func deliver(_ batch: [QueuedEvent]) {
+    mutating func deliver(_ batch: [QueuedEvent], at now: Instant, hasOccasions: Bool = false) {
         for event in events { earlier.insert(event.sequence) }
         events = batch
+        deliveredAt = now
+        self.hasOccasions = hasOccasions
         isOpen.removeAll(keepingCapacity: true)
         isOpen.append(contentsOf: repeatElement(true, count: batch.count))
         firstOpen = 0
         openCount = batch.count
     }
+
+    /// One that stood beside the batches of this process is not leased any more: an answer comes too late.
+    mutating func recordFormer(_ sequence: Sequence) { former.insert(sequence) }
+
+    /// Open ones that were delivered no later than `sequence`.
+    func openOccasions(through sequence: Sequence = Sequence(.max)) -> [QueuedEvent] {
+        guard hasOccasions else { return [] }
+        return openIndices.map { events[$0] }.filter { $0.sequence <= sequence && $0.budgetClass != nil }
+    }
+
+    var hasOpenContent: Bool { hasOccasions && openOccasions().contains { $0.budgetClass == .content } }
 
     func leaseState(of sequence: Sequence) -> LeaseState {
         if let position = position(of: sequence) { return isOpen[position] ? .leased : .answered }
@@ -77,10 +93,17 @@ struct Batch: Sendable {
     mutating func releaseAll() -> [QueuedEvent] { openCount == 0 ? [] : release(from: 0) { _ in true } }
 
     /// Closes one event without an acknowledgement.
-    mutating func drop(_ sequence: Sequence) {
-        guard let position = position(of: sequence), isOpen[position] else { return }
+    @discardableResult
+    mutating func drop(_ sequence: Sequence) -> QueuedEvent? {
+        guard let position = position(of: sequence), isOpen[position] else { return nil }
         isOpen[position] = false
         openCount -= 1
+        return events[position]
+    }
+
+    func openEvent(_ sequence: Sequence) -> QueuedEvent? {
+        guard let position = position(of: sequence), isOpen[position] else { return nil }
+        return events[position]
     }
 
     /// A process was started, and has had no delivery yet.

@@ -4,6 +4,8 @@ import WakeModel
 struct BudgetLedger: Sendable {
     /// Until when the open leases may stay without progress.
     private(set) var batchDeadline: Instant?
+    /// How long the open leases have from the last progress on.
+    private var leaseTime = TimeSpan.zero
     /// That deadline without what the ends of tasks have added to it.
     private var earnedDeadline: Instant?
     private(set) var tasks: [String] = []
@@ -46,8 +48,10 @@ struct BudgetLedger: Sendable {
         isPaused = wasPaused
     }
 
-    mutating func renew(at now: Instant, _ timers: HandlerTimers) {
-        batchDeadline = now + timers.budget
+    /// - Parameter time: by the largest class that is open.
+    mutating func renew(at now: Instant, for time: TimeSpan) {
+        leaseTime = time
+        batchDeadline = now + time
         earnedDeadline = batchDeadline
     }
 
@@ -78,7 +82,7 @@ struct BudgetLedger: Sendable {
         pool = timers.maxExtension
         idleOfTasksSince = now
         drainingSince = tasks.isEmpty || isPaused ? nil : now
-        if batchDeadline != nil { renew(at: now, timers) }
+        if batchDeadline != nil { renew(at: now, for: leaseTime) }
     }
 
     mutating func begin(_ name: String, at now: Instant, _ timers: HandlerTimers) -> TaskFault? {
@@ -144,6 +148,8 @@ struct BudgetLedger: Sendable {
 }
 
 extension HandlerTimers {
+    /// What is open of the class `content` has at least so long.
+    var contentTime: TimeSpan { max(budget, .seconds(30)) }
     /// How long open leases have after the last task ended: the acknowledgement can follow the work.
     var closingTime: TimeSpan { .seconds(2) }
     /// A warning never takes more than half of the budget it warns of.

@@ -35,6 +35,8 @@ public enum EndReason: Hashable, Sendable {
     case memory
     /// The same, for the machine's heat.
     case thermal
+    /// A long job made no progress for a minute, or took longer than it may.
+    case stalled
 
     public var wireName: String {
         switch self {
@@ -60,6 +62,7 @@ public enum EndReason: Hashable, Sendable {
         case .deadline: "deadline"
         case .memory: "memory"
         case .thermal: "thermal"
+        case .stalled: "stalled"
         }
     }
 }
@@ -77,6 +80,7 @@ public enum NotWoken: String, Hashable, Sendable {
     case resting = "it rests after its awake window"
     case makingWay = "it was frozen for want of memory, and rests for a moment"
     case systemSleep = "the machine is going to sleep; it is woken after that"
+    case gated = "it waits for its gates, which its manifest names in after"
     case power = "the machine runs on battery, and its manifest says require: [\"power\"]"
     case ending = "its process is ending"
     case finishing = "the bridge is ending"
@@ -88,6 +92,12 @@ public enum Decision: Hashable, Sendable {
     case delivered(first: Sequence, last: Sequence, count: Int)
     case acknowledged(through: Sequence, count: Int, as: Reply.Result?)
     case refused(Sequence, until: Instant)
+    case handedBack(Sequence, until: [String])
+    /// It was taken out of the queue, or the handler was asked to end it.
+    case withdrawn(Sequence, Withdrawal)
+    /// It was taken out of the queue, for it was cancelled or has to wait.
+    case recalled(Sequence)
+    case advanced(Sequence, done: Int64)
     case charged(Sequence, charges: UInt8)
     case deadLettered(Sequence)
     case lost(EventOrigin, GapCause, gap: Sequence)
@@ -107,6 +117,12 @@ public enum Decision: Hashable, Sendable {
         case .acknowledged(let through, let count, let result):
             "ack \(through.rawValue) count=\(count)" + (result.map { " result=\($0.rawValue)" } ?? "")
         case .refused(let sequence, let until): "nack \(sequence.rawValue) until=\(until.nanoseconds / 1000)"
+        case .handedBack(let sequence, let words):
+            "hand-back \(sequence.rawValue) until=\(words.joined(separator: ","))"
+        case .withdrawn(let sequence, .condition): "withdraw \(sequence.rawValue)"
+        case .withdrawn(let sequence, let reason): "withdraw \(sequence.rawValue) \(reason.rawValue)"
+        case .recalled(let sequence): "recall \(sequence.rawValue)"
+        case .advanced(let sequence, let done): "progress \(sequence.rawValue) done=\(done)"
         case .charged(let sequence, let charges): "charge \(sequence.rawValue) charges=\(charges)"
         case .deadLettered(let sequence): "dead-letter \(sequence.rawValue)"
         case .lost(let device, let cause, let gap): "gap \(gap.rawValue) device=\(device.rawValue) \(cause.rawValue)"

@@ -49,6 +49,7 @@ public struct Dispatcher: Sendable {
     private mutating func apply(_ input: Input, _ step: inout Step) {
         switch input {
         case .device(let id, let device): introduce(device, id, &step)
+        case .entry(let origin, let owner): routes.setOwner(owner, at: slots[owner.rawValue], of: origin)
         case .configure(let id, let settings, let isStopped, let restarts):
             configure(id, settings, isStopped: isStopped, restarts: restarts, &step)
         case .remove(let id): remove(id, &step)
@@ -92,8 +93,12 @@ public struct Dispatcher: Sendable {
         case .power(let isOnBattery): setOnBattery(isOnBattery, &step)
         case .announced(let notice):
             for slot in handlers.indices { change(slot, &step) { $0.announce(notice, &$1) } }
+        case .notified(let id, let notice): change(id, &step) { $0.announce(notice, &$1) }
         case .shed(let id, let sequences): change(id, &step) { $0.shed(sequences, &$1) }
         case .revived(let id, let event): revive(event, for: id, &step)
+        case .withdraw(let id, let sequence, let reason): change(id, &step) { $0.withdraw(sequence, reason, &$1) }
+        case .recall(let id, let sequence): change(id, &step) { $0.recall(sequence, &$1) }
+        case .gate(let id, let isOpen): change(id, &step) { handler, _ in handler.setGate(isOpen: isOpen) }
         case .finish: finish(&step)
         case .tick: break
         }
@@ -169,6 +174,7 @@ public struct Dispatcher: Sendable {
             case .fold(let isNews): if isNews { reportFlapping(event, flips, &step) }
             }
         case .data: admitData(event, device, &step)
+        case .occasion: dispatch(event, &step)
         case .gap, .attention:
             releaseFlips(device, &step)
             dispatch(event, &step)
@@ -238,6 +244,9 @@ public struct Dispatcher: Sendable {
                         event.origin, cause, sequence, from: event.stamp.wall,
                         due: handler.due(event, route.subscription, step), route.subscription, keptBy: durability,
                         &step)
+                    if case .occasion = event.kind {
+                        step.emit(.concluded(handler.id, sequence, .dropped, awake: .zero))
+                    }
                 }
             }
         }
@@ -265,7 +274,7 @@ public struct Dispatcher: Sendable {
             let detail = "the link went down (\(reason)) while a nack held this device back"
             let notice = event.causing(.attention(.linkDown, detail: detail))
             let sequence = step.allocateSequence()
-            let durability = handlers[route.slot].rules[route.subscription].durability
+            let durability = handlers[route.slot].rules(of: route.subscription).durability
             step.emit(.append(sequence, notice, owners: [handlers[route.slot].id], durability))
             change(route.slot, &step) {
                 $0.enqueue(notice, as: sequence, route.subscription, durability, passesNacks: true, &$1)

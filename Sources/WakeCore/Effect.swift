@@ -10,6 +10,18 @@ public enum WakeReason: Hashable, Sendable, CaseIterable {
     case autostart, attach, `operator`
     case lock
     case coalesced
+    /// Occasions.
+    case alarm, poll, job
+
+    /// Of an occasion; the reason of a later version counts as ``owed``.
+    init(_ occasion: Occasion.Reason?) {
+        switch occasion {
+        case .alarm: self = .alarm
+        case .poll: self = .poll
+        case .job: self = .job
+        case nil: self = .owed
+        }
+    }
 
     public var wireName: String {
         switch self {
@@ -23,6 +35,9 @@ public enum WakeReason: Hashable, Sendable, CaseIterable {
         case .attach: "attach"
         case .operator: "operator"
         case .lock: "lock"
+        case .alarm: "alarm"
+        case .poll: "poll"
+        case .job: "job"
         }
     }
 }
@@ -32,6 +47,8 @@ public struct DeliveredEvent: Hashable, Sendable {
     public var origin: EventOrigin
     public var attempt: UInt32
     public var isRedelivered: Bool
+    /// The time that it has by itself, where that is not the batch's.
+    public var ownBudget: TimeSpan?
 }
 
 /// What is written to a handler in one piece before it runs.
@@ -74,6 +91,12 @@ public enum Effect: Sendable {
     /// It is gone, or does not end: close its descriptors and abandon its leaf.
     case discard(HandlerID, Epoch, isEmpty: Bool)
     case perform(HandlerID, Epoch, DeviceRequest, ref: Reference?)
+
+    // For the agenda, in the turn that causes it.
+    case order(HandlerID, Epoch, HandlerOrder, ref: Reference?)
+    /// How it ended with an occasion, and for how long the process was awake for it.
+    case concluded(HandlerID, Sequence, Conclusion, awake: TimeSpan)
+    case progressed(HandlerID, Sequence, done: Int64, total: Int64?)
 
     /// For the decision log, `why` and the counters.
     case decision(HandlerID, Decision)

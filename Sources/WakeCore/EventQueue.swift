@@ -252,6 +252,11 @@ extension EventQueue {
         removeFromAll { queue in queue.kind.isOfData ? queue.removeAll { sequences.contains($0.sequence) } : [] }
     }
 
+    /// Nil where it is not queued any more.
+    mutating func remove(occasion sequence: Sequence) -> QueuedEvent? {
+        removeFromAll { $0.kind == .occasions ? $0.removeAll { $0.sequence == sequence } : [] }.first
+    }
+
     /// Gaps stay: the handler still has to hear what was lost.
     mutating func removeAllButGaps() -> [QueuedEvent] {
         for place in devices.indices { devices[place].heldUntil = .zero }

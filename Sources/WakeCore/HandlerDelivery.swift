@@ -122,6 +122,7 @@ extension HandlerLifecycle {
 
     mutating func discard(_ event: QueuedEvent, _ cause: GapCause, _ step: inout Step) {
         step.emit(.acknowledge(id, [event.sequence]))
+        conclude(event, .dropped, awake: .zero, &step)
         lose(event, cause, &step)
     }
 
@@ -160,6 +161,7 @@ extension HandlerLifecycle {
         case .launching, .active, .expiring, .suspending: return nil
         case .idle, .suspended: break
         }
+        if phase == .idle, isGated { return .gated }
         if step.isFinishing { return .finishing }
         if penalty.isHeld(at: step.boottime) { return .held }
         if let rest = sleep.rest, step.now < rest.until { return rest.cause == .memory ? .makingWay : .resting }
@@ -199,20 +201,42 @@ extension HandlerLifecycle {
         for index in taken.indices { taken[index].countAttempt() }
         for entry in gaps.seal(taken) { rewrite(entry, &step) }
         journalEarlierAttempts(of: taken, &step)
-        batch.deliver(taken)
-        budget.renew(at: step.now, timers)
+        lease(taken, step)
         sleep.lingerUntil = nil
         pressures.earlyDeadlineReason = nil
         sleep.hadLockGrace = false
         sleep.leaseWakes = 0
         sleep.leasesKeptSince = nil
-        step.emit(.lease(id, taken.map(\.sequence)))
+        step.emit(.lease(id, standing.hasOpen ? openSequences : taken.map(\.sequence)))
         step.emit(.decision(id, .delivered(first: first.sequence, last: last.sequence, count: taken.count)))
+        let standing = standing
         return taken.map {
             DeliveredEvent(
-                sequence: $0.sequence, origin: $0.origin, attempt: $0.attempts, isRedelivered: $0.isRedelivered)
+                sequence: $0.sequence, origin: $0.origin, attempt: $0.attempts, isRedelivered: $0.isRedelivered,
+                ownBudget: standing.hasOpen && standing.contains($0.sequence) ? StandingLeases.stallTime : nil)
         }
     }
+
+    private mutating func lease(_ taken: [QueuedEvent], _ step: Step) {
+        // Most batches hold none, and all that follows is about them.
+        if taken.contains(where: { $0.budgetClass != nil }) { return leaseOccasions(among: taken, step) }
+        batch.deliver(taken, at: step.now)
+        budget.renew(at: step.now, for: timers.budget)
+    }
+
+    /// Long jobs stand beside the batch, which goes on without them. Where a write acknowledges, nothing stands.
+    private mutating func leaseOccasions(among taken: [QueuedEvent], _ step: Step) {
+        let mayStand = settings.acknowledgement == .explicit
+        let others = taken.filter { !mayStand || !$0.isLongJob }
+        batch.deliver(others, at: step.now, hasOccasions: others.contains { $0.budgetClass != nil })
+        if !others.isEmpty { budget.renew(at: step.now, for: timeForLeases) }
+        for event in taken where mayStand {
+            if case .work(let longest)? = event.budgetClass { standing.add(event, longest: longest, at: step.now) }
+        }
+    }
+
+    /// How long open leases have from their last progress on.
+    var timeForLeases: TimeSpan { batch.hasOpenContent ? timers.contentTime : timers.budget }
 
     /// The journal counts a batch in flight as one delivery. It knows the deliveries of an earlier daemon only from such a
     /// batch, which this one replaces. Unless they are written first, two crashes of the daemon count as one.

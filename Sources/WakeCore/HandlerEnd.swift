@@ -121,8 +121,10 @@ extension HandlerLifecycle {
     private mutating func answerByExit(_ exit: ExitStatus, _ step: inout Step) {
         switch exit {
         case .exited(code: 0):
+            for sequence in standing.sequences { acknowledge(sequence, nil, &step) }
             if let last = batch.events.last { acknowledge(last.sequence, nil, &step) }
         case .exited(code: 75):
+            for sequence in standing.sequences { refuse(sequence, after: nil, nil, &step) }
             while let oldest = batch.oldestOpen { refuse(oldest.sequence, after: nil, nil, &step) }
         case .exited, .signalled: break
         }
@@ -139,9 +141,10 @@ extension HandlerLifecycle {
         if let since = budget.awakeSince { statistics.awake = statistics.awake + (step.now - since) }
         statistics.lastEnd = reason
         let isFailure = isFailure(reason, wasAsleep: wasAsleep)
+        let fate = OpenFate(reason, isFailure: isFailure, overdue: standing.first?.sequence)
         // The dead-lettered event caused the crash, so the crash does not count against the next event.
         let isDeadLettered = isFailure && chargeOldest(reason, &step)
-        giveBackAfter(reason, &step)
+        giveBackAfter(reason, fate, &step)
         forgetProcess()
         move(to: isBarred ? .stopped : .idle, because: reason.wireName, &step)
         if phase == .stopped { dropWhereStoppedDrops(&step) }
@@ -171,7 +174,7 @@ extension HandlerLifecycle {
         case .exit(let status): wasAsleep ? false : process.isStarting || !isClean(status)
         case .launchTimeout, .launchFailed, .exhausted, .overrun, .taskLeak, .flood, .watchdog, .lockHeld, .escaped,
             .unfreezable,
-            .deadline:
+            .deadline, .stalled:
             true
         case .reclaimed, .idle, .stopped, .reconfigured, .finished, .killedByOperator, .restarted, .memory, .thermal:
             false
@@ -180,7 +183,7 @@ extension HandlerLifecycle {
 
     private func isClean(_ status: ExitStatus) -> Bool {
         switch status {
-        case .exited(code: 0): !batch.hasOpen
+        case .exited(code: 0): !batch.hasOpen && !standing.hasOpen
         case .exited(code: 75): process.isOneshot
         case .exited, .signalled: false
         }
@@ -188,8 +191,12 @@ extension HandlerLifecycle {
 
     /// Only the oldest unacknowledged event can be the cause. True where this charge dead-letters it.
     private mutating func chargeOldest(_ reason: EndReason, _ step: inout Step) -> Bool {
-        guard isChargeable(reason, at: step.now), let oldest = batch.oldestOpen else { return false }
-        batch.changeOldestOpen { $0.charges += 1 }
+        guard isChargeable(reason, at: step.now), let oldest = suspect(of: reason) else { return false }
+        if standing.contains(oldest.sequence) {
+            standing.changeFirst { $0.charges += 1 }
+        } else {
+            batch.changeOldestOpen { $0.charges += 1 }
+        }
         step.emit(.decision(id, .charged(oldest.sequence, charges: oldest.charges + 1)))
         guard oldest.charges + 1 >= Self.chargeLimit else { return false }
         deadLetter(oldest, because: reason.wireName, &step)
@@ -197,12 +204,17 @@ extension HandlerLifecycle {
         return true
     }
 
+    /// The oldest of the batch before a long job, which the program may not even have begun.
+    private func suspect(of reason: EndReason) -> QueuedEvent? {
+        reason == .stalled ? standing.first : batch.oldestOpen ?? standing.first
+    }
+
     /// A program that crashes before its first line has not begun with the event; one that used its whole time has. A
     /// oneshot mostly has only an exit code, so it has begun when it has run for a second.
     private func isChargeable(_ reason: EndReason, at now: Instant) -> Bool {
         switch reason {
         case .launchFailed, .exhausted, .launchTimeout, .memory, .thermal: return false
-        case .overrun, .deadline, .taskLeak: return true
+        case .overrun, .deadline, .taskLeak, .stalled: return true
         case .exit(let status):
             guard process.isOneshot else { return process.hasSpoken }
             if now - process.startedAt >= .seconds(1) { return true }
@@ -217,6 +229,8 @@ extension HandlerLifecycle {
 
     private mutating func deadLetter(_ event: QueuedEvent, because reason: String, _ step: inout Step) {
         batch.drop(event.sequence)
+        _ = standing.close(event.sequence, at: step.now)
+        conclude(event, .deadLettered, awake: .zero, &step)
         step.emit(.deadLetter(id, event.sequence, reason: reason))
         step.emit(.decision(id, .deadLettered(event.sequence)))
         lose(event, .deadLetter, &step)
@@ -224,8 +238,10 @@ extension HandlerLifecycle {
 
     /// An event that never reached a program keeps its number of attempts. When the daemon ends, events stay in flight in
     /// the journal, to come again as redelivered.
-    private mutating func giveBackAfter(_ reason: EndReason, _ step: inout Step) {
-        let open = batch.releaseAll()
+    private mutating func giveBackAfter(_ reason: EndReason, _ fate: OpenFate, _ step: inout Step) {
+        if reason != .finished, !reason.isLaunchFailure { concludeOpen(fate, &step) }
+        let jobs = standing.releaseAll()
+        let open = jobs.isEmpty ? batch.releaseAll() : (jobs + batch.releaseAll()).sorted { $0.sequence < $1.sequence }
         if reason == .finished {
             queue.giveBack(open)
         } else {
@@ -280,7 +296,7 @@ extension EndReason {
         case .launchFailed, .exhausted: true
         case .exit, .launchTimeout, .overrun, .taskLeak, .flood, .watchdog, .lockHeld, .escaped, .unfreezable,
             .reclaimed, .idle, .stopped, .reconfigured, .finished, .killedByOperator, .restarted, .deadline, .memory,
-            .thermal:
+            .thermal, .stalled:
             false
         }
     }

@@ -59,6 +59,7 @@ struct HandlerLifecycle: Sendable {
 
     var queue = EventQueue()
     var batch = Batch()
+    var standing = StandingLeases()
     var budget: BudgetLedger
     var penalty = Penalty()
     var gaps = PendingGaps()
@@ -66,6 +67,8 @@ struct HandlerLifecycle: Sendable {
     /// Set by an operator; a disabled manifest stops it too.
     var isStoppedByOperator: Bool
     var isAttached = false
+    /// It may not be launched before its gates have opened.
+    var isGated = false
     /// A wake without an event: at boot, or by an operator.
     var requestedWake: WakeReason?
 
@@ -81,6 +84,7 @@ struct HandlerLifecycle: Sendable {
         rules = settings.rules
         budget = BudgetLedger(settings.timers)
         isStoppedByOperator = isStopped
+        isGated = settings.hasGates
         if settings.startsAtBoot { requestedWake = .autostart }
         if isBarred { phase = .stopped }
     }
@@ -241,10 +245,15 @@ extension HandlerLifecycle {
         var memoryUntil: Instant?
         /// Until when its tasks may end before heat ends them.
         var heatUntil: Instant?
+        /// Open occasions that are to end, and when.
+        var withdrawn: [Sequence: Withdrawal] = [:]
+        var withdrawalUntil: Instant?
         /// The pressure that it was warned of last, while that lasts.
         var reportedPressure: ResourcePressure.Cause?
         /// Why a deadline came early; nil where it did not.
         var earlyDeadlineReason: String?
+
+        var hasAny: Bool { memoryUntil != nil || heatUntil != nil || withdrawalUntil != nil }
     }
 
     struct Statistics: Hashable, Sendable {
@@ -323,6 +332,8 @@ extension HandlerLifecycle {
             next.offer(budget.windowEnd(timers))
         }
         next.offer(warningAt)
+        if standing.hasOpen { next.offer(standingWarningAt) }
+        next.offer(pressures.withdrawalUntil)
         for request in dialogue.requests { next.offer(request.deadline) }
     }
 

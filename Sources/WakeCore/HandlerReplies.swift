@@ -7,6 +7,10 @@ extension HandlerLifecycle {
         switch line.reply {
         case .ack(let sequence, let result): acknowledge(sequence, as: result, line.reference, &step)
         case .nack(let sequence, let delay): refuse(sequence, after: delay, line.reference, &step)
+        case .handBack(let sequence, let words): handBack(sequence, until: words, line.reference, &step)
+        case .progress(let sequence, let done, let total):
+            advance(sequence, to: done, of: total, line.reference, &step)
+        case .order(let order): pass(order, line.reference, &step)
         case .ready: becomeReady(line.reference, &step)
         case .begin(let name): begin(name, line.reference, &step)
         case .end(let name): end(name, line.reference, &step)
@@ -27,16 +31,19 @@ extension HandlerLifecycle {
         _ sequence: Sequence, as result: Reply.Result? = nil, _ reference: Reference?, isProgress: Bool = true,
         _ step: inout Step
     ) {
+        if standing.hasOpen, standing.contains(sequence) { return acknowledgeStanding(sequence, as: result, &step) }
         switch batch.leaseState(of: sequence) {
         case .unknown: return answer(.notDelivered(sequence, verb: "ack"), reference, &step)
         case .former: return answer(.staleLease(sequence, verb: "ack"), reference, &step)
         case .leased, .answered: break
         }
+        let occasions = batch.openOccasions(through: sequence)
         let closed = batch.close(through: sequence)
         guard !closed.isEmpty else { return }
+        for occasion in occasions { conclude(occasion, .acknowledged(result), awake: awakeForBatch(step), &step) }
         statistics.outcomes.count(closed.count, as: result)
         if isProgress { penalty.progress() }
-        budget.renew(at: step.now, timers)
+        budget.renew(at: step.now, for: timeForLeases)
         pressures.earlyDeadlineReason = nil
         forgiveOverrunInDrain()
         step.emit(.acknowledge(id, closed))
@@ -58,12 +65,13 @@ extension HandlerLifecycle {
         guard phase == .active, pressures.earlyDeadlineReason == nil, awakeDeadline != nil, budget.tasks.isEmpty else {
             return
         }
-        budget.renew(at: instant, timers)
+        budget.renew(at: instant, for: timeForLeases)
     }
 
     /// The event and those of its device that follow come again, after exactly `delay` or the growing default.
     mutating func refuse(_ sequence: Sequence, after delay: TimeSpan?, _ reference: Reference?, _ step: inout Step) {
-        guard var refused = batch.refuse(sequence), let device = refused.first?.origin else {
+        if pressures.withdrawn[sequence] != nil { return withdraw(pressed: sequence, &step) }
+        guard var refused = closeRefused(sequence, step), let device = refused.first?.origin else {
             let isUnknown = batch.leaseState(of: sequence) == .unknown
             let fault: ProtocolFault =
                 isUnknown ? .notDelivered(sequence, verb: "nack") : .staleLease(sequence, verb: "nack")
@@ -75,6 +83,7 @@ extension HandlerLifecycle {
         let until = step.boottime + (delay ?? retryDelay(nacks: refused[0].nacks))
         step.emit(.decision(id, .refused(sequence, until: until)))
         queue.hold(device, until: until)
+        for event in refused { conclude(event, .givenBack(until: until), awake: .zero, &step) }
         giveBack(refused, until: until, &step)
         forgiveOverrunIfNothingOpen()
     }
@@ -91,6 +100,13 @@ extension HandlerLifecycle {
         guard case .launching = phase else { return answer(.unexpectedReady, reference, &step) }
         process.isStarting = false
         move(to: .active, because: "ready", &step)
+    }
+
+    /// A program without an explicit ready is ready from its start, so it has no moment before which to register.
+    private mutating func pass(_ order: HandlerOrder, _ reference: Reference?, _ step: inout Step) {
+        let isReady = settings.readiness == .explicit && !process.isStarting
+        if order.verb == .register, isReady { return answer(.registeredLate, reference, &step) }
+        step.emit(.order(id, epoch, order, ref: reference))
     }
 
     private mutating func begin(_ name: String, _ reference: Reference?, _ step: inout Step) {
@@ -187,8 +203,8 @@ extension Notice {
     /// A notice that the handler did not ask for.
     fileprivate var isCondition: Bool {
         switch self {
-        case .bridge, .time, .memory: true
-        case .restored, .resumed, .expiring, .remaining, .reply, .error, .terminating: false
+        case .bridge, .time, .memory, .storage: true
+        case .restored, .resumed, .expiring, .remaining, .reply, .scheduled, .error, .terminating: false
         }
     }
 
@@ -208,6 +224,10 @@ extension ProtocolFault {
     fileprivate static let unexpectedReady = ProtocolFault(
         .malformed, "ready: no ready is awaited.",
         advice: "Write it once after the start, and only where the manifest says ready: \"explicit\".")
+
+    fileprivate static let registeredLate = ProtocolFault(
+        .tooLate, "register: this process has said ready, so its jobs may be given to it already.",
+        advice: "Register each job before ready. The manifest's jobs come due without it, too.")
 }
 
 // MARK: - Orders of sd_notify

@@ -60,6 +60,8 @@ public struct HandlerSettings: Hashable, Sendable {
     public var stoppedEvents: StoppedEvents = .drop
     public var startsAtBoot = false
     public var isEnabled = true
+    /// It is not launched before its gates were opened, once a boot.
+    public var hasGates = false
     public var allowsBackgroundChildren = false
     public var requirements: Set<Requirement> = []
     /// Events in one batch, 1 to 1,024. Nil: 64 for a resident handler, 1 for a oneshot.

@@ -15,7 +15,7 @@ extension HandlerLifecycle {
     }
 
     mutating func launchIfDue(_ step: inout Step) -> Bool {
-        guard !step.isFinishing else { return false }
+        guard !step.isFinishing, !isGated else { return false }
         expireRetention(&step)
         guard let reason = wakeReason(step) else { return false }
         launch(reason, &step)
@@ -47,6 +47,7 @@ extension HandlerLifecycle {
         } else {
             move(to: .active, because: reason.wireName, &step)
             delivery.events = leaseBatch(&step)
+            delivery.budget = timeForBatch(step)
         }
         step.emit(.deliver(id, epoch, delivery))
         // The input ends before the process runs, so that what it reads to the end is the whole batch.
@@ -66,29 +67,31 @@ extension HandlerLifecycle {
         batch.reset()
         budget.reset(timers)
         budget.wake(at: now)
+        if !isAttached { standing.run(from: now) }
         // A oneshot without an event has a budget too.
-        if isOneshot { budget.renew(at: now, timers) }
+        if isOneshot { budget.renew(at: now, for: timers.budget) }
     }
 
     private mutating func resume(_ reason: WakeReason, _ step: inout Step) {
         let frozenFor = timeAsleep(step)
         giveBackLeasesKeptTooLong(&step)
-        let owed = batch.openSequences
         budget.wake(at: step.now)
+        if !isAttached { standing.run(from: step.now) }
         dialogue.flood?.since = step.now
         var delivery = Delivery(
-            preface: .resumed(frozenFor: frozenFor, reason, open: owed), notices: dialogue.lateAnswers, events: [],
+            preface: .resumed(frozenFor: frozenFor, reason, open: openSequences), notices: dialogue.lateAnswers,
+            events: [],
             budget: timers.budget)
         forgetSleep()
         statistics.wakes += 1
         statistics.outcomes.beginWake()
         move(to: .active, because: reason.wireName, &step)
-        if owed.isEmpty {
+        if !batch.hasOpen {
             delivery.events = leaseBatch(&step)
             delivery.budget = timeForBatch(step)
         } else {
             sleep.leaseWakes += 1
-            budget.renew(at: step.now, timers)
+            budget.renew(at: step.now, for: timeForLeases)
         }
         step.emit(.deliver(id, epoch, delivery))
         step.emit(.thaw(id, epoch))
@@ -104,7 +107,12 @@ extension HandlerLifecycle {
     }
 
     /// While a task is open, leases expire with it.
-    func timeForBatch(_ step: Step) -> TimeSpan { timeLeft(step) ?? timers.budget }
+    func timeForBatch(_ step: Step) -> TimeSpan { timeLeft(step) ?? timeForLeases }
+
+    /// Everything that was delivered and not answered.
+    var openSequences: [Sequence] {
+        standing.hasOpen ? (standing.sequences + batch.openSequences).sorted() : batch.openSequences
+    }
 
     /// The machine's own sleep counts: connections time out in it as in a freeze.
     func timeAsleep(_ step: Step) -> TimeSpan { step.boottime - (sleep.frozenAt ?? step.boottime) }
@@ -135,6 +143,7 @@ extension QueuedEvent {
         case .disconnected: .disconnected
         case .attention: .attention
         case .gap: .gap
+        case .occasion(_, let reason): reason
         }
     }
 }
@@ -168,7 +177,7 @@ extension HandlerLifecycle {
             return false
         }
         if let cause = causeToMakeWay(step) {
-            freeze(for: .rest, because: cause.rawValue, &step)
+            freeze(for: .rest, because: cause.wireName, &step)
             return true
         }
         if budget.isWindowOver(at: step.now, timers) {
@@ -184,7 +193,8 @@ extension HandlerLifecycle {
 
     /// True while it has a reason to be awake other than the linger.
     func isKeptAwake(at now: Instant) -> Bool {
-        isAttached || process.isOneshot || batch.hasOpen || !budget.tasks.isEmpty || hasOpenRequest(at: now)
+        if standing.hasOpen { return true }
+        return isAttached || process.isOneshot || batch.hasOpen || !budget.tasks.isEmpty || hasOpenRequest(at: now)
     }
 
     func hasOpenRequest(at now: Instant) -> Bool { dialogue.requests.contains { now < $0.deadline } }
@@ -193,6 +203,7 @@ extension HandlerLifecycle {
     var awakeDeadline: Instant? {
         if isAttached { return nil }
         if !budget.tasks.isEmpty { return budget.poolEnd }
+        if process.isOneshot, standing.hasOpen { return standing.deadline }
         return batch.hasOpen || process.isOneshot ? budget.batchDeadline : nil
     }
 
@@ -202,7 +213,7 @@ extension HandlerLifecycle {
             return
         }
         if let pressure = pressure(step) {
-            move(to: .expiring, because: pressure.cause.rawValue, &step)
+            move(to: .expiring, because: pressure.cause.wireName, &step)
             warn(of: pressure, &step)
             return
         }
@@ -218,10 +229,17 @@ extension HandlerLifecycle {
         return deadline.map { max(.zero, $0 - step.now) }
     }
 
-    func notifyExpiring(_ reason: String, remaining: TimeSpan, _ step: inout Step) {
-        let notice = Notice.expiring(
-            reason: reason, remaining: remaining, tasks: budget.tasks, open: batch.openSequences)
-        send(notice, &step)
+    /// What is only about a long job names that job alone.
+    func notifyExpiring(
+        _ reason: String, remaining: TimeSpan, concerning cause: ResourcePressure.Cause? = nil, _ step: inout Step
+    ) {
+        let open: [Sequence] =
+            switch cause {
+            case .withdrawal(let why): pressures.withdrawn.filter { $0.value == why }.keys.sorted()
+            case .stalled, .longest: standing.first.map { [$0.sequence] } ?? []
+            case .systemSleep, .memory, .thermal, nil: openSequences
+            }
+        send(.expiring(reason: reason, remaining: remaining, tasks: budget.tasks, open: open), &step)
     }
 
     /// A oneshot's input has ended, so it gets no notices.
@@ -232,6 +250,8 @@ extension HandlerLifecycle {
     mutating func advanceExpiring(_ step: inout Step) -> Bool {
         updateHeatDeadline(step)
         let pressure = pressure(step)
+        // What only takes a long job's time delays no other event.
+        if pressure?.cause.isOfStanding ?? false, deliverNextBatch(&step) { return true }
         if let pressure, pressures.reportedPressure != pressure.cause {
             warn(of: pressure, &step)
             return true
@@ -349,8 +369,11 @@ extension HandlerLifecycle {
         } else if budget.isWindowOver(at: step.now, timers) {
             sleep.rest = Rest(until: step.now + timers.rest, cause: .window)
         }
+        // Later it would go on without its condition.
+        withdrawOpen(&step)
         clearPressure()
         budget.sleep(timers)
+        standing.pause(at: step.now)
         sleep.hadLockGrace = false
         dialogue.hasUnreadAnswer = false
         pressures.earlyDeadlineReason = nil
@@ -365,6 +388,7 @@ extension HandlerLifecycle {
     private mutating func punishOverrun(holdsLock: Bool, _ step: inout Step) {
         let strikes = penalty.strike(at: step.now, timers)
         step.emit(.decision(id, .struck(strikes: strikes)))
+        for occasion in batch.openOccasions() { conclude(occasion, .overrun, awake: awakeForBatch(step), &step) }
         guard strikes < Penalty.strikeLimit, settings.onOverrun == .suspend else {
             penalty.forgiveStrikes()
             return kill(.overrun, &step)
@@ -395,7 +419,7 @@ extension HandlerLifecycle {
 
     private mutating func wakeForLock(_ step: inout Step) {
         let frozenFor = timeAsleep(step)
-        let preface = Delivery.Preface.resumed(frozenFor: frozenFor, .lock, open: batch.openSequences)
+        let preface = Delivery.Preface.resumed(frozenFor: frozenFor, .lock, open: openSequences)
         sleep.lockInspection = nil
         (sleep.suspendedSince, sleep.frozenAt) = (nil, nil)
         sleep.rest = nil
@@ -403,7 +427,8 @@ extension HandlerLifecycle {
         budget.wake(at: step.now)
         dialogue.flood?.since = step.now
         // It may stay awake after the lock grace, and then its leases need a deadline.
-        if batch.hasOpen { budget.renew(at: step.now, timers) }
+        if batch.hasOpen { budget.renew(at: step.now, for: timeForLeases) }
+        standing.run(from: step.now)
         step.emit(
             .deliver(
                 id, epoch, Delivery(preface: preface, notices: dialogue.lateAnswers, events: [], budget: timers.rescue))

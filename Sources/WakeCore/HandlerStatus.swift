@@ -21,7 +21,28 @@ public struct HandlerStatus: Hashable, Sendable {
     public var outcomes: Outcomes
 }
 
+/// What a handler can do with an occasion now.
+public struct HandlerPosture: Hashable, Sendable {
+    public var state: HandlerState
+    public var isAttached: Bool
+    /// An operator or its manifest keeps it from running.
+    public var isBarred: Bool
+    /// It failed, and sleeps at least until then, by CLOCK_BOOTTIME.
+    public var heldUntil: Instant?
+}
+
 extension Dispatcher {
+    /// - Parameter boottime: now.
+    public func posture(of id: HandlerID, at boottime: Instant) -> HandlerPosture? {
+        handler(id).map { handler in
+            let isAsleep = handler.phase == .idle || handler.phase == .suspended
+            let isHeld = isAsleep && handler.penalty.isHeld(at: boottime)
+            return HandlerPosture(
+                state: handler.state, isAttached: handler.isAttached, isBarred: handler.isBarred,
+                heldUntil: isHeld ? handler.penalty.heldUntil : nil)
+        }
+    }
+
     /// How every handler is at `moment`.
     public func handlerStatuses(at moment: Moment) -> [HandlerStatus] {
         handlers.map { $0.handlerStatus(at: moment, machine) }
@@ -41,6 +62,8 @@ extension Dispatcher {
     /// True once no handler runs that could be frozen before the machine sleeps. The kernel stops attached, oneshot, starting
     /// and ending processes wherever they are; their clock stops with them.
     public var isReadyForSleep: Bool { !flags.has(.unreadyForSleep) }
+
+    public var hasAttached: Bool { handlers.contains(where: \.isAttached) }
 
     public var hasSuspended: Bool { flags.has(.suspended) }
 
@@ -98,7 +121,7 @@ extension HandlerLifecycle {
         return HandlerStatus(
             handler: id, state: isHeld ? .held : state, why: explanation(at: moment, machine, isHeld: isHeld),
             epoch: epoch,
-            queuedCount: queue.count, queuedBytes: queue.bytes, openCount: batch.openCount,
+            queuedCount: queue.count, queuedBytes: queue.bytes, openCount: batch.openCount + standing.leases.count,
             strikes: penalty.strikeCount(at: moment.monotonic, timers), crashes: penalty.crashes,
             heldFor: isHeld ? penalty.heldUntil.map { $0 - moment.boottime } : nil, isAttached: isAttached,
             launches: statistics.launches, wakes: statistics.wakes, awake: statistics.awake + running,
@@ -111,6 +134,7 @@ extension HandlerLifecycle {
         case .stopped: return settings.isEnabled ? "stopped by an operator; start wakes it" : "disabled by its manifest"
         case .quarantined:
             return "crashed \(penalty.crashes.counted("time")) without an acknowledgement; start or change its manifest"
+        case .idle where isGated: return "not running: \(NotWoken.gated.rawValue)"
         case .idle: return queue.isEmpty ? "not running: nothing to do" : sleepExplanation(at: moment, machine)
         case .launching: return "starting: its ready line is awaited"
         case .active: return awakeExplanation
@@ -140,6 +164,9 @@ extension HandlerLifecycle {
         if isAttached { return "attached" }
         if dialogue.flood != nil { return "it floods descriptor 3, is read slowly, and is killed if it goes on" }
         if !budget.tasks.isEmpty { return "task \(budget.tasks.joined(separator: ", ")) is open" }
+        if let job = standing.first {
+            return "its long job, event \(job.sequence.rawValue), is under way"
+        }
         if batch.hasOpen {
             return
                 "\(batch.openCount.counted("event")) \(batch.openCount == 1 ? "awaits" : "await") its acknowledgement"

@@ -74,6 +74,7 @@ extension HandlerLifecycle {
         sleep.rest = nil
         clearPressure()
         budget.pause(at: step.now, timers)
+        standing.pause(at: step.now)
         requestWake(.attach)
     }
 
@@ -81,6 +82,7 @@ extension HandlerLifecycle {
         guard isAttached else { return }
         isAttached = false
         budget.resume(at: step.now, timers)
+        if phase.hasProcess, phase != .suspended { standing.restart(at: step.now) }
         if dialogue.flood?.since != nil { dialogue.flood = Flood(since: step.now) }
         if requestedWake == .attach { requestedWake = nil }
         if case .launching = phase { phase = .launching(deadline: step.now + timers.launch) }
@@ -96,7 +98,9 @@ extension HandlerLifecycle {
 
     /// Moves the deadline of open work so near that its warning is sent at once.
     private mutating func bringDeadlineForward(_ reason: String, _ step: Step) {
-        guard phase == .active, let deadline = awakeDeadline else { return }
+        guard phase == .active else { return }
+        standing.bringForward(to: timers.warn, at: step.now)
+        guard let deadline = awakeDeadline else { return }
         let warning = budget.tasks.isEmpty ? timers.budgetWarning : timers.extensionWarning
         pressures.earlyDeadlineReason = reason
         budget.bringForward(to: min(deadline, step.now + warning), from: step.now)
@@ -104,6 +108,7 @@ extension HandlerLifecycle {
 
     mutating func configure(_ next: HandlerSettings, restarts: Bool, _ step: inout Step) {
         settings = next
+        if !next.hasGates { isGated = false }
         sleep.lingerUntil = nil
         guard next.isEnabled else { return bar(.reconfigured, &step) }
         leaveStopped(because: "enabled", &step)
@@ -123,8 +128,7 @@ extension HandlerLifecycle {
     }
 
     /// Queues what was pending when the daemon went down. The machine may have rebooted since, so an event's age comes from
-    /// the wall clock, or is zero where a clock was not synchronized. So does the rest of a nack's wait, which a changed
-    /// clock must not make longer than a nack can ask for.
+    /// the wall clock, or is zero where a clock was not synchronized.
     mutating func recover(_ events: [RecoveredEvent], _ step: inout Step, rules: (EventOrigin) -> DeliveryRules) {
         for recovered in events {
             var event = QueuedEvent(recovered)
@@ -132,10 +136,17 @@ extension HandlerLifecycle {
             let isKnown = step.stamp.isClockSynchronized && recovered.stamp.isClockSynchronized
             event.arrived = step.boottime - (isKnown ? max(.zero, .microseconds(age)) : .zero)
             queue.insert(event, rules(event.origin))
-            guard let until = recovered.heldUntil else { continue }
-            let left = min(.microseconds(until.microseconds - step.stamp.wall.microseconds), ReplyLine.longestWait)
-            if left > .zero { queue.hold(event.origin, until: step.boottime + left) }
+            if let left = recovered.rest(at: step.stamp.wall) { queue.hold(event.origin, until: step.boottime + left) }
         }
         if phase == .stopped { dropWhereStoppedDrops(&step) }
+    }
+}
+
+extension RecoveredEvent {
+    /// What is left of a nack's wait. A clock that was changed must not make it longer than a nack can ask for.
+    package func rest(at wall: WallTime) -> TimeSpan? {
+        guard let heldUntil else { return nil }
+        let left = min(.microseconds(heldUntil.microseconds - wall.microseconds), ReplyLine.longestWait)
+        return left > .zero ? left : nil
     }
 }

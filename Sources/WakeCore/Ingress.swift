@@ -109,7 +109,7 @@ extension DeviceEvent.Kind {
         switch self {
         case .connected(let folded): .connected(folded: folded + more)
         case .disconnected(let reason, let folded): .disconnected(reason: reason, folded: folded + more)
-        case .data, .gap, .attention: self
+        case .data, .gap, .attention, .occasion: self
         }
     }
 }

@@ -60,6 +60,8 @@ public struct Recipient: Hashable, Sendable {
 
 public enum Input: Sendable {
     case device(EventOrigin, Device)
+    /// Occasions of this origin are for one handler alone.
+    case entry(EventOrigin, owner: HandlerID)
     /// A manifest appeared or changed. `isStopped` is what the journal remembers of a new one; `restarts` where the
     /// program itself is another.
     case configure(HandlerID, HandlerSettings, isStopped: Bool, restarts: Bool)
@@ -93,10 +95,18 @@ public enum Input: Sendable {
     case power(isOnBattery: Bool)
     /// The daemon's own condition: handlers that are awake get it now, the others with their next wake.
     case announced(Notice)
+    /// A notice for one handler.
+    case notified(HandlerID, Notice)
     /// The journal is over its cap: this old data of one handler is removed, and a gap reports it.
     case shed(HandlerID, [Sequence])
     /// A dead-lettered event is to be tried again, with a fresh number.
     case revived(HandlerID, DeviceEvent)
+    /// An occasion is to end. One that waits leaves the queue; one that is open has the time of a warning left.
+    case withdraw(HandlerID, Sequence, Withdrawal)
+    /// An occasion was cancelled. One that waits leaves the queue; one that is open goes on.
+    case recall(HandlerID, Sequence)
+    /// Whether it may be launched at all.
+    case gate(HandlerID, isOpen: Bool)
     /// Every live handler has to end, and none is started any more.
     case finish
     /// Only time has passed.

@@ -6,6 +6,8 @@ struct QueuedEvent: Sendable {
     enum Class: Hashable, Sendable {
         case data(Channel)
         case connected, disconnected, attention, gap
+        /// Indirect because it is rare and large.
+        indirect case occasion(BudgetClass, WakeReason)
     }
 
     var sequence: Sequence
@@ -30,9 +32,12 @@ struct QueuedEvent: Sendable {
     var isBarrier: Bool {
         switch kind {
         case .connected, .disconnected, .attention: true
-        case .data, .gap: false
+        case .data, .gap, .occasion: false
         }
     }
+    /// Nil for what is no occasion.
+    var budgetClass: BudgetClass? { if case .occasion(let own, _) = kind { own } else { nil } }
+    var isLongJob: Bool { budgetClass?.isStanding ?? false }
     /// When it may wake its handler. Connects, disconnects and attentions never wait for company.
     var wakesAt: Instant { isBarrier ? .zero : due }
     func isDue(at now: Instant) -> Bool { wakesAt <= now }
@@ -45,6 +50,7 @@ struct QueuedEvent: Sendable {
         case .data(.advertisement): .advertisements
         case .data: .data
         case .gap: .gaps
+        case .occasion: .occasions
         case .connected, .disconnected, .attention: passesNacks ? .urgent : .barriers
         }
     }
@@ -84,6 +90,7 @@ extension QueuedEvent {
         case .disconnected: kind = .disconnected
         case .attention: kind = .attention
         case .gap: kind = .gap
+        case .occasion(let budgetClass, let reason): kind = .occasion(budgetClass, WakeReason(reason))
         }
         sequence = recovered.sequence
         origin = recovered.origin
@@ -102,6 +109,7 @@ extension QueuedEvent {
         switch event.kind {
         case .data(_, let bytes): envelopeBytes + bytes.count * 4
         case .attention(_, let detail): envelopeBytes + detail.utf8.count
+        case .occasion(let occasion): envelopeBytes + occasion.payload.count
         case .connected, .disconnected, .gap: envelopeBytes
         }
     }
@@ -113,6 +121,7 @@ extension QueuedEvent {
         case .disconnected: kind = .disconnected
         case .attention: kind = .attention
         case .gap: kind = .gap
+        case .occasion(let occasion): kind = .occasion(occasion.budgetClass, WakeReason(occasion.reason))
         }
         self.sequence = sequence
         origin = event.origin

@@ -5,8 +5,8 @@ struct Route: Hashable, Sendable {
     /// The handler's place in the dispatcher.
     var slot: Int
     var handler: HandlerID
-    /// The subscription's place in that handler's settings.
-    var subscription: Int
+    /// The subscription's place in that handler's settings; nil for an occasion, which none asks for.
+    var subscription: Int?
     var durability: Durability
 }
 
@@ -54,13 +54,26 @@ struct RouteTable: Sendable {
         self[device].routes.first { $0.handler == handler }?.subscription
     }
 
-    /// Returns the slots of the handlers that get its events now, or did before.
-    mutating func set(_ device: Device, _ id: EventOrigin) -> Set<Int> {
-        let index = Int(id.rawValue)
+    /// Occasions of the origin are for the handler in `slot` alone; for none where that is nil. They are kept on disk, with the
+    /// entry that they come from.
+    mutating func setOwner(_ owner: HandlerID, at slot: Int?, of origin: EventOrigin) {
+        let index = Int(origin.rawValue)
+        reserve(index)
+        let route = slot.map { Route(slot: $0, handler: owner, subscription: nil, durability: .disk) }
+        subscribers[index] = shared(route.map { [$0] } ?? [])
+    }
+
+    private mutating func reserve(_ index: Int) {
         while devices.count <= index {
             devices.append(nil)
             subscribers.append(.none)
         }
+    }
+
+    /// Returns the slots of the handlers that get its events now, or did before.
+    mutating func set(_ device: Device, _ id: EventOrigin) -> Set<Int> {
+        let index = Int(id.rawValue)
+        reserve(index)
         if device.isBonded { bonded.insert(id) } else { bonded.remove(id) }
         var concerned = Set(subscribers[index].routes.map(\.slot))
         rename(index, to: device)

@@ -13,6 +13,8 @@ struct SubQueue: Sendable {
         case urgent
         /// A gap falls due when the first event that it reports would have.
         case gaps
+        /// Of no device: they never make room, and only the newest of an entry exists.
+        case occasions
 
         var isOfData: Bool { self == .data || self == .advertisements }
         var isOfBarriers: Bool { self == .barriers || self == .urgent }

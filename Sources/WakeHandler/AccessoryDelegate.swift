@@ -32,6 +32,17 @@ public protocol AccessoryDelegate: AnyObject {
         _ event: AccessoryEvent, needsAttention kind: AttentionKind, detail: String?, in session: BackgroundSession
     ) -> WorkResult
 
+    /// An alarm fired for which ``BackgroundSession/alarms`` has no closure.
+    func session(
+        _ session: BackgroundSession, alarmDidFire alarm: FiredAlarm, for event: AccessoryEvent
+    ) -> WorkResult
+    /// It is time to look for news, and ``BackgroundSession/backgroundFetch`` has no closure.
+    func session(
+        _ session: BackgroundSession, performFetch fetch: DueFetch, for event: AccessoryEvent
+    ) -> WorkResult
+    /// A job is due for which ``BackgroundSession/scheduler`` has no closure. Return ``WorkResult/pending`` to complete it later.
+    func session(_ session: BackgroundSession, taskIsDue task: ScheduledTask) -> WorkResult
+
     /// Called first, after a launch.
     func session(_ session: BackgroundSession, wasRestored restoration: Restoration)
     /// The process was frozen for that long: connections may be dead, and timers are late.
@@ -46,6 +57,8 @@ public protocol AccessoryDelegate: AnyObject {
     func session(_ session: BackgroundSession, clockDidJumpBy step: Duration)
     /// The daemon itself changed: an adapter went or came, or events are kept otherwise.
     func session(_ session: BackgroundSession, didChange condition: BridgeCondition, detail: String?)
+    /// A path of `after` in the manifest is there, or is gone.
+    func session(_ session: BackgroundSession, storageAt path: String, isAvailable: Bool)
     /// The daemon refused a line for which no completion closure waits.
     func session(_ session: BackgroundSession, didFailWith error: BridgeError)
 }
@@ -64,6 +77,13 @@ extension AccessoryDelegate {
     public func accessory(
         _ event: AccessoryEvent, needsAttention kind: AttentionKind, detail: String?, in session: BackgroundSession
     ) -> WorkResult { .nothing }
+    public func session(
+        _ session: BackgroundSession, alarmDidFire alarm: FiredAlarm, for event: AccessoryEvent
+    ) -> WorkResult { .nothing }
+    public func session(
+        _ session: BackgroundSession, performFetch fetch: DueFetch, for event: AccessoryEvent
+    ) -> WorkResult { .nothing }
+    public func session(_ session: BackgroundSession, taskIsDue task: ScheduledTask) -> WorkResult { .nothing }
     public func session(_ session: BackgroundSession, wasRestored restoration: Restoration) {}
     public func session(_ session: BackgroundSession, didResumeAfter frozen: Duration, reason: WakeReason) {}
     public func session(_ session: BackgroundSession, willExpireIn remaining: Duration, reason: ExpirationReason) {}
@@ -71,6 +91,7 @@ extension AccessoryDelegate {
     public func sessionDidReceiveMemoryWarning(_ session: BackgroundSession, level: MemoryLevel) {}
     public func session(_ session: BackgroundSession, clockDidJumpBy step: Duration) {}
     public func session(_ session: BackgroundSession, didChange condition: BridgeCondition, detail: String?) {}
+    public func session(_ session: BackgroundSession, storageAt path: String, isAvailable: Bool) {}
     public func session(_ session: BackgroundSession, didFailWith error: BridgeError) {}
 
     func call(_ event: AccessoryEvent, in session: BackgroundSession) -> WorkResult {
@@ -81,7 +102,16 @@ extension AccessoryDelegate {
         case .gap(let gap): accessory(event, didLose: gap, in: session)
         case .attention(let kind, let detail):
             accessory(event, needsAttention: kind, detail: detail, in: session)
-        case .unknown: .nothing
+        case .unknown: callForOccasion(event, in: session)
+        }
+    }
+
+    private func callForOccasion(_ event: AccessoryEvent, in session: BackgroundSession) -> WorkResult {
+        switch event.occasion {
+        case .alarm(let alarm)?: self.session(session, alarmDidFire: alarm, for: event)
+        case .fetch(let fetch)?: self.session(session, performFetch: fetch, for: event)
+        case .task?: session.scheduler.task(for: event).map { self.session(session, taskIsDue: $0) } ?? .nothing
+        case nil: .nothing
         }
     }
 
@@ -95,6 +125,8 @@ extension AccessoryDelegate {
         case .clockJumped(let step): self.session(session, clockDidJumpBy: step)
         case .conditionChanged(let condition, let detail):
             self.session(session, didChange: condition, detail: detail)
+        case .storageChanged(let path, let isAvailable):
+            self.session(session, storageAt: path, isAvailable: isAvailable)
         case .failed(let error): self.session(session, didFailWith: error)
         }
     }

@@ -15,12 +15,15 @@ public struct AccessoryEvent: Hashable, Sendable {
         case gap(AccessoryGap)
         /// The device needs an operator's attention; `detail` is a sentence or a command.
         case attention(kind: AttentionKind, detail: String?)
-        /// An event type that this version of the library does not know, by its CloudEvents type.
+        /// An event of no device, which ``AccessoryEvent/occasion`` holds, or of a type that this version of the library
+        /// does not know; by its CloudEvents type.
         case unknown(type: String)
     }
 
     /// What happened.
     public let kind: Kind
+    /// The alarm, the poll or the job that is due; nil for what a device raised.
+    public let occasion: Occasion?
     /// Journal and sequence, such as `j7-42`; store it with your data to recognise a repeated delivery.
     public let id: String
     /// The journal's number of the event; an acknowledgement names it.
@@ -29,9 +32,9 @@ public struct AccessoryEvent: Hashable, Sendable {
     public let attempt: Int
     /// True for an event that was in flight when the daemon ended.
     public let isRedelivered: Bool
-    /// The name that you gave the device.
+    /// The name that you gave the device; of an alarm or a job its id.
     public let device: String
-    /// The device's stable identity, such as `/bluetooth/C0:F1:F2:F3:F4:01`.
+    /// The device's stable identity, such as `/bluetooth/C0:F1:F2:F3:F4:01`; of an alarm such as `/alarm/my-handler/pill`.
     public let source: String
     /// True where a bond proved the device's identity when the event arose.
     public let isAuthenticated: Bool
@@ -71,9 +74,16 @@ public struct AccessoryGap: Hashable, Sendable {
     public let to: Timestamp
 }
 
-/// A value that a device profile decoded: ``decode(as:)``, or `value["bpm"]?.number`.
+/// A value that a device profile decoded, or that an alarm carries: ``decode(as:)``, or `value["bpm"]?.number`.
 public struct DecodedValue: Hashable, Sendable {
     let json: JSONValue
+
+    /// JSON text.
+    package var jsonText: [UInt8] {
+        var writer = JSONWriter()
+        writer.value(json)
+        return writer.bytes
+    }
 
     /// The field of this name; nil where there is none, or the value has no fields.
     public subscript(name: String) -> DecodedValue? { json[name].map(DecodedValue.init) }
@@ -120,4 +130,6 @@ public struct Restoration: Hashable, Sendable {
     public let devices: [Device]
     /// The latest text of ``BackgroundSession/checkpoint(_:)``; nil where there is none.
     public let checkpoint: String?
+    /// The alarms, the poll and the jobs that are scheduled for the handler.
+    public let pending: [PendingRequest]
 }

@@ -34,8 +34,9 @@ public final class BackgroundSession {
     private var output: LineOutput
     // A line from the daemon holds a device's bytes in hexadecimal, so it may be longer than a reply.
     private var splitter = LineSplitter(limit: 4 << 20)
-    private var open = OpenEvents()
+    var open = OpenEvents()
     private var tasks = OpenTasks()
+    var occasions = OccasionBook()
     private var arrived = ArrivedEvents()
     private var answers: [Int64: (Answer) -> Void] = [:]
     private var lastReference: Int64 = 0
@@ -190,6 +191,13 @@ public final class BackgroundSession {
         return try result.get()
     }
 
+    /// Serves what is registered in ``scheduler``, ``alarms`` and ``backgroundFetch`` until the input ends and their closures
+    /// have returned, for a handler that needs nothing else. All other events are finished as ``WorkResult/nothing``.
+    public func serve() async {
+        for await event in events { finish(event, .nothing) }
+        while let running = occasions.running { await running.value }
+    }
+
     func end(_ task: BackgroundTask) {
         if tasks.remove(task.number) { send(.end(task.name), nil) }
     }
@@ -197,15 +205,16 @@ public final class BackgroundSession {
 
 // Requests, and the lines that carry them.
 extension BackgroundSession {
-    private enum Answer {
+    enum Answer {
         case bytes([UInt8])
         case remaining(Duration)
+        case scheduled(ScheduleAnswer)
         case refused(BridgeError)
 
         var result: Result<[UInt8], BridgeError> {
             switch self {
             case .bytes(let bytes): .success(bytes)
-            case .remaining: .success([])
+            case .remaining, .scheduled: .success([])
             case .refused(let error): .failure(error)
             }
         }
@@ -220,7 +229,7 @@ extension BackgroundSession {
         ask(verb(DeviceAddress(device: device, channel: uuid.map(Channel.characteristic)))) { completion($0.result) }
     }
 
-    private func ask(_ question: Reply, _ completion: @escaping (Answer) -> Void) {
+    func ask(_ question: Reply, _ completion: @escaping (Answer) -> Void) {
         guard !arrived.isEnded else { return completion(.refused(.inputEnded)) }
         let number = nextReference()
         answers[number] = completion
@@ -236,7 +245,7 @@ extension BackgroundSession {
         return lastReference
     }
 
-    private func send(_ reply: Reply, _ number: Int64?) {
+    func send(_ reply: Reply, _ number: Int64?) {
         var writer = JSONWriter(reserving: 64)
         ReplyLine(reply, reference: number.map { Reference($0) }).write(into: &writer)
         replies.write(writer.bytes)
@@ -271,7 +280,11 @@ extension BackgroundSession {
     func nextEvent() async -> AccessoryEvent? {
         startReading()
         while true {
-            while let event = arrived.removeFirst() { if open.open(event) { return event } }
+            while let event = arrived.removeFirst() {
+                if open.open(event) { return event }
+                // It kept its place until now, and may have held back what is done behind it.
+                acknowledge(open.acknowledgeable())
+            }
             if arrived.isEnded || Task.isCancelled { return nil }
             await withTaskCancellationHandler {
                 await withCheckedContinuation { arrived.wait($0) }
@@ -304,12 +317,15 @@ extension BackgroundSession {
             deadline = nil
             open.keep(only: owed)
             arrived.keep(only: owed)
+            loseWorks(but: owed)
             acknowledge(open.acknowledgeable())
             report(.resumed(after: frozenFor, reason: reason))
+        case .expiring(let remaining, let reason, let owed): expire(in: remaining, reason, owed)
         case .remaining(let remaining, let number):
             deadline = monotonicNow() + remaining
             answer(number, .remaining(remaining))
         case .reply(let bytes, let number): answer(number, .bytes(bytes))
+        case .scheduled(let answer, let number): self.answer(number, .scheduled(answer))
         case .error(let error, let number): fail(error, number)
         case .notice(let notice): apply(notice)
         case .other: break
@@ -319,36 +335,54 @@ extension BackgroundSession {
     private func apply(_ notice: SessionNotice) {
         switch notice {
         case .restored(let restoration): self.restoration = restoration
-        case .expiring(let remaining, _):
-            deadline = monotonicNow() + remaining
-            for expiration in tasks.removeExpirations() { expiration() }
-        case .resumed, .terminating, .memoryWarning, .clockJumped, .conditionChanged, .failed: break
+        case .resumed, .expiring, .terminating, .memoryWarning, .clockJumped, .conditionChanged, .storageChanged,
+            .failed:
+            break
         }
         report(notice)
     }
 
-    private func report(_ notice: SessionNotice) {
+    private func expire(in remaining: Duration, _ reason: ExpirationReason, _ owed: [UInt64]) {
+        if !reason.isOfOneTask {
+            deadline = monotonicNow() + remaining
+            for expiration in tasks.removeExpirations() { expiration() }
+        }
+        for work in occasions.works(expiring: reason, among: owed) { work.expire(reason) }
+        report(.expiring(in: remaining, reason: reason))
+    }
+
+    func report(_ notice: SessionNotice) {
         if let delegate { delegate.call(notice, in: self) } else { noticeSupply.yield(notice) }
     }
 
     private func deliver(_ event: AccessoryEvent, _ budget: Duration) {
-        deadline = monotonicNow() + budget
-        guard let delegate else { return arrived.append(event) }
+        // A long job's time is its own.
+        if !event.isStanding { deadline = monotonicNow() + budget }
+        if let occasion = event.occasion, let begin = occasions.closure(for: occasion) {
+            return self.begin(event, begin)
+        }
+        guard let delegate else {
+            open.reserve(event)
+            return arrived.append(event)
+        }
         if open.open(event) { settle(event.sequence, delegate.call(event, in: self)) }
     }
 
-    private func settle(_ sequence: UInt64, _ result: WorkResult) {
+    func settle(_ sequence: UInt64, _ result: WorkResult) {
         switch result {
-        case .useful, .nothing, .failed: acknowledge(open.close(sequence, result))
+        case .useful, .nothing, .failed:
+            occasions.remove(sequence)
+            acknowledge(open.close(sequence, result))
         case .retry(let after):
             guard open.giveBack(sequence) else { return }
+            occasions.remove(sequence)
             send(.nack(Sequence(sequence), after: after.map(TimeSpan.init)), nil)
             acknowledge(open.acknowledgeable())
         case .pending: break
         }
     }
 
-    private func acknowledge(_ due: (sequence: UInt64, result: WorkResult)?) {
+    func acknowledge(_ due: (sequence: UInt64, result: WorkResult)?) {
         if let due { send(.ack(Sequence(due.sequence), result: due.result.reply), nil) }
     }
 

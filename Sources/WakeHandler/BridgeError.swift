@@ -40,6 +40,16 @@ public struct BridgeError: Error, Hashable, Sendable, CustomStringConvertible {
         case deviceFailed
         /// A replay has no device to write to or read from.
         case replayed
+        /// As many are pending as may be: cancel one first.
+        case tooMany
+        /// The manifest declares no job, or no alarms, of that name.
+        case notRegistered
+        /// It cannot be had now.
+        case unavailable
+        /// It contradicts something that is there already, or itself.
+        case conflict
+        /// Its time is over.
+        case tooLate
         /// Input ended before the daemon answered.
         case closed
         /// A code of a later version.
@@ -48,7 +58,7 @@ public struct BridgeError: Error, Hashable, Sendable, CustomStringConvertible {
         public static let known: [Code] = [
             .malformed, .unknownKey, .unknownToken, .tooLong, .notDelivered, .staleLease, .noExtensionLeft,
             .tooManyTasks, .alreadyOpen, .notOpen, .tooFast, .noSuchDevice, .notPermitted, .notBonded, .notConnected,
-            .deviceFailed, .replayed, .closed,
+            .deviceFailed, .replayed, .tooMany, .notRegistered, .unavailable, .conflict, .tooLate, .closed,
         ]
 
         public var word: String {
@@ -70,6 +80,11 @@ public struct BridgeError: Error, Hashable, Sendable, CustomStringConvertible {
             case .notConnected: "not-connected"
             case .deviceFailed: "device-failed"
             case .replayed: "replayed"
+            case .tooMany: "too-many"
+            case .notRegistered: "not-registered"
+            case .unavailable: "unavailable"
+            case .conflict: "conflict"
+            case .tooLate: "too-late"
             case .closed: "closed"
             case .other(let word): word
             }
@@ -85,6 +100,15 @@ extension BridgeError {
     static let inputEnded = BridgeError(
         code: .closed, sentence: "The daemon closed the handler's input before it answered this request.",
         advice: "Ask again in the next process.")
+
+    /// - Parameter work: the id of the alarm or the job.
+    static func noLongerHeld(_ work: String, _ sequence: UInt64) -> BridgeError {
+        BridgeError(
+            code: .staleLease,
+            sentence:
+                "The work on \"\(work)\", event \(sequence), was finished before, or the daemon has taken it back.",
+            advice: "Finish it once; one that was taken back comes again.")
+    }
 
     static func noUUID(_ text: String) -> BridgeError {
         BridgeError(

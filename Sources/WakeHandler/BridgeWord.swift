@@ -32,11 +32,14 @@ public enum WakeReason: BridgeWord {
     case `operator`
     /// Another program waits for a file lock of yours: release it.
     case lock
+    /// An alarm fired, a poll is due, or a job is.
+    case alarm, poll, job
     /// A word of a later version.
     case other(String)
 
     public static let known: [WakeReason] = [
-        .connected, .disconnected, .data, .gap, .attention, .owed, .autostart, .attach, .operator, .lock,
+        .connected, .disconnected, .data, .gap, .attention, .owed, .autostart, .attach, .operator, .lock, .alarm,
+        .poll, .job,
     ]
 
     public var word: String {
@@ -51,6 +54,9 @@ public enum WakeReason: BridgeWord {
         case .attach: "attach"
         case .operator: "operator"
         case .lock: "lock"
+        case .alarm: "alarm"
+        case .poll: "poll"
+        case .job: "job"
         case .other(let word): word
         }
     }
@@ -74,11 +80,20 @@ public enum ExpirationReason: BridgeWord {
     case thermal
     /// The daemon ends.
     case shutdown
+    /// What a job relies on has gone, such as the network: the job comes again, and nothing is charged.
+    case condition
+    /// A job has made no progress for a minute, or for half of one while another job waits for its place.
+    case stalled
+    /// A job has taken as long as its manifest lets it.
+    case maxRun
+    /// An operator ran `wakebridge cancel-job`: nothing of that run comes again.
+    case cancelled
     /// A word of a later version.
     case other(String)
 
     public static let known: [ExpirationReason] = [
-        .budget, .extension, .lock, .operator, .systemSleep, .memory, .thermal, .shutdown,
+        .budget, .extension, .lock, .operator, .systemSleep, .memory, .thermal, .shutdown, .condition, .stalled,
+        .maxRun, .cancelled,
     ]
 
     public var word: String {
@@ -91,6 +106,10 @@ public enum ExpirationReason: BridgeWord {
         case .memory: "memory"
         case .thermal: "thermal"
         case .shutdown: "shutdown"
+        case .condition: "condition"
+        case .stalled: "stalled"
+        case .maxRun: "max-run"
+        case .cancelled: "cancelled"
         case .other(let word): word
         }
     }

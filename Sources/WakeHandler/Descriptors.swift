@@ -114,6 +114,13 @@ func monotonicNow() -> Duration {
     return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
 }
 
+/// CLOCK_REALTIME, in microseconds since 1970.
+func wallNow() -> Int64 {
+    var time = timespec()
+    clock_gettime(CLOCK_REALTIME, &time)
+    return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1_000
+}
+
 /// The work of a thread, kept until the thread begins it.
 private final class ThreadWork: Sendable {
     let body: @Sendable () -> Void

@@ -4,8 +4,11 @@ internal import WakeModel
 enum InboundLine {
     case event(AccessoryEvent, budget: Duration)
     case resumed(frozenFor: Duration, reason: WakeReason, open: [UInt64])
+    case expiring(Duration, reason: ExpirationReason, open: [UInt64])
     case remaining(Duration, reference: Int64?)
     case reply(bytes: [UInt8], reference: Int64?)
+    /// The answer to an order.
+    case scheduled(ScheduleAnswer, reference: Int64?)
     case error(BridgeError, reference: Int64?)
     /// A notice that changes nothing in the session's books but its deadline.
     case notice(SessionNotice)
@@ -31,7 +34,12 @@ enum InboundLine {
             self = .resumed(
                 frozenFor: data.milliseconds("frozen_for_ms"), reason: data.word("reason"), open: data.sequences("open")
             )
+        case "wakebridge.expiring":
+            self = .expiring(
+                data.milliseconds("remaining_ms"), reason: data.word("reason"), open: data.sequences("open"))
         case "wakebridge.remaining": self = .remaining(data.milliseconds("remaining_ms"), reference: reference)
+        case "wakebridge.reply" where data["pending"] != nil:
+            self = .scheduled(ScheduleAnswer(data), reference: reference)
         case "wakebridge.reply":
             self = .reply(bytes: data["hex"]?.string.flatMap { [UInt8](hexadecimal: $0) } ?? [], reference: reference)
         case "wakebridge.error": self = .error(BridgeError(data), reference: reference)
@@ -45,13 +53,13 @@ extension SessionNotice {
     fileprivate init?(type: String, _ data: JSONValue) {
         switch type {
         case "wakebridge.restored": self = .restored(Restoration(data))
-        case "wakebridge.expiring":
-            self = .expiring(in: data.milliseconds("remaining_ms"), reason: data.word("reason"))
         case "wakebridge.terminating": self = .terminating(in: data.milliseconds("in_ms"), reason: data.word("reason"))
         case "wakebridge.memory": self = .memoryWarning(data.word("level"))
         case "wakebridge.time": self = .clockJumped(by: data.milliseconds("step_ms"))
         case "wakebridge.bridge":
             self = .conditionChanged(data.word("condition"), detail: data["detail"]?.string)
+        case "wakebridge.storage":
+            self = .storageChanged(path: data.text("path"), isAvailable: data["available"]?.boolean ?? false)
         default: return nil
         }
     }
@@ -63,6 +71,7 @@ extension AccessoryEvent {
         guard let sequence = json["seq"]?.integer, sequence > 0 else { return nil }
         let data = json["data"] ?? .object([])
         kind = Kind(type: type, data)
+        occasion = Occasion(type: type, data)
         id = json.text("id")
         self.sequence = UInt64(sequence)
         attempt = json["attempt"]?.integer.map(Int.init) ?? 1
@@ -102,6 +111,75 @@ extension AccessoryData {
     }
 }
 
+extension Occasion {
+    /// Nil for what a device raised.
+    fileprivate init?(type: String, _ data: JSONValue) {
+        switch type {
+        case "wakebridge.alarm.fired": self = .alarm(FiredAlarm(data))
+        case "wakebridge.poll.due": self = .fetch(DueFetch(data))
+        case "wakebridge.job.due": self = .task(DueTask(data))
+        default: return nil
+        }
+    }
+}
+
+extension FiredAlarm {
+    fileprivate init(_ data: JSONValue) {
+        identifier = data.text("id")
+        due = data.time("due")
+        lateBy = data.seconds("late_s")
+        missed = data["missed"]?.integer.map(Int.init) ?? 0
+        self.data = data["data"].map(DecodedValue.init)
+        alert = data["alert"]?.string
+    }
+}
+
+extension DueFetch {
+    fileprivate init(_ data: JSONValue) {
+        interval = data.seconds("interval_s")
+        waived = data.texts("waived").map(RunCondition.init(word:))
+        switch data["last"]?.string {
+        case "useful": last = .newData
+        case "nothing": last = .noData
+        case "failed": last = .failed
+        default: last = nil
+        }
+    }
+}
+
+extension DueTask {
+    fileprivate init(_ data: JSONValue) {
+        identifier = data.text("job")
+        kind = data.word("kind")
+        deadline = data.timeIfAny("deadline")
+        waived = data.texts("waived").map(RunCondition.init(word:))
+        returned = data["returned"]?.string.map(ExpirationReason.init(word:))
+        missed = data["missed"]?.integer.map(Int.init) ?? 0
+    }
+}
+
+extension PendingRequest {
+    fileprivate init(_ data: JSONValue) {
+        source = data.word("source")
+        identifier = data.text("id")
+        state = data.word("state")
+        due = data.timeIfAny("due")
+        deadline = data.timeIfAny("deadline")
+        waitsFor = data.texts("waits_for")
+        nextChance = data.timeIfAny("next_chance")
+        sequence = data["event"]?.integer.flatMap { UInt64(exactly: $0) }
+    }
+}
+
+extension ScheduleAnswer {
+    fileprivate init(_ data: JSONValue) {
+        // The answer to `pending` has no word.
+        outcome = ScheduleOutcome(
+            word: HandlerOrder.Verb.allCases.lazy.compactMap { data[$0.rawValue]?.string }.first ?? "")
+        pending = data.pendingRequests
+    }
+}
+
 extension AccessoryGap {
     fileprivate init(_ data: JSONValue) {
         cause = data.word("cause")
@@ -124,6 +202,7 @@ extension Restoration {
         reason = data.word("reason")
         devices = (data["devices"]?.array ?? []).map(Device.init)
         checkpoint = data["checkpoint"]?.string
+        pending = data.pendingRequests
     }
 }
 
@@ -140,6 +219,10 @@ extension JSONValue {
     fileprivate func text(_ name: String) -> String { self[name]?.string ?? "" }
     fileprivate func word<Word: BridgeWord>(_ name: String) -> Word { Word(word: text(name)) }
     fileprivate func time(_ name: String) -> Timestamp { Timestamp(text(name)) ?? Timestamp(microsecondsSince1970: 0) }
+    fileprivate func timeIfAny(_ name: String) -> Timestamp? { self[name]?.string.flatMap { Timestamp($0) } }
+    fileprivate func texts(_ name: String) -> [String] { (self[name]?.array ?? []).compactMap(\.string) }
+    fileprivate func seconds(_ name: String) -> Duration { .seconds(self[name]?.integer ?? 0) }
+    fileprivate var pendingRequests: [PendingRequest] { (self["pending"]?.array ?? []).map(PendingRequest.init) }
     fileprivate func milliseconds(_ name: String) -> Duration { .milliseconds(self[name]?.integer ?? 0) }
     fileprivate func sequences(_ name: String) -> [UInt64] {
         (self[name]?.array ?? []).compactMap { $0.integer.flatMap { UInt64(exactly: $0) } }

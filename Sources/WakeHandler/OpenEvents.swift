@@ -5,33 +5,68 @@ struct OpenEvents {
         let sequence: UInt64
         let device: String
         let time: Timestamp
+        let isOccasion: Bool
+        /// False while it waits in ``ArrivedEvents``: what is behind it cannot be acknowledged, and it has not begun.
+        var isTaken = true
         var result: WorkResult?
     }
 
     /// In the order of delivery.
     private var entries: [Entry] = []
+    /// Long jobs: acknowledgements of other events pass over them, and each is acknowledged by itself.
+    private var standing: Set<UInt64> = []
     /// Each device's nacked event: until it comes again, the events after it come again too.
     private var nacked: [String: Entry] = [:]
 
-    /// Adds a delivery. False for an event behind a nack of its device: it comes again, in order.
+    /// Keeps the place of a delivery that waits to be taken.
+    mutating func reserve(_ event: AccessoryEvent) {
+        guard !event.isStanding else { return }
+        append(event)
+        entries[entries.count - 1].isTaken = false
+    }
+
+    /// Adds a delivery, or takes the one whose place is kept. False for an event behind a nack of its device: it comes again,
+    /// in order.
     mutating func open(_ event: AccessoryEvent) -> Bool {
-        if !event.passesNacks {
+        if event.isStanding {
+            standing.insert(event.sequence)
+            return true
+        }
+        // Of an alarm, a poll or a job one at a time is in hand, so that nothing of it can be out of order.
+        if !event.passesNacks, event.occasion == nil {
             if let awaited = nacked[event.source], awaited.sequence != event.sequence,
                 !event.mayReportLoss(at: awaited.time)
             {
+                entries.removeAll { $0.sequence == event.sequence && !$0.isTaken }
                 return false
             }
             nacked[event.source] = nil
         }
+        if let index = entries.firstIndex(where: { $0.sequence == event.sequence && !$0.isTaken }) {
+            entries[index].isTaken = true
+        } else {
+            append(event)
+        }
+        return true
+    }
+
+    private mutating func append(_ event: AccessoryEvent) {
         // A lease that was kept too long is delivered again: only the later delivery can be acknowledged.
         entries.removeAll { $0.sequence == event.sequence }
-        entries.append(Entry(sequence: event.sequence, device: event.source, time: event.time))
-        return true
+        entries.append(
+            Entry(
+                sequence: event.sequence, device: event.source, time: event.time, isOccasion: event.occasion != nil))
+    }
+
+    func isOpen(_ sequence: UInt64) -> Bool {
+        standing.contains(sequence)
+            || entries.contains { $0.sequence == sequence && $0.isTaken && $0.result == nil }
     }
 
     /// Closes one event. An acknowledgement covers everything before it, so it is due only when all of that is closed.
     /// Returns the sequence and result to acknowledge now, if any.
     mutating func close(_ sequence: UInt64, _ result: WorkResult) -> (sequence: UInt64, result: WorkResult)? {
+        if standing.remove(sequence) != nil { return (sequence, result) }
         guard let index = entries.firstIndex(where: { $0.sequence == sequence }) else { return nil }
         entries[index].result = result
         return acknowledgeable()
@@ -39,8 +74,13 @@ struct OpenEvents {
 
     /// Returns one event to the daemon, with the later events of its device. False if it is not open.
     mutating func giveBack(_ sequence: UInt64) -> Bool {
+        if standing.remove(sequence) != nil { return true }
         guard let index = entries.firstIndex(where: { $0.sequence == sequence }) else { return false }
         let refused = entries[index]
+        guard !refused.isOccasion else {
+            entries.remove(at: index)
+            return true
+        }
         nacked[refused.device] = refused
         let kept = entries.enumerated().filter { $0.offset < index || $0.element.device != refused.device }
         entries = kept.map(\.element)
@@ -48,7 +88,10 @@ struct OpenEvents {
     }
 
     /// After a thaw, removes the events that the daemon has taken back.
-    mutating func keep(only owed: [UInt64]) { entries.removeAll { !owed.contains($0.sequence) } }
+    mutating func keep(only owed: [UInt64]) {
+        entries.removeAll { !owed.contains($0.sequence) }
+        standing.formIntersection(owed)
+    }
 
     /// The closed entries that no open one precedes: these can be acknowledged now.
     mutating func acknowledgeable() -> (sequence: UInt64, result: WorkResult)? {

@@ -16,6 +16,8 @@ public enum SessionNotice: Hashable, Sendable {
     case clockJumped(by: Duration)
     /// The daemon itself changed: an adapter went or came, or events are kept otherwise.
     case conditionChanged(BridgeCondition, detail: String?)
+    /// A path of `after` in the manifest is there, or is gone.
+    case storageChanged(path: String, isAvailable: Bool)
     /// The daemon refused a line for which no completion closure waits.
     case failed(BridgeError)
 }

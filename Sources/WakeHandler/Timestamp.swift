@@ -11,6 +11,9 @@ public struct Timestamp: Comparable, Hashable, Sendable, CustomStringConvertible
     /// A time so many microseconds after 1970-01-01T00:00:00Z.
     public init(microsecondsSince1970: Int64) { self.microsecondsSince1970 = microsecondsSince1970 }
 
+    /// Now, as the wall clock shows it.
+    public static var now: Timestamp { Timestamp(microsecondsSince1970: wallNow()) }
+
     /// Reads RFC 3339 in UTC, such as `2026-11-21T07:42:46.727125Z`. Nil for anything else.
     public init?(_ text: String) {
         guard let time = WallTime(rfc3339: text) else { return nil }
@@ -25,6 +28,13 @@ public struct Timestamp: Comparable, Hashable, Sendable, CustomStringConvertible
 
     public static func < (left: Timestamp, right: Timestamp) -> Bool {
         left.microsecondsSince1970 < right.microsecondsSince1970
+    }
+
+    /// So much later; earlier where the duration is negative.
+    public static func + (left: Timestamp, right: Duration) -> Timestamp {
+        let (seconds, attoseconds) = min(max(right, .seconds(-1 << 40)), .seconds(1 << 40)).components
+        return Timestamp(
+            microsecondsSince1970: left.microsecondsSince1970 + seconds * 1_000_000 + attoseconds / 1_000_000_000_000)
     }
 
     /// The time from `right` to `left`; negative where `left` is earlier.

@@ -24,6 +24,43 @@ public struct HandlerAnswers: Hashable, Sendable {
         public init(sequence: UInt64, after: Duration?) { (self.sequence, self.after) = (sequence, after) }
     }
 
+    /// One occasion that was handed back.
+    public struct HandedBack: Hashable, Sendable {
+        /// The event that is handed back. It does not come again in the recording.
+        public let sequence: UInt64
+        /// What must be true first, in the daemon's words.
+        public let until: [String]
+
+        /// What a test expects.
+        public init(sequence: UInt64, until: [String]) { (self.sequence, self.until) = (sequence, until) }
+    }
+
+    /// One report of how far long work is.
+    public struct Progress: Hashable, Sendable {
+        /// The event of the work.
+        public let sequence: UInt64
+        /// As the handler counts.
+        public let done: Int
+        /// Nil where the handler does not say.
+        public let total: Int?
+
+        /// What a test expects.
+        public init(sequence: UInt64, done: Int, total: Int? = nil) {
+            (self.sequence, self.done, self.total) = (sequence, done, total)
+        }
+    }
+
+    /// One order: of an alarm, a job or the poll.
+    public struct Order: Hashable, Sendable {
+        /// `alarm`, `cancel`, `pending`, `poll`, `register` or `submit`.
+        public let verb: String
+        /// The value as JSON text.
+        public let value: String
+
+        /// What a test expects.
+        public init(verb: String, value: String) { (self.verb, self.value) = (verb, value) }
+    }
+
     /// One `write` or `read`.
     public struct Request: Hashable, Sendable {
         /// As the handler wrote it.
@@ -43,6 +80,14 @@ public struct HandlerAnswers: Hashable, Sendable {
     public internal(set) var acknowledgements: [Acknowledgement] = []
     /// What the handler refused for then, in the order of its lines.
     public internal(set) var retries: [Retry] = []
+    /// What the handler handed back, in the order of its lines.
+    public internal(set) var handedBack: [HandedBack] = []
+    /// The jobs that the daemon took back, since what they relied on had gone.
+    public internal(set) var takenBack: [UInt64] = []
+    /// How far long work was, in the order of the handler's lines.
+    public internal(set) var progress: [Progress] = []
+    /// What the handler ordered, also where that was refused.
+    public internal(set) var orders: [Order] = []
     /// All texts of ``BackgroundSession/checkpoint(_:)``; the last one is kept.
     public internal(set) var checkpoints: [String] = []
     /// What the handler asked to be written, also where that was refused.

@@ -16,12 +16,15 @@ struct PlayedDevice: Sendable {
         decoder = device.profile.flatMap { profiles.index(named: $0) }.map { profiles.decoder($0) }
     }
 
+    /// An entry of the agenda.
+    init(_ entry: Device) { (device, decoder) = (entry, nil) }
+
     func line(_ event: DeviceEvent, _ sequence: Sequence, attempt: UInt32, start: EventLineStart) -> [UInt8] {
         let (value, fault) = decode(event.kind)
         var writer = JSONWriter()
         EventLine(
             event, of: DeviceText(of: device, in: event.kind.wireName), sequence: sequence, attempt: attempt,
-            budget: PlayedDaemon.budget, start: start, value: value, undecodable: fault
+            budget: PlayedDaemon.budget(of: event.kind), start: start, value: value, undecodable: fault
         ).write(into: &writer)
         return writer.bytes
     }

@@ -12,8 +12,9 @@ internal import WakeTrace
 /// #expect(answers.unanswered.isEmpty)
 /// ```
 ///
-/// Each operation of the trace becomes one event, with the line that the daemon writes for it. Waiting takes no time: a
-/// retry comes again when the recording has gone on for that long, or at its end.
+/// Each operation of a device becomes one event, with the line that the daemon writes for it. Waiting takes no time: a
+/// retry comes again when the recording has gone on for that long, or at its end. What the machine did moves the clock and
+/// is not played otherwise, and neither is what a handler did: the handler under test decides for itself.
 public struct Recording: Sendable {
     /// Why a recording cannot be played, as one sentence.
     public struct Fault: Error, Hashable, Sendable, CustomStringConvertible {
@@ -34,12 +35,18 @@ public struct Recording: Sendable {
     public var checkpoint: String?
     /// After so many events the handler is told that its time ends in 2 s; nil for never.
     public var expiresAfter: Int?
+    /// Alarms, polls and jobs that come due beside what the devices do.
+    public var occasions: [PlayedOccasion] = []
+    /// Alarms that are set, and jobs that are submitted, before the handler is launched.
+    public var (pendingAlarms, pendingTasks): ([String], [String]) = ([], [])
+    /// With which code all orders of a verb are refused, such as `["submit": .tooMany]`. The others are followed.
+    public var orderRefusals: [String: BridgeError.Code] = [:]
     /// An event that was refused so often comes no more. It and its device's later events are then among
     /// ``HandlerAnswers/unanswered``.
     public var mostAttempts = 5
 
     let start: WallTime
-    let operations: [TraceOperation]
+    let events: [RecordedEvent]
     let devices: [PlayedDevice]
 
     /// Reads a trace and the profiles of its devices.
@@ -61,6 +68,16 @@ public struct Recording: Sendable {
     /// - Throws: a sentence that names the line which is wrong.
     public init(text: String) throws(Fault) { try self.init(Array(text.utf8), named: "the text", []) }
 
+    /// Plays alarms, polls and jobs to a handler that has no devices.
+    /// - Parameter start: what the wall clock shows at the beginning.
+    public init(
+        occasions: [PlayedOccasion], start: Timestamp = Timestamp(microsecondsSince1970: 1_795_246_966_000_000)
+    ) {
+        self.start = WallTime(microseconds: start.microsecondsSince1970)
+        (events, devices) = ([], [])
+        self.occasions = occasions
+    }
+
     private init(_ text: [UInt8], named name: String, _ sources: [ProfileLibrary.Source]) throws(Fault) {
         let (library, errors) = ProfileLibrary.load(sources)
         if let error = errors.first { throw Fault(description: "A profile cannot be used: \(error). Fix the file.") }
@@ -69,9 +86,13 @@ public struct Recording: Sendable {
             let header = try reader.header()
             start = header.start
             devices = header.devices.map { PlayedDevice($0, library) }
-            var operations: [TraceOperation] = []
-            while let operation = try reader.next() { operations.append(operation) }
-            self.operations = operations
+            var clock = TraceClock(start: header.start)
+            var events: [RecordedEvent] = []
+            while let operation = try reader.next() {
+                if let event = RecordedEvent(operation, clock) { events.append(event) }
+                clock.follow(operation)
+            }
+            self.events = events
         } catch {
             throw Fault(description: "The trace \(name) cannot be played: \(error). Fix that line, or record it again.")
         }
@@ -83,6 +104,25 @@ public struct Recording: Sendable {
         } catch {
             throw Fault(description: "The file \(path) cannot be read: \(error.reason). Name one that is there.")
         }
+    }
+}
+
+/// What a device did, and when.
+struct RecordedEvent: Sendable {
+    let device: Int
+    let kind: DeviceEvent.Kind
+    /// Since the start of the recording, with what the machine slept.
+    let elapsed: TimeSpan
+    let wall: WallTime
+
+    init(device: Int, kind: DeviceEvent.Kind, elapsed: TimeSpan, wall: WallTime) {
+        (self.device, self.kind, self.elapsed, self.wall) = (device, kind, elapsed, wall)
+    }
+
+    init?(_ operation: TraceOperation, _ clock: TraceClock) {
+        guard case .device(let device, let kind) = operation.subject else { return nil }
+        (self.device, self.kind) = (device, kind)
+        (elapsed, wall) = (clock.elapsed(at: operation.offset), clock.wall(at: operation.offset))
     }
 }
 
@@ -142,7 +182,8 @@ extension Recording {
         }
     }
 
-    /// Until the handler waits for the next event.
+    /// Until the handler waits for the next event, and its closures have returned. What is to be told that its time ends is
+    /// given time to begin, and no more.
     @MainActor
     private func exchange(_ session: BackgroundSession, _ daemon: inout PlayedDaemon, _ progress: Progress) async {
         var looks = 0
@@ -152,6 +193,14 @@ extension Recording {
             looks += 1
             if looks > 100 { try? await Task.sleep(for: .milliseconds(1)) }
             exchange(session, &daemon)
-        } while !session.isWaitingForEvents && !progress.isFinished
+        } while !isIdle(session, daemon, progress, after: looks)
+    }
+
+    @MainActor
+    private func isIdle(
+        _ session: BackgroundSession, _ daemon: PlayedDaemon, _ progress: Progress, after looks: Int
+    ) -> Bool {
+        if daemon.expiresNext { return looks >= 20 }
+        return !session.isPerforming && (session.isWaitingForEvents || progress.isFinished)
     }
 }

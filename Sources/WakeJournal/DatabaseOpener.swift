@@ -108,7 +108,9 @@ enum DatabaseOpener {
 /// Rows of a damaged file, from both ends until SQLite can read no further.
 enum Salvage {
     /// Each is ordered by its first column, because a damaged file may have renamed it.
-    private static let tables = ["facts", "devices", "handlers", "attempts", "owed", "dead_letters", "events"]
+    private static let tables = [
+        "facts", "devices", "handlers", "attempts", "owed", "dead_letters", "agenda", "events",
+    ]
 
     /// How many events and progress records were copied. Rows whose check fails are left out when the new file is read.
     static func copy(from damaged: String, to fresh: Database) -> Int {

@@ -13,6 +13,7 @@ import WakeModel
 /// | 7 gap | flags u8 (1 count, 2 first, 4 last), count, first, last, from, to: u64 each, cause in UTF-8 |
 /// | 8 attention | length u8, kind in UTF-8, detail in UTF-8 |
 /// | 10 fragment, 11 stream | length u8, name in UTF-8, bytes |
+/// | 12 occasion | class u8 (0 data, 1 content, 2 work), longest time of work in ns i64, length u8, name in UTF-8, JSON |
 ///
 /// A row whose number is not above 0 is a ``ProgressRecord``, of kind 0. So it shares the page, and the cost, of the events
 /// that are written with it.
@@ -137,6 +138,7 @@ extension DeviceEvent.Kind {
         case .attention: 8
         case .data(.fragment, _): 10
         case .data(.stream(let name), _): Self.streamCode(name)
+        case .occasion: 12
         }
     }
 
@@ -177,8 +179,23 @@ extension DeviceEvent.Kind {
         case 11:
             let name = try reader.word()
             self = .data(.stream(name), reader.rest)
+        case 12: self = .occasion(try Occasion(&reader))
         default: throw MalformedRecord()
         }
+    }
+}
+
+extension Occasion {
+    fileprivate init(_ reader: inout ByteReader) throws(MalformedRecord) {
+        let (code, longest): (UInt8, Int64) = (try reader.integer(), try reader.integer())
+        let budgetClass: BudgetClass
+        switch code {
+        case 0: budgetClass = .data
+        case 1: budgetClass = .content
+        case 2: budgetClass = .work(longest: TimeSpan(nanoseconds: longest))
+        default: throw MalformedRecord()
+        }
+        self.init(name: try reader.word(), budgetClass: budgetClass, payload: reader.rest)
     }
 }
 
@@ -224,7 +241,21 @@ extension [UInt8] {
         case .attention(let attention, let detail):
             appendWord(attention.rawValue)
             append(contentsOf: detail.utf8)
+        case .occasion(let occasion): appendOccasion(occasion)
         }
+    }
+
+    private mutating func appendOccasion(_ occasion: Occasion) {
+        let (code, longest): (UInt8, TimeSpan) =
+            switch occasion.budgetClass {
+            case .data: (0, .zero)
+            case .content: (1, .zero)
+            case .work(let longest): (2, longest)
+            }
+        append(code)
+        appendLittleEndian(longest.nanoseconds)
+        appendWord(occasion.name)
+        append(contentsOf: occasion.payload)
     }
 
     private mutating func appendWord(_ word: String) {

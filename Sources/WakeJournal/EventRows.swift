@@ -20,6 +20,8 @@ extension EventStore {
         case .addDeadLetter(let letter): try write(letter, to: database)
         case .removeDeadLetter(let seq, let handler):
             try run(.removeDeadLetter, [seq.stored, handler.stored], in: database)
+        case .setEntry(let entry): try write(entry, to: database)
+        case .removeEntry(let key): try remove(key, from: database)
         }
     }
 

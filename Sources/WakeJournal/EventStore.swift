@@ -15,6 +15,8 @@ enum JournalOp {
     case clearIdentities
     case addDeadLetter(DeadLetter)
     case removeDeadLetter(Sequence, HandlerID)
+    case setEntry(StoredEntry)
+    case removeEntry(StoredEntry.Key)
 }
 
 struct OpenTurn {
@@ -112,12 +114,18 @@ final class EventStore {
     /// Why ``each(_:_:)`` may have missed rows.
     var readFailure: SQLiteFailure?
 
-    init(_ which: Durability, path: String, logCapacity: Int = 0) throws(JournalError) {
+    /// - Parameters:
+    ///   - file: nil for a database in memory alone.
+    ///   - memory: has that of an earlier journal, and keeps this one.
+    init(
+        _ which: Durability, path file: String?, logCapacity: Int = 0, memory: JournalMemory? = nil
+    ) throws(JournalError) {
         self.which = which
-        self.path = path
-        self.logCapacity = path == ":memory:" ? 0 : logCapacity
-        try open()
+        path = file ?? ":memory:"
+        self.logCapacity = file == nil ? 0 : logCapacity
+        if file == nil, let kept = memory?[which] { database = kept } else { try open() }
         condition.wasThere = database != nil
+        if file == nil { memory?[which] = database }
     }
 
     private var strength: Database.Strength { which == .disk ? .full : .normal }
@@ -198,7 +206,8 @@ final class EventStore {
         case .update(let seq, let event):
             contents.includeReport(of: event)
             cache.recent.update(event, as: seq)
-        case .fact, .device, .handler, .clearIdentities, .addDeadLetter, .removeDeadLetter: break
+        case .fact, .device, .handler, .clearIdentities, .addDeadLetter, .removeDeadLetter, .setEntry, .removeEntry:
+            break
         }
         turn.ops.append(op)
     }
@@ -298,7 +307,8 @@ final class EventStore {
             let count = logged.events.acknowledge(range, by: handler) + unsaved.events.acknowledge(range, by: handler)
             if count > range.upperBound.rawValue - range.lowerBound.rawValue, !contents.mayHaveAttempts { return }
         case .attempts: contents.mayHaveAttempts = true
-        case .fact, .device, .handler, .clearIdentities, .addDeadLetter, .removeDeadLetter: break
+        case .fact, .device, .handler, .clearIdentities, .addDeadLetter, .removeDeadLetter, .setEntry, .removeEntry:
+            break
         }
         if isDegraded { unsaved.add(op) } else { logged.add(op) }
     }

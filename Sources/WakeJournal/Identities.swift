@@ -11,10 +11,20 @@ struct Identities {
     /// False where rows, or the file that held them, were damaged.
     var isComplete = true
 
-    mutating func set(_ id: EventOrigin, _ device: Device) { (devices[id], origins[device.uri]) = (device, id) }
+    /// The highest number of a device so far.
+    private var highest = UInt32(0)
+
+    mutating func set(_ id: EventOrigin, _ device: Device) {
+        (devices[id], origins[device.uri]) = (device, id)
+        highest = max(highest, id.rawValue)
+    }
+    mutating func remove(_ id: EventOrigin) {
+        if let former = devices.removeValue(forKey: id) { origins[former.uri] = nil }
+    }
+
     mutating func set(_ id: HandlerID, _ row: HandlerRow) { (handlers[id], handlerIDs[row.name]) = (row, id) }
 
-    var nextDevice: EventOrigin { EventOrigin(rawValue: max(floor.device, devices.keys.max()?.rawValue ?? 0) + 1) }
+    var nextDevice: EventOrigin { EventOrigin(rawValue: max(floor.device, highest) + 1) }
     var nextHandler: HandlerID { HandlerID(rawValue: max(floor.handler, handlers.keys.max()?.rawValue ?? 0) + 1) }
 
     /// Each number that both know means the same to both.
@@ -41,6 +51,15 @@ extension Journal {
         return id
     }
 
+    /// Drawn once for each journal: the seed of all that is spread.
+    public var seed: UInt64 { UInt64(origin, radix: 16) ?? 0 }
+
+    /// The number is another device's from now on. Nothing may be owed of the one that had it.
+    public func rename(_ id: EventOrigin, to device: Device) {
+        identities.remove(id)
+        store(device, as: id)
+    }
+
     public func device(_ id: EventOrigin) -> Device? { identities.devices[id] }
 
     public func devices() -> [(EventOrigin, Device)] {
@@ -55,6 +74,7 @@ extension Journal {
         return id
     }
 
+    public func knownHandlerID(named name: String) -> HandlerID? { identities.handlerIDs[name] }
     public func handlerName(of id: HandlerID) -> String? { identities.handlers[id]?.name }
     public func checkpoint(of handler: HandlerID) -> String? { identities.handlers[handler]?.checkpoint }
 

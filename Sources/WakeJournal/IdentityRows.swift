@@ -84,7 +84,7 @@ extension EventStore {
         return rows("SELECT \(Query.eventColumns) FROM events WHERE seq<=0") { record.decodeProgress($0) }
     }
 
-    private func rows<Row>(_ sql: String, _ decode: (Statement) -> Row?) -> Rows<Row> {
+    func rows<Row>(_ sql: String, _ decode: (Statement) -> Row?) -> Rows<Row> {
         var found = Rows<Row>()
         each(sql) { if let row = decode($0) { found.sound.append(row) } else { found.damaged += 1 } }
         return found

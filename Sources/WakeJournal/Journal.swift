@@ -18,7 +18,7 @@ public final class Journal {
     private(set) var origin = ""
 
     let settings: JournalSettings
-    let bootID: String
+    public let bootID: String
     let disk: EventStore
     let run: EventStore?
     /// Disk first: see ``commit()``.
@@ -43,13 +43,16 @@ public final class Journal {
     var unreported: [CommitOutcome] = []
 
     /// Never fails for a full disk, a damaged file or a missing directory: the journal degrades, and ``recover(at:recording:)``
-    /// reports it. `bootID` is the kernel's.
-    public init(opening settings: JournalSettings, bootID: String) throws(JournalError) {
+    /// reports it. `bootID` is the kernel's. `memory` is where what has no directory is kept over the journal's end.
+    public init(
+        opening settings: JournalSettings, bootID: String, memory: JournalMemory? = nil
+    ) throws(JournalError) {
         self.settings = settings
         self.bootID = bootID
-        disk = try EventStore(.disk, path: settings.stateDirectory.map { $0 + "/journal.sqlite" } ?? ":memory:")
-        if let directory = settings.runtimeDirectory {
-            let run = try EventStore(.run, path: directory + "/run.sqlite", logCapacity: settings.turnLogBytes)
+        disk = try EventStore(.disk, path: settings.stateDirectory.map { $0 + "/journal.sqlite" }, memory: memory)
+        if settings.runtimeDirectory != nil || memory != nil {
+            let path = settings.runtimeDirectory.map { $0 + "/run.sqlite" }
+            let run = try EventStore(.run, path: path, logCapacity: settings.turnLogBytes, memory: memory)
             (self.run, stores) = (run, [disk, run])
         } else {
             (run, stores) = (nil, [disk])

@@ -58,6 +58,23 @@ public enum StoreHealth: Hashable, Sendable {
     case degraded(String)
 }
 
+/// An entry of the agenda, which alone reads its value.
+public struct StoredEntry: Hashable, Sendable {
+    public struct Key: Hashable, Sendable {
+        public var handler: HandlerID
+        public var source: String
+        public var id: String
+
+        public init(handler: HandlerID, source: String, id: String) {
+            (self.handler, self.source, self.id) = (handler, source, id)
+        }
+    }
+    public var key: Key
+    public var value: [UInt8]
+
+    public init(key: Key, value: [UInt8]) { (self.key, self.value) = (key, value) }
+}
+
 public struct DeadLetter: Hashable, Sendable {
     public var seq: Sequence
     public var handler: HandlerID
@@ -108,6 +125,7 @@ extension RecoveredEvent.Content {
         case .data(let channel, _): self = .data(channel)
         case .gap: self = .gap
         case .attention: self = .attention
+        case .occasion(let occasion): self = .occasion(occasion.budgetClass, occasion.reason)
         }
     }
 }

@@ -104,7 +104,8 @@ struct TurnBuffer {
             bytes.append(5)
             append(Array(name.utf8))
             append(Array(value.utf8))
-        case .device, .handler, .clearIdentities, .addDeadLetter, .removeDeadLetter: return false
+        case .device, .handler, .clearIdentities, .addDeadLetter, .removeDeadLetter, .setEntry, .removeEntry:
+            return false
         }
         return true
     }

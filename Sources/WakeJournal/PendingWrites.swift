@@ -22,7 +22,8 @@ struct PendingWrites {
         case .append(let seq, let event, let handlers): events.append(event, as: seq, for: handlers)
         case .acknowledge(let range, let handler): addAcknowledgement(range, handler)
         case .update(let seq, let event): updates[seq] = event
-        case .attempts, .fact, .device, .handler, .clearIdentities, .addDeadLetter, .removeDeadLetter:
+        case .attempts, .fact, .device, .handler, .clearIdentities, .addDeadLetter, .removeDeadLetter, .setEntry,
+            .removeEntry:
             backlog.append(op)
         }
     }

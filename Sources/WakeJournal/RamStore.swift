@@ -172,6 +172,7 @@ extension DeviceEvent {
         case .data(_, let bytes): bytes.count
         case .disconnected(let reason, _): reason.utf8.count
         case .attention(_, let detail): detail.utf8.count
+        case .occasion(let occasion): occasion.payload.count
         case .connected, .gap: 0
         }
     }

@@ -30,9 +30,14 @@ enum Schema {
         "UPDATE facts SET value=value WHERE name='turns'",
         // Whether a bond proves the device's identity. Events say it in `synced`, which a version that cannot read it calls damaged.
         "ALTER TABLE devices ADD COLUMN bonded INTEGER NOT NULL DEFAULT 0",
+        // What is scheduled. Events of it have a kind that a version without this table calls damaged.
+        """
+        CREATE TABLE agenda(handler INTEGER NOT NULL, source TEXT NOT NULL, id TEXT NOT NULL, value BLOB NOT NULL,
+            crc INTEGER NOT NULL, PRIMARY KEY(handler, source, id)) WITHOUT ROWID
+        """,
     ]
     /// Read at every start, so checked at every start.
-    static let smallTables = ["facts", "devices", "handlers", "attempts"]
+    static let smallTables = ["facts", "devices", "handlers", "attempts", "agenda"]
     /// "WkBr" in the header, for file(1).
     static let application: Int64 = 0x576B_4272
 
@@ -74,6 +79,7 @@ enum Schema {
     /// What the steps make, a line a table: each column with its type, NOT NULL (!), and its place in the key. Constant, because
     /// making the tables in memory took a third of all that a start does with SQLite.
     static let tables = [
+        "agenda handler INTEGER!1 source TEXT!2 id TEXT!3 value BLOB! crc INTEGER!",
         "attempts handler INTEGER!1 seq INTEGER!2 attempts INTEGER! charges INTEGER! crc INTEGER! held INTEGER!",
         "dead_letters seq INTEGER!1 handler INTEGER!2 device INTEGER! kind INTEGER! monotonic INTEGER! "
             + "boottime INTEGER! wall INTEGER! synced INTEGER! crc INTEGER! payload BLOB! reason TEXT! at INTEGER!",
@@ -140,7 +146,8 @@ enum Schema {
 /// Statements that are prepared at first use and kept.
 enum Query: Int, CaseIterable {
     case begin, commit, rollback, append, addOwner, acknowledgeSole, acknowledgeShared, dropOrphans, forgetAttempts
-    case setAttempts, find, fetch, setFact, setDevice, setHandler, addDeadLetter, removeDeadLetter
+    case setAttempts, find, fetch, setFact, setDevice, setHandler, addDeadLetter, removeDeadLetter, setEntry,
+        removeEntry
 
     /// As a row of events is decoded.
     static let eventColumns = "seq,owner,device,kind,monotonic,boottime,wall,synced,crc,payload"
@@ -166,6 +173,8 @@ enum Query: Int, CaseIterable {
         case .setDevice: "INSERT OR REPLACE INTO devices VALUES(?1,?2,?3,nullif(?4,''),?5,?6,?7)"
         case .setHandler: "INSERT OR REPLACE INTO handlers VALUES(?,?,?,?,?)"
         case .addDeadLetter: "INSERT OR REPLACE INTO dead_letters VALUES(?,?,?,?,?,?,?,?,?,?,?,?)"
+        case .setEntry: "INSERT OR REPLACE INTO agenda VALUES(?,?,?,?,?)"
+        case .removeEntry: "DELETE FROM agenda WHERE handler=? AND source=? AND id=?"
         case .removeDeadLetter: "DELETE FROM dead_letters WHERE seq=? AND handler=?"
         }
     }

@@ -23,6 +23,9 @@ public final class RealClock: WakeClock {
         return Stamp(moment: now, wall: SystemClock.wall(), isClockSynchronized: isSynchronized)
     }
 
+    /// The clock was found to be kept: the next stamp says so.
+    public func lookAgain() { nextLook = .zero }
+
     /// Asking the kernel costs a system call, so it is asked once a second until the clock is set, and then never again.
     private func look(at now: Instant) {
         guard !isSynchronized, now >= nextLook else { return }
@@ -31,29 +34,70 @@ public final class RealClock: WakeClock {
     }
 }
 
-/// A clock that stands still until it is moved; all three clocks advance together.
+/// A machine's clocks that stand still until they are moved: by time that passes, by sleeps, by reboots, and by being set.
 public final class VirtualClock: WakeClock {
-    public private(set) var current: Stamp
+    private var moment: Moment
+    /// What the wall clock would have said at `elapsed` zero, as it is set now. Added up in one piece, so that no fraction of a
+    /// microsecond is lost on the way.
+    private var wallAtStart: WallTime
+    /// Since the clock was made, with what the machine slept or was off.
+    public private(set) var elapsed = TimeSpan.zero
+    /// Whether the wall clock is known to be right.
+    public var isSynchronized: Bool
+    private var boots = 1
 
-    public init(startingAt start: Stamp) { current = start }
+    public init(startingAt start: Stamp) {
+        (moment, wallAtStart, isSynchronized) = (start.moment, start.wall, start.isClockSynchronized)
+    }
 
     /// Starts at zero on both clocks of decisions.
     public convenience init(wall: WallTime) {
         self.init(startingAt: Stamp(moment: Moment(monotonic: .zero, boottime: .zero), wall: wall))
     }
 
-    public func now() -> Moment { current.moment }
-    public func stamp() -> Stamp { current }
+    public func now() -> Moment { moment }
+    public func stamp() -> Stamp { Stamp(moment: moment, wall: wall, isClockSynchronized: isSynchronized) }
+    private var wall: WallTime { wallAtStart + elapsed }
+    /// Another one after each reboot, as the kernel's is.
+    public var bootID: String { "virtual-\(boots)" }
 
+    /// The machine runs: all three clocks advance.
     public func advance(by span: TimeSpan) {
-        precondition(span >= .zero, "time does not run backwards")
-        current.moment = current.moment + span
-        current.wall = current.wall + span
+        moment.monotonic = moment.monotonic + span
+        rest(for: span)
     }
 
     /// Moves to `instant` of the monotonic clock; an instant in the past changes nothing.
-    public func advance(to instant: Instant) {
-        guard instant > current.moment.monotonic else { return }
-        advance(by: instant - current.moment.monotonic)
+    public func advance(to instant: Instant) { advance(by: distance(toMonotonic: instant)) }
+
+    /// The machine sleeps: CLOCK_MONOTONIC stands still.
+    public func sleep(for span: TimeSpan) { rest(for: span) }
+
+    /// A person or a time server sets the wall clock, forward or back; no other clock moves.
+    public func setWall(by step: TimeSpan) { wallAtStart = wallAtStart + step }
+
+    /// The machine is off for so long; then both clocks of decisions begin at zero again.
+    public func reboot(after span: TimeSpan) {
+        rest(for: span)
+        moment = Moment(monotonic: .zero, boottime: .zero)
+        boots += 1
+    }
+
+    private func rest(for span: TimeSpan) {
+        precondition(span >= .zero, "time does not run backwards")
+        moment.boottime = moment.boottime + span
+        elapsed = elapsed + span
+    }
+}
+
+// How far the clock must be advanced until something is due; zero for what is due already.
+extension VirtualClock {
+    public func distance(toMonotonic instant: Instant) -> TimeSpan { max(.zero, instant - moment.monotonic) }
+    public func distance(toBoottime instant: Instant) -> TimeSpan { max(.zero, instant - moment.boottime) }
+    /// As the clock is set now.
+    public func distance(toWall time: WallTime) -> TimeSpan {
+        let (microseconds, isFar) = time.microseconds.subtractingReportingOverflow(wallAtStart.microseconds)
+        guard !isFar else { return TimeSpan(nanoseconds: time > wallAtStart ? .max : 0) }
+        return max(.zero, .microseconds(microseconds) - elapsed)
     }
 }

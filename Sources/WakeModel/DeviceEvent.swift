@@ -1,4 +1,4 @@
-// An event of a device: the value that every source makes and that the journal keeps.
+// An event of a device, or of the agenda: the value that every source makes and that the journal keeps.
 
 /// Why a device needs an operator's attention.
 public enum Attention: String, Hashable, Sendable, CaseIterable {
@@ -49,6 +49,8 @@ public struct DeviceEvent: Hashable, Sendable {
         /// Rare and large, so it is stored apart: copies of other events stay small.
         indirect case gap(Gap)
         case attention(Attention, detail: String)
+        /// Of no device: its origin is an entry of the agenda.
+        indirect case occasion(Occasion)
     }
 
     public var origin: EventOrigin
@@ -68,7 +70,7 @@ public struct DeviceEvent: Hashable, Sendable {
     public var isBarrier: Bool {
         switch kind {
         case .connected, .disconnected, .attention: true
-        case .data, .gap: false
+        case .data, .gap, .occasion: false
         }
     }
 }

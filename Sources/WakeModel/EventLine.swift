@@ -92,6 +92,7 @@ public struct EventLine: Sendable {
         case .attention(let kind, let detail):
             writer.field("kind", kind.rawValue)
             if !detail.isEmpty { writer.field("detail", detail) }
+        case .occasion(let occasion): if !occasion.members.isEmpty { writer.fragment(occasion.members) }
         }
         // Inside `data`, because CloudEvents allows no underscore in the name of an attribute of the envelope.
         if !event.stamp.isClockSynchronized { writer.field("clock_synced", false) }
@@ -132,6 +133,7 @@ extension DeviceEvent.Kind {
         case .data: Self.dataWireName
         case .gap: "wakebridge.device.gap"
         case .attention: "wakebridge.device.attention"
+        case .occasion(let occasion): "wakebridge.\(occasion.name)"
         }
     }
 }

@@ -13,6 +13,8 @@ public enum JSONValue: Hashable, Sendable {
     public struct Member: Hashable, Sendable {
         public var name: String
         public var value: JSONValue
+
+        public init(name: String, value: JSONValue) { (self.name, self.value) = (name, value) }
     }
 
     /// Where reading stopped and why, for the end of a sentence: `at byte 17: expected ',' or '}'`.

@@ -11,6 +11,8 @@ public enum Notice: Hashable, Sendable {
     case remaining(TimeSpan, extensionLeft: TimeSpan, reference: Reference?)
     /// The answer to a `write` or `read` that succeeded.
     case reply(Answer, reference: Reference?)
+    /// What became of an order: the members of a JSON object.
+    case scheduled(members: [UInt8], reference: Reference?)
     case error(ProtocolFault)
     /// The process is about to be ended; within `within` it can exit by itself.
     case terminating(reason: String, within: TimeSpan)
@@ -20,6 +22,8 @@ public enum Notice: Hashable, Sendable {
     case time(step: TimeSpan)
     /// A condition of the bridge, such as `adapter-down` or `durability-lost`.
     case bridge(condition: String, detail: String)
+    /// What a gate of the handler waited for went, or came back.
+    case storage(path: String, available: Bool)
 
     /// The result of a request to a device.
     public enum Answer: Hashable, Sendable {
@@ -51,12 +55,13 @@ public enum Notice: Hashable, Sendable {
         case .resumed: "wakebridge.resumed"
         case .expiring: "wakebridge.expiring"
         case .remaining: "wakebridge.remaining"
-        case .reply: "wakebridge.reply"
+        case .reply, .scheduled: "wakebridge.reply"
         case .error: "wakebridge.error"
         case .terminating: "wakebridge.terminating"
         case .memory: "wakebridge.memory"
         case .time: "wakebridge.time"
         case .bridge: "wakebridge.bridge"
+        case .storage: "wakebridge.storage"
         }
     }
 
@@ -79,6 +84,9 @@ public enum Notice: Hashable, Sendable {
         case .reply(let answer, let reference):
             answer.write(into: &writer)
             writer.reference(reference)
+        case .scheduled(let members, let reference):
+            writer.fragment(members)
+            writer.reference(reference)
         case .error(let fault): fault.write(into: &writer)
         case .terminating(let reason, let within):
             writer.field("reason", reason)
@@ -88,6 +96,9 @@ public enum Notice: Hashable, Sendable {
         case .bridge(let condition, let detail):
             writer.field("condition", condition)
             if !detail.isEmpty { writer.field("detail", detail) }
+        case .storage(let path, let available):
+            writer.field("path", path)
+            writer.field("available", available)
         }
     }
 }
@@ -142,6 +153,8 @@ public struct Restoration: Hashable, Sendable {
     public var counters = Counters()
     /// The handler's latest checkpoint; nil where it never wrote one.
     public var checkpoint: String?
+    /// What is scheduled for it, as a JSON array; nil where its manifest schedules nothing.
+    public var pending: [UInt8]?
 
     public init(reason: String) { self.reason = reason }
 
@@ -151,6 +164,10 @@ public struct Restoration: Hashable, Sendable {
         writer.objects("subscriptions", subscriptions) { $1.write(into: &$0) }
         writer.object("counters") { counters.write(into: &$0) }
         if let checkpoint { writer.field("checkpoint", checkpoint) }
+        if let pending {
+            writer.key("pending")
+            writer.fragment(pending)
+        }
     }
 }
 

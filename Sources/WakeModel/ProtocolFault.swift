@@ -29,6 +29,16 @@ public struct ProtocolFault: Error, Hashable, Sendable {
         case deviceFailed = "device-failed"
         /// The handler writes faster than its replies are read.
         case tooFast = "too-fast"
+        /// As many are pending as may be.
+        case tooMany = "too-many"
+        /// The manifest declares no such id.
+        case notRegistered = "not-registered"
+        /// It cannot be had now.
+        case unavailable
+        /// It contradicts something that is there already, or itself.
+        case conflict
+        /// Its time is over.
+        case tooLate = "too-late"
     }
 
     public var code: Code
@@ -166,18 +176,18 @@ extension ProtocolFault {
     static let lineTooLong = ProtocolFault.tooLong(
         "The line", nil, limit: ReplyLine.lengthLimit, advice: "Write one JSON object a line, each ended by a newline.")
 
-    static func malformed(
+    package static func malformed(
         _ sentence: String, advice: String = "Write one JSON object a line, such as {\"ack\":42}."
     ) -> ProtocolFault {
         ProtocolFault(.malformed, sentence, advice: advice)
     }
 
-    static func tooLong(_ what: String, _ count: Int?, limit: Int, advice: String) -> ProtocolFault {
+    package static func tooLong(_ what: String, _ count: Int?, limit: Int, advice: String) -> ProtocolFault {
         let length = count.map { "\($0) bytes long" } ?? "too long"
         return ProtocolFault(.tooLong, "\(what) is \(length); the limit is \(limit) bytes.", advice: advice)
     }
 
-    static func unknownKey(_ name: String, of owner: String, known: [String]) -> ProtocolFault {
+    package static func unknownKey(_ name: String, of owner: String, known: [String]) -> ProtocolFault {
         let shown = JSONValue.string(name).excerpt
         return ProtocolFault(
             .unknownKey, "\(shown) is no key of \(owner)\(nearest(to: name, in: known)).",
@@ -193,7 +203,7 @@ extension JSONValue {
     }
 
     /// The JSON text, cut to fit into a sentence.
-    var excerpt: String {
+    package var excerpt: String {
         let text = text
         return text.utf8.count <= 48 ? text : "\(text.prefix(40))…"
     }
@@ -201,13 +211,13 @@ extension JSONValue {
 
 extension [String] {
     /// `a, b or c`.
-    var listed: String {
+    package var listed: String {
         guard let last, count > 1 else { return first ?? "" }
         return dropLast().joined(separator: ", ") + " or " + last
     }
 }
 
 /// `; the nearest is "ack"`, or nothing where no known word is near.
-func nearest(to word: String, in known: [String]) -> String {
+package func nearest(to word: String, in known: [String]) -> String {
     nearestName(to: word, among: known).map { "; the nearest is \"\($0)\"" } ?? ""
 }

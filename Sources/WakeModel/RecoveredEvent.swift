@@ -6,6 +6,7 @@ public struct RecoveredEvent: Hashable, Sendable {
         case connected, disconnected
         case data(Channel)
         case gap, attention
+        indirect case occasion(BudgetClass, Occasion.Reason?)
     }
     public var sequence: Sequence
     public var origin: EventOrigin

@@ -8,6 +8,12 @@ public enum Reply: Hashable, Sendable {
     case ack(Sequence, result: Result?)
     /// The event cannot be handled now. Nil leaves the wait to the bridge's back-off; otherwise 0 to 86,400 s.
     case nack(Sequence, after: TimeSpan?)
+    /// Of an occasion: it cannot be handled before these conditions are true.
+    case handBack(Sequence, until: [String])
+    /// How far the work of an occasion has come; `total` is for people.
+    case progress(Sequence, done: Int64, total: Int64?)
+    /// For the agenda.
+    case order(HandlerOrder)
     case ready
     /// Opens an extension task; the name is 1 to 128 bytes.
     case begin(String)
@@ -62,6 +68,8 @@ public struct ReplyLine: Hashable, Sendable {
     /// The longest value of a characteristic in bytes (Core Specification, Vol 3, Part F, 3.2.9).
     public static let characteristicLimit = 512
     public static let longestWait = TimeSpan.seconds(86_400)
+    /// The most conditions that a `nack` may wait for.
+    public static let mostConditions = 16
 }
 
 extension ReplyLine {
@@ -78,6 +86,16 @@ extension ReplyLine {
                 writer.key("after_s")
                 writer.number(after.seconds)
             }
+        case .handBack(let sequence, let until):
+            writer.field("nack", sequence.rawValue)
+            writer.field("until", until)
+        case .progress(let sequence, let done, let total):
+            writer.field("progress", sequence.rawValue)
+            writer.field("done", done)
+            if let total { writer.field("total", total) }
+        case .order(let order):
+            writer.key(named: order.verb.rawValue)
+            writer.value(order.value)
         case .ready: writer.field("ready", true)
         case .begin(let name): writer.field("begin", name)
         case .end(let name): writer.field("end", name)

@@ -48,23 +48,35 @@ extension ReplyLine {
 }
 
 extension Reply {
-    private enum Verb: String, CaseIterable { case ack, nack, ready, begin, end, remaining, write, read, checkpoint }
+    private enum Verb: String, CaseIterable {
+        case ack, nack, progress, ready, begin, end, remaining, write, read, checkpoint
+        case alarm, cancel, pending, poll, register, submit
+    }
 
     /// Keys that belong to one verb only.
-    private static let companions: [(key: String, verb: Verb)] = [("result", .ack), ("after_s", .nack)]
+    private static let companions: [(key: String, verb: Verb)] = [
+        ("result", .ack), ("after_s", .nack), ("until", .nack), ("done", .progress), ("total", .progress),
+    ]
 
     fileprivate init(_ members: [JSONValue.Member]) throws(ProtocolFault) {
         let (verb, value) = try Self.verb(of: members)
-        let companion = try Self.companion(of: verb, in: members)
+        let companions = try Self.companions(of: verb, in: members)
         switch verb {
         case .ack:
             self = .ack(
                 try value.sequence(for: "ack"),
-                result: try companion.map { value throws(ProtocolFault) in try Result(value) })
-        case .nack:
-            self = .nack(
-                try value.sequence(for: "nack"),
-                after: try companion.map { value throws(ProtocolFault) in try value.wait() })
+                result: try companions["result"].map { value throws(ProtocolFault) in try Result(value) })
+        case .nack: self = try Self.refusal(of: try value.sequence(for: "nack"), companions)
+        case .progress:
+            self = .progress(
+                try value.sequence(for: "progress"), done: try (companions["done"] ?? .null).count(for: "done"),
+                total: try companions["total"].map { value throws(ProtocolFault) in try value.count(for: "total") })
+        case .alarm: self = .order(HandlerOrder(.alarm, value))
+        case .cancel: self = .order(HandlerOrder(.cancel, value))
+        case .pending: self = .order(HandlerOrder(.pending, value))
+        case .poll: self = .order(HandlerOrder(.poll, value))
+        case .register: self = .order(HandlerOrder(.register, value))
+        case .submit: self = .order(HandlerOrder(.submit, value))
         case .ready:
             try value.requireTrue(for: "ready")
             self = .ready
@@ -102,8 +114,23 @@ extension Reply {
         return found
     }
 
-    private static func companion(of verb: Verb, in members: [JSONValue.Member]) throws(ProtocolFault) -> JSONValue? {
-        var found: JSONValue?
+    private static func refusal(
+        of sequence: Sequence, _ companions: [String: JSONValue]
+    ) throws(ProtocolFault) -> Reply {
+        guard let until = companions["until"] else {
+            return .nack(
+                sequence, after: try companions["after_s"].map { value throws(ProtocolFault) in try value.wait() })
+        }
+        guard companions["after_s"] == nil else {
+            throw .malformed("\"after_s\" and \"until\" stand beside one \"nack\".", advice: "Write one of them.")
+        }
+        return .handBack(sequence, until: try until.conditions())
+    }
+
+    private static func companions(
+        of verb: Verb, in members: [JSONValue.Member]
+    ) throws(ProtocolFault) -> [String: JSONValue] {
+        var found: [String: JSONValue] = [:]
         for (key, owner) in companions {
             guard let member = members.first(where: { $0.name == key }) else { continue }
             guard owner == verb else {
@@ -111,7 +138,7 @@ extension Reply {
                     "\"\(key)\" stands beside \"\(verb.rawValue)\", and goes with \"\(owner.rawValue)\" only.",
                     advice: "Leave it out.")
             }
-            found = member.value
+            found[key] = member.value
         }
         return found
     }
@@ -150,6 +177,26 @@ extension JSONValue {
                 advice: "Leave it out for the bridge's own back-off.")
         }
         return TimeSpan(nanoseconds: Int64((seconds * 1e9).rounded()))
+    }
+
+    fileprivate func count(for key: String) throws(ProtocolFault) -> Int64 {
+        guard let count = integer, count >= 0 else {
+            throw .malformed(
+                "\"\(key)\" takes a whole number from 0; here stands \(excerpt).",
+                advice: "Write {\"progress\":42,\"done\":3,\"total\":10}, where done grows.")
+        }
+        return count
+    }
+
+    /// Their words are the agenda's.
+    fileprivate func conditions() throws(ProtocolFault) -> [String] {
+        let words = array?.compactMap(\.string) ?? []
+        guard !words.isEmpty, words.count == array?.count, words.count <= ReplyLine.mostConditions else {
+            throw .malformed(
+                "\"until\" takes 1 to \(ReplyLine.mostConditions) conditions; here stands \(excerpt).",
+                advice: "Write {\"nack\":42,\"until\":[\"network\"]}.")
+        }
+        return words
     }
 
     fileprivate func requireTrue(for verb: String) throws(ProtocolFault) {

@@ -59,6 +59,11 @@ public struct SourceKind: Sendable {
         "external-accessory", traceWord: "accessory", uriPrefix: "/accessory/", session: .switched,
         streams: ["serial", "input"])
 
+    /// Entries of the agenda, which are no devices.
+    public static let alarm = SourceKind("alarm", uriPrefix: "/alarm/")
+    public static let poll = SourceKind("poll", uriPrefix: "/poll/")
+    public static let job = SourceKind("job", uriPrefix: "/job/")
+
     private static let registry = Mutex<[SourceKind]>([.bluetoothCentral, .externalAccessory])
 
     /// A source of another module makes its kind known, once, before anything is read that names it.

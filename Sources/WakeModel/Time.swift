@@ -81,7 +81,7 @@ public struct Moment: Hashable, Sendable {
     }
 }
 
-/// The wall clock, for display only: microseconds since 1970-01-01T00:00:00Z.
+/// The wall clock, for people and their calendars: microseconds since 1970-01-01T00:00:00Z.
 public struct WallTime: Hashable, Comparable, Sendable {
     public var microseconds: Int64
 
@@ -111,34 +111,29 @@ public struct Stamp: Hashable, Sendable {
 }
 
 extension Int64 {
-    fileprivate func addingSaturating(_ other: Int64) -> Int64 {
+    package func addingSaturating(_ other: Int64) -> Int64 {
         let (sum, overflow) = addingReportingOverflow(other)
         return overflow ? (other < 0 ? .min : .max) : sum
     }
 }
 
-// The written form of wall-clock time, RFC 3339 in UTC with microseconds, both ways.
+// The written form of wall-clock time, RFC 3339: read with any offset, written in UTC with microseconds.
 extension WallTime {
-    /// Reads `2026-11-21T07:42:46.727125Z`; the fraction may have up to nine digits, of which six are kept. Nil for anything else.
+    /// Reads `2026-11-21T07:42:46.727125Z` or `2026-11-21T08:42:46+01:00`; the fraction may have up to nine digits, of
+    /// which six are kept. Nil for anything else, and for a day that its month does not have.
     public init?(rfc3339 text: some StringProtocol) {
         let bytes = Array(text.utf8)
-        guard bytes.count >= 20, bytes.last == UInt8(ascii: "Z"),
+        guard bytes.count >= 20, let offset = secondsEast(of: bytes),
+            let fraction = fractionMicroseconds(bytes[19..<(bytes.count - (bytes.last == UInt8(ascii: "Z") ? 1 : 6))]),
             bytes[4] == UInt8(ascii: "-"), bytes[7] == UInt8(ascii: "-"), bytes[10] == UInt8(ascii: "T"),
             bytes[13] == UInt8(ascii: ":"), bytes[16] == UInt8(ascii: ":"),
             let year = decimal(bytes[0..<4]), let month = decimal(bytes[5..<7]), let day = decimal(bytes[8..<10]),
             let hour = decimal(bytes[11..<13]), let minute = decimal(bytes[14..<16]),
-            let second = decimal(bytes[17..<19]),
-            (1...12).contains(month), (1...31).contains(day), hour < 24, minute < 60, second < 60
+            let second = decimal(bytes[17..<19]), hour < 24, minute < 60, second < 60
         else { return nil }
-        var fraction: Int64 = 0
-        if bytes.count > 20 {
-            guard bytes[19] == UInt8(ascii: "."), (22...30).contains(bytes.count) else { return nil }
-            var digits = Array(bytes[20..<(bytes.count - 1)].prefix(6))
-            guard decimal(bytes[20..<(bytes.count - 1)]) != nil else { return nil }
-            while digits.count < 6 { digits.append(UInt8(ascii: "0")) }
-            fraction = decimal(digits[...]) ?? 0
-        }
-        let seconds = daysSinceEpoch(year: year, month: month, day: day) * 86_400 + hour * 3_600 + minute * 60 + second
+        let days = daysSinceEpoch(year: year, month: month, day: day)
+        guard (1...12).contains(month), civilDate(daysSinceEpoch: days) == (year, month, day) else { return nil }
+        let seconds = days * 86_400 + hour * 3_600 + minute * 60 + second - offset
         self.init(microseconds: seconds * 1_000_000 + fraction)
     }
 
@@ -178,6 +173,26 @@ extension [UInt8] {
     }
 }
 
+/// What `Z`, `+01:00` or `-03:30` at the end says; nil where the text ends otherwise.
+private func secondsEast(of text: [UInt8]) -> Int64? {
+    if text.last == UInt8(ascii: "Z") { return 0 }
+    let offset = text.suffix(6)
+    guard text.count >= 25, let sign = offset.first, offset[offset.startIndex + 3] == UInt8(ascii: ":"),
+        sign == UInt8(ascii: "+") || sign == UInt8(ascii: "-"),
+        let hours = decimal(offset.dropFirst().prefix(2)), let minutes = decimal(offset.suffix(2)), hours < 24,
+        minutes < 60
+    else { return nil }
+    return (sign == UInt8(ascii: "-") ? -1 : 1) * (hours * 3_600 + minutes * 60)
+}
+
+/// Reads `.727125`, or nothing, which is zero.
+private func fractionMicroseconds(_ text: ArraySlice<UInt8>) -> Int64? {
+    if text.isEmpty { return 0 }
+    let digits = text.dropFirst()
+    guard text.first == UInt8(ascii: "."), (1...9).contains(digits.count), decimal(digits) != nil else { return nil }
+    return decimal(digits.prefix(6) + Array(repeating: UInt8(ascii: "0"), count: max(0, 6 - digits.count)))
+}
+
 private func decimal(_ digits: ArraySlice<UInt8>) -> Int64? {
     var value: Int64 = 0
     for digit in digits {
@@ -188,14 +203,14 @@ private func decimal(_ digits: ArraySlice<UInt8>) -> Int64? {
 }
 
 /// Proleptic Gregorian calendar, after Howard Hinnant's "chrono-compatible low-level date algorithms".
-private func daysSinceEpoch(year: Int64, month: Int64, day: Int64) -> Int64 {
+package func daysSinceEpoch(year: Int64, month: Int64, day: Int64) -> Int64 {
     let shifted = month <= 2 ? year - 1 : year
     let (era, yearOfEra) = shifted.dividedFlooring(by: 400)
     let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
     return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
 }
 
-private func civilDate(daysSinceEpoch days: Int64) -> (year: Int64, month: Int64, day: Int64) {
+package func civilDate(daysSinceEpoch days: Int64) -> (year: Int64, month: Int64, day: Int64) {
     let (era, dayOfEra) = (days + 719_468).dividedFlooring(by: 146_097)
     let yearOfEra = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
     let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
@@ -206,7 +221,7 @@ private func civilDate(daysSinceEpoch days: Int64) -> (year: Int64, month: Int64
 }
 
 extension Int64 {
-    fileprivate func dividedFlooring(by divisor: Int64) -> (quotient: Int64, remainder: Int64) {
+    package func dividedFlooring(by divisor: Int64) -> (quotient: Int64, remainder: Int64) {
         let quotient = self >= 0 ? self / divisor : (self - divisor + 1) / divisor
         return (quotient, self - quotient * divisor)
     }

@@ -55,7 +55,7 @@ public struct ConfigurationObject {
         self.members = members
         places = members.count > 16 ? Dictionary(uniqueKeysWithValues: zip(members.map(\.name), members.indices)) : [:]
         if let keys { refuseUnknown(keys) }
-        for key in required where !has(key) { add("\(self.path(of: key)) is missing", at: key) }
+        require(required)
     }
 
     private func refuseUnknown(_ known: [String]) {
@@ -71,12 +71,26 @@ public struct ConfigurationObject {
     public var path: String { place.description }
     public func path(of key: String) -> String { place.member(key).description }
 
+    /// The value of `key` as a reader of lines on descriptor 3 takes it, whose fault is reported here.
+    public func convert<Value>(_ key: String, _ read: (JSONValue) throws(ProtocolFault) -> Value) -> Value? {
+        guard let value = value(key) else { return nil }
+        do throws(ProtocolFault) { return try read(value) } catch {
+            add("\(path(of: key)): \(error.description)", at: key)
+            return nil
+        }
+    }
+
     /// In alphabetical order, so that faults are always reported in the same order.
     public var keys: [String] { members.map(\.name).sorted() }
     public func has(_ key: String) -> Bool { value(key) != nil }
 
     func value(_ key: String) -> JSONValue? {
         places.isEmpty ? members.first { $0.name == key }?.value : places[key].map { members[$0].value }
+    }
+
+    /// Reports those that are absent.
+    public func require(_ keys: [String]) {
+        for key in keys where !has(key) { add("\(path(of: key)) is missing", at: key) }
     }
 
     /// Reports that the value of `key` is not the expected one.

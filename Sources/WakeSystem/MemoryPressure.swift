@@ -8,12 +8,8 @@ public enum MemoryPressure {
     public static func trigger(stalledMicroseconds: Int = 150_000, windowMicroseconds: Int = 2_000_000)
         -> FileDescriptor?
     {
-        guard let file = try? File.open("/proc/pressure/memory", for: .readWrite), (try? file.setNonblocking()) != nil
-        else { return nil }
-        // The closing zero is part of the request.
-        let request = Array("some \(stalledMicroseconds) \(windowMicroseconds)\u{0}".utf8)
-        guard case .wrote? = try? file.write(request) else { return nil }
-        return file
+        PressureTrigger.open(
+            "/proc/pressure/memory", stalledMicroseconds: stalledMicroseconds, windowMicroseconds: windowMicroseconds)
     }
 
     /// The machine's memory, and the part that could be allocated without swapping, in bytes.

@@ -14,6 +14,9 @@ public enum SystemClock {
         WallTime(microseconds: clinux_clock_nanoseconds(CLOCK_REALTIME) / 1000)
     }
 
+    /// The same clock as an instant, in nanoseconds since 1970: for timers that wait on it.
+    public static func realtime() -> Instant { Instant(nanoseconds: clinux_clock_nanoseconds(CLOCK_REALTIME)) }
+
     /// Blocks the thread: only for where nothing else is left to do, as at the very end.
     public static func pause(_ span: TimeSpan) { usleep(UInt32(clamping: span.nanoseconds / 1000)) }
 
@@ -24,7 +27,7 @@ public enum SystemClock {
     }
 
     /// Whether the wall clock was set after boot, by time synchronisation or from a battery-backed clock.
-    public static var isSynchronized: Bool { wasSetFromHardware || clinux_clock_is_synchronized() > 0 }
+    public static var isSynchronized: Bool { wasSetFromHardware || ClockDiscipline.isKept }
 
     /// The kernel's name for this boot; empty where /proc is not mounted.
     public static let bootID: String = {
@@ -33,10 +36,8 @@ public enum SystemClock {
     }()
 
     /// Read once: the kernel sets the clock from the hardware while it boots, or never.
-    private static let wasSetFromHardware: Bool = {
-        guard let text = try? File.text(at: "/sys/class/rtc/rtc0/hctosys") else { return false }
-        return text.hasPrefix("1")
-    }()
+    private static let wasSetFromHardware = HardwareClock.didSetWallClock(
+        notBefore: File.modificationTime(of: "/proc/self/exe"))
 }
 
 /// Readable when the wall clock was set.

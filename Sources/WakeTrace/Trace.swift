@@ -1,4 +1,4 @@
-// A trace: the devices that it names, and their events in order.
+// What a trace says before its first operation, the limits of the format, and how its faults are told.
 import WakeModel
 
 /// A device of a trace: enough to match a profile and to make its events.
@@ -43,28 +43,17 @@ public struct TraceDevice: Sendable {
 public struct TraceHeader: Sendable {
     /// The wall clock at offset zero.
     public var start: WallTime
+    /// The machine's time zone at offset zero, such as `Europe/Berlin`; nil where the trace does not say.
+    public var zone: String?
+    /// What everything that is spread over time is drawn from.
+    public var seed: UInt64
     public var devices: [TraceDevice]
 
-    public init(start: WallTime, devices: [TraceDevice]) {
+    public init(start: WallTime, zone: String? = nil, seed: UInt64 = 0, devices: [TraceDevice]) {
         self.start = start
+        self.zone = zone
+        self.seed = seed
         self.devices = devices
-    }
-}
-
-public struct TraceOperation: Hashable, Sendable {
-    /// The line that it was read from; 0 where it was not read from a trace.
-    public var line: Int
-    /// The time since the header's start; never less than that of the operation before it.
-    public var offset: TimeSpan
-    /// The index of its device in the header's list, not the device's number.
-    public var device: Int
-    public var kind: DeviceEvent.Kind
-
-    public init(line: Int = 0, offset: TimeSpan, device: Int, kind: DeviceEvent.Kind) {
-        self.line = line
-        self.offset = offset
-        self.device = device
-        self.kind = kind
     }
 }
 
@@ -73,6 +62,12 @@ public struct TraceError: Error, Hashable, Sendable, CustomStringConvertible {
     public var line: Int
     public var column: Int
     public var reason: String
+
+    package init(line: Int, column: Int, reason: String) {
+        self.line = line
+        self.column = column
+        self.reason = reason
+    }
 
     public var description: String { "line \(line), column \(column): \(reason)" }
 }
@@ -83,6 +78,8 @@ package enum TraceLimit {
     /// The most bytes that the writer puts in one line: their digits and prefix stay below `lineBytes`.
     package static let payloadBytes = 60_000
     static let deviceNumber = 65_535
-    /// Ten years of 365 days, from the first operation to the last.
+    /// Ten years of 365 days, from the first operation to the last, with what the machine sleeps or is off.
     package static let span = TimeSpan.seconds(315_360_000)
+    /// A hundred years: a machine without a battery for its clock wakes up in 1970.
+    static let step = TimeSpan.seconds(3_153_600_000)
 }

@@ -14,7 +14,7 @@ extension TraceLine {
         try expectEnd()
     }
 
-    mutating func clock() throws(TraceError) -> WallTime {
+    mutating func clock() throws(TraceError) -> TraceHeader {
         let word = try token("`clock`")
         guard matches(word, "clock") else {
             throw error(
@@ -24,8 +24,15 @@ extension TraceLine {
         guard let time = WallTime(rfc3339: text(range)) else {
             throw error("`\(text(range))` is no time such as 2026-11-21T07:42:46.727125Z", at: range.lowerBound)
         }
-        try expectEnd()
-        return time
+        var header = TraceHeader(start: time, devices: [])
+        try eachKey(["zone", "seed"]) { (line, key) throws(TraceError) in
+            if key == "zone" {
+                header.zone = try line.zone()
+            } else {
+                header.seed = try line.unsigned("the seed", upTo: .max)
+            }
+        }
+        return header
     }
 
     /// What follows the word `device`.

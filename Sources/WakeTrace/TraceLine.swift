@@ -82,13 +82,31 @@ extension TraceLine {
         return value
     }
 
+    /// The longest span that may stand in a place.
+    enum SpanLimit {
+        case decade, century
+
+        var span: TimeSpan {
+            switch self {
+            case .decade: TraceLimit.span
+            case .century: TraceLimit.step
+            }
+        }
+        var words: String {
+            switch self {
+            case .decade: "ten years"
+            case .century: "a hundred years"
+            }
+        }
+    }
+
     /// Seconds, with up to nine digits after the point.
-    mutating func span(_ wanted: StaticString) throws(TraceError) -> TimeSpan {
+    mutating func span(_ wanted: StaticString, within limit: SpanLimit = .decade) throws(TraceError) -> TimeSpan {
         let first = position
         guard next != UInt8(ascii: "-") else { throw error("\(wanted) is negative; time never runs back") }
         var seconds: Int64 = 0
         while position < end, let digit = decimalDigit(bytes[position]) {
-            guard position - first < 9 else { throw error("\(wanted) is over ten years", at: first) }
+            guard position - first < 10 else { throw error("\(wanted) is over \(limit.words)", at: first) }
             seconds = seconds * 10 + Int64(digit)
             position += 1
         }
@@ -97,8 +115,8 @@ extension TraceLine {
         guard position == end || bytes[position] <= UInt8(ascii: " ") else {
             throw error("\(wanted) must be seconds, such as `0.812`", at: first)
         }
-        let span = TimeSpan(nanoseconds: seconds * 1_000_000_000 + fraction)
-        guard span <= TraceLimit.span else { throw error("\(wanted) is over ten years", at: first) }
+        let span = TimeSpan.seconds(seconds) + TimeSpan(nanoseconds: fraction)
+        guard span <= limit.span else { throw error("\(wanted) is over \(limit.words)", at: first) }
         return span
     }
 
@@ -201,6 +219,10 @@ extension TraceLine {
 
 @inline(__always) func decimalDigit(_ character: UInt8) -> UInt64? {
     character >= UInt8(ascii: "0") && character <= UInt8(ascii: "9") ? UInt64(character - UInt8(ascii: "0")) : nil
+}
+
+@inline(__always) func isLetter(_ character: UInt8) -> Bool {
+    (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(character | 0x20)
 }
 
 @inline(__always) func digitValue(_ character: UInt8) -> UInt8? {

@@ -100,7 +100,7 @@ extension TraceLine {
         return .attention(attention, detail: detail)
     }
 
-    private mutating func word<Word: RawRepresentable & CaseIterable>(
+    mutating func word<Word: RawRepresentable & CaseIterable>(
         _ wanted: StaticString, _ type: Word.Type
     ) throws(TraceError) -> Word where Word.RawValue == String {
         let range = try token(wanted)

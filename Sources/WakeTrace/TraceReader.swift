@@ -10,6 +10,7 @@ public struct TraceReader {
     private var position = 0
     private var line = 0
     private var offset = TimeSpan.zero
+    private var clock: TraceClock?
     private var parsed: TraceHeader?
     /// The place in `header.devices` plus one, by device number. An array, because every line looks here and numbers are small.
     private var places: [Int] = []
@@ -45,7 +46,7 @@ public struct TraceReader {
         let start = try header().start
         if let failure { throw failure }
         do {
-            return try readOperation(start)
+            return try readOperation(clock ?? TraceClock(start: start))
         } catch {
             failure = error
             throw error
@@ -56,7 +57,7 @@ public struct TraceReader {
         guard var version = try nextLine() else { throw truncated("`wakebridge-trace 1`") }
         try version.version()
         guard var clock = try nextLine() else { throw truncated("`clock`") }
-        var header = TraceHeader(start: try clock.clock(), devices: [])
+        var header = try clock.clock()
         while var current = try nextLine() {
             let word = try current.token("a line")
             guard current.matches(word, "device") else {
@@ -76,7 +77,7 @@ public struct TraceReader {
         throw truncated("`end`")
     }
 
-    private mutating func readOperation(_ start: WallTime) throws(TraceError) -> TraceOperation? {
+    private mutating func readOperation(_ now: TraceClock) throws(TraceError) -> TraceOperation? {
         if isEnded { return nil }
         guard var current = try heldLine() else { throw truncated("`end`") }
         current.skipSpaces()
@@ -84,10 +85,15 @@ public struct TraceReader {
         current.position += 1
         let place = current.position - 1
         offset = offset + (try current.span("the time"))
-        guard offset <= TraceLimit.span else { throw current.error("the trace is over ten years long", at: place) }
-        let device = try device(&current)
-        let kind = try current.kind(now: start + offset)
-        return TraceOperation(line: current.number, offset: offset, device: device, kind: kind)
+        let subject = try subject(&current, at: now.wall(at: offset))
+        let operation = TraceOperation(line: current.number, offset: offset, subject: subject)
+        var clock = now
+        clock.follow(operation)
+        guard clock.elapsed(at: offset) <= TraceLimit.span else {
+            throw current.error("the trace is over ten years long", at: place)
+        }
+        self.clock = clock
+        return operation
     }
 
     private mutating func heldLine() throws(TraceError) -> TraceLine? {
@@ -96,8 +102,24 @@ public struct TraceReader {
         return held
     }
 
-    private func device(_ current: inout TraceLine) throws(TraceError) -> Int {
+    /// A device's number, `machine`, or `handler` and its name; then what it does.
+    private func subject(
+        _ current: inout TraceLine, at wall: WallTime
+    ) throws(TraceError) -> TraceOperation.Subject {
         current.skipSpaces()
+        guard let first = current.next, isLetter(first) else {
+            let device = try device(&current)
+            return .device(device, try current.kind(now: wall))
+        }
+        if let deed = try current.deed() { return deed }
+        let word = try current.token("a device number, `machine` or `handler`")
+        let name = current.text(word)
+        throw current.error(
+            "`\(name)` does nothing in a trace; a device number, `machine` or `handler` stands here"
+                + advice(on: name, among: ["machine", "handler"]), at: word.lowerBound)
+    }
+
+    private func device(_ current: inout TraceLine) throws(TraceError) -> Int {
         let place = current.position
         let number = Int(try current.unsigned("the device number", upTo: UInt64(TraceLimit.deviceNumber)))
         guard number < places.count, places[number] > 0 else {

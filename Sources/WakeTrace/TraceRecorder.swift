@@ -3,71 +3,107 @@ import WakeModel
 
 /// Returns the bytes to append to the trace: the header, then what each line adds, then the end.
 public struct TraceRecorder: Sendable {
+    public enum Subject: Hashable, Sendable {
+        case devices
+        /// Also what the machine and handlers do, as `GET /v1/day` streams it.
+        case day
+    }
+
     public struct Counts: Hashable, Sendable {
         public var values = 0
         public var connects = 0
         public var disconnects = 0
         /// Gaps and attentions, which the trace holds as comments.
         public var remarks = 0
+        /// What the machine and handlers did.
+        public var deeds = 0
     }
 
     public private(set) var counts = Counts()
     /// Why the stream ended early; the trace holds nothing of what came after.
     public private(set) var cutShort: String?
-    private let header: TraceHeader
+    private let subject: Subject
+    private var header: TraceHeader
     private var writer: TraceWriter
+    /// The header stands in the trace; that of a day is known only when its stream begins.
+    public private(set) var hasBegun = false
+    /// Links that are up from the start stand in the trace.
+    private var hasLinks = false
     private var isUp: [Bool]
     /// By their source in event lines.
     private var places: [String: Int] = [:]
     private var offset = TimeSpan.zero
     private var latest: WallTime?
+    private var isSynchronized = true
 
     /// A larger difference means that the event's time is not the time at which its line came.
     private static let patience: Int64 = 5_000_000
 
     /// `isUp` says, for each device, whether its link is already up: then the trace begins with its connect.
-    public init(_ devices: [TraceDevice], isUp: [Bool], start: WallTime) {
+    public init(_ devices: [TraceDevice], isUp: [Bool], start: WallTime, of subject: Subject = .devices) {
+        self.subject = subject
         header = TraceHeader(start: start, devices: devices)
         writer = TraceWriter(header: header)
         self.isUp = devices.indices.map { $0 < isUp.count && isUp[$0] }
         for (place, device) in devices.enumerated() { places[device.uri] = place }
     }
 
+    /// Nothing for a day, whose stream begins with what its header needs.
     public mutating func begin() -> [UInt8] {
+        guard subject == .devices else { return [] }
+        return start()
+    }
+
+    private mutating func start() -> [UInt8] {
+        hasBegun = true
         var bytes: [UInt8] = []
         writer.writeHeader(to: &bytes)
-        for place in isUp.indices where isUp[place] { add(.connected(folded: 0), of: place, to: &bytes) }
+        if subject == .devices { addLinks(to: &bytes) }
         return bytes
     }
 
-    public func end() -> [UInt8] {
-        var bytes: [UInt8] = []
+    /// - Parameter now: a day lasts until then, whenever its last line came.
+    public mutating func end(at now: WallTime) -> [UInt8] {
+        var bytes = hasBegun ? [] : start()
+        addLinks(to: &bytes)
+        if subject == .day, latest != nil { bytes += recordLength(until: now) }
         writer.writeEnd(to: &bytes)
         return bytes
     }
 
-    /// Returns nothing for a line that is no event of a recorded device. `now` is when it came.
+    /// Returns nothing for a line that is neither an event of a recorded device nor a part of the day. `now` is when it came.
     public mutating func record(_ line: some Collection<UInt8>, at now: WallTime) -> [UInt8] {
-        var bytes: [UInt8] = []
-        guard let event = try? JSONValue(parsing: line) else { return bytes }
-        if let gap = event["gap"] {
-            let sentence = gap["message"]?.string ?? "the stream of events was cut"
-            cutShort = sentence
-            writer.writeComment("lost: \(sentence)", to: &bytes)
-            return bytes
+        guard let event = try? JSONValue(parsing: line) else { return [] }
+        if let gap = event["gap"] { return cut(gap) }
+        guard let time = event["time"]?.string, let wall = WallTime(rfc3339: time) else { return [] }
+        if let day = event["day"] { return greet(day, wall, now) }
+        if let deed = event["deed"]?.string { return record(deed, wall, now) }
+        guard let place = event["source"]?.string.flatMap({ places[$0] }), let type = event["type"]?.string else {
+            return []
         }
-        guard let place = event["source"]?.string.flatMap({ places[$0] }), let time = event["time"]?.string,
-            let wall = WallTime(rfc3339: time), let type = event["type"]?.string
-        else { return bytes }
         advance(to: wall, at: now)
+        var bytes: [UInt8] = []
+        addLinks(to: &bytes)
         let data = event["data"] ?? .null
         if let kind = Self.kind(type, data) {
             add(kind, of: place, to: &bytes)
         } else if let remark = Self.remark(type, data) {
-            counts.remarks += 1
-            writer.writeComment("\(time) \(event["subject"]?.string ?? "") \(remark)", to: &bytes)
+            add("\(time) \(event["subject"]?.string ?? "") \(remark)", to: &bytes)
         }
         return bytes
+    }
+
+    private mutating func cut(_ gap: JSONValue) -> [UInt8] {
+        let sentence = gap["message"]?.string ?? "the stream of events was cut"
+        cutShort = sentence
+        var bytes: [UInt8] = []
+        writer.writeComment("lost: \(sentence)", to: &bytes)
+        return bytes
+    }
+
+    private mutating func add(_ remark: String, to bytes: inout [UInt8]) {
+        counts.remarks += 1
+        writer.writeComment(remark, to: &bytes)
     }
 
     /// The first event has the time at which it came; each later one follows by the difference of the events' times.
@@ -86,6 +122,13 @@ public struct TraceRecorder: Sendable {
         offset = offset + step
     }
 
+    /// Manifests stand before them: what a device does is nothing to a handler that is not there yet.
+    private mutating func addLinks(to bytes: inout [UInt8]) {
+        guard !hasLinks else { return }
+        hasLinks = true
+        for place in isUp.indices where isUp[place] { add(.connected(folded: 0), of: place, to: &bytes) }
+    }
+
     private mutating func add(_ kind: DeviceEvent.Kind, of place: Int, to bytes: inout [UInt8]) {
         switch kind {
         case .connected:
@@ -99,11 +142,71 @@ public struct TraceRecorder: Sendable {
             // The link came up between the question whether it is up and the first line of the stream.
             if !isUp[place] { add(.connected(folded: 0), of: place, to: &bytes) }
             counts.values += 1
-        case .gap, .attention: return
+        case .gap, .attention, .occasion: return
         }
         writer.write(TraceOperation(offset: offset, device: place, kind: kind), to: &bytes)
     }
+}
 
+// What the machine and handlers do.
+extension TraceRecorder {
+    /// The stream begins, or begins again with another life of the daemon.
+    private mutating func greet(_ day: JSONValue, _ wall: WallTime, _ now: WallTime) -> [UInt8] {
+        guard !hasBegun else { return add(.machine(.restart), wall, now) }
+        header.start = wall
+        header.zone = day["zone"]?.string
+        header.seed = day["seed"]?.string.flatMap { UInt64($0) } ?? 0
+        writer = TraceWriter(header: header)
+        latest = wall
+        return start()
+    }
+
+    private mutating func record(_ deed: String, _ wall: WallTime, _ now: WallTime) -> [UInt8] {
+        guard hasBegun, let subject = try? TraceOperation.Subject(deed: deed) else { return [] }
+        guard deed.utf8.count <= TraceLimit.payloadBytes else {
+            var bytes: [UInt8] = []
+            add("\(deed.prefix(60))… is too long for a line of a trace", to: &bytes)
+            return bytes
+        }
+        return add(subject, wall, now)
+    }
+
+    /// Says again what was said of the clock: nothing changes but the time.
+    private mutating func recordLength(until now: WallTime) -> [UInt8] {
+        advance(to: now, at: now)
+        var bytes: [UInt8] = []
+        let subject = TraceOperation.Subject.machine(.synchronized(isSynchronized))
+        writer.write(TraceOperation(offset: offset, subject: subject), to: &bytes)
+        return bytes
+    }
+
+    /// What the wall clock jumped by is no time that passed for those that were awake.
+    private mutating func add(_ subject: TraceOperation.Subject, _ wall: WallTime, _ now: WallTime) -> [UInt8] {
+        advance(to: wall - subject.jump, at: now)
+        latest = wall
+        var bytes: [UInt8] = []
+        if !subject.isManifest { addLinks(to: &bytes) }
+        if case .machine(.synchronized(let isTrue)) = subject { isSynchronized = isTrue }
+        counts.deeds += 1
+        writer.write(TraceOperation(offset: offset, subject: subject), to: &bytes)
+        return bytes
+    }
+}
+
+extension TraceOperation.Subject {
+    fileprivate var isManifest: Bool { if case .handler(_, .manifest) = self { true } else { false } }
+
+    /// By how much the wall clock moves on within it.
+    fileprivate var jump: TimeSpan {
+        switch self {
+        case .machine(.clock(let span)), .machine(.sleep(let span)), .machine(.reboot(let span)): span
+        case .machine, .handler, .device: .zero
+        }
+    }
+}
+
+// Of which event a line tells.
+extension TraceRecorder {
     private static func kind(_ type: String, _ data: JSONValue) -> DeviceEvent.Kind? {
         let folded = UInt32(exactly: data["folded"]?.integer ?? 0) ?? 0
         switch type {

@@ -9,21 +9,28 @@ public struct TraceWriter: Sendable {
     public init(header: TraceHeader) { self.header = header }
 
     public func writeHeader(to bytes: inout [UInt8]) {
-        bytes.append(contentsOf: "wakebridge-trace 1\nclock \(header.start.rfc3339)\n".utf8)
+        bytes.append(contentsOf: "wakebridge-trace 1\nclock \(header.start.rfc3339)".utf8)
+        if let zone = header.zone { bytes.append(contentsOf: " zone=\(zone)".utf8) }
+        if header.seed > 0 { bytes.append(contentsOf: " seed=\(header.seed)".utf8) }
+        bytes.append(UInt8(ascii: "\n"))
         for device in header.devices { write(device, to: &bytes) }
     }
 
     /// An operation earlier than the one before it gets that one's time. Data too long for a line becomes several lines
     /// with one time. An operation of a device that is not in the header is not written.
     public mutating func write(_ operation: TraceOperation, to bytes: inout [UInt8]) {
-        guard header.devices.indices.contains(operation.device) else { return }
-        guard case .data(let channel, let payload) = operation.kind, payload.count > TraceLimit.payloadBytes else {
-            return writeLine(operation, to: &bytes)
-        }
-        for first in stride(from: 0, to: payload.count, by: TraceLimit.payloadBytes) {
-            var part = operation
-            part.kind = .data(channel, Array(payload[first..<min(payload.count, first + TraceLimit.payloadBytes)]))
-            writeLine(part, to: &bytes)
+        switch operation.subject {
+        case .device(let place, let kind):
+            guard header.devices.indices.contains(place) else { return }
+            for part in kind.parts {
+                begin(operation.offset, to: &bytes)
+                bytes.append(contentsOf: " \(header.devices[place].number) ".utf8)
+                write(part, to: &bytes)
+                bytes.append(UInt8(ascii: "\n"))
+            }
+        case .machine, .handler:
+            begin(operation.offset, to: &bytes)
+            bytes.append(contentsOf: " \(operation.subject.deed ?? "")\n".utf8)
         }
     }
 
@@ -36,14 +43,11 @@ public struct TraceWriter: Sendable {
     /// The last line; a trace without it reads as cut.
     public func writeEnd(to bytes: inout [UInt8]) { bytes.append(contentsOf: "end\n".utf8) }
 
-    private mutating func writeLine(_ operation: TraceOperation, to bytes: inout [UInt8]) {
-        let time = max(operation.offset, offset)
+    private mutating func begin(_ wanted: TimeSpan, to bytes: inout [UInt8]) {
+        let time = max(wanted, offset)
         bytes.append(UInt8(ascii: "+"))
         bytes.appendSeconds(time - offset)
         offset = time
-        bytes.append(contentsOf: " \(header.devices[operation.device].number) ".utf8)
-        write(operation.kind, to: &bytes)
-        bytes.append(UInt8(ascii: "\n"))
     }
 
     private func write(_ kind: DeviceEvent.Kind, to bytes: inout [UInt8]) {
@@ -63,6 +67,8 @@ public struct TraceWriter: Sendable {
         case .attention(let attention, let detail):
             bytes.append(contentsOf: "attention \(attention.rawValue) ".utf8)
             bytes.appendQuoted(detail)
+        // Of no device: it follows from what the machine and the handlers did.
+        case .occasion: break
         }
     }
 
@@ -94,6 +100,64 @@ public struct TraceWriter: Sendable {
             bytes.appendQuoted(property.value)
         }
         bytes.append(UInt8(ascii: "\n"))
+    }
+}
+
+// What no device does.
+extension [UInt8] {
+    mutating func append(_ change: MachineOperation) {
+        append(contentsOf: "machine ".utf8)
+        switch change {
+        case .condition(let word, let isTrue):
+            append(contentsOf: "condition ".utf8)
+            appendValue(word)
+            append(contentsOf: isTrue ? " on".utf8 : " off".utf8)
+        case .clock(let step):
+            append(contentsOf: step < .zero ? "clock -".utf8 : "clock +".utf8)
+            appendSeconds(Swift.min(step < .zero ? .zero - step : step, TraceLimit.step))
+        case .synchronized(let isTrue): append(contentsOf: "synchronized \(isTrue ? "on" : "off")".utf8)
+        case .zone(let name): append(contentsOf: "zone \(name)".utf8)
+        case .sleep(let span):
+            append(contentsOf: "sleep ".utf8)
+            appendSeconds(Swift.min(span, TraceLimit.span))
+        case .restart: append(contentsOf: "restart".utf8)
+        case .reboot(let span):
+            append(contentsOf: "reboot ".utf8)
+            appendSeconds(Swift.min(span, TraceLimit.span))
+        }
+    }
+
+    mutating func append(_ deed: HandlerOperation, of name: String) {
+        append(contentsOf: "handler ".utf8)
+        appendValue(name)
+        switch deed {
+        case .manifest(let object): append("manifest", object)
+        case .remove: append(contentsOf: " remove".utf8)
+        case .say(let line): append("say", line)
+        case .attach: append(contentsOf: " attach".utf8)
+        case .detach: append(contentsOf: " detach".utf8)
+        case .stop: append(contentsOf: " stop".utf8)
+        case .start: append(contentsOf: " start".utf8)
+        }
+    }
+
+    private mutating func append(_ word: String, _ object: String) {
+        append(contentsOf: " \(word) ".utf8)
+        append(contentsOf: object.utf8.map { $0 < 0x20 ? UInt8(ascii: " ") : $0 })
+    }
+}
+
+extension DeviceEvent.Kind {
+    /// Data in pieces that fit into a line; anything else as it is.
+    fileprivate var parts: [DeviceEvent.Kind] {
+        // What the agenda raised is raised again in a replay, by what its handlers order.
+        if case .occasion = self { return [] }
+        guard case .data(let channel, let payload) = self, payload.count > TraceLimit.payloadBytes else {
+            return [self]
+        }
+        return stride(from: 0, to: payload.count, by: TraceLimit.payloadBytes).map { first in
+            .data(channel, Array(payload[first..<min(payload.count, first + TraceLimit.payloadBytes)]))
+        }
     }
 }
 

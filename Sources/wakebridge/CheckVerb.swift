@@ -14,8 +14,9 @@ extension Verb {
             synopsis: ["[--trace FILE] [--json] FILE…"],
             detail: """
                 Reads each FILE as the daemon does, and changes nothing. Tells every fault with its line: a wrong key or value,
-                an unknown profile, user or group, and a program that is not there or that its user may not run. A device that
-                is not known is a warning, if the daemon or bluetoothd can be asked. Exit status 1 if there is a fault.
+                an unknown profile, user or group, and a program that is not there or that its user may not run. A path or a
+                time zone that is not there is a warning, and so is a device that is not known, if the daemon or bluetoothd
+                can be asked. Exit status 1 if there is a fault.
 
                 With --trace a profile decodes what the trace recorded: a line for each value, and their sum. A value that
                 does not fit the profile is a fault.
@@ -67,7 +68,7 @@ private struct CheckedFile {
             throw .failure("cannot check \(file): \(error)\(isAbsent ? "; name a file that is there" : "")")
         }
         let names = check.manifest.map(\.namesDevices) == true ? KnownNames.all(words) : nil
-        warnings = names.map(check.warnings) ?? []
+        warnings = (names.map(check.warnings) ?? []) + check.warningsOfPlaces
         guard let trace = words.value("trace") else {
             decoding = nil
             return

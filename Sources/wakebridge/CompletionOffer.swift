@@ -30,7 +30,7 @@ struct CompletionOffer {
         let source = CompletionSource(words: line.daemonWords)
         switch line.wanted(begun) {
         case .options(let flags): candidates = flags.map { Candidate(word: "--" + $0.name, meaning: $0.help) }
-        case .operand(let operand): offer(operand, source)
+        case .operand(let operand): offer(operand, source, after: line.operands.last ?? "")
         case .nothing: break
         }
         candidates = candidates.filter { $0.word.hasPrefix(begun) && Self.isSafe($0.word) }
@@ -41,11 +41,14 @@ struct CompletionOffer {
         !word.hasPrefix(":") && !word.unicodeScalars.contains(where: \.isMisleading)
     }
 
-    private mutating func offer(_ operand: Operand, _ source: CompletionSource) {
+    private mutating func offer(_ operand: Operand, _ source: CompletionSource, after word: String) {
         switch operand {
         case .handler: candidates = source.handlers
         case .device: candidates = source.devices
         case .keptDevice: candidates = source.keptDevices
+        case .job: candidates = source.jobs(of: word)
+        case .alarm: candidates = source.alarms(of: word)
+        case .condition: candidates = source.conditions
         case .profile: candidates = source.profiles
         case .adapter: candidates = source.adapters
         case .file: listing = .files
@@ -57,7 +60,7 @@ struct CompletionOffer {
                 Verb.all.map { Candidate(word: $0.name, meaning: $0.summary) }
                 + [Candidate(word: "help", meaning: "explain a verb")]
         case .word(let choices): candidates = choices.map { Candidate(word: $0.word) }
-        case .several(let operand): offer(operand, source)
+        case .several(let operand): offer(operand, source, after: word)
         case .free: break
         }
     }
@@ -79,7 +82,7 @@ private struct UnfinishedLine {
 
     private var verb: Verb?
     private var isHelp = false
-    private var operands: [String] = []
+    private(set) var operands: [String] = []
     /// The option that the next word is the value of.
     private var open: Flag?
     private var isAfterDashes = false
@@ -135,7 +138,8 @@ private struct UnfinishedLine {
         case .several: return operand
         case .word(let choices):
             return next(in: choices.first { $0.word == word }?.then ?? [], after: words.dropFirst())
-        case .handler, .device, .keptDevice, .profile, .adapter, .file, .directory, .user, .group, .verb, .free:
+        case .handler, .device, .keptDevice, .job, .alarm, .condition, .profile, .adapter, .file, .directory, .user,
+            .group, .verb, .free:
             return next(in: Array(operands.dropFirst()), after: words.dropFirst())
         }
     }
@@ -171,6 +175,21 @@ private struct CompletionSource {
         guard let station = try? BluetoothStation() else { return known }
         let kept = station.client.mirror.peripherals.values.filter(\.isAdopted).map(\.alias)
         return known + Set(kept).subtracting(known.map(\.word)).sorted().map { Candidate(word: $0) }
+    }
+
+    func jobs(of handler: String) -> [Candidate] {
+        answer(Verb.path(ofHandler: handler, "pending")).list("jobs").compactMap(\.string).map { Candidate(word: $0) }
+    }
+
+    func alarms(of handler: String) -> [Candidate] {
+        answer(Verb.path(ofHandler: handler, "pending")).list("pending").filter { $0.text("source") == "alarm" }
+            .compactMap { alarm in alarm["id"]?.string.map { Candidate(word: $0, meaning: alarm.text("state")) } }
+    }
+
+    var conditions: [Candidate] {
+        answer("/v1/conditions").list("conditions").compactMap { condition in
+            condition["word"]?.string.map { Candidate(word: $0) }
+        }
     }
 
     var adapters: [Candidate] {

@@ -26,9 +26,9 @@ func spokenTime(_ text: String, now: WallTime = SystemClock.wall()) -> String {
 }
 
 /// The same to the second, for tables.
-func spokenSecond(_ text: String) -> String {
+func spokenSecond(_ text: String, now: WallTime = SystemClock.wall()) -> String {
     guard WallTime(rfc3339: text) != nil else { return text }
-    return spokenTime(text.prefix(19) + "Z")
+    return spokenTime(text.prefix(19) + "Z", now: now)
 }
 
 /// Date and time of day where this machine is.

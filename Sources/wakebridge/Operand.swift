@@ -7,6 +7,11 @@ indirect enum Operand: Hashable {
     case device
     /// The same, and what bluetoothd keeps.
     case keptDevice
+    /// A job or an alarm of the handler that the word before names.
+    case job
+    case alarm
+    /// A word for something that jobs wait for.
+    case condition
     case profile
     case adapter
     case file

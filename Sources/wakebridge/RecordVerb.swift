@@ -11,6 +11,8 @@ struct RecordOptions: Hashable {
     enum Subject: Hashable {
         /// Devices by alias, source or address, as the daemon receives their events.
         case devices([String])
+        /// The same, and what the machine and its handlers do.
+        case day([String])
         /// All packets of the controllers.
         case air
     }
@@ -26,13 +28,19 @@ extension Verb {
     static var record: Verb {
         Verb(
             name: "record", summary: "write what devices do into a trace, as it happens",
-            synopsis: ["DEVICE ... -o FILE.trace [--for 60s] [--json]", "--air FILE.btsnoop [--for 60s] [--json]"],
+            synopsis: [
+                "DEVICE ... -o FILE.trace [--for 60s] [--json]", "--day [DEVICE ...] -o FILE.trace [--for 1d] [--json]",
+                "--air FILE.btsnoop [--for 60s] [--json]",
+            ],
             detail:
                 "The daemon must run, and know each DEVICE. Ends at Ctrl-C. What was lost and "
-                + "what wants a person stands in the trace as comments. With --air everything that passes between "
+                + "what wants a person stands in the trace as comments. With --day the trace also holds the manifests of "
+                + "all handlers, what they order, and what the machine does, so that it replays by itself. With --air "
+                + "everything that passes between "
                 + "this machine and its Bluetooth controllers is captured; that needs no daemon, but root.",
             flags: [
                 Flag("output", short: "o", value: "FILE", "where the recording goes"),
+                Flag("day", "also what the machine and its handlers do; goes on when the daemon begins anew"),
                 Flag("air", value: "FILE", "capture all of Bluetooth into FILE, as btmon does"),
                 Flag("for", value: "TIME", "end by itself after so long: 60s, 5m"),
                 Flag("json", "print what was recorded as one JSON document"),
@@ -40,7 +48,7 @@ extension Verb {
         ) { words throws(Complaint) in
             let options = try RecordOptions(words)
             switch options.subject {
-            case .devices(let names): return try recordDevices(names, options, words.client)
+            case .devices(let names), .day(let names): return try recordDevices(names, options, words.client)
             case .air: return try recordAir(options)
             }
         }
@@ -51,6 +59,7 @@ extension RecordOptions {
     init(_ words: ParsedWords) throws(Complaint) {
         if let capture = words.value("air") {
             if words.has("output") { throw .usage("--air names its file itself; leave out --output") }
+            if words.has("day") { throw .usage("--air captures packets, and a day has none; leave out --day") }
             if let device = words.operands.first {
                 throw .usage("--air captures everything; leave out '\(device)'")
             }
@@ -60,10 +69,12 @@ extension RecordOptions {
             return
         }
         try words.atMost(.max)
-        guard !words.operands.isEmpty else { throw .usage("a DEVICE must be named") }
+        let isDay = words.has("day")
+        guard !words.operands.isEmpty || isDay else { throw .usage("a DEVICE must be named") }
         guard let output = words.value("output") else { throw .usage("say where the recording goes with -o FILE") }
         self.init(
-            subject: .devices(words.operands), output: output, span: try words.time("for"),
+            subject: isDay ? .day(words.operands) : .devices(words.operands), output: output,
+            span: try words.time("for"),
             printsJSON: words.has("json"))
     }
 }
@@ -81,10 +92,48 @@ func recordDevices(
     let query = chosen.count == 1 ? "?device=" + (chosen[0]["source"]?.string ?? "").percentEncoded : ""
     let ending = try recording.followed {
         () throws(Complaint) in
-        try client.follow(.get, "/v1/events\(query)", pace: recording.pace) { recording.record($0) }
+        switch options.subject {
+        case .day: try client.followDay(recording)
+        case .devices, .air:
+            try client.follow(.get, "/v1/events\(query)", pace: recording.pace) { recording.record($0) }
+        }
     }
     try recording.finish()
     return try Verb.finish(ending, "the daemon ended the stream of events; what came before is in \(options.output)")
+}
+
+extension ControlClient {
+    /// How long a daemon that has ended may take to begin anew.
+    private static let patience = TimeSpan.seconds(30)
+
+    /// A day does not end with the daemon, which may have been updated.
+    fileprivate func followDay(_ recording: Recording) throws(Complaint) -> Ending {
+        while true {
+            do {
+                let ending = try follow(.get, "/v1/day", pace: recording.pace) { recording.record($0) }
+                guard ending == .closed else { return ending }
+            } catch {
+                // It went in the middle of a line.
+                guard recording.hasBegun, case .notRunning = error else { throw error }
+            }
+            guard let ending = awaitDaemon(recording) else { continue }
+            return ending
+        }
+    }
+
+    /// Nil once it answers again.
+    private func awaitDaemon(_ recording: Recording) -> Ending? {
+        let end = SystemClock.monotonic() + Self.patience
+        let interrupt = wake_interrupt_descriptor()
+        defer { if interrupt >= 0 { close(interrupt) } }
+        while SystemClock.monotonic() < end {
+            guard recording.pace() != nil else { return .enough }
+            var wait = pollfd(fd: interrupt, events: Int16(POLLIN), revents: 0)
+            guard poll(&wait, 1, 100) == 0 else { return .interrupted }
+            if (try? ask(.get, "/v1/status", within: .seconds(5))) != nil { return nil }
+        }
+        return .closed
+    }
 }
 
 /// One recording: after every line the file is a trace that only lacks its end.
@@ -97,10 +146,14 @@ private final class Recording {
         count = devices.count
         let declared = devices.enumerated().compactMap { TraceDevice($1, number: $0 + 1) }
         let isUp = devices.map { $0["link"]?.string == "connected" }
-        recorder = TraceRecorder(declared, isUp: isUp, start: SystemClock.wall())
+        let subject: TraceRecorder.Subject = if case .day = options.subject { .day } else { .devices }
+        recorder = TraceRecorder(declared, isUp: isUp, start: SystemClock.wall(), of: subject)
         file = try RecordingFile(options)
         file.write(recorder.begin())
     }
+
+    /// Something was recorded.
+    var hasBegun: Bool { recorder.hasBegun }
 
     func record(_ line: ArraySlice<UInt8>) { file.write(recorder.record(line, at: SystemClock.wall())) }
 
@@ -112,14 +165,14 @@ private final class Recording {
         _ follow: () throws(Complaint) -> ControlClient.Ending
     ) throws(Complaint) -> ControlClient.Ending {
         do { return try follow() } catch {
-            file.write(recorder.end())
+            file.write(recorder.end(at: SystemClock.wall()))
             try file.finish(summary, members)
             throw error
         }
     }
 
     func finish() throws(Complaint) {
-        file.write(recorder.end())
+        file.write(recorder.end(at: SystemClock.wall()))
         try file.finish(summary, members)
         if let reason = recorder.cutShort { throw .failure("the recording is not whole: \(reason)") }
     }
@@ -128,15 +181,16 @@ private final class Recording {
         let counts = recorder.counts
         return [
             ("values", counts.values), ("connects", counts.connects), ("disconnects", counts.disconnects),
-            ("remarks", counts.remarks), ("devices", count),
+            ("remarks", counts.remarks), ("deeds", counts.deeds), ("devices", count),
         ]
     }
 
     private var summary: String {
         let counts = recorder.counts
         let remarks = counts.remarks > 0 ? ", \(counts.remarks.counted("remark"))" : ""
+        let deeds = counts.deeds > 0 ? ", \(counts.deeds.counted("line")) of the machine and handlers" : ""
         return "\(counts.values.counted("value")), \(counts.connects.counted("connect")), "
-            + "\(counts.disconnects.counted("disconnect"))\(remarks) of \(count.counted("device"))"
+            + "\(counts.disconnects.counted("disconnect"))\(remarks) of \(count.counted("device"))\(deeds)"
     }
 }
 

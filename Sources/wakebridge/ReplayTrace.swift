@@ -79,6 +79,21 @@ private func folder(of file: String) throws -> String {
 }
 
 extension HandlerManifest {
+    /// All of a folder. A folder without one would replay nothing.
+    fileprivate static func replayed(_ folder: String, _ profiles: ProfileLibrary) throws -> [HandlerManifest] {
+        var manifests: [HandlerManifest] = []
+        for name in try Directory.names(in: folder) {
+            guard let id = identifier(ofFile: name) else { continue }
+            let file = "\(folder)/\(name)"
+            let text = try File.bytes(at: file, limit: 1 << 20)
+            do throws(ConfigurationErrors) {
+                manifests.append(try HandlerManifest(replaying: id, file: file, text: text, profiles))
+            } catch { throw error.located(in: text) }
+        }
+        guard !manifests.isEmpty else { throw NoManifest(folder: folder) }
+        return manifests
+    }
+
     /// A program on the command line runs in the current directory, so that its path and arguments stay valid.
     fileprivate func running(_ command: [String]) throws -> HandlerManifest {
         var manifest = self
@@ -89,7 +104,9 @@ extension HandlerManifest {
 }
 
 private func playVirtually(_ reader: TraceReader, _ options: ReplayOptions, _ decisions: LineFile?) throws -> Int32 {
-    let replay = try VirtualReplay(reader, profiles: .known())
+    let profiles = ProfileLibrary.known()
+    let manifests = try options.manifests.map { try HandlerManifest.replayed($0, profiles) } ?? []
+    let replay = try VirtualReplay(reader, profiles: profiles, manifests: manifests, jobs: options.work)
     if let decisions { replay.logDecisions { decisions.write($0) } }
     let printer = try LineFile.standardOutput()
     // The part before a broken line is shown too.
@@ -108,6 +125,12 @@ private func playLive(
         if let error = outcome.traceError { Console.say("wakebridge: cannot replay \(trace) further: \(error)") }
         return outcome
     }
+}
+
+private struct NoManifest: Error, CustomStringConvertible {
+    var folder: String
+
+    var description: String { "there is no manifest in \(folder); name a folder such as /etc/wakebridge/handlers.d" }
 }
 
 /// A trace proves no bond, so a handler that requires one would get no event of it.

@@ -1,6 +1,7 @@
 // wakebridge replay: its options; ReplayTrace.swift plays the trace.
 import WakeDaemon
 import WakeEngine
+import WakeModel
 import WakeSources
 import WakeWords
 
@@ -9,6 +10,10 @@ struct ReplayOptions: Hashable {
     var speed = ReplaySpeed.times(1)
     /// The manifest of the handler; nil for the default settings.
     var manifest: String?
+    /// The folder of manifests whose programs are not run.
+    var manifests: String?
+    /// How long the models work at a long job.
+    var work = TimeSpan.zero
     /// The file for the decision log.
     var decisions: String?
     /// A handler's program and its arguments; empty for the model handler, which acknowledges at once.
@@ -24,17 +29,21 @@ extension Verb {
         Verb(
             name: "replay", summary: "play a trace through the whole engine",
             synopsis: [
-                "FILE.trace [--speed 2|max] [--manifest FILE] [--decisions FILE] [--user USER] [--json] [-- HANDLER ARG…]"
+                "FILE.trace [--speed 2|max] [--manifest FILE] [--decisions FILE] [--user USER] [--json] [-- HANDLER ARG…]",
+                "FILE.trace [--handlers DIR] [--work 5m] [--decisions FILE]",
             ],
             detail: """
                 With a HANDLER, it is woken as the daemon would wake it: --speed scales the trace only, timers are real.
                 Without, the clock is virtual, every event is acknowledged at once, and the event lines are printed.
+                Then the handlers are those of the trace, or those whose manifests are in DIR; no program is run.
                 Ends when all is played and settled; exit status 1 if anything was dead-lettered or quarantined.
                 """,
             flags: [
                 Flag(
                     "speed", short: "s", value: "FACTOR", "max, or how many times as fast as recorded; 1 if not given"),
                 Flag("manifest", short: "m", value: "FILE", "a manifest with the handler's settings"),
+                Flag("handlers", value: "DIR", "play to the handlers whose manifests are in DIR, and run no program"),
+                Flag("work", value: "TIME", "how long they work at a long job: 5m; no time at all if not given"),
                 Flag("decisions", short: "d", value: "FILE", "write every decision of the engine to FILE"),
                 userFlag,
                 Flag("json", "print a JSON object a line; event lines are JSON in any case"),
@@ -51,10 +60,15 @@ extension ReplayOptions {
         if words.has("user"), words.trailing == nil, !words.has("manifest") {
             throw .usage("--user goes with a HANDLER or --manifest only")
         }
+        if words.has("handlers") || words.has("work"), words.trailing != nil || words.has("manifest") {
+            throw .usage("--handlers and --work go with no HANDLER and no --manifest: no program is run then")
+        }
         self.init(
             trace: file,
             speed: try words.value("speed").map { text throws(Complaint) in try ReplaySpeed(text) } ?? .times(1),
-            manifest: words.value("manifest"), decisions: words.value("decisions"), handler: words.trailing ?? [],
+            manifest: words.value("manifest"), manifests: words.value("handlers"),
+            work: try words.time("work") ?? .zero,
+            decisions: words.value("decisions"), handler: words.trailing ?? [],
             user: words.value("user"), printsJSON: words.has("json"))
     }
 }

@@ -90,5 +90,5 @@ extension JSONValue {
         }
     }
 
-    private static let secretWords = ["pass", "pwd", "secret", "token", "key", "credential", "auth", "user"]
+    private static let secretWords = ["pass", "pwd", "secret", "token", "key", "credential", "auth", "user", "ntfy"]
 }

@@ -7,24 +7,30 @@ extension Verb {
     static var simulate: Verb {
         Verb(
             name: "simulate",
-            summary: "make a wake, an end or a disconnect happen, want of memory, sleep, heat, battery power",
+            summary: "make a wake, an end or a disconnect happen, want of memory, sleep, heat, battery power, an alarm",
             synopsis: [
                 "[--json] wake|expire|kill HANDLER", "[--json] disconnect DEVICE",
                 "[--json] memory [--level low|critical]", "[--json] sleep|heat|battery on|off",
+                "[--json] alarm|job HANDLER ID", "[--json] poll HANDLER", "[--json] condition WORD on|off|real",
             ],
             detail:
                 "For tests of handlers: what is simulated has the same consequences as the real thing. Sleep, heat "
                 + "and battery power last until they are switched off: \"sleep on\" is the announcement, 4 s ahead, that "
-                + "the machine goes to sleep, and no handler is woken until \"sleep off\".",
+                + "the machine goes to sleep, and no handler is woken until \"sleep off\". An alarm, a job or the poll is "
+                + "raised now, whatever its time. A condition is on or off, whatever is true, until it is real again.",
             flags: [
                 Flag("level", value: "LEVEL", "of memory pressure: low or critical; critical if not given"), jsonFlag,
             ] + daemonFlags,
             operands: [
                 .either(
                     .words("wake", "expire", "kill", then: .handler), .words("disconnect", then: .device),
-                    .words("memory"), .words("sleep", "heat", "battery", then: .words("on", "off")))
+                    .words("memory"), .words("sleep", "heat", "battery", then: .words("on", "off")),
+                    .words("alarm", then: .handler, .alarm), .words("job", then: .handler, .job),
+                    .words("poll", then: .handler), .words("condition", then: .condition, .words("on", "off", "real")))
             ]
         ) { words throws(Complaint) in
+            if let entry = try raised(words) { return try raise(words, entry.entry, of: entry.handler) }
+            if words.operands.first == "condition" { return try play(words) }
             let members = try simulation(words)
             return try order(words, "/v1/simulate", body: object(members)) { _ in
                 "simulated: " + members.map { $0.1.printable }.joined(separator: " ")
@@ -33,12 +39,15 @@ extension Verb {
     }
 
     private static func simulation(_ words: ParsedWords) throws(Complaint) -> [(StaticString, String)] {
-        let known = ["wake", "expire", "memory", "kill", "disconnect", "sleep", "heat", "battery"]
+        let known = [
+            "wake", "expire", "memory", "kill", "disconnect", "sleep", "heat", "battery", "alarm", "job", "poll",
+            "condition",
+        ]
         guard let what = words.operands.first else { throw .usage("say what: \(known.joined(separator: ", "))") }
         guard known.contains(what) else {
             throw .usage("'\(what)' cannot be simulated.\(suggestion(for: what, among: known))")
         }
-        if what != "memory", words.has("level") { throw .usage("--level goes with memory only") }
+        try refuseLevel(words)
         if what == "memory" {
             try words.atMost(1)
             return [("what", what), ("level", try level(words.value("level") ?? "critical"))]
@@ -48,6 +57,42 @@ extension Verb {
             throw .usage("\(what) needs \(operand(of: what))")
         }
         return [("what", what), try member(of: what, words.operands[1])]
+    }
+
+    private static func refuseLevel(_ words: ParsedWords) throws(Complaint) {
+        if words.operands.first != "memory", words.has("level") { throw .usage("--level goes with memory only") }
+    }
+
+    /// Nil for what is no entry of what is scheduled.
+    private static func raised(_ words: ParsedWords) throws(Complaint) -> (entry: RaisedEntry, handler: String)? {
+        guard let what = words.operands.first, ["alarm", "job", "poll"].contains(what) else { return nil }
+        try refuseLevel(words)
+        let count = what == "poll" ? 2 : 3
+        try words.atMost(count)
+        guard words.operands.count > 1 else { throw .usage("\(what) needs a HANDLER") }
+        guard words.operands.count == count else { throw .usage("\(what) needs the ID of one after the HANDLER") }
+        switch what {
+        case "alarm": return (.alarm(words.operands[2]), words.operands[1])
+        case "job": return (.job(words.operands[2]), words.operands[1])
+        default: return (.poll, words.operands[1])
+        }
+    }
+
+    private static func play(_ words: ParsedWords) throws(Complaint) -> Int32 {
+        try refuseLevel(words)
+        try words.atMost(3)
+        guard words.operands.count > 1 else { throw .usage("condition needs a WORD such as power or mount:/data") }
+        let word = words.operands[1]
+        guard words.operands.count == 3, ["on", "off", "real"].contains(words.operands[2]) else {
+            throw .usage("condition \(word.printable) needs on, off or real")
+        }
+        let value = words.operands[2]
+        let path = "/v1/conditions/\(word.percentEncoded)"
+        return try order(words, path, body: object([("value", value)])) { _ in
+            let end = "'wakebridge simulate condition \(word.printable) real' ends that"
+            return value == "real"
+                ? "\(word.printable) is what it is" : "\(word.printable) is \(value), whatever is true; \(end)"
+        }
     }
 
     private static func operand(of what: String) -> String {

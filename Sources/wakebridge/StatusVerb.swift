@@ -1,5 +1,6 @@
 // wakebridge status: the bridge, its handlers and its devices, and why each handler is or is not awake.
 import WakeModel
+import WakeSystem
 import WakeWords
 
 extension Verb {
@@ -61,7 +62,9 @@ struct HandlerTable {
 
     var text: String {
         if handlers.isEmpty { return "no handlers: put a manifest into handlers.d, and it is picked up\n" }
-        let head = ["HANDLER", "STATE", "PID", "QUEUED", "OPEN", "STRIKES", "WAKES", "USEFUL", "EVENTS", "AWAKE"]
+        let head = [
+            "HANDLER", "STATE", "PID", "QUEUED", "OPEN", "STRIKES", "WAKES", "USEFUL", "EVENTS", "AWAKE", "SCHEDULED",
+        ]
         return Table(rows: [head] + handlers.map(row), numeric: [2, 3, 4, 5, 6, 7, 8, 9]).text
     }
 
@@ -76,7 +79,16 @@ struct HandlerTable {
         let useful = WorkText(work: handler["work"] ?? .null).usefulShare
         let awake = TimeSpan.milliseconds(handler.count("awake_ms")).spoken
         return [handler.text("id"), handler.text("state"), process] + numbers
-            + [useful, String(handler.count("events")), awake]
+            + [useful, String(handler.count("events")), awake, scheduled(handler)]
+    }
+
+    /// How many entries, and when the next comes due.
+    private func scheduled(_ handler: JSONValue) -> String {
+        let scheduled = handler["scheduled"] ?? .null
+        let count = scheduled.count("count")
+        guard count > 0 else { return "-" }
+        let next = scheduled["next"]?.string.flatMap { WallTime(rfc3339: $0) }
+        return "\(count)" + (next.map { ", next \(spokenMoment($0, now: SystemClock.wall()))" } ?? "")
     }
 
     private func reason(for handler: JSONValue) -> String {

@@ -41,7 +41,9 @@ struct EventText {
             return String(decoding: line, as: UTF8.self).printable + "\n"
         }
         if let gap = event["gap"] { return Console.styled("lost: \(gap.text("message"))", .red) + "\n" }
-        let kind = event.text("type").split(separator: ".").last.map(String.init) ?? "event"
+        let parts = event.text("type").split(separator: ".").map(String.init)
+        let isOfDevice = parts.count > 1 && parts[1] == "device"
+        let kind = (isOfDevice ? parts.last : parts.dropFirst().joined(separator: ".")) ?? "event"
         let time = Console.styled(spokenTime(event.text("time")), .dim)
         let words = [time, event.text("subject"), coloured(kind), summary(event["data"] ?? .null)]
         return words.filter { !$0.isEmpty }.joined(separator: "  ") + "\n"

@@ -1,5 +1,6 @@
-// wakebridge why: one sentence on why a handler is, or is not, awake, and the wakes that did not happen.
+// wakebridge why: one sentence on why a handler is, or is not, awake, what is scheduled, and the wakes that did not happen.
 import WakeModel
+import WakeSystem
 import WakeWords
 
 extension Verb {
@@ -8,8 +9,8 @@ extension Verb {
             name: "why", summary: "why a handler is or is not awake, and every wake that did not happen",
             synopsis: ["[--json] HANDLER"],
             detail:
-                "Answers in a sentence what the handler waits for, tells what it made of its wakes and what they cost, "
-                + "and lists the latest wakes that did not happen.",
+                "Answers in a sentence what the handler waits for, tells what each of its alarms, jobs and polls waits "
+                + "for, what it made of its wakes and what they cost, and lists the latest wakes that did not happen.",
             flags: [jsonFlag] + daemonFlags, operands: [.handler]
         ) { words throws(Complaint) in
             let id = try words.only("HANDLER")
@@ -18,8 +19,20 @@ extension Verb {
                 let work = WorkText(work: answer["work"] ?? .null).lines
                 let status = answer.text("status")
                 let said = status.isEmpty ? "" : "it says: \(status)\n"
-                return "\(answer.text("why"))\n" + said + work + Table(rows: missed).text
+                let schedule = ScheduleText(answer.list("scheduled"), now: SystemClock.wall()).sentences
+                let reasons = Table(rows: missed).text
+                return "\(answer.text("why"))\n" + said + gates(answer) + schedule + work + reasons
             }
         }
+    }
+
+    /// A line on closed gates; nothing where they are open.
+    private static func gates(_ answer: JSONValue) -> String {
+        let now = SystemClock.wall()
+        let waits = answer.list("gates").map { wait in
+            let since = wait["since"]?.string.flatMap { WallTime(rfc3339: $0) }.map { spokenMoment($0, now: now) }
+            return wait.text("for") + (since.map { " since \($0)" } ?? "")
+        }
+        return waits.isEmpty ? "" : "  its gates wait for \(waits.joined(separator: " and "))\n"
     }
 }

@@ -6,6 +6,7 @@ import WakeSystem
 private let layers: [(module: String, imports: Set<String>)] = [
     ("WakeModel", ["Synchronization"]),
     ("WakeCore", ["WakeModel"]),
+    ("WakeAgenda", ["WakeModel"]),
     ("WakeProfiles", ["WakeModel"]),
     ("WakeTrace", ["WakeModel"]),
     ("WakeHCI", ["WakeModel"]),
@@ -27,15 +28,15 @@ private let layers: [(module: String, imports: Set<String>)] = [
     (
         "WakeEngine",
         [
-            "WakeModel", "WakeCore", "WakeProfiles", "WakeTrace", "WakeJournal", "WakeSystem", "WakeLoop",
+            "WakeModel", "WakeCore", "WakeAgenda", "WakeProfiles", "WakeTrace", "WakeJournal", "WakeSystem", "WakeLoop",
             "WakeSources", "Glibc",
         ]
     ),
     (
         "WakeDaemon",
         [
-            "WakeModel", "WakeCore", "WakeProfiles", "WakeTrace", "WakeWords", "WakeJournal", "WakeSystem", "WakeLoop",
-            "WakeSources", "WakeEngine", "WakeControl", "Glibc",
+            "WakeModel", "WakeCore", "WakeAgenda", "WakeProfiles", "WakeTrace", "WakeWords", "WakeJournal",
+            "WakeSystem", "WakeLoop", "WakeSources", "WakeEngine", "WakeControl", "Glibc",
         ]
     ),
     ("wakebridged", ["WakeDaemon", "Glibc"]),

@@ -50,6 +50,10 @@ struct PagesTests {
     private func expectProofs(in page: String, ofRows prefix: String, atLeast count: Int) throws {
         let rows = try Document(page).text.split(separator: "\n").filter { $0.hasPrefix(prefix) }
         #expect(rows.count >= count)
+        expectProofs(ofRows: rows)
+    }
+
+    private func expectProofs(ofRows rows: [Substring]) {
         let written = SourceTree.tests.map(\.text).joined()
         for row in rows {
             let cell: Substring = row.split(separator: "|").last ?? ""
@@ -72,6 +76,22 @@ struct PagesTests {
 
     @Test("each of the seventeen steps in docs/dev/newcomers.md names tests that exist, or says that none shows it")
     func newcomers() throws { try expectProofs(in: "docs/dev/newcomers.md", ofRows: "| N", atLeast: 17) }
+
+    @Test("each row of the scheduled wakes in docs/reference/what-wakes-when.md names the test that runs it")
+    func wakes() throws {
+        let lines = try Document("docs/reference/what-wakes-when.md").text.split(separator: "\n")
+        let section = lines.drop { $0 != "## By schedule" }.dropFirst().prefix { !$0.hasPrefix("## ") }
+        let rows = section.filter { $0.hasPrefix("| ") }.dropFirst()
+        expectProofs(ofRows: Array(rows))
+        let causes = [
+            "daily", "every", "in_s", "missed", "alert", "poll", "refresh", "processing", "continued", "deadline",
+            "condition",
+            "given back", "gate", "stopped",
+        ]
+        for cause in causes {
+            #expect(rows.contains { $0.split(separator: "|")[0].contains(cause) }, "no row is about \(cause)")
+        }
+    }
 
     /// Runs a few lines of Python beside Scripts/follow.py.
     private func following(_ program: String) -> (status: Int32, output: String) {

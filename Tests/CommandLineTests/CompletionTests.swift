@@ -114,7 +114,14 @@ private enum Shell: String {
         let words: [([String], Set<String>)] = [
             ([""], Set(Verb.all.map(\.name) + ["help"])), (["--socket", "/x", "he"], ["help"]),
             (["help", "st"], ["status", "start", "stop"]), (["wat"], ["watch"]),
-            (["simulate", ""], ["wake", "expire", "memory", "kill", "disconnect", "sleep", "heat", "battery"]),
+            (
+                ["simulate", ""],
+                [
+                    "wake", "expire", "memory", "kill", "disconnect", "sleep", "heat", "battery", "alarm", "job",
+                    "poll",
+                    "condition",
+                ]
+            ), (["simulate", "condition", "power", "o"], ["on", "off"]),
             (["session", "--json", ""], ["open", "pause", "close"]),
             (["dead-letters", ""], ["list", "replay", "drop"]),
             (["simulate", "heat", ""], ["on", "off"]), (["simulate", "battery", "of"], ["off"]),
@@ -156,6 +163,14 @@ private enum Shell: String {
                     Array(
                         #"{"devices":[{"alias":"chest strap","source":"/bluetooth/x"},{"alias":"scale\u001b"},{"alias":":users"}]}"#
                             .utf8))
+            case ["v1", "handlers", "hr", "pending"]:
+                .json(
+                    status: 200,
+                    Array(
+                        #"{"pending":[{"source":"alarm","id":"pill"},{"source":"job","id":"x"}],"jobs":["backup","sync"]}"#
+                            .utf8))
+            case ["v1", "conditions"]:
+                .json(status: 200, Array(#"{"conditions":[{"word":"power"},{"word":"idle"}]}"#.utf8))
             case ["v1", "status"]: .json(status: 200, Array(#"{"adapters":[{"address":"00:1A:7D:DA:71:13"}]}"#.utf8))
             default: .json(status: 404, [])
             }
@@ -163,7 +178,9 @@ private enum Shell: String {
         let unfinished: [[String]] = [
             ["why", ""], ["logs", "u"], ["watch", "ch"], ["session", "open", ""], ["simulate", "kill", ""],
             ["scan", "--adapter", ""], ["run", "--profile", "gps"], ["dead-letters", "drop", "--handler", ""],
-            ["read", ""], ["write", ""], ["wait", "ch"], ["restart", ""],
+            ["read", ""], ["write", ""], ["wait", "ch"], ["restart", ""], ["pending", "h"], ["run-job", "hr", ""],
+            ["cancel-job", "hr", "s"], ["simulate", "job", "hr", "b"], ["simulate", "alarm", "hr", ""],
+            ["simulate", "condition", "p"],
         ]
         // Where the daemon is may be said before the verb and after it.
         let lines = unfinished.map { ["--socket", fixture.path] + $0 } + [["logs", "--socket", fixture.path, "u"]]
@@ -172,7 +189,8 @@ private enum Shell: String {
             let device = shell == .bash ? #"chest\ strap"# : "chest strap"
             let wanted: [Set<String>] = [
                 ["hr", "up-load"], ["up-load"], [device], [device], ["hr", "up-load"], ["00:1A:7D:DA:71:13"],
-                ["gps-receiver"], ["hr", "up-load"], [device], [device], [device], ["hr", "up-load"], ["up-load"],
+                ["gps-receiver"], ["hr", "up-load"], [device], [device], [device], ["hr", "up-load"], ["hr"],
+                ["backup", "sync"], ["sync"], ["backup"], ["pill"], ["power"], ["up-load"],
             ]
             #expect(shell.answers(in: outcome.output) == wanted, "\(shell): \(outcome)")
         }

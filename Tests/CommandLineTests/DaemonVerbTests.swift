@@ -155,6 +155,16 @@ import WakeSystem
             (["simulate", "heat", "off"], .simulate(.heat(isOn: false))),
             (["simulate", "battery", "on"], .simulate(.battery(isOn: true))),
             (["simulate", "disconnect", "d"], .simulate(.disconnect(device: "d"))), (["dead-letters"], .deadLetters),
+            (["pending"], .pending(handler: nil)), (["pending", "x"], .pending(handler: "x")),
+            (["run-job", "x", "a b"], .raise(.job("a b"), handler: "x")),
+            (["cancel-job", "x", "a b"], .cancelJob("a b", handler: "x")),
+            (["simulate", "job", "x", "a/b"], .raise(.job("a/b"), handler: "x")),
+            (["simulate", "alarm", "x", "tea"], .raise(.alarm("tea"), handler: "x")),
+            (["simulate", "poll", "x"], .raise(.poll, handler: "x")),
+            (
+                ["simulate", "condition", "mount:/data", "real"],
+                .play(ConditionPlay(word: "mount:/data", value: .real))
+            ),
             (["dead-letters", "list"], .deadLetters),
             (["dead-letters", "replay", "7"], .replayDeadLetters(.sequence(Sequence(7)))),
             (["dead-letters", "drop", "--handler", "x"], .dropDeadLetters(.handler("x"))),

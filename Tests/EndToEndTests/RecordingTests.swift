@@ -55,6 +55,28 @@ struct RecordingTests {
         #expect(first == bytes(of: scratch.file("second")))
     }
 
+    @Test("a handler is played what devices did, and one line says that what the machine did is left out")
+    func leavesOutTheMachine() async throws {
+        let trace = scratch.write(
+            """
+            wakebridge-trace 1
+            clock 2026-11-21T07:42:46.727125Z zone=Europe/Berlin seed=7
+            device 1 bluetooth C0:F1:F2:F3:F4:01 alias="strap"
+            +0 machine sleep 28800
+            +0 1 data 2a37 0048
+            +0 machine condition power off
+            +0 handler hr attach
+            +0 1 data 2a37 0049
+            end
+
+            """, to: "machine.trace")
+        let replay = try LiveReplay(trace: trace, speed: "max", scratch, handler: [Built.fixture])
+        let outcome = try await replay.end(within: 30)
+        #expect(outcome.exit == 0 && replay.decisions.has("ack 2"))
+        let told = outcome.talk.split(separator: "\n").filter { $0.contains("the machine or a handler did") }
+        #expect(told.count == 1 && told.first?.contains("line 4 of the trace") == true, "\(outcome.talk)")
+    }
+
     @Test("what stands before a broken line is played and printed, and the exit status tells of the rest")
     func playsUpToFault() async throws {
         let broken = scratch.write(

@@ -31,19 +31,25 @@ class Heard:
 
 
 class Bridge:
-    """Its handler, with `timers` of its own, watches the shipped profile of straps, and those of `own`: JSON5 by its name."""
+    """Its handler, with `timers` of its own, watches the shipped profile of straps, and those of `own`: JSON5 by its name.
+    With `scheduled`, keys of its manifest, it watches nothing, and no source of devices is there."""
 
-    def __init__(self, folder, programs, timers={}, **own):
+    def __init__(self, folder, programs, timers={}, scheduled=None, **own):
         self.folder, self.programs = folder, programs
         self.work = os.path.join(folder, "bridge")
         # The bridge's clock of events is the wall's, the strap's is not.
         self.wall = time.time() - time.monotonic()
-        os.makedirs(os.path.join(self.work, "config", "handlers.d"))
+        # A machine's second boot finds what the first one left.
+        os.makedirs(os.path.join(self.work, "config", "handlers.d"), exist_ok=True)
         manifest = {
-            "exec": ["/usr/bin/python3", os.path.join(HERE, "beats.py"), folder], "user": "root",
-            "modes": ["bluetooth-central", "external-accessory"],
-            "watch": [{"profile": name} for name in ("heart-rate-monitor", *own)],
-            "timers": timers}
+            "exec": ["/usr/bin/python3", os.path.join(HERE, "beats.py"), folder], "user": "root", "timers": timers}
+        self.options = []
+        if scheduled is None:
+            manifest["modes"] = ["bluetooth-central", "external-accessory"]
+            manifest["watch"] = [{"profile": name} for name in ("heart-rate-monitor", *own)]
+        else:
+            manifest.update(scheduled)
+            self.options = ["--no-bluetooth", "--no-accessories"]
         with open(os.path.join(self.work, "config", "handlers.d", "beats.json5"), "w") as file:
             json.dump(manifest, file)
         for name, text in own.items():
@@ -55,7 +61,8 @@ class Bridge:
 
     def start(self):
         places = [f"--{name}={os.path.join(self.work, name)}" for name in ("config", "state", "runtime")]
-        self.daemon = Process(self.folder, "wakebridged", os.path.join(self.programs, "wakebridged"), *places)
+        self.daemon = Process(self.folder, "wakebridged", os.path.join(self.programs, "wakebridged"), *places,
+                              *self.options)
         self.socket = os.path.join(self.work, "runtime", "control.sock")
         until(lambda: os.path.exists(self.socket) or not self.daemon.is_alive, 60)
 

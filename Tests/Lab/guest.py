@@ -53,12 +53,12 @@ def overrun(*_):
     raise Overrun("its guest's time is over" if is_over() else "its time is over")
 
 
-def play(name, folder, programs, say):
+def play(name, folder, programs, say, boot):
     """Runs in a process of its own, so that nothing of a scenario outlives it."""
     from lab import Lab
     scenario = load(name)
     say(f"SCENARIO {name}: {scenario.__doc__.strip().splitlines()[0]}")
-    lab = Lab(folder, programs, say)
+    lab = Lab(folder, programs, say, boot)
     signal.signal(signal.SIGALRM, overrun)
     signal.alarm(int(max(1, min(getattr(scenario, "LIMIT", LIMIT), DEADLINE - time.monotonic()))))
     try:
@@ -92,13 +92,13 @@ def keep(folder, kept):
                 subprocess.run(["timeout", "20", *words, snoop], stdout=text, stderr=subprocess.DEVNULL)
 
 
-def attempt(name, folder, programs, say):
+def attempt(name, folder, programs, say, boot=0):
     """Plays it once; says how long that took."""
     begun = time.monotonic()
     pid = os.fork()
     if pid == 0:
         os.setpgid(0, 0)
-        play(name, folder, programs, say)
+        play(name, folder, programs, say, boot)
         os._exit(0)
     _, status = os.waitpid(pid, 0)
     if status:

@@ -4,6 +4,7 @@ import os
 import time
 
 import gadget
+import schedule
 from air import Air, Process, until
 from bridge import Bridge
 from reckoning import Reckoning
@@ -18,14 +19,14 @@ def now():
 
 
 class Lab:
-    """`say` writes a line to the report."""
+    """`say` writes a line to the report; `boot` counts those of a machine that boots more than once."""
 
-    def __init__(self, folder, programs, say):
-        self.folder, self.programs, self.say = folder, programs, say
+    def __init__(self, folder, programs, say, boot=0):
+        self.folder, self.programs, self.say, self.boot = folder, programs, say, boot
         self.air = self.bridge = None
         self.accessories = []
         self.will_be_looked_at = "LAB_KEEP" in os.environ
-        os.makedirs(folder)
+        os.makedirs(folder, exist_ok=True)
 
     # Claims.
 
@@ -77,6 +78,11 @@ class Lab:
         gadget.load()
         self.bridge = Bridge(self.folder, self.programs, timers, **{one["name"]: json.dumps(one) for one in profiles})
         return self.bridge
+
+    def schedule(self, **keys):
+        """The bridge alone, its handler having what is scheduled by these keys of its manifest; see schedule.py."""
+        self.bridge = Bridge(self.folder, self.programs, scheduled=keys)
+        return schedule.Schedule(self.bridge)
 
     def gadget(self, *functions, **more):
         """One that is not plugged in yet; see gadget.py."""

@@ -14,11 +14,13 @@ package final class PrivateBus {
     }
 
     /// With a policy of the test's own: elements as dbus-daemon(1) has them, after which nothing else is forbidden.
-    package init(policy: String) throws {
+    /// - Parameter services: a folder of the files of services that it starts.
+    package init(policy: String, servicesIn services: String? = nil) throws {
         let file = try Directory.makeTemporary(prefix: "wakebus") + "/bus.conf"
         let all = #"<allow send_destination="*" eavesdrop="true"/><allow eavesdrop="true"/><allow own="*"/>"#
         let place = "<type>session</type><listen>unix:tmpdir=/tmp</listen><auth>EXTERNAL</auth>"
-        put("<busconfig>\(place)<policy context=\"default\">\(all)\(policy)</policy></busconfig>", at: file)
+        let starting = services.map { "<servicedir>\($0)</servicedir>" } ?? ""
+        put("<busconfig>\(place)\(starting)<policy context=\"default\">\(all)\(policy)</policy></busconfig>", at: file)
         daemon = try Child(["dbus-daemon", "--config-file=\(file)", "--nofork", "--nopidfile", "--print-address=1"])
         address = try Self.firstLine(of: daemon)
         // It has read the file by the time that it tells its address.

@@ -144,6 +144,8 @@ struct Reckoning {
         var owed = 0
         var deadLetters = 0
         var next = 0
+        /// Alarms, polls and jobs, by their names.
+        var scheduled: [String] = []
     }
 
     /// The journal as the next start would find it. Only after the daemon's end.
@@ -154,7 +156,10 @@ struct Reckoning {
         let recovery = journal.recover()
         let owed = recovery.pending.values.reduce(0) { $0 + $1.count }
         let letters = journal.deadLetters().count
+        // A row without a name holds what its handler's alarms know of the clocks.
+        let scheduled = journal.entries().map(\.key.id).filter { !$0.isEmpty }
         journal.close(clean: true)
-        return Ledger(owed: owed, deadLetters: letters, next: Int(recovery.next.rawValue))
+        return Ledger(
+            owed: owed, deadLetters: letters, next: Int(recovery.next.rawValue), scheduled: scheduled.sorted())
     }
 }

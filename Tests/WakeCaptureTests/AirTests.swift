@@ -192,7 +192,7 @@ func airUnsaid() throws {
             switch operation.kind {
             case .connected: return "\(second) connected"
             case .disconnected(let reason, _): return "\(second) \(reason)"
-            case .data, .gap, .attention: return "\(second) else"
+            case .data, .gap, .attention, .occasion, nil: return "\(second) else"
             }
         }
         #expect(told == row.kinds)

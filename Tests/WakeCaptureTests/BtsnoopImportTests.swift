@@ -84,7 +84,7 @@ func importRoundTrip(name: String) throws {
     let bytes = capture(name)
     let result = try TraceImport.run(bytes)
     var reader = TraceReader(bytes: result.trace)
-    var kinds: [DeviceEvent.Kind] = []
+    var kinds: [DeviceEvent.Kind?] = []
     while let operation = try reader.next() { kinds.append(operation.kind) }
     #expect(kinds == result.operations.map(\.kind))
 }

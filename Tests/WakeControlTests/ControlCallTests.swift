@@ -67,6 +67,20 @@ import WakeModel
             try call("POST /v1/devices/write", #"{"device":"strap","characteristic":"2a19","hex":"01ff"}"#)
                 == .request(.write(level, bytes: [1, 255])))
         #expect(try call("POST /v1/handlers/strap/restart") == .restart(handler: "strap"))
+        #expect(try call("GET /v1/pending") == .pending(handler: nil))
+        #expect(try call("GET /v1/handlers/strap/pending") == .pending(handler: "strap"))
+        #expect(try call("POST /v1/handlers/strap/jobs/backup/run") == .raise(.job("backup"), handler: "strap"))
+        #expect(try call("POST /v1/handlers/strap/jobs/a/run/run") == .raise(.job("a/run"), handler: "strap"))
+        #expect(try call("POST /v1/handlers/strap/jobs/a/run/cancel") == .cancelJob("a/run", handler: "strap"))
+        #expect(try call("POST /v1/handlers/strap/alarms/pill/fire") == .raise(.alarm("pill"), handler: "strap"))
+        #expect(try call("POST /v1/handlers/strap/poll/run") == .raise(.poll, handler: "strap"))
+        #expect(try call("GET /v1/conditions") == .conditions)
+        #expect(
+            try call("POST /v1/conditions/power", #"{"value":"off"}"#)
+                == .play(ConditionPlay(word: "power", value: .off)))
+        #expect(
+            try call("POST /v1/conditions/mount:/data/a", #"{"value":"real"}"#)
+                == .play(ConditionPlay(word: "mount:/data/a", value: .real)))
         #expect(try call("GET /v1/devices") == .devices(named: nil))
         #expect(try call("GET /v1/devices?device=a%20b") == .devices(named: "a%20b"))
         #expect(try call("GET /v1/events") == .events(device: nil))
@@ -106,6 +120,12 @@ import WakeModel
             ("POST /v1/devices/write", #"{"device":"a","hex":"0"}"#, 400, "malformed"),
             ("POST /v1/handlers/a/stop", #"{"keep_sessions":"yes"}"#, 400, "bad-value"),
             ("POST /v1/handlers/a/stop", #"{"keep_session":true}"#, 400, "unknown-key"),
+            ("POST /v1/conditions/power", "", 400, "missing-key"),
+            ("POST /v1/conditions/power", #"{"value":"maybe"}"#, 400, "bad-value"),
+            ("POST /v1/conditions", "", 405, "wrong-method"), ("GET /v1/handlers/a/jobs/b", "", 404, "unknown-path"),
+            ("GET /v1/handlers/a/poll/run", "", 405, "wrong-method"),
+            ("POST /v1/handlers/a/jobs/run", "", 404, "unknown-path"),
+            ("GET /v1/handlers/a/jobs/b/cancel", "", 405, "wrong-method"),
             ("POST /v1/dead-letters/drop", "", 400, "bad-choice"),
             ("POST /v1/dead-letters/drop", #"{"seq":1,"all":true}"#, 400, "bad-choice"),
             ("POST /v1/dead-letters/drop", #"{"all":false}"#, 400, "bad-choice"),

@@ -14,6 +14,10 @@ final class Auditor {
         var devices: [Sequence: EventOrigin] = [:]
         var attempts: [Sequence: UInt32] = [:]
         var overtaking: Set<Sequence> = []
+        /// Long jobs, whose time is none of the batch's.
+        var jobs: Set<Sequence> = []
+        /// Occasions that are not over.
+        var occasions: [Sequence] = []
         private(set) var gaps: [Sequence: (device: EventOrigin, gap: Gap)] = [:]
         /// Events that came for it, of the kinds that are counted: all but gaps told by the host.
         var arrived = 0
@@ -25,6 +29,8 @@ final class Auditor {
         var lastEpoch = Epoch(rawValue: 0)
         var isInputClosed = false
         var budgetFrom = Instant.zero
+        /// Before the last acknowledgement.
+        var formerBudgetFrom = Instant.zero
         var hadEarlyDeadline = false
         /// Ended for want of memory, or for heat, which it is not to blame for.
         var madeWay = false
@@ -73,7 +79,7 @@ final class Auditor {
         switch effect {
         case .append(let sequence, let event, let owners, _): append(sequence, event, owners)
         case .update(let sequence, let event): update(sequence, event)
-        case .lease(let id, let sequences): lease(id, sequences)
+        case .lease(let id, let sequences): lease(id, sequences, core)
         case .keepInFlight(let id, let sequences):
             for sequence in sequences { expectPlace(id, sequence, [.queued], "kept in flight") }
         case .acknowledge(let id, let sequences): acknowledge(id, sequences, at: now)
@@ -82,7 +88,8 @@ final class Auditor {
             expectPlace(id, sequence, [.leased], "dead-lettered")
             books[id, default: Books()].put(sequence, .deadLettered)
             books[id, default: Books()].discarded += 1
-        case .checkpoint, .setStopped: break
+        case .concluded(let id, let sequence, let conclusion, _): conclude(id, sequence, conclusion)
+        case .checkpoint, .setStopped, .order, .progressed: break
         case .launch(let id, let epoch, _):
             if books[id]?.live != nil { complain("\(id.rawValue): launched while a process lives") }
             if let last = books[id]?.lastEpoch, epoch <= last { complain("\(id.rawValue): epoch did not grow") }
@@ -120,6 +127,9 @@ final class Auditor {
             case .gap(let gap): books[id]?.write(gap, of: event.origin, as: sequence)
             case .attention(.linkDown, _): books[id]?.overtaking.insert(sequence)
             case .attention(.storm, _), .attention(.flapping, _): break
+            case .occasion:
+                books[id]?.appended += 1
+                books[id]?.occasions.append(sequence)
             case .data, .connected, .disconnected, .attention: books[id]?.appended += 1
             }
         }
@@ -135,7 +145,11 @@ final class Auditor {
         }
     }
 
-    private func lease(_ id: HandlerID, _ sequences: [Sequence]) {
+    /// What is in flight by now, of which long jobs were leased before.
+    private func lease(_ id: HandlerID, _ all: [Sequence], _ core: Dispatcher) {
+        let sequences = all.filter {
+            books[id]?.places[$0] != .leased || core.handler(id)?.standing.contains($0) != true
+        }
         for sequence in sequences {
             expectPlace(id, sequence, [.queued], "leased")
             books[id]?.put(sequence, .leased)
@@ -148,8 +162,26 @@ final class Auditor {
             expectPlace(id, sequence, [.leased, .queued], "acknowledged")
             let wasQueued = books[id]?.places[sequence] == .queued
             books[id]?.put(sequence, wasQueued ? .lost : .acknowledged)
-            if wasQueued { books[id]?.discarded += 1 } else { books[id]?.budgetFrom = now.monotonic }
+            if wasQueued { books[id]?.discarded += 1 }
+            let before = books[id]?.budgetFrom ?? .zero
+            books[id]?.formerBudgetFrom = before
+            if !wasQueued, books[id]?.jobs.contains(sequence) == false { books[id]?.budgetFrom = now.monotonic }
         }
+    }
+
+    /// An occasion ends once, and what its condition took out of the queue is no loss.
+    private func conclude(_ id: HandlerID, _ sequence: Sequence, _ conclusion: Conclusion) {
+        guard let index = books[id]?.occasions.firstIndex(of: sequence) else {
+            if conclusion != .dropped { complain("\(id.rawValue): occasion \(sequence.rawValue) ended twice") }
+            return
+        }
+        if conclusion.isFinal { books[id]?.occasions.remove(at: index) }
+        switch conclusion {
+        // To give it up is no progress.
+        case .handedBack, .withdrawn: if let former = books[id]?.formerBudgetFrom { books[id]?.budgetFrom = former }
+        case .acknowledged, .overrun, .crashed, .givenBack, .deadLettered, .dropped: break
+        }
+        if conclusion == .withdrawn, books[id]?.places[sequence] == .lost { books[id]?.discarded -= 1 }
     }
 
     private func giveBack(_ id: HandlerID, _ sequence: Sequence, _ attempts: UInt32) {
@@ -170,6 +202,7 @@ final class Auditor {
                 complain("\(id.rawValue): seq \(event.sequence.rawValue) came as attempt \(event.attempt)")
             }
             books[id]?.attempts[event.sequence] = event.attempt
+            if event.ownBudget != nil { books[id]?.jobs.insert(event.sequence) }
         }
         if case .resumed(_, let reason, _) = delivery.preface, reason != .lock, core.machine.sleepsAt != nil {
             complain("\(id.rawValue): thawed although the machine goes to sleep")
@@ -271,7 +304,7 @@ extension Auditor {
         }
         if handler.phase == .active || handler.phase == .expiring, handler.sleep.lockGrace == nil,
             handler.hasUnfinished,
-            !handler.isAttached, handler.awakeDeadline == nil
+            !handler.isAttached, handler.awakeDeadline == nil, handler.standing.deadline == nil
         {
             complain("\(name): awake without a deadline")
         }
@@ -283,9 +316,8 @@ extension Auditor {
     private func checkCounts(_ handler: HandlerLifecycle, _ books: Books) {
         let (name, queued, leased) = (handler.id.rawValue, books.queued.count, books.leasedCount)
         if queued != handler.queue.count { complain("\(name): \(queued) should be queued, \(handler.queue.count) are") }
-        if leased != handler.batch.openCount {
-            complain("\(name): \(leased) should be open, \(handler.batch.openCount) are")
-        }
+        let open = handler.batch.openCount + handler.standing.leases.count
+        if leased != open { complain("\(name): \(leased) should be open, \(open) are") }
         let lost = books.arrived - books.appended + books.discarded
         // A storm's gap is written now and then only; what is told is exact.
         let told = books.told

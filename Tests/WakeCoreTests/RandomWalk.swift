@@ -10,6 +10,8 @@ struct RandomWalk {
     let story: Scenario
     var handlers: [HandlerID] = []
     var devices: [EventOrigin] = []
+    /// Of entries of the agenda, two for each handler, where the run has any.
+    var entries: [HandlerID: [EventOrigin]] = [:]
 
     init(seed: UInt64) {
         dice = Dice(seed)
@@ -25,6 +27,11 @@ struct RandomWalk {
             }
             self.dice = dice
             handlers.append(id)
+        }
+        if seed % 2 == 0 {
+            for handler in handlers {
+                entries[handler] = (0..<2).map { story.entry(10 + handler.rawValue * 2 + $0, of: handler) }
+            }
         }
         if seed % 3 == 0 { recover() }
     }
@@ -72,6 +79,7 @@ struct RandomWalk {
     private mutating func stride() {
         let handler = handlers[dice.below(handlers.count)]
         let device = devices[dice.below(devices.count)]
+        if let entries = entries[handler], dice.isOne(in: 5) { return schedule(entries[dice.below(2)], handler) }
         switch dice.below(100) {
         case 0..<32: story.data(device, channel: UInt8(dice.below(3)), size: dice.below(100))
         case 32..<38: story.event(.data(.advertisement, Array(repeating: 7, count: dice.below(100))), device)
@@ -83,6 +91,22 @@ struct RandomWalk {
         case 91..<95: changeWorld(handler)
         case 95..<98: applyPressure()
         default: rarity(handler, device)
+        }
+    }
+
+    /// What the agenda does, and what the handler does with it.
+    private mutating func schedule(_ entry: EventOrigin, _ handler: HandlerID) {
+        let occasions = story.auditor.books[handler]?.occasions ?? []
+        let one = occasions.isEmpty ? Sequence(1) : occasions[dice.below(occasions.count)]
+        switch dice.below(12) {
+        case 0, 1: story.occasion(entry)
+        case 2: story.occasion(entry, "poll.due", .content)
+        case 3, 4: story.job(entry, longest: .seconds(Int64(30 + dice.below(200))))
+        case 5, 6: story.say(.progress(one, done: Int64(dice.below(20)), total: nil), handler)
+        case 7: story.say(.handBack(one, until: ["network"]), handler)
+        case 8: story.step(.withdraw(handler, one, Withdrawal.allCases[dice.below(Withdrawal.allCases.count)]))
+        case 9: story.step(.recall(handler, one))
+        default: story.say(.ack(one, result: nil), handler)
         }
     }
 

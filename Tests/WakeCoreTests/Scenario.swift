@@ -36,6 +36,8 @@ final class Scenario {
     private(set) var processes: [HandlerID: Process] = [:]
     private var settings: [HandlerID: HandlerSettings] = [:]
     private var devices: [EventOrigin: Device] = [:]
+    /// Of entries of the agenda.
+    private var owners: [EventOrigin: HandlerID] = [:]
 
     var conduct: [HandlerID: Conduct] = [:]
     var finding: [HandlerID: SuspensionFinding] = [:]
@@ -181,7 +183,10 @@ final class Scenario {
         for effect in effects { perform(effect) }
     }
 
+    func own(_ origin: EventOrigin, _ handler: HandlerID) { owners[origin] = handler }
+
     private func expectArrival(_ event: DeviceEvent) {
+        if let owner = owners[event.origin] { return auditor.expectArrival(owner) }
         guard let device = devices[event.origin] else { return }
         for (id, settings) in settings
         where settings.accepts(device) && settings.subscriptions.contains(where: { $0.matches(device) }) {
@@ -255,7 +260,9 @@ final class Scenario {
         case .acknowledgesBatch(let span):
             guard let last = delivery.events.last else { return }
             done = done + span
-            schedule(.reply(id, epoch, ReplyLine(.ack(last.sequence, result: nil))), after: done)
+            for event in delivery.events where event.sequence == last.sequence || event.ownBudget != nil {
+                schedule(.reply(id, epoch, ReplyLine(.ack(event.sequence, result: nil))), after: done)
+            }
         case .exits(let span, let status):
             guard !delivery.events.isEmpty else { return }
             done = done + span

@@ -71,10 +71,14 @@ let brokenDocuments: [ConfigurationFault] = [
 
 let brokenManifests: [ConfigurationFault] = [
     manifest("{}", "exec is missing\nhandlers.d/hr.json5: modes is missing\nhandlers.d/hr.json5: watch is missing"),
+    manifest(
+        "{exec: [\"/bin/cat\"],\n after: [\"power\"]}",
+        "after says what it waits for, and nothing starts it then; add autostart: true, or watch, alarms, poll or jobs"
+    ),
     manifest(with: "lifecicle: \"oneshot\"", "unknown key \"lifecicle\"; did you mean \"lifecycle\"?"),
     manifest(
         with: "zebra: 1",
-        "unknown key \"zebra\"; known keys are exec, user, group, groups, env, cwd, modes, watch, lifecycle, ready, ack, budget, max_extension, on_overrun, max_batch, autostart, timers, enabled, stop_events, idle_exit, allow_background_children, queue_cap, notify, require, limits"
+        "unknown key \"zebra\"; known keys are exec, user, group, groups, env, cwd, modes, watch, lifecycle, ready, ack, budget, max_extension, on_overrun, max_batch, autostart, timers, enabled, stop_events, idle_exit, allow_background_children, queue_cap, notify, require, limits, alarms, poll, jobs, after"
     ),
     manifest(
         watching: "{profile: \"heart-rate-monitor\", polcy: \"all\"}",
@@ -192,6 +196,8 @@ let brokenManifests: [ConfigurationFault] = [
 ]
 
 let brokenSettings: [ConfigurationFault] = [
+    settings("{metered_links: \"wwan*\"}", "metered_links is \"wwan*\", expected a list of texts"),
+    settings("{metered_links: [\"wwan*\", 4]}", "metered_links[1] is 4, expected a text"),
     settings("{controlgroup: \"wake\"}", "unknown key \"controlgroup\"; did you mean \"control_group\"?"),
     settings(
         "{storm: {events_per_second: 0}}", "storm.events_per_second is 0, expected a whole number from 1 to 1000000"),
@@ -214,6 +220,16 @@ let brokenSettings: [ConfigurationFault] = [
         "memory.reclaim_below_percent is 95, expected a whole number from 0 to 90"),
     settings(
         "{thermal: {limit_celsius: 8}}", "thermal.limit_celsius is 8, expected a whole number from 30 to 150"),
+    settings(
+        "{alerts: {command: [\"tell\"]}}",
+        "alerts.command is a list, expected a program's absolute path and its arguments, such as [\"/usr/bin/wall\"]"),
+    settings(
+        "{alerts: {command: []}}",
+        "alerts.command is a list, expected a program's absolute path and its arguments, such as [\"/usr/bin/wall\"]"),
+    settings(
+        "{alerts: {ntfy: \"my-topic\"}}",
+        "alerts.ntfy is \"my-topic\", expected the address of a topic, such as \"https://ntfy.sh/my-topic\""),
+    settings("{alerts: {mqtt: \"x\"}}", "unknown key \"mqtt\" in alerts; known keys are command, ntfy"),
     settings("{replay: {speed: \"max\"}}", "replay.file is missing"),
     settings(
         "{replay: {file: \"a.trace\", speed: \"fast\"}}",

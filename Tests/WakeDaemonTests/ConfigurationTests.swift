@@ -1,6 +1,7 @@
 // Manifests, settings and profiles as people write them: which are accepted, and which are refused with which sentence.
 import Foundation
 import Testing
+import WakeAgenda
 import WakeCore
 import WakeModel
 import WakeProfiles
@@ -74,6 +75,12 @@ struct ConfigurationTests {
         expected.subscriptions = [subscription]
         #expect(hr.settings == expected)
         #expect(hr.faults(against: try shippedProfiles()) == [])
+    }
+
+    @Test("a manifest that starts its program at boot needs no devices and nothing that comes due")
+    func startedAtBoot() throws {
+        let started = try manifest("{exec: [\"./index.sh\"], autostart: true, after: [\"mount:/data\"]}")
+        #expect(started.settings.startsAtBoot && started.settings.subscriptions.isEmpty && started.settings.hasGates)
     }
 
     @Test("every key of a manifest reaches its setting")
@@ -169,7 +176,8 @@ struct ConfigurationTests {
             { control_group: "wake", suspend: "signal", storm: {enabled: false, events_per_second: 1, burst: 2},
               flips: {count: 3, within: "4s"}, log: {lines_per_second: 5, burst: 6, longest_line: "1KiB"},
               journal: {retention: "7d", max_size: "8MiB"}, memory: {reclaim_below: "9MiB", reclaim_below_percent: 10},
-              thermal: {enabled: false, limit_celsius: 80}, replay: {file: "a.trace", speed: 2.5}, timers: {budget: "11s"} }
+              thermal: {enabled: false, limit_celsius: 80}, metered_links: ["lte0"],
+              replay: {file: "a.trace", speed: 2.5}, timers: {budget: "11s"} }
             """
         let bridge = try BridgeSettings(text: Array(text.utf8), file: "w")
         #expect(bridge.controlGroup == "wake" && bridge.suspension == .signal)
@@ -179,6 +187,7 @@ struct ConfigurationTests {
         #expect(bridge.journal.retention == .seconds(7 * 86_400) && bridge.journal.maxSize == 8 << 20)
         #expect(bridge.memory.reclaimBelow == 9 << 20 && bridge.memory.reclaimBelowPercent == 10)
         #expect(!bridge.thermal.isEnabled && bridge.thermal.limitCelsius == 80)
+        #expect(bridge.meteredLinks == ["lte0"])
         #expect(bridge.replay == BridgeSettings.Replay(file: "a.trace", speed: .times(2.5)))
         #expect(bridge.timers.budget == .seconds(11))
     }
@@ -223,7 +232,8 @@ struct ConfigurationTests {
         }
         let inManifest = nested([
             ("watch[]", HandlerManifest.watchKeys), ("limits", HandlerLimits.keys),
-            ("timers", TimerKeys.all.map(\.key)),
+            ("timers", TimerKeys.all.map(\.key)), ("alarms[]", AlarmRule.manifestKeys),
+            ("poll", PollRule.manifestKeys), ("jobs[]", JobRule.manifestKeys),
         ])
         #expect(documented(text) == Set(HandlerManifest.keys + inManifest))
         let settings = BridgeSettings.self
@@ -231,7 +241,7 @@ struct ConfigurationTests {
             ("devices.NAME", settings.deviceKeys), ("storm", settings.stormKeys),
             ("flips", settings.flipKeys),
             ("log", settings.logKeys), ("journal", settings.journalKeys), ("memory", settings.memoryKeys),
-            ("thermal", settings.thermalKeys), ("replay", settings.replayKeys),
+            ("thermal", settings.thermalKeys), ("alerts", settings.alertKeys), ("replay", settings.replayKeys),
         ])
         #expect(documented(settingsText) == Set(settings.keys + inSettings))
         for entry in TimerKeys.all {

@@ -24,7 +24,8 @@ struct LineComposerTests {
         let composer = LineComposer(catalog: catalog, idPrefix: "j1-", clock: clock)
         let turn = try Turn(
             journal: journal, clock: clock, recovery: journal.recover(), limits: .none,
-            executor: SimulatedExecutor(composer: composer, work: .zero))
+            executor: SimulatedExecutor(composer: composer, work: SimulatedWork(.zero)),
+            agenda: AgendaStage(journal: journal, catalog: catalog, seed: 0))
         let event = DeliveredEvent(
             sequence: Sequence(7), origin: EventOrigin(rawValue: 1), attempt: 1, isRedelivered: false)
         let delivery = Delivery(preface: .none, notices: [], events: [event], budget: .seconds(10))

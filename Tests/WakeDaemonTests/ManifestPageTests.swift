@@ -96,6 +96,7 @@ struct ManifestPageTests {
             "memory.reclaim_below_percent": "\(bridge.memory.reclaimBelowPercent)",
             "thermal.enabled": "\(bridge.thermal.isEnabled)",
             "thermal.limit_celsius": bridge.thermal.limitCelsius.map { "\($0)" } ?? "each sensor's own",
+            "metered_links": "[\(bridge.meteredLinks.map { "\"\($0)\"" }.joined(separator: ", "))]",
             "replay": bridge.replay == nil ? "none" : "?",
         ]
         for (key, value) in defaults { #expect(standard(key) == value, "\(key)") }

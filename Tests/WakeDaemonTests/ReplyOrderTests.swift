@@ -5,6 +5,7 @@ import WakeCore
 import WakeJournal
 import WakeLoop
 import WakeModel
+import WakeProfiles
 import WakeSystem
 
 @testable import WakeDaemon
@@ -19,7 +20,8 @@ struct ReplyOrderTests {
         let clock = VirtualClock(wall: WallTime(microseconds: 1_700_000_000_000_000))
         let speaker = try Speaker(["one", "two", "three"].map { "{\"checkpoint\":\"\($0)\"}\n" }.joined())
         let turn = try Turn(
-            journal: journal, clock: clock, recovery: journal.recover(), limits: .none, executor: speaker)
+            journal: journal, clock: clock, recovery: journal.recover(), limits: .none, executor: speaker,
+            agenda: AgendaStage(journal: journal, catalog: Catalog(profiles: ProfileLibrary()), seed: 0))
         let device = Device(uri: "/d/1", alias: "strap", profile: "strap", kind: .bluetoothCentral)
         turn.ingest(.device(EventOrigin(rawValue: 1), device))
         var settings = HandlerSettings()
@@ -87,6 +89,7 @@ extension ReplyOrderTests {
 
 /// The reply side of a process, all written at once; it is read whenever a delivery is written to it.
 private final class Speaker: EffectExecutor {
+    func processorTime(of handler: HandlerID) -> TimeSpan? { nil }
     let reader: ReplyReader
     private(set) var deliveries = 0
     private(set) var lines = 0

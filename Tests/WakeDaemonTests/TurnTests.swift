@@ -4,6 +4,7 @@ import WakeCore
 import WakeJournal
 import WakeLoop
 import WakeModel
+import WakeProfiles
 import WakeSystem
 
 @testable import WakeDaemon
@@ -28,7 +29,8 @@ struct TurnTests {
         let clock = VirtualClock(wall: WallTime(microseconds: 1_700_000_000_000_000))
         let turn = try Turn(
             journal: journal, clock: RealClock(), recovery: journal.recover(), limits: IngressLimits(),
-            executor: SlowExecutor(clock, writesFor: .zero))
+            executor: SlowExecutor(clock, writesFor: .zero),
+            agenda: AgendaStage(journal: journal, catalog: Catalog(profiles: ProfileLibrary()), seed: 0))
         defer { journal.close(clean: true) }
         let ends = EndCount()
         turn.listeners.observe(ends)
@@ -65,7 +67,8 @@ struct TurnTests {
         let clock = VirtualClock(wall: WallTime(microseconds: 1_700_000_000_000_000))
         let executor = SlowExecutor(clock, writesFor: span)
         let turn = try Turn(
-            journal: journal, clock: clock, recovery: journal.recover(), limits: .none, executor: executor)
+            journal: journal, clock: clock, recovery: journal.recover(), limits: .none, executor: executor,
+            agenda: AgendaStage(journal: journal, catalog: Catalog(profiles: ProfileLibrary()), seed: 0))
         defer { journal.close(clean: true) }
         return try body(turn, clock, executor)
     }
@@ -256,6 +259,7 @@ private final class Interrupter: DecisionListener {
 
 /// Takes so long to write a delivery.
 private final class SlowExecutor: EffectExecutor {
+    func processorTime(of handler: HandlerID) -> TimeSpan? { nil }
     private let clock: VirtualClock
     var span: TimeSpan
     /// What the turn learns while a delivery is written.

@@ -65,9 +65,125 @@ struct ExampleTests {
 
     @Test("every example has its manifest")
     func hasManifests() {
-        for name in ["count-beats", "log-heart-rate", "heart-rate-logger"] {
+        let names = [
+            "count-beats", "log-heart-rate", "heart-rate-logger", "nightly-backup", "take-pills", "stretch",
+            "watch-feed",
+            "check-mail", "tidy-up", "fingerprint",
+        ]
+        for name in names {
             #expect(access("\(package)/Examples/handlers/\(name).json5", R_OK) == 0)
         }
+    }
+}
+
+@Suite("Examples of alarms, polls and jobs")
+struct OccasionExampleTests {
+    private let directory = temporaryDirectory()
+    private let restored = notice("restored", "{\"reason\":\"job\",\"devices\":[]}")
+
+    /// Runs an example with variables of its own. What Python compiles would lie in the checkout otherwise.
+    private func run(_ name: String, _ variables: [String] = [], _ lines: [String]) -> ProgramOutput {
+        let module = ["PYTHONPATH=\(package)/Packages/python", "PYTHONDONTWRITEBYTECODE=1"]
+        let interpreter = name.hasSuffix(".py") ? "/usr/bin/python3" : "/bin/sh"
+        return runProgram(
+            ["/usr/bin/env"] + module + variables + [interpreter, "\(package)/Examples/handlers/\(name)"],
+            input: [restored] + lines, in: directory)
+    }
+
+    private func put(_ text: String, at name: String) {
+        let file = open("\(directory)/\(name)", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o755)
+        _ = Array(text.utf8).withUnsafeBytes { write(file, $0.baseAddress, $0.count) }
+        close(file)
+    }
+
+    @Test("the alarm in shell says how many pills, and acknowledges")
+    func pills() {
+        let output = run("take-pills.sh", [], [alarm(1), event(2)])
+        #expect(output.standardOutput == ["take 2"] && output.replies == ["{\"ack\":1,\"result\":\"useful\"}"])
+    }
+
+    @Test("the alarm in Python is set where it is not pending, and says what it carries")
+    func stretches() {
+        let fired = occasion(3, "alarm.fired", of: "stretch", "{\"id\":\"stretch\",\"data\":{\"say\":\"up\"}}")
+        let none = notice("reply", "{\"pending\":[],\"ref\":1}")
+        let unset = run("stretch.py", [], [none]).replies
+        #expect(unset.count == 2 && unset[1].contains("\"every_s\":3600"))
+        let pending = notice("reply", "{\"pending\":[{\"id\":\"stretch\"}],\"ref\":1}")
+        let kept = run("stretch.py", [], [pending, fired])
+        #expect(
+            kept.replies == [
+                "{\"pending\":true,\"ref\":1}", "{\"ready\":true}", "{\"ack\":3,\"result\":\"useful\"}",
+            ])
+        #expect(kept.status == 0 && kept.standardOutput == ["up"])
+    }
+
+    @Test("the poll in shell tells news from none, and from a feed that cannot be had")
+    func feeds() {
+        // In place of curl: `-fsS -o new FEED`.
+        put("#!/bin/sh\ncp \"$4\" \"$3\" 2>/dev/null\n", at: "curl")
+        put("one", at: "source")
+        let words = ["PATH=\(directory):/usr/bin:/bin", "FEED=source"]
+        #expect(
+            run("watch-feed.sh", words, [poll(1), poll(2)]).replies
+                == ["useful", "nothing"].enumerated().map {
+                    "{\"ack\":\($0.offset + 1),\"result\":\"\($0.element)\"}"
+                })
+        let missing = run("watch-feed.sh", [words[0], "FEED=nothing"], [poll(3)])
+        #expect(missing.replies == ["{\"ack\":3,\"result\":\"failed\"}"])
+    }
+
+    @Test("the poll in Python counts new messages, and says where it cannot")
+    func mails() {
+        mkdir("\(directory)/new", 0o700)
+        for name in ["a", "b"] { put("", at: "new/\(name)") }
+        let output = run("check-mail.py", ["MAILDIR=."], [poll(1), poll(2)])
+        #expect(output.standardOutput == ["2 new"])
+        #expect(output.replies.map { $0.contains("useful") } == [true, false])
+        #expect(run("check-mail.py", ["MAILDIR=/nowhere"], [poll(3)]).replies.first?.contains("failed") == true)
+    }
+
+    @Test("the job in shell packs logs, and tells each as progress")
+    func tidies() {
+        for name in ["a", "b"] { put("x", at: "\(name).log") }
+        let output = run("tidy-up.sh", ["FOLDER=."], [job(5, "tidy-up"), job(6, "tidy-up")])
+        #expect(
+            output.replies == [
+                "{\"progress\":5,\"done\":1}", "{\"progress\":5,\"done\":2}", "{\"ack\":5}", "{\"ack\":6}",
+            ])
+        #expect(output.standardOutput == ["packed 2", "packed 0"] && access("\(directory)/b.log.gz", R_OK) == 0)
+    }
+
+    @Test("the job in Python writes fingerprints, and waits for a folder that is not there")
+    func fingerprints() {
+        mkdir("\(directory)/files", 0o700)
+        put("abc", at: "files/one")
+        let output = run("fingerprint.py", ["FOLDER=files"], [job(5)])
+        #expect(output.replies.count == 2 && output.replies[0] == "{\"progress\":5,\"done\":1,\"total\":1}")
+        #expect(output.replies[1] == "{\"ack\":5,\"result\":\"useful\"}")
+        let known = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad  one"
+        #expect(fileLines("\(directory)/fingerprints.txt") == [known])
+        let missing = run("fingerprint.py", ["FOLDER=/mnt/none"], [job(6)])
+        #expect(missing.replies == ["{\"nack\":6,\"until\":[\"mount:/mnt/none\"]}"])
+    }
+
+    @Test("the job in Swift copies folder after folder, tells each as progress, and fails where one is not there")
+    func backsUp() {
+        for name in ["photos", "mail", "disk"] { mkdir("\(directory)/\(name)", 0o700) }
+        put("abc", at: "photos/one")
+        let program = "\(builtPrograms)/ExampleNightlyBackup"
+        let output = runProgram(
+            [program, "photos", "mail", "disk"], input: [restored, job(5, "nightly-backup")], in: directory)
+        #expect(output.status == 0)
+        #expect(
+            output.replies == [
+                "{\"register\":\"nightly-backup\"}", "{\"progress\":5,\"done\":1,\"total\":2}",
+                "{\"progress\":5,\"done\":2,\"total\":2}", "{\"ack\":5,\"result\":\"useful\"}",
+            ])
+        #expect(output.standardOutput == ["2 folders are in disk"])
+        #expect(fileLines("\(directory)/disk/photos/one") == ["abc"])
+        let missing = runProgram(
+            [program, "nowhere", "disk"], input: [restored, job(6, "nightly-backup")], in: directory)
+        #expect(missing.replies.last == "{\"ack\":6,\"result\":\"failed\"}")
     }
 }
 

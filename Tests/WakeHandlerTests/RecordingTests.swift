@@ -69,6 +69,39 @@ struct RecordingTests {
         #expect(printed.count == 7)
     }
 
+    @Test(
+        "a sleep and a clock that was set move the times of what follows as in the daemon's replay, and are no events")
+    func sameTimes() throws {
+        let text =
+            Self.head + """
+                +1 1 connect
+                +1 machine sleep 28800.5
+                +1 1 data 2a37 1049
+                +1 machine clock -7200
+                +1 1 data 2a37 1050
+                +0 machine synchronized on
+                +0 1 gap link for=1.5
+                end
+
+                """
+        var printed: [String] = []
+        let replay = try VirtualReplay(TraceReader(bytes: Array(text.utf8)), profiles: ProfileLibrary())
+        _ = try replay.play { printed += textLines($0) }
+        let answers = try Recording(text: text).play(to: delegate)
+        #expect(Array(answers.deliveredLines.dropFirst()) == printed.filter { $0.contains("wakebridge.device.") })
+        #expect(answers.deliveredLines.count == 5 && answers.unanswered == [])
+    }
+
+    @Test("a retry's time runs on while the machine sleeps in the recording")
+    func retriesInSleep() throws {
+        delegate.answer = { event, _ in
+            event.sequence == 1 && event.attempt == 1 ? .retry(after: .seconds(600)) : .useful
+        }
+        let answers = try written("+0 1 data 2a37 01", "+1 machine sleep 3600", "+1 2 data serial 03").play(
+            to: delegate)
+        #expect(answers.acknowledgements.map(\.sequence) == [1, 2])
+    }
+
     @Test("the first line tells the handler why it runs, what it watches and its checkpoint")
     func restores() async throws {
         var recording = try strap()

@@ -1,6 +1,7 @@
 // The values of the library: times, decoded values as types of the author's, and the daemon's words.
 import TestBench
 import Testing
+import WakeAgenda
 import WakeCore
 import WakeModel
 
@@ -73,6 +74,14 @@ struct ValueTests {
         #expect(words(WakeHandler.Fragment.self) == Set(WakeModel.Fragment.allCases.map(\.rawValue)))
         #expect(words(WakeHandler.WakeReason.self) == Set(WakeCore.WakeReason.allCases.map(\.wireName)))
         #expect(words(WakeHandler.MemoryLevel.self) == ["some", "full"])
+        #expect(words(RunCondition.self) == Set(WakeAgenda.Condition.plain.map(\.word)))
+        let paths = [WakeAgenda.Condition.mount("/a b"), .unlocked("/c")].map(\.word)
+        #expect([RunCondition.mount("/a b"), .unlocked("/c")].map(\.word) == paths)
+        #expect(words(PendingState.self) == ["waiting", "queued", "running"])
+        #expect(words(PendingSource.self) == Set(AgendaSource.allCases.map(\.rawValue)).subtracting(["gate", "seen"]))
+        #expect(words(TaskKind.self) == ["refresh", "processing", "continued"])
+        #expect(words(ScheduleOutcome.self).isSuperset(of: ["set", "submitted", "replaced", "cancelled"]))
+        #expect(Set(Weekday.allCases.map(\.rawValue)) == ["mon", "tue", "wed", "thu", "fri", "sat", "sun"])
         // What the daemon never says, but this library.
         let codes = words(BridgeError.Code.self).subtracting(["closed"])
         #expect(codes == Set(ProtocolFault.Code.allCases.map(\.rawValue)))

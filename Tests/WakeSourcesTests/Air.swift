@@ -262,7 +262,7 @@ extension Air: SourceHost {
             attentions.append(attention)
             proofs.append(attention.rawValue)
             #expect(attention != .bondInvalid || detail.contains("wakebridge pair"))
-        case .gap: break
+        case .gap, .occasion: break
         }
     }
     func record(_ listening: Listening, of uri: String) { self.listening[uri] = listening }

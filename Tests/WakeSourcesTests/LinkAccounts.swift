@@ -60,7 +60,7 @@ struct LinkAccounts {
         case .attention(.accessDenied, let detail):
             warnings += 1
             for uuid in [heart, battery] where detail.contains("\(uuid)") { reportedUnsubscribed.insert(uuid) }
-        case .data, .attention: break
+        case .data, .attention, .occasion: break
         }
     }
 

@@ -152,6 +152,7 @@ final class LinkScenario {
             case .data(_, let bytes): "data \(bytes.map(String.init).joined(separator: ","))"
             case .gap(let gap): "gap \(seconds(gap.from))-\(seconds(gap.to))"
             case .attention(let attention, _): "attention \(attention.rawValue)"
+            case .occasion(let occasion): occasion.name
             }
         }
     }

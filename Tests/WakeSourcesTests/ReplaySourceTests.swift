@@ -22,14 +22,15 @@ import WakeTrace
     private final class Host: ReplayHost {
         let loop: EventLoop
         let clock: any WakeClock = RealClock()
-        private(set) var heard = 0
+        var heard: Int { walls.count }
+        private(set) var walls: [WallTime] = []
         private(set) var hasEnded = false
         var lags = true
 
         init() throws { loop = try EventLoop() }
 
         func mustWait(at speed: ReplaySpeed) -> Bool { lags && heard == 2 }
-        func replay(_ kind: DeviceEvent.Kind, of uri: String, at wall: WallTime, line: Int) { heard += 1 }
+        func replay(_ kind: DeviceEvent.Kind, of uri: String, at wall: WallTime, line: Int) { walls.append(wall) }
         func replayEnded(_ error: TraceError?) { hasEnded = true }
 
         var profiles: ProfileLibrary { ProfileLibrary() }
@@ -61,6 +62,25 @@ import WakeTrace
         source.turnEnded()
         hasWoken = try host.loop.runOnce(timeout: .seconds(1))
         #expect(hasWoken && host.heard == 3 && host.hasEnded)
+    }
+
+    @Test(
+        "what the machine and handlers did is left out, and what follows has the time that the wall clock showed then")
+    func leavesOut() throws {
+        let host = try Host()
+        host.lags = false
+        let text = Self.trace.replacing(
+            "+0.000000 1 data 2a37 163df803",
+            with: "+0 machine sleep 3600\n+0 machine clock -60\n+0 handler hr stop\n+0 1 data 2a37 163df803")
+        let start = try #require(WallTime(rfc3339: "2026-11-21T07:42:46.727125Z"))
+        for playedLine in [0, 6] {
+            let before = host.heard
+            let source = try ReplaySource(
+                TraceReader(bytes: Array(text.utf8)), after: playedLine, speed: .max, for: host)
+            source.start()
+            #expect(host.walls.last == start + .seconds(3_540) && host.hasEnded)
+            #expect(source.count == host.heard - before && source.count == (playedLine == 0 ? 3 : 1))
+        }
     }
 
     @Test("what would come in more years than a clock can say is waited for")

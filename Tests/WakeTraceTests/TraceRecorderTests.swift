@@ -41,16 +41,16 @@ func recordsEvents() throws {
         let time = start + .milliseconds(250 * Int64(place + 1))
         bytes += recorder.record(line(entry.0, entry.1, at: time), at: time)
     }
-    var reader = TraceReader(bytes: bytes + recorder.end())
+    var reader = TraceReader(bytes: bytes + recorder.end(at: start))
     let header = try reader.header()
     #expect(header.start == start)
     #expect(header.devices.map(\.uri) == [strap.uri, meter.uri])
     #expect(header.devices.first?.services == strap.services)
     for (place, entry) in kinds.enumerated() {
         let operation = try #require(try reader.next())
-        #expect(operation.kind == entry.1)
+        let device = try #require(header.devices.firstIndex { $0.uri == entry.0.uri })
+        #expect(operation.subject == .device(device, entry.1))
         #expect(operation.offset == .milliseconds(250 * Int64(place + 1)))
-        #expect(header.devices[operation.device].uri == entry.0.uri)
     }
     #expect(try reader.next() == nil)
     #expect(recorder.counts.values == 5)
@@ -83,7 +83,7 @@ func recordsRemarks() throws {
             "# \(start.rfc3339) strap lost events: 3, cause link",
             "# \(start.rfc3339) strap wants a person: pairing: pair it", "# lost: read faster",
         ])
-    var reader = TraceReader(bytes: bytes + recorder.end())
+    var reader = TraceReader(bytes: bytes + recorder.end(at: start))
     #expect(try reader.next()?.kind == .connected(folded: 0))
     #expect(try reader.next() == nil)
 }
@@ -97,7 +97,7 @@ func recordsStrangeTimes() throws {
     ]
     var bytes = recorder.begin()
     for time in times { bytes += recorder.record(line(strap, .data(.serial, [1]), at: time), at: start + .seconds(2)) }
-    var reader = TraceReader(bytes: bytes + recorder.end())
+    var reader = TraceReader(bytes: bytes + recorder.end(at: start))
     _ = try reader.next()
     var offsets: [TimeSpan] = []
     while let operation = try reader.next() { offsets.append(operation.offset) }
@@ -113,4 +113,73 @@ func recordsNothingElse() {
         #"{"source":"\#(strap.uri)","time":"2026-11-21T07:42:46Z","type":"wakebridge.device.data","data":{"raw":"1"}}"#,
     ] { #expect(recorder.record(Array(text.utf8), at: start) == []) }
     #expect(recorder.record(line(meter, .connected(folded: 0), at: start), at: start) == [])
+}
+
+// MARK: A day
+
+private func deed(_ text: String, _ time: WallTime) throws -> [UInt8] {
+    DayLine.deed(try TraceOperation.Subject(deed: text), at: time)
+}
+
+@Test(
+    "A day has its header from the stream's first line, then manifests, then links that are up, and lasts until its end"
+)
+func recordsBeginningOfDay() throws {
+    var recorder = TraceRecorder([strap], isUp: [true], start: start, of: .day)
+    #expect(recorder.begin().isEmpty)
+    let later = start + .seconds(2)
+    var bytes = recorder.record(DayLine.greeting(zone: "Europe/Berlin", seed: .max, at: later), at: later)
+    bytes += recorder.record(try deed("handler hr manifest {\"alarms\":[]}", later), at: later)
+    bytes += recorder.record(try deed("machine condition power off", later + .seconds(1)), at: later)
+    #expect(
+        text(bytes + recorder.end(at: later + .seconds(60))) == """
+            wakebridge-trace 1
+            clock \(later.rfc3339) zone=Europe/Berlin seed=18446744073709551615
+            device 1 bluetooth C0:F1:F2:F3:F4:01 alias="strap" service=180d
+            +0.000000 handler hr manifest {"alarms":[]}
+            +1.000000 1 connect
+            +0.000000 machine condition power off
+            +59.000000 machine synchronized on
+            end
+
+            """)
+    #expect(recorder.counts.deeds == 2)
+}
+
+@Test("What the wall clock jumped by, in a sleep or when it was set, is no time that passed for the trace")
+func recordsJumps() throws {
+    var recorder = TraceRecorder([strap], isUp: [false], start: start, of: .day)
+    _ = recorder.record(DayLine.greeting(zone: nil, seed: 0, at: start), at: start)
+    var (bytes, wall) = ([UInt8](), start)
+    for (passed, text) in [
+        (1, "machine clock +3600.000000"), (2, "machine sleep 28800.000000"), (3, "machine clock -7200.000000"),
+        (4, "handler hr attach"),
+    ] {
+        let jump = [3_600, 28_800, -7_200, 0][passed - 1]
+        wall = wall + .seconds(Int64(passed + jump))
+        bytes += recorder.record(try deed(text, wall), at: wall)
+    }
+    let times = text(bytes).split(separator: "\n").compactMap { $0.split(separator: " ").first }
+    #expect(times == ["+1.000000", "+2.000000", "+3.000000", "+4.000000"])
+}
+
+@Test("A daemon that begins anew greets again, and a restart stands in the trace")
+func recordsRestart() throws {
+    var recorder = TraceRecorder([strap], isUp: [false], start: start, of: .day)
+    _ = recorder.record(DayLine.greeting(zone: nil, seed: 7, at: start), at: start)
+    let again = start + .seconds(9)
+    let bytes = recorder.record(DayLine.greeting(zone: nil, seed: 7, at: again), at: again)
+    #expect(text(bytes) == "+9.000000 machine restart\n")
+}
+
+@Test("A day whose stream never began is a trace without a line, and what is too long for a line is a comment")
+func recordsLittle() throws {
+    var recorder = TraceRecorder([strap], isUp: [false], start: start, of: .day)
+    var reader = TraceReader(bytes: recorder.end(at: start))
+    #expect(try reader.next() == nil)
+    var other = TraceRecorder([strap], isUp: [false], start: start, of: .day)
+    _ = other.record(DayLine.greeting(zone: nil, seed: 7, at: start), at: start)
+    let long = String(repeating: "x", count: 70_000)
+    let bytes = other.record(try deed("handler hr manifest {\"alarms\":\"\(long)\"}", start), at: start)
+    #expect(bytes.count < 200 && text(bytes).hasPrefix("# handler hr manifest"))
 }

@@ -7,6 +7,7 @@
 #include <sys/types.h>
 
 #include "clinux_nodes.h"
+#include "clinux_routes.h"
 
 // ---- Names and clocks -------------------------------------------------------------------------------------------
 
@@ -17,8 +18,8 @@ const char *clinux_errno_text(int number);
 
 /// The clock in nanoseconds, through the vDSO. Only for clocks that every Linux has.
 int64_t clinux_clock_nanoseconds(int clock);
-/// 1 when the kernel says that the wall clock is synchronised, 0 when not.
-int clinux_clock_is_synchronized(void);
+/// By how many microseconds the wall clock may be wrong, as the kernel estimates it.
+int64_t clinux_clock_max_error(void);
 
 // ---- Descriptors ------------------------------------------------------------------------------------------------
 

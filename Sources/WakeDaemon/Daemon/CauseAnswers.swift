@@ -26,7 +26,7 @@ extension ControlAnswers {
         case .launchFailed(let sentence), .exhausted(let sentence): sentence
         case nil, .exit, .launchTimeout, .overrun, .taskLeak, .flood, .watchdog, .lockHeld, .escaped, .unfreezable,
             .reclaimed, .idle, .stopped, .restarted, .reconfigured, .finished, .killedByOperator, .deadline, .memory,
-            .thermal:
+            .thermal, .stalled:
             nil
         }
     }

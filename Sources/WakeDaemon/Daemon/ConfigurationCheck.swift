@@ -83,4 +83,9 @@ public struct ConfigurationCheck {
         guard let manifest else { return [] }
         return ManifestWarnings.ofUnknownDevices([manifest], known: known).map(\.sentence)
     }
+
+    /// Paths and time zones that a manifest names and that are not there.
+    public var warningsOfPlaces: [String] {
+        manifest.map { ManifestWarnings.ofAbsentPlaces($0).map(\.sentence) } ?? []
+    }
 }

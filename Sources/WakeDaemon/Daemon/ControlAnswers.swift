@@ -16,8 +16,11 @@ final class ControlAnswers {
     var sources: LiveSources { daemon.sources }
     var logBook: HandlerLogBook { daemon.observers.logBook }
 
+    private let day: DayStreams
+
     init(daemon: Daemon) {
         self.daemon = daemon
+        day = DayStreams(of: daemon)
     }
 
     func answer(_ call: ControlCall) -> ControlResponse {
@@ -36,6 +39,11 @@ final class ControlAnswers {
             let report = report(try handlerStatus(name))
             return .json { $0.handler(report) }
         case .why(let name): return why(try handlerStatus(name))
+        case .pending(let name): return try pending(name)
+        case .raise(let entry, let name): return try raise(entry, of: name)
+        case .cancelJob(let id, let name): return try cancelJob(id, of: name)
+        case .conditions: return conditions()
+        case .play(let condition): return try play(condition)
         case .devices(nil): return knownDevices()
         case .devices(let name?): return try knownDevice(name)
         case .request(let request): return try perform(request)
@@ -52,6 +60,7 @@ final class ControlAnswers {
         case .replayDeadLetters(let choice): return try replayDeadLetters(choice)
         case .dropDeadLetters(let choice): return try dropDeadLetters(choice)
         case .events(let device): return try watch(device)
+        case .day: return try day.answer()
         case .logs(let question): return try logs(question)
         }
     }
@@ -97,6 +106,8 @@ final class ControlAnswers {
         status.status = bridge.executor.status(of: standing.handler)
         status.lastExit = standing.lastEnd?.wireName
         status.unbonded = unbonded(of: standing).map(\.alias)
+        let outlook = bridge.turn.outlook(of: standing.handler)
+        (status.scheduled, status.nextDue) = (outlook.count, outlook.next)
         return status
     }
 
@@ -144,6 +155,7 @@ final class ControlAnswers {
                     }
                 }
                 writer.endArray()
+                writeSchedule(of: standing.handler, into: &writer)
             }
         }
     }
@@ -293,7 +305,9 @@ extension ControlAnswers {
 
     func simulate(_ simulation: Simulation) throws(ControlRefusal) -> ControlResponse {
         switch simulation {
-        case .wake(let name): return operate(try runnable(name), .wake)
+        case .wake(let name):
+            try refuseGated(name)
+            return operate(try runnable(name), .wake)
         case .expire(let name):
             return operate(try handler(name, in: [.active], "has no deadline to bring forward"), .expire)
         case .kill(let name): return operate(try handler(name, in: Self.living, "has no process to kill"), .kill)

@@ -12,7 +12,7 @@ import WakeTrace
 
 /// Owns everything for the life of the process. Everything runs on the loop's one thread.
 public final class Daemon {
-    public static let version = "0.25.0"
+    public static let version = "0.26.0"
 
     package let bridge: Bridge
     let settings: BridgeSettings
@@ -26,6 +26,7 @@ public final class Daemon {
     private let monitors: MachineMonitors
     let bus: SystemBus
     let sources: LiveSources
+    let agenda: LiveAgenda
     /// Where a trace is played in place of devices, what reads its file.
     private var replayedFile: FileChunks?
     private var server: ControlServer?
@@ -60,6 +61,9 @@ public final class Daemon {
         bus = SystemBus(on: bridge.loop)
         monitors = try MachineMonitors(of: bridge, bus: bus, settings)
         sources = try LiveSources(bridge, stateDirectory: options.stateDirectory)
+        agenda = LiveAgenda(
+            of: bridge, bus: bus, ConditionPlaces(stateDirectory: options.stateDirectory, settings),
+            hook: AlertPrograms(settings.alerts, of: bridge))
         if Self.replay(options, settings) == nil {
             try sources.watch(
                 options.sources, bus: bus, stateDirectory: options.stateDirectory, adapterPins: settings.adapterPins)
@@ -89,6 +93,7 @@ public final class Daemon {
         let status = try bridge.loop.run()
         server?.close()
         sources.stop()
+        agenda.close()
         bridge.close()
         return status
     }
@@ -98,6 +103,7 @@ public final class Daemon {
         try watchSignals()
         try prepareReplay()
         bridge.engine.reportLosses { readManifests() }
+        agenda.awaitClock()
         try manifests.listen(on: bridge.loop, of: self) { $0.reloadAfterChange() }
         try observers.programs.listen(of: self) { $0.restartChanged() }
         try serve()
@@ -140,6 +146,7 @@ public final class Daemon {
         let devices = bridge.catalog.devices.compactMap { $0.map { (alias: $0.device.alias, source: $0.device.uri) } }
         return warnings + handlers.compactMap { ManifestWarnings.ofProgram($0, bridge.accounts) }
             + ManifestWarnings.ofUnknownDevices(handlers, known: devices)
+            + handlers.flatMap { ManifestWarnings.ofAbsentPlaces($0) }
     }
 
     /// Who drops in a manifest may have brought the profile that it names just before. What is told is new.
@@ -204,6 +211,8 @@ public final class Daemon {
             answers?.letGo(of: id)
             log.notice("handler \(name) is removed")
         }
+        // What a typing error leaves without a manifest keeps its alarms and jobs.
+        if let names = manifests.names { bridge.engine.settleSchedules(names.contains) }
         updateWarnings()
         observers.statusLine.updateSoon()
     }

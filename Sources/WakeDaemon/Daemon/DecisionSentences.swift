@@ -1,4 +1,5 @@
-// What operators are told of the core's decisions: the same sentence in `why` and in a handler's log.
+// What operators are told of the decisions of core and agenda: the same sentence in `why` and in a handler's log.
+import WakeAgenda
 import WakeCore
 import WakeEngine
 import WakeModel
@@ -14,6 +15,16 @@ extension Decision {
         case .charged(let sequence, let charges):
             "event \(sequence.rawValue) was open when it died, for the \(charges). time"
         case .deadLettered(let sequence): "event \(sequence.rawValue) was dead-lettered"
+        case .handedBack(let sequence, let words):
+            "it gave event \(sequence.rawValue) back until there is: \(words.joined(separator: ", "))"
+        case .withdrawn(let sequence, .condition):
+            "event \(sequence.rawValue) was taken back, for what it relies on has gone; it comes again"
+        case .withdrawn(let sequence, .stalled):
+            "event \(sequence.rawValue) was taken back, for it stood still while another job waited; it comes again"
+        case .withdrawn(let sequence, .cancelled):
+            "event \(sequence.rawValue) was taken back, for its job was cancelled"
+        case .recalled(let sequence):
+            "event \(sequence.rawValue) was taken out of its queue: what it came from was cancelled, or has to wait"
         case .refused(let sequence, _): "it gave event \(sequence.rawValue) back; its device waits"
         case .lost(_, let cause, let gap):
             "events are lost (\(cause.rawValue)); the gap with seq \(gap.rawValue) tells how many"
@@ -23,11 +34,45 @@ extension Decision {
         case .moved(_, .terminating, because: "flood"):
             "killed: it flooded descriptor 3 without a pause; write a line there only to answer an event or to ask for "
                 + "something, and what is a log to stdout"
+        case .moved(_, .terminating, because: "stalled"):
+            "killed: its job made no progress for a minute, or took longer than max_run; write "
+                + "{\"progress\":SEQ,\"done\":N} to descriptor 3 as it comes further"
         case .moved(_, .terminating, because: "watchdog"): "killed: it gave itself up with WATCHDOG=trigger"
         case .throttled:
             "it says more on descriptor 3 than its events call for (\(LineAllowance.linesPerEvent) lines each, and "
                 + "\(LineAllowance.linesPerSecond) a second beside): it is read slowly, and killed if it goes on"
-        case .moved, .delivered, .acknowledged, .began, .ended, .faulted, .notWoken: nil
+        case .moved, .delivered, .acknowledged, .began, .ended, .advanced, .faulted, .notWoken: nil
         }
     }
+}
+
+extension AgendaDecision {
+    /// Nil for the ordinary course of an entry, which its own history tells.
+    var sentence: String? {
+        let words = wireName.split(separator: " ")
+        switch words.first {
+        case "drop": return "what was stored of \(entry) cannot be read, and is forgotten"
+        case "skip": return "\(entry) was skipped: at its deadline it still waited for \(waitedFor)"
+        case "skipped": return "\(entry) could not be raised in time, and counts as missed"
+        case "folded": return "\(entry) was late and so near to the next one that it counts as missed with it"
+        case "lost":
+            let condition = words.dropFirst().joined(separator: " ")
+            return "\(entry) lost \(condition), on which it relies; it comes back"
+        case "undeclared": return gone
+        case "unpermitted": return "\(entry) is gone, for the manifest permits no alarms any more"
+        case "cancel" where words.dropFirst().first == "manifest": return gone
+        case "cancel" where words.dropFirst().first == "operator": return "\(entry) was cancelled by an operator"
+        case "makes": return "\(entry) stood still while another job waited: it makes way, and comes after that"
+        case "too-many": return "\(entry) is not set: this handler has \(AlarmRule.limit) alarms already; cancel some"
+        case "dead-lettered": return "\(entry) was given up, and lies among the dead letters"
+        default: return nil
+        }
+    }
+
+    private var gone: String { "\(entry) is gone, for the manifest declares it no more" }
+
+    private var waitedFor: Substring { wireName.drop { $0 != "=" }.dropFirst() }
+
+    /// `job backup`, `the poll`.
+    private var entry: String { key.id.isEmpty ? "the \(key.source.rawValue)" : "\(key.source.rawValue) \(key.id)" }
 }

@@ -137,7 +137,9 @@ extension ProtocolFault.Code {
         switch self {
         case .malformed, .unknownKey, .unknownToken, .tooLong: .badRequest
         case .noSuchDevice: .notFound
-        case .replayed, .notPermitted, .notBonded, .notConnected: .conflict
+        case .replayed, .notPermitted, .notBonded, .notConnected, .conflict, .unavailable, .notRegistered, .tooLate,
+            .tooMany:
+            .conflict
         case .staleLease, .notDelivered, .noExtensionLeft, .tooManyTasks, .alreadyOpen, .notOpen, .deviceFailed,
             .tooFast:
             .failed

@@ -1,4 +1,5 @@
 // The latest log lines of handlers, bounded, and who follows them.
+import WakeAgenda
 import WakeControl
 import WakeCore
 import WakeEngine
@@ -63,7 +64,14 @@ final class HandlerLogBook: HandlerLog, DecisionListener {
     }
 
     func hear(_ decision: Decision, of handler: HandlerID, at stamp: Stamp) {
-        guard let sentence = decision.sentence else { return }
+        if let sentence = decision.sentence { tell(sentence, of: handler) }
+    }
+
+    func hear(_ decision: AgendaDecision, of handler: HandlerID, at stamp: Stamp) {
+        if let sentence = decision.sentence { tell(sentence, of: handler) }
+    }
+
+    private func tell(_ sentence: String, of handler: HandlerID) {
         log.notice("\(catalog.name(of: handler)): \(sentence)")
         // The stamp is the cause's; a trace's may lie years back.
         keep(sentence, of: handler, .bridge, clock.stamp())

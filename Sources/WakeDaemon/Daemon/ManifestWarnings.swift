@@ -1,5 +1,6 @@
 // What manifests allow without being wrong: handlers that can do more than their administrator may know, or never run or wake.
 import Glibc
+import WakeAgenda
 import WakeControl
 import WakeEngine
 import WakeModel
@@ -43,6 +44,28 @@ enum ManifestWarnings {
         return BridgeWarning(
             "handler \"\(manifest.id)\" watches a device \"\(name)\"", why: "no device is called that; \(list)",
             advice: near ?? "correct the name, or pair the device")
+    }
+
+    /// Paths and zones that a manifest waits for or goes by, and that are not there. Both may still come.
+    static func ofAbsentPlaces(_ manifest: HandlerManifest, zones: ZoneFiles = ZoneFiles()) -> [BridgeWarning] {
+        let paths = manifest.agenda.conditions.filter { condition in
+            condition.path.map { !File.exists($0) } ?? false
+        }
+        return paths.map { ofAbsentPath($0, of: manifest) }
+            + manifest.agenda.zones.filter { zones.bytes(of: $0) == nil }.map { ofAbsentZone($0, of: manifest) }
+    }
+
+    private static func ofAbsentPath(_ condition: Condition, of manifest: HandlerManifest) -> BridgeWarning {
+        BridgeWarning(
+            "handler \"\(manifest.id)\" waits for \"\(condition.word)\"", why: "there is no \(condition.path ?? "")",
+            advice: "correct the path, or make the folder that is to be mounted or unlocked")
+    }
+
+    private static func ofAbsentZone(_ name: String, of manifest: HandlerManifest) -> BridgeWarning {
+        BridgeWarning(
+            "handler \"\(manifest.id)\" has an alarm in the time zone \"\(name)\"",
+            why: "there is no such zone below /usr/share/zoneinfo, and it does not fire",
+            advice: "correct the name, such as \"Europe/Berlin\", or install tzdata")
     }
 
     /// Who is in one of them can become root, or read what only root should.

@@ -32,7 +32,9 @@ final class ProgramWatch: DecisionListener {
         switch decision {
         case .held, .moved(_, to: .quarantined, _): watch(handler)
         case .moved(_, to: .launching, _), .moved(_, to: .active, _), .moved(_, to: .stopped, _): watched[handler] = nil
-        case .moved, .delivered, .acknowledged, .refused, .charged, .deadLettered, .lost, .struck, .began, .ended,
+        case .moved, .delivered, .acknowledged, .refused, .handedBack, .withdrawn, .recalled, .advanced, .charged,
+            .deadLettered,
+            .lost, .struck, .began, .ended,
             .faulted, .throttled, .notWoken:
             break
         }

@@ -16,12 +16,8 @@ final class SleepInhibitor {
     private var lock: BusDescriptor?
     private var isPreparing = false
     /// How long handlers have; logind may wait for less.
-    private var patience = SleepInhibitor.longestPatience
+    private var patience = SleepPatience.longest
     private let log = Log("sleep")
-
-    private static let longestPatience = TimeSpan.seconds(4)
-    /// Kept of logind's time for the freeze and for our own answer.
-    private static let reserve = TimeSpan.milliseconds(500)
 
     init(turn: Turn, loop: EventLoop, bus: SystemBus) throws(SystemError) {
         self.turn = turn
@@ -72,7 +68,7 @@ final class SleepInhibitor {
         guard !isPreparing else { return }
         isPreparing = true
         log.notice("the machine is going to sleep; handlers have \(patience.spoken)")
-        giveUp?.arm(at: SystemClock.monotonic() + patience + Self.reserve)
+        giveUp?.arm(at: SystemClock.monotonic() + patience + SleepPatience.reserve)
         turn.ingest(.systemSleep(.preparing(within: patience)))
     }
 
@@ -103,8 +99,8 @@ final class SleepInhibitor {
         }
         bus?.call(.longestDelay, within: .seconds(5), of: self) { inhibitor, result in
             guard let microseconds = (try? result.get())?.first?.integer, microseconds > 0 else { return }
-            let granted = TimeSpan.microseconds(microseconds) - Self.reserve
-            inhibitor.patience = max(.zero, min(Self.longestPatience, granted))
+            let granted = TimeSpan.microseconds(microseconds) - SleepPatience.reserve
+            inhibitor.patience = max(.zero, min(SleepPatience.longest, granted))
         }
     }
 }

@@ -40,7 +40,7 @@ final class StatusLine: DecisionListener, EventSink, NoticeListener {
     func saw(_ event: DeviceEvent, as sequence: Sequence?) {
         switch event.kind {
         case .connected, .disconnected: updateSoon()
-        case .data, .gap, .attention: break
+        case .data, .gap, .attention, .occasion: break
         }
     }
 

@@ -1,4 +1,5 @@
 // Why wakes did not happen: the latest reasons of each handler, for `why`.
+import WakeAgenda
 import WakeCore
 import WakeEngine
 import WakeLoop
@@ -36,6 +37,12 @@ final class WakeHistory: DecisionListener {
     func hear(_ decision: Decision, of handler: HandlerID, at stamp: Stamp) {
         if case .notWoken(let sequence, let reason) = decision { return record(sequence, reason, handler) }
         if case .delivered(_, _, let count) = decision { deliveries[handler, default: 0] += UInt64(count) }
+        guard let sentence = decision.sentence else { return }
+        runs[handler] = nil
+        add(sentence, handler)
+    }
+
+    func hear(_ decision: AgendaDecision, of handler: HandlerID, at stamp: Stamp) {
         guard let sentence = decision.sentence else { return }
         runs[handler] = nil
         add(sentence, handler)

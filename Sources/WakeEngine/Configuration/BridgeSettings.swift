@@ -56,6 +56,14 @@ public struct BridgeSettings: Hashable, Sendable {
         public var limitCelsius: Int?
     }
 
+    /// Where the texts of alarms go, for people.
+    public struct Alerts: Hashable, Sendable {
+        /// A program and its arguments, to which the text is added; empty for none.
+        public var command: [String] = []
+        /// The address of a topic of ntfy.
+        public var ntfy: String?
+    }
+
     /// A trace to play instead of devices.
     public struct Replay: Hashable, Sendable {
         public var file: String
@@ -73,6 +81,9 @@ public struct BridgeSettings: Hashable, Sendable {
     public var journal = JournalLimit()
     public var memory = MemoryLimit()
     public var thermal = ThermalLimit()
+    /// Patterns of the names of links whose traffic costs money.
+    public var meteredLinks = ["wwan*", "ppp*"]
+    public var alerts = Alerts()
     public var replay: Replay?
     /// The defaults of every manifest.
     public var timers = HandlerTimers()
@@ -84,8 +95,9 @@ public struct BridgeSettings: Hashable, Sendable {
 extension BridgeSettings {
     static let keys = [
         "control_group", "suspend", "adapter", "devices", "storm", "flips", "log", "journal", "memory", "thermal",
-        "replay", "timers",
+        "metered_links", "alerts", "replay", "timers",
     ]
+    static let alertKeys = ["command", "ntfy"]
     static let deviceKeys = ["adapter"]
     static let stormKeys = ["enabled", "events_per_second", "burst"]
     static let flipKeys = ["count", "within"]
@@ -108,6 +120,8 @@ extension BridgeSettings {
             readJournal(object)
             readMemory(object)
             readThermal(object)
+            meteredLinks = object.texts("metered_links") ?? meteredLinks
+            readAlerts(object)
             readReplay(object)
             TimerKeys.read(from: object, into: &timers)
             TimerKeys.fitWarning(of: object, into: &timers)
@@ -159,6 +173,19 @@ extension BridgeSettings {
         guard let found = object.object("thermal", keys: Self.thermalKeys) else { return }
         thermal.isEnabled = found.flag("enabled") ?? thermal.isEnabled
         thermal.limitCelsius = found.integer("limit_celsius", in: 30...150)
+    }
+
+    private mutating func readAlerts(_ object: ConfigurationObject) {
+        guard let found = object.object("alerts", keys: Self.alertKeys) else { return }
+        alerts.command = found.texts("command") ?? []
+        if found.has("command"), alerts.command.first?.hasPrefix("/") != true {
+            found.refuse(
+                "command", expected: "a program's absolute path and its arguments, such as [\"/usr/bin/wall\"]")
+        }
+        alerts.ntfy = found.text("ntfy")
+        if let address = alerts.ntfy, !["http://", "https://"].contains(where: address.hasPrefix) {
+            found.refuse("ntfy", expected: "the address of a topic, such as \"https://ntfy.sh/my-topic\"")
+        }
     }
 
     private mutating func readReplay(_ object: ConfigurationObject) {

@@ -1,4 +1,5 @@
 // `handlers.d/<id>.json5`: the program, its user, and the events that wake it.
+import WakeAgenda
 import WakeCore
 import WakeModel
 import WakeProfiles
@@ -24,6 +25,9 @@ public struct HandlerManifest: Hashable, Sendable {
     public var notifies = false
     public var limits = HandlerLimits()
     public var settings = HandlerSettings()
+    public var agenda = AgendaPlan()
+    /// As it was read; empty without a file.
+    package private(set) var text: [UInt8] = []
 
     static let ownUser = "auto"
     package var hasOwnUser: Bool { user == Self.ownUser }
@@ -32,7 +36,7 @@ public struct HandlerManifest: Hashable, Sendable {
         "exec", "user", "group", "groups", "env", "cwd", "modes", "watch", "lifecycle", "ready", "ack", "budget",
         "max_extension",
         "on_overrun", "max_batch", "autostart", "timers", "enabled", "stop_events", "idle_exit",
-        "allow_background_children", "queue_cap", "notify", "require", "limits",
+        "allow_background_children", "queue_cap", "notify", "require", "limits", "alarms", "poll", "jobs", "after",
     ]
     static let watchKeys = [
         "profile", "device", "wake", "policy", "durability", "max_latency", "queue_cap", "retention",
@@ -42,11 +46,14 @@ public struct HandlerManifest: Hashable, Sendable {
     /// - Parameters:
     ///   - isRoot: the daemon runs as root, so a manifest without `user` is refused.
     ///   - defaults: the timers of `wakebridge.json5`.
+    ///   - isRun: false where its program is never started, and need not be named.
     public init(
-        id: String, file: String, text: [UInt8], isRoot: Bool, defaults: HandlerTimers = HandlerTimers()
+        id: String, file: String, text: [UInt8], isRoot: Bool, defaults: HandlerTimers = HandlerTimers(),
+        isRun: Bool = true
     ) throws(ConfigurationErrors) {
         let report = ConfigurationReport(file: file)
         self.init(id: id, file: file)
+        self.text = text
         settings.timers = defaults
         if !Self.isIdentifier(id) {
             report.add(
@@ -55,12 +62,14 @@ public struct HandlerManifest: Hashable, Sendable {
             )
         }
         if let object = ConfigurationObject(
-            document: text, keys: Self.keys, required: ["exec", "modes", "watch"], report: report)
+            document: text, keys: Self.keys, required: isRun ? ["exec"] : [], report: report)
         {
             readProgram(object, isRoot: isRoot)
             readSwitches(object)
             readTimers(object)
+            requireReason(object)
             readSubscriptions(object)
+            readAgenda(object)
         }
         try report.conclude()
     }
@@ -202,6 +211,27 @@ extension HandlerManifest {
     }
 
     private static let queueCapRange = (64 << 10)...(4 << 30)
+}
+
+/// What is scheduled for it.
+extension HandlerManifest {
+    private mutating func readAgenda(_ object: ConfigurationObject) {
+        agenda.alarms = object.convert("alarms", AlarmRule.rules)
+        agenda.poll = object.convert("poll", PollRule.init)
+        agenda.jobs = object.convert("jobs", JobRule.list) ?? []
+        agenda.gates = object.convert("after", AgendaPlan.gates) ?? []
+        settings.hasGates = !agenda.gates.isEmpty
+    }
+
+    /// It names devices, or something that comes due, or is started at boot; gates alone give it nothing to do.
+    private func requireReason(_ object: ConfigurationObject) {
+        if ["modes", "watch"].contains(where: object.has) { return object.require(["modes", "watch"]) }
+        guard !settings.startsAtBoot, !["alarms", "poll", "jobs"].contains(where: object.has) else { return }
+        guard object.has("after") else { return object.require(["modes", "watch"]) }
+        object.add(
+            "after says what it waits for, and nothing starts it then; add autostart: true, or watch, alarms, poll or jobs",
+            at: "after")
+    }
 }
 
 /// The events that wake it.

@@ -28,6 +28,10 @@ extension BridgeSettings {
                 "memory", Self.memoryKeys, [byteCountText(memory.reclaimBelow), "\(memory.reclaimBelowPercent)"])
             + Self.entries(
                 "thermal", Self.thermalKeys, ["\(thermal.isEnabled)", thermal.limitCelsius.map { "\($0)" }])
+            + [Entry(key: "metered_links", value: meteredLinks.isEmpty ? nil : meteredLinks.joined(separator: ", "))]
+            + Self.entries(
+                "alerts", Self.alertKeys,
+                [alerts.command.isEmpty ? nil : alerts.command.joined(separator: " "), alerts.ntfy])
             + Self.entries("replay", Self.replayKeys, [replay?.file, replay.map(\.speedText)])
             + TimerKeys.all.map { Entry(key: "timers.\($0.key)", value: timers[keyPath: $0.timer].text) }
     }

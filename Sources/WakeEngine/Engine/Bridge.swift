@@ -55,8 +55,7 @@ public final class Bridge {
     package let executor: ProcessExecutor
     package let accounts: AccountBook
     private let suspension: Suspension
-    private var wallClock: WallClockWatch
-    private var wallClockWatch: Watch?
+    package let clockWatch: ClockWatch
     private var isFinishing = false
     private let log = Log("bridge")
 
@@ -69,7 +68,7 @@ public final class Bridge {
     ) throws {
         Signals.ignoreBrokenPipes()
         loop = try EventLoop()
-        wallClock = try WallClockWatch()
+        clockWatch = try ClockWatch(on: loop)
         let aliveUntil = Self.journalWritten(options)
         let journal = try Self.openJournal(options)
         // Before anything that may refuse to begin: what the last life left proves what it lost only once.
@@ -89,17 +88,28 @@ public final class Bridge {
         engine = try Engine(
             journal: journal, recovery: recovery, clock: clock, limits: Self.limits(options), composer: composer,
             executor: executor, loop: loop)
-        wallClockWatch = try loop.watch(wallClock.raw, for: .readable, of: self) { $0.reportWallClockStep() }
+        try clockWatch.listen(of: self) { $0.hear($1) }
         turn.listeners.observe(self)
     }
 
-    /// Before what it watches is closed.
-    deinit { wallClockWatch?.cancel() }
+    private func hear(_ change: ClockWatch.Change) {
+        switch change {
+        case .set(let step):
+            log.notice("the wall clock was set by \(step.seconds) s")
+            turn.ingest(.announced(.time(step: step)))
+        // Told only to those that asked for a zone.
+        case .zone: break
+        }
+        turn.listeners.clockChanged(change)
+    }
 
-    private func reportWallClockStep() {
-        guard let step = try? wallClock.readStep() else { return }
-        log.notice("the wall clock was set by \(step.seconds) s")
-        turn.ingest(.announced(.time(step: step)))
+    /// Starts a program of the administrator's among the handlers, where the sweep of the next start finds what it leaves.
+    /// - Parameter name: one that no handler can have.
+    package func begin(
+        _ request: SpawnRequest, named name: String, input: [UInt8], patience: TimeSpan
+    ) throws(SystemError) -> SideProgram {
+        let container = try suspension.makeContainer(named: name, LeafLimits())
+        return try SideProgram(try ChildProcess.spawn(request, into: container), input: input, patience: patience)
     }
 
     // MARK: The end

@@ -26,6 +26,8 @@ package final class Catalog {
     private var templates = LineTemplateTable()
     package private(set) var handlers: [HandlerID: HandlerManifest] = [:]
     private var handlerIDs: [String: HandlerID] = [:]
+    /// Entries of the agenda, whose events have the numbers of devices.
+    private var entries: [EventOrigin: Device] = [:]
     /// A handler whose manifest is gone still ends, and what it says then is told under its name.
     private var names: [HandlerID: String] = [:]
 
@@ -49,11 +51,16 @@ package final class Catalog {
         templates.set(device, profile.map { profiles.decoder($0) }, at: index)
     }
 
+    func set(entry: Device, as id: EventOrigin) { entries[id] = entry }
+
     func set(_ manifest: HandlerManifest, as id: HandlerID) {
         handlers[id] = manifest
         handlerIDs[manifest.id] = id
         names[id] = manifest.id
     }
+
+    /// It has no manifest, or none that was read yet.
+    func introduce(_ id: HandlerID, _ name: String) { names[id] = name }
 
     func remove(_ id: HandlerID) {
         guard let manifest = handlers.removeValue(forKey: id) else { return }
@@ -76,7 +83,10 @@ package final class Catalog {
     /// What the line of an event is made with.
     func template(of event: DeviceEvent) -> LineTemplateTable.Template {
         let index = Int(event.origin.rawValue)
-        guard let template = templates.template(of: index) else { return Self.template(ofForgotten: event) }
+        guard let template = templates.template(of: index) else {
+            guard let entry = entries[event.origin] else { return Self.template(ofForgotten: event) }
+            return LineTemplateTable.Template(text: DeviceText(of: entry, in: event.kind.wireName), decoder: nil)
+        }
         if case .data = event.kind { return template }
         guard let device = devices[index]?.device else { return Self.template(ofForgotten: event) }
         return LineTemplateTable.Template(
@@ -157,7 +167,7 @@ package final class Catalog {
         case .connected: devices[index]?.isConnected = true
         case .disconnected: devices[index]?.isConnected = false
         case .data: templates.recordData(at: event.stamp.wall, of: index)
-        case .gap, .attention: break
+        case .gap, .attention, .occasion: break
         }
     }
 

@@ -1,10 +1,12 @@
 // The decision log: one line a decision, with its instant since the start, byte for byte the same for the same trace.
+import WakeAgenda
 import WakeCore
 import WakeModel
 
 package final class DecisionLog: DecisionListener {
     private let start: Instant
-    private let catalog: Catalog
+    /// What handlers are called by, in the present life of the bridge.
+    package var catalog: Catalog
     private let write: ([UInt8]) -> Void
 
     /// `start` is the instant shown as zero; `write` receives whole lines.
@@ -15,12 +17,21 @@ package final class DecisionLog: DecisionListener {
     }
 
     package func hear(_ decision: Decision, of handler: HandlerID, at stamp: Stamp) {
+        write(decision.wireName, of: handler, at: stamp)
+    }
+
+    package func hear(_ decision: AgendaDecision, of handler: HandlerID, at stamp: Stamp) {
+        let entry = [decision.key.source.rawValue, decision.key.id].filter { !$0.isEmpty }.joined(separator: " ")
+        write("\(entry) \(decision.wireName)", of: handler, at: stamp)
+    }
+
+    private func write(_ words: String, of handler: HandlerID, at stamp: Stamp) {
         var line: [UInt8] = []
         line.appendDecimal((stamp.moment.monotonic - start).nanoseconds / 1000)
         line.append(UInt8(ascii: " "))
         line.append(contentsOf: catalog.name(of: handler).utf8)
         line.append(UInt8(ascii: " "))
-        line.append(contentsOf: decision.wireName.utf8)
+        line.append(contentsOf: words.utf8)
         line.append(UInt8(ascii: "\n"))
         write(line)
     }

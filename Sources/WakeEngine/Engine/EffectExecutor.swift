@@ -6,6 +6,8 @@ import WakeModel
 /// there until all effects are performed.
 protocol EffectExecutor: AnyObject {
     func perform(_ effect: Effect, in turn: Turn)
+    /// How much processor time its process has used; nil where that is unknown.
+    func processorTime(of handler: HandlerID) -> TimeSpan?
     /// Gives the turn what the handler has said by now: it is about to be warned.
     func hear(_ handler: HandlerID, _ epoch: Epoch)
 }

@@ -1,4 +1,5 @@
 // What a bridge and a virtual replay are both made of: which devices and handlers there are, and the turn in which things happen.
+import WakeAgenda
 import WakeCore
 import WakeJournal
 import WakeLoop
@@ -17,19 +18,27 @@ public final class Engine {
     private var informed: Set<HandlerID> = []
     var journal: Journal { turn.journal }
 
-    /// - Parameter loop: ends the turns; nil where a trace's own clock does.
+    /// - Parameters:
+    ///   - loop: ends the turns; nil where a trace's own clock does.
+    ///   - seed: of what the agenda spreads; nil for the journal's own.
     init(
         journal: Journal, recovery: Recovery, clock: any WakeClock, limits: IngressLimits, composer: LineComposer,
-        executor: any EffectExecutor, loop: EventLoop? = nil
+        executor: any EffectExecutor, loop: EventLoop? = nil, seed: UInt64? = nil
     ) throws(SystemError) {
-        turn = try Turn(
-            journal: journal, clock: clock, recovery: recovery, limits: limits, executor: executor, loop: loop)
         catalog = composer.catalog
+        let agenda = AgendaStage(journal: journal, catalog: composer.catalog, seed: seed ?? journal.seed)
+        turn = try Turn(
+            journal: journal, clock: clock, recovery: recovery, limits: limits, executor: executor, agenda: agenda,
+            loop: loop)
         self.composer = composer
         var facts = recovery
         facts.pending = [:]
         self.recovery = facts
-        for (id, device) in journal.devices() { know(device, nil, as: id) }
+        agenda.restore(recovery)
+        for (id, device) in journal.devices() where AgendaSource(rawValue: device.kind.rawValue) == nil {
+            know(device, nil, as: id)
+        }
+        turn.schedule(.tick)
     }
 
     /// What the journal knows of how far a trace was played.
@@ -72,14 +81,19 @@ public final class Engine {
         let restarts = earlier.map { !$0.runsSameProgram(as: manifest) } ?? false
         catalog.set(manifest, as: id)
         turn.configure(id, manifest.settings, restarts: restarts)
+        turn.configure(id, manifest.agenda)
         if informed.insert(id).inserted { reportLosses(to: id, manifest) }
         return id
     }
 
     package func dismiss(_ id: HandlerID) {
         turn.ingest(.remove(id))
+        turn.dismiss(id)
         catalog.remove(id)
     }
+
+    /// After manifests were read: whether one that was not taken is there all the same is for `isThere` to say, by its name.
+    package func settleSchedules(_ isThere: (String) -> Bool) { turn.settleUnread(isThere) }
 
     /// What `ram` or a reboot lost is one gap for each device that the handler watches. A new handler has lost nothing.
     private func reportLosses(to id: HandlerID, _ manifest: HandlerManifest) {

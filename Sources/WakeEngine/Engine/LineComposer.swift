@@ -11,12 +11,14 @@ package final class LineComposer {
     /// `j7-`, or `replay-`: what the ids of events begin with.
     private let start: EventLineStart
     private let noticePrefix: String
-    private var noticeCount: UInt64 = 0
+    private var noticeCount: UInt64
     /// What a profile decoded last; its memory is used again for the next.
     private var value = JSONWriter(reserving: 256)
 
-    init(catalog: Catalog, idPrefix: String, clock: any WakeClock) {
+    /// - Parameter earlier: that of an earlier life of the bridge, whose ids of notices are not used again.
+    init(catalog: Catalog, idPrefix: String, clock: any WakeClock, after earlier: LineComposer? = nil) {
         self.catalog = catalog
+        noticeCount = earlier?.noticeCount ?? 0
         start = EventLineStart(idPrefix: idPrefix)
         self.clock = clock
         // Ids of notices are counted from the bridge's start, so its instant makes them unique over restarts.
@@ -47,7 +49,8 @@ package final class LineComposer {
                 turn.event(delivered.sequence, before: last)
                 ?? Journal.placeholder(for: delivered.sequence, from: delivered.origin, at: clock.stamp().wall)
             write(
-                event, delivered.sequence, delivered.attempt, delivered.isRedelivered, delivery.budget, into: &writer)
+                event, delivered.sequence, delivered.attempt, delivered.isRedelivered,
+                delivered.ownBudget ?? delivery.budget, into: &writer)
         }
     }
 
@@ -116,6 +119,7 @@ package final class LineComposer {
         }
         restoration.counters = turn.counters(of: handler)
         restoration.checkpoint = turn.journal.checkpoint(of: handler)
+        if turn.agenda.isConcerned(handler) { restoration.pending = turn.pending(of: handler).text }
         return restoration
     }
 }

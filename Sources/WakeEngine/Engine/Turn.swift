@@ -1,4 +1,5 @@
 // One turn of the bridge: inputs become effects, the journal is committed, and only then the handlers get what follows.
+import WakeAgenda
 import WakeCore
 import WakeJournal
 import WakeLoop
@@ -11,11 +12,12 @@ public final class Turn {
     private var core: Dispatcher
     public let journal: Journal
     public let clock: any WakeClock
-    private let executor: any EffectExecutor
+    let executor: any EffectExecutor
     /// Ends turns and keeps the core's deadlines; nil where a trace's own clock does.
-    private let loop: EventLoop?
+    let loop: EventLoop?
     private var deadlines: DeadlineTimers?
     package var listeners = TurnListeners()
+    let agenda: AgendaStage
     /// What the journal owes to handlers that have had no manifest in this life, and which handlers are stopped.
     private var unclaimed: [HandlerID: [RecoveredEvent]]
     private let stopped: Set<HandlerID>
@@ -30,8 +32,21 @@ public final class Turn {
         case ending
     }
 
+    /// What is ingested: of the core, or of the agenda alone.
+    private enum TurnInput {
+        case core(Input)
+        case agenda(AgendaInput)
+    }
+
+    /// How much is gathered for the end of the turn, and since when.
+    private struct Gathering {
+        var isKeptTogether = false
+        var began = Instant.zero
+        var inputCount = 0
+    }
+
     /// What a step appended.
-    private struct Appended: OptionSet {
+    struct Appended: OptionSet {
         let rawValue: Int
         static let events = Appended(rawValue: 1)
         static let gaps = Appended(rawValue: 2)
@@ -39,11 +54,9 @@ public final class Turn {
     }
 
     private var phase = Phase.idle
-    private var isKeptTogether = false
-    private var began = Instant.zero
-    private var inputCount = 0
+    private var gathering = Gathering()
     /// What was ingested while effects were applied, or while the turn ends.
-    private var waiting: [Input] = []
+    private var waiting: [TurnInput] = []
     private var effects: [Effect] = []
     /// Performed after the commit.
     private var outbox = Outbox()
@@ -60,8 +73,9 @@ public final class Turn {
 
     init(
         journal: Journal, clock: any WakeClock, recovery: Recovery, limits: IngressLimits,
-        executor: any EffectExecutor, loop: EventLoop? = nil
+        executor: any EffectExecutor, agenda: AgendaStage, loop: EventLoop? = nil
     ) throws(SystemError) {
+        self.agenda = agenda
         core = Dispatcher(from: recovery.next, limits: limits)
         lastAppended = Sequence(recovery.next.rawValue - 1)
         unclaimed = recovery.pending
@@ -79,7 +93,12 @@ public final class Turn {
 
     /// Steps the core and journals what follows. The input waits while a step's effects are applied, and while the turn ends.
     /// - Parameter stamp: the input's own time, where the journal was told something just before that shares its commit.
-    package func ingest(_ input: Input, at stamp: Stamp? = nil) {
+    package func ingest(_ input: Input, at stamp: Stamp? = nil) { ingest(.core(input), at: stamp) }
+
+    /// What only the agenda is told.
+    package func schedule(_ input: AgendaInput) { ingest(.agenda(input), at: nil) }
+
+    private func ingest(_ input: TurnInput, at stamp: Stamp?) {
         switch phase {
         case .applying, .ending: return waiting.append(input)
         case .idle, .gathering: break
@@ -87,12 +106,12 @@ public final class Turn {
         let stamp = stamp ?? clock.stamp()
         step(input, at: stamp)
         while ingestWaiting() {}
-        inputCount += 1
+        gathering.inputCount += 1
         if phase == .idle {
             phase = .gathering
-            began = stamp.moment.monotonic
+            gathering.began = stamp.moment.monotonic
             loop?.requestTurn()
-        } else if inputCount >= Self.inputsPerTurn || isOverdue(at: stamp.moment) {
+        } else if gathering.inputCount >= Self.inputsPerTurn || isOverdue(at: stamp.moment) {
             endEarly()
         }
     }
@@ -112,16 +131,36 @@ public final class Turn {
         return true
     }
 
+    private func step(_ input: TurnInput, at stamp: Stamp) {
+        switch input {
+        case .core(let input):
+            listeners.hear(input, at: stamp)
+            step(input, at: stamp)
+        case .agenda(let input):
+            listeners.hear(input, at: stamp)
+            agenda.receive(input)
+        }
+        if agenda.hasInputs { settleAgenda(at: stamp) }
+    }
+
     private func step(_ input: Input, at stamp: Stamp) {
-        if !outbox.recipients.isEmpty, stamp.moment.monotonic - max(began, outbox.postponedAt) > Self.longestTurn {
+        if !outbox.recipients.isEmpty,
+            stamp.moment.monotonic - max(gathering.began, outbox.postponedAt) > Self.longestTurn
+        {
             beginTime(at: stamp)
         }
-        core.step(input, at: stamp, into: &effects)
-        let appended = applyEffects(at: stamp)
+        let appended = stepCore(input, at: stamp)
+        relay(input, at: stamp)
         if case .announced(let notice) = input { listeners.hear(notice) }
         if case .event(let event) = input, !appended.contains(.one(event)) {
             listeners.saw(event, as: nil)
         }
+    }
+
+    @discardableResult
+    func stepCore(_ input: Input, at stamp: Stamp) -> Appended {
+        core.step(input, at: stamp, into: &effects)
+        return applyEffects(at: stamp)
     }
 
     /// The time of every recipient starts again: its delivery is not written yet, or was written just now.
@@ -152,6 +191,7 @@ public final class Turn {
             journal.append(event, as: sequence, for: owners, durability: durability)
             appended.append(event, as: sequence)
             lastAppended = max(lastAppended, sequence)
+            if case .occasion = event.kind { agenda.recordRaised(as: sequence) }
             listeners.saw(event, as: sequence)
         case .update(let sequence, let event):
             journal.update(event, as: sequence)
@@ -168,6 +208,14 @@ public final class Turn {
         case .setStopped(let handler, let isStopped): journal.setStopped(isStopped, handler)
         case .decision(let handler, let decision):
             listeners.hear(decision, of: handler, at: stamp)
+            relay(decision, of: handler)
+        case .order(let handler, let epoch, let order, let reference):
+            agenda.receive(.ordered(handler, epoch, order, ref: reference))
+        case .concluded(let handler, let sequence, let conclusion, let awake):
+            agenda.recordRaised(as: sequence)
+            agenda.conclude(handler, sequence, conclusion, awake: awake, cpu: processorTime(usedBy: handler))
+        case .progressed(let handler, let sequence, let done, let total):
+            agenda.receive(.progressed(handler, sequence, done: done, total: total))
         case .deliver(let handler, let epoch, _): outbox.append(effect, to: Recipient(handler, epoch))
         case .notify(let handler, let epoch, let notice) where notice.isBudgetWarning:
             outbox.append(effect, warning: Recipient(handler, epoch))
@@ -189,6 +237,8 @@ public final class Turn {
     /// more than an acknowledgement: nothing asks for another turn in which that would be written.
     func end() {
         phase = .ending
+        // What was left to this turn.
+        if agenda.hasInputs { settleAgenda(at: clock.stamp()) }
         var mustRepeat = false
         repeat {
             // What the commit itself reports, and what a handler has said before it is warned, precedes what is performed.
@@ -197,18 +247,19 @@ public final class Turn {
                 hearWarned()
             } while ingestWaiting()
             perform()
+            for effect in agenda.removeOutward() { listeners.perform(effect) }
             appended.removeAll()
             let writtenCount = outbox.recipients.count
             // A line that was read meanwhile is heard before a deadline that came due meanwhile.
             let hasHeard = ingestWaiting()
             beginTime(ofFirst: writtenCount)
-            mustRepeat = hasHeard || !waiting.isEmpty || !outbox.isEmpty
+            mustRepeat = hasHeard || !waiting.isEmpty || !outbox.isEmpty || !agenda.isOutwardEmpty
         } while mustRepeat
         phase = .idle
-        inputCount = 0
+        gathering.inputCount = 0
         runMaintenance()
         listeners.turnEnded()
-        deadlines?.arm(monotonic: nextMonotonicDeadline, boottime: nextBoottimeDeadline)
+        deadlines?.arm(monotonic: nextMonotonicDeadline, boottime: nextBoottimeDeadline, wall: nextWallDeadline)
     }
 
     /// Whether a handler's time is over is not to be asked before what it got in a turn that has lasted too long is written.
@@ -221,19 +272,19 @@ public final class Turn {
 
     /// What `work` ingests shares one commit, however much it is and however long it takes.
     func keepTogether(_ work: () -> Void) {
-        isKeptTogether = true
+        gathering.isKeptTogether = true
         work()
-        isKeptTogether = false
+        gathering.isKeptTogether = false
     }
 
-    private func isOverdue(at moment: Moment) -> Bool { moment.monotonic - began > Self.longestTurn }
+    private func isOverdue(at moment: Moment) -> Bool { moment.monotonic - gathering.began > Self.longestTurn }
 
     private func endEarly() {
         switch phase {
         case .applying, .ending: return
         case .idle, .gathering: break
         }
-        guard !isKeptTogether else { return }
+        guard !gathering.isKeptTogether else { return }
         if let loop { loop.runTurn() } else { end() }
     }
 
@@ -266,7 +317,7 @@ public final class Turn {
     private func beginTime(ofFirst writtenCount: Int) {
         guard writtenCount > 0 else { return }
         let stamp = clock.stamp()
-        if stamp.moment.monotonic - began > Self.creditedDelay { beginTime(at: stamp) }
+        if stamp.moment.monotonic - gathering.began > Self.creditedDelay { beginTime(at: stamp) }
         outbox.removeRecipients(first: writtenCount)
     }
 

@@ -1,16 +1,29 @@
 // Who learns what a turn does: of every decision, of every event, and of the turn's end.
+import WakeAgenda
 import WakeCore
 import WakeModel
 
 /// Sees every decision of the core, as it is made.
 package protocol DecisionListener: AnyObject {
     func hear(_ decision: Decision, of handler: HandlerID, at stamp: Stamp)
+    /// One of the agenda.
+    func hear(_ decision: AgendaDecision, of handler: HandlerID, at stamp: Stamp)
+}
+
+extension DecisionListener {
+    package func hear(_ decision: AgendaDecision, of handler: HandlerID, at stamp: Stamp) {}
 }
 
 /// Sees every event, as it is raised: with its number where a handler is to get it, and without one where none is, for lack of a
 /// subscription or by its policy.
 package protocol EventSink: AnyObject {
     func saw(_ event: DeviceEvent, as sequence: Sequence?)
+}
+
+/// Hears all that happens to the turn from outside, before anything follows from it.
+package protocol InputListener: AnyObject {
+    func hear(_ input: Input, at stamp: Stamp)
+    func hear(_ input: AgendaInput, at stamp: Stamp)
 }
 
 /// Hears each condition of the machine as it is announced to the handlers.
@@ -21,6 +34,19 @@ package protocol NoticeListener: AnyObject {
 /// Is called after every turn, when all is committed and performed.
 package protocol TurnObserver: AnyObject {
     func turnEnded()
+    /// What the agenda asks of the world outside the turn; what caused it is committed.
+    func perform(_ effect: AgendaEffect)
+    /// Whether a person is attached to any handler.
+    func attachmentChanged(_ isAttached: Bool)
+    /// The wall clock was set, or a zone that was asked for has other rules.
+    func clockChanged(_ change: ClockWatch.Change)
+}
+
+extension TurnObserver {
+    package func turnEnded() {}
+    package func perform(_ effect: AgendaEffect) {}
+    package func attachmentChanged(_ isAttached: Bool) {}
+    package func clockChanged(_ change: ClockWatch.Change) {}
 }
 
 /// A list of each. The turn owns what it calls amid its work; observers may end before it.
@@ -29,11 +55,13 @@ package struct TurnListeners {
 
     private var decisions: [any DecisionListener] = []
     private var sinks: [any EventSink] = []
+    private var inputs: [any InputListener] = []
     private var notices: [any NoticeListener] = []
     private var observers: [WeakObserver] = []
 
     package mutating func add(_ listener: any DecisionListener) { decisions.append(listener) }
     package mutating func add(_ sink: any EventSink) { sinks.append(sink) }
+    package mutating func add(_ listener: any InputListener) { inputs.append(listener) }
     package mutating func add(_ listener: any NoticeListener) { notices.append(listener) }
     package mutating func observe(_ observer: any TurnObserver) { observers.append(WeakObserver(target: observer)) }
 
@@ -41,9 +69,27 @@ package struct TurnListeners {
         for listener in decisions { listener.hear(decision, of: handler, at: stamp) }
     }
 
+    func hear(_ decision: AgendaDecision, of handler: HandlerID, at stamp: Stamp) {
+        for listener in decisions { listener.hear(decision, of: handler, at: stamp) }
+    }
+
+    func hear(_ input: Input, at stamp: Stamp) { for listener in inputs { listener.hear(input, at: stamp) } }
+
+    func hear(_ input: AgendaInput, at stamp: Stamp) { for listener in inputs { listener.hear(input, at: stamp) } }
+
     func saw(_ event: DeviceEvent, as sequence: Sequence?) { for sink in sinks { sink.saw(event, as: sequence) } }
 
     func hear(_ notice: Notice) { for listener in notices { listener.hear(notice) } }
+
+    func perform(_ effect: AgendaEffect) { for observer in observers { observer.target?.perform(effect) } }
+
+    func attachmentChanged(_ isAttached: Bool) {
+        for observer in observers { observer.target?.attachmentChanged(isAttached) }
+    }
+
+    func clockChanged(_ change: ClockWatch.Change) {
+        for observer in observers { observer.target?.clockChanged(change) }
+    }
 
     /// By index: to iterate would copy each weak reference.
     func turnEnded() { for index in observers.indices { observers[index].target?.turnEnded() } }

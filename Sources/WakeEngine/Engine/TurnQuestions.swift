@@ -1,18 +1,41 @@
 // What can be asked of the core between two inputs.
+import WakeAgenda
 import WakeCore
 import WakeModel
 import WakeSources
 
 extension Turn {
-    package var nextMonotonicDeadline: Instant? { ask { $0.nextMonotonicDeadline } }
-    package var nextBoottimeDeadline: Instant? { ask { $0.nextBoottimeDeadline } }
-    /// Whether anything follows now although nothing else happens.
-    func isDue(at moment: Moment) -> Bool {
-        ask {
-            $0.nextMonotonicDeadline.map { $0 <= moment.monotonic } ?? false
-                || $0.nextBoottimeDeadline.map { $0 <= moment.boottime } ?? false
-        }
+    package var nextMonotonicDeadline: Instant? {
+        .earlier(ask { $0.nextMonotonicDeadline }, agenda.nextMonotonicDeadline)
     }
+    package var nextBoottimeDeadline: Instant? {
+        .earlier(ask { $0.nextBoottimeDeadline }, agenda.nextBoottimeDeadline)
+    }
+    package var nextWallDeadline: WallTime? { agenda.nextWallDeadline }
+    /// Whether a handler is still to do something by the passing of time, beside what is scheduled for it.
+    var hasWorkInHand: Bool { ask { $0.nextMonotonicDeadline != nil || $0.nextBoottimeDeadline != nil } }
+    /// Whether something is scheduled.
+    var hasSchedule: Bool { agenda.nextBoottimeDeadline != nil || agenda.nextWallDeadline != nil }
+    /// Whether anything follows now although nothing else happens.
+    func isDue(at stamp: Stamp) -> Bool {
+        nextMonotonicDeadline.map { $0 <= stamp.moment.monotonic } ?? false
+            || nextBoottimeDeadline.map { $0 <= stamp.moment.boottime } ?? false
+            || nextWallDeadline.map { $0 <= stamp.wall } ?? false
+    }
+    /// What is scheduled for one handler, or for all.
+    package func pending(of handler: HandlerID?) -> [PendingEntry] { agenda.pending(of: handler, at: clock.stamp()) }
+    /// How much that is, and what comes due next.
+    package func outlook(of handler: HandlerID) -> AgendaOutlook { agenda.outlook(of: handler, at: clock.stamp()) }
+    /// What a handler's gates wait for; empty where they are open.
+    package func closedGates(of handler: HandlerID) -> [PendingEntry.Wait] {
+        agenda.closedGates(of: handler, at: clock.stamp())
+    }
+    package var conditions: [ConditionStanding] { agenda.conditions(at: clock.stamp()) }
+    /// What a person may have raised of a source.
+    package func startable(_ source: AgendaSource, of handler: HandlerID) -> [String] {
+        agenda.startable(source, of: handler)
+    }
+    package func obstacle(to key: AgendaKey) -> OperationObstacle? { agenda.obstacle(to: key, at: clock.stamp()) }
     var nextSequence: Sequence { ask { $0.nextSequence } }
     package var isSettled: Bool { ask { $0.isSettled } }
     var isQuiet: Bool { ask { $0.isQuiet } }

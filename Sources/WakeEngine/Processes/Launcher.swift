@@ -72,16 +72,9 @@ struct Launcher {
         request.diesWithDaemon = true
         request.limits = manifest.limits.ofProcess(
             isContained: suspension.containment.limitsProcesses, isAlone: manifest.hasOwnUser)
-        let container = try makeContainer(named: "\(manifest.id)-\(epoch.rawValue)", manifest.limits)
+        let container = try suspension.makeContainer(
+            named: "\(manifest.id)-\(epoch.rawValue)", manifest.limits.ofLeaf(machineMemory: machineMemory))
         return try ChildProcess.spawn(request, into: container)
-    }
-
-    private func makeContainer(named name: String, _ limits: HandlerLimits) throws(SystemError) -> ProcessContainer {
-        switch suspension {
-        case .cgroup(let tree):
-            .cgroup(try tree.makeLeaf(named: name, limits: limits.ofLeaf(machineMemory: machineMemory)))
-        case .stopSignals: .processGroup(ProcessGroup())
-        }
     }
 
     /// Nil where the handler runs as the daemon's user.

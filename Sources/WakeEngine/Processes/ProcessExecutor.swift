@@ -23,6 +23,14 @@ enum Suspension {
         case .stopSignals: .none
         }
     }
+
+    /// Where one process is to be started, frozen.
+    func makeContainer(named name: String, _ limits: LeafLimits) throws(SystemError) -> ProcessContainer {
+        switch self {
+        case .cgroup(let tree): .cgroup(try tree.makeLeaf(named: name, limits: limits))
+        case .stopSignals: .processGroup(ProcessGroup())
+        }
+    }
 }
 
 /// Who wrote a log line.
@@ -105,8 +113,8 @@ package final class ProcessExecutor: EffectExecutor {
                 turn?.ingest(.answered(id, epoch, ref: reference, Notice(answer, reference)))
             }
         case .append, .update, .lease, .keepInFlight, .acknowledge, .giveBack, .deadLetter, .checkpoint, .setStopped,
-            .decision:
-            break  // For the journal.
+            .decision, .order, .concluded, .progressed:
+            break  // For the journal and the agenda.
         }
     }
 

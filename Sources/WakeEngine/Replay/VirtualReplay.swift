@@ -1,9 +1,10 @@
-// A trace played without a handler: the clock is the trace's own, a model handler acknowledges, the event lines come out.
+// A trace played without a handler: the clock is the trace's own, models acknowledge, the event lines come out.
+import WakeAgenda
 import WakeCore
-import WakeJournal
 import WakeLoop
 import WakeModel
 import WakeProfiles
+import WakeSystem
 import WakeTrace
 
 /// Single-use. The same trace gives the same lines and the same decision log, byte for byte.
@@ -12,58 +13,110 @@ public final class VirtualReplay {
         public var events = 0
         public var deadLetters = 0
         public var quarantines = 0
+        /// Of all handlers together.
         public var awake = TimeSpan.zero
         public var length = TimeSpan.zero
     }
 
-    private let clock: VirtualClock
-    private let engine: Engine
-    private var turn: Turn { engine.turn }
-    private let executor: SimulatedExecutor
+    let ground: ReplayedGround
+    var clock: VirtualClock { ground.clock }
+    /// The present life of the bridge.
+    var bridge: ReplayedBridge
+    var turn: Turn { bridge.turn }
+    /// Of the caller; they replace those of the trace. Empty where the trace has its own, or none.
+    let manifests: [HandlerManifest]
     private var reader: TraceReader
-    private let header: TraceHeader
-    private var devices: [EventOrigin] = []
-    private var tally: DecisionTally
+    /// What was read and is not played yet.
+    private var ahead: [TraceOperation]
     private var decisions: DecisionLog?
+    /// Where the trace's offset zero lies on CLOCK_MONOTONIC, and the decision log's.
+    var traceStart = Instant.zero
+    /// What the rest of the trace waits for.
+    var pause: PendingPause?
+    /// Of the lives that have ended.
+    var awakeBefore = TimeSpan.zero
+    /// Scheduled work that never lets the handlers come to rest is followed no longer than this; nil while the trace goes on.
+    private var endsBy: TimeSpan?
 
-    /// The model handler acknowledges what it is given after `work`.
-    public init(_ reader: TraceReader, profiles: ProfileLibrary, work: TimeSpan = .zero) throws {
+    private static let longestRest = TimeSpan.seconds(86_400)
+
+    /// - Parameters:
+    ///   - manifests: the handlers, in place of those of which the trace tells.
+    ///   - work: how long a model works before it acknowledges.
+    ///   - jobs: how long at a long job; as long as at anything else where it is nil.
+    public init(
+        _ reader: TraceReader, profiles: ProfileLibrary, manifests: [HandlerManifest] = [], work: TimeSpan = .zero,
+        jobs: TimeSpan? = nil, zones: ZoneFiles = ZoneFiles()
+    ) throws {
         self.reader = reader
-        header = try self.reader.header()
-        clock = VirtualClock(wall: header.start)
-        let journal = try Journal(
-            opening: JournalSettings(runtimeDirectory: nil, stateDirectory: nil), bootID: "replay")
-        let composer = LineComposer(
-            catalog: Catalog(profiles: profiles), idPrefix: LineComposer.replayPrefix, clock: clock)
-        executor = SimulatedExecutor(composer: composer, work: work)
-        engine = try Engine(
-            journal: journal, recovery: journal.recover(at: header.start), clock: clock, limits: .none,
-            composer: composer, executor: executor)
-        tally = DecisionTally()
-        turn.listeners.add(tally as any DecisionListener)
-        devices = header.devices.map { engine.know($0.device(profiles)) }
+        self.manifests = manifests
+        let header = try self.reader.header()
+        let clock = VirtualClock(wall: header.start)
+        let world = ReplayedWorld(clock, zone: header.zone, files: zones)
+        if let zone = header.zone, !world.knows(zone: zone) { throw TraceError.unknownZone(zone, line: 2) }
+        ground = ReplayedGround(
+            clock: clock, header: header, profiles: profiles, work: SimulatedWork(work, job: jobs), world: world)
+        ahead = Self.readAhead(&self.reader)
+        Self.presume(ahead, of: ground)
+        bridge = try ReplayedBridge(ground)
+    }
+
+    /// Up to what a device or a handler does first: a trace that brings its handlers begins with a manifest. An error stays with
+    /// the reader.
+    private static func readAhead(_ reader: inout TraceReader) -> [TraceOperation] {
+        var ahead: [TraceOperation] = []
+        while let operation = try? reader.next() {
+            ahead.append(operation)
+            guard case .machine = operation.subject else { break }
+        }
+        return ahead
+    }
+
+    /// What the trace says of the machine before anything happens was so when the bridge began.
+    private static func presume(_ ahead: [TraceOperation], of ground: ReplayedGround) {
+        for operation in ahead.prefix(while: { $0.offset == .zero }) {
+            switch operation.subject {
+            case .machine(.synchronized(let isTrue)): ground.clock.isSynchronized = isTrue
+            case .machine(.condition(let word, let isTrue)):
+                if let condition = try? Condition(word: word) { ground.world.presume(condition, isTrue) }
+            case .machine, .handler, .device: return
+            }
+        }
     }
 
     /// Writes every decision to `write`, from now on.
     public func logDecisions(_ write: @escaping ([UInt8]) -> Void) {
-        let log = DecisionLog(from: .zero, naming: engine.catalog, write: write)
-        decisions = log
-        turn.listeners.add(log)
+        decisions = DecisionLog(from: traceStart, naming: bridge.engine.catalog, write: write)
+        listen()
     }
 
-    /// Plays everything; `print` gets the lines that a handler would.
+    /// Each life has a catalog of its own.
+    func listen() {
+        guard let decisions else { return }
+        decisions.catalog = bridge.engine.catalog
+        turn.listeners.add(decisions)
+    }
+
+    /// Plays everything; `print` gets the lines that handlers would.
+    /// - Parameter settings: of the one handler where neither the caller nor the trace has manifests.
     public func play(
         settings: HandlerSettings = .forWholeTrace(durability: .ram), print: ([UInt8]) -> Void
     ) throws(TraceError) -> Outcome {
-        let model = engine.adopt(HandlerManifest(id: "model", command: [], settings: settings))
+        for manifest in manifests { bridge.engine.adopt(manifest) }
+        if manifests.isEmpty, ahead.last?.isManifest != true {
+            bridge.engine.adopt(HandlerManifest(id: "model", command: [], settings: settings))
+        }
         endTurn(print)
         let count = try playAll(print)
-        return outcome(of: model, events: count)
+        let tally = ground.tally
+        return Outcome(
+            events: count, deadLetters: tally.deadLetters, quarantines: tally.quarantines,
+            awake: awakeBefore + bridge.awake, length: clock.elapsed)
     }
 
     private func endTurn(_ print: ([UInt8]) -> Void) {
         turn.end()
-        executor.writeLines(print)
+        bridge.executor.writeLines(print)
     }
 
     private func playAll(_ print: ([UInt8]) -> Void) throws(TraceError) -> Int {
@@ -72,16 +125,17 @@ public final class VirtualReplay {
         var count = 0
         while true {
             let now = clock.now()
-            if let due = executor.nextDue, due <= now.monotonic {
-                executor.speak(at: now.monotonic, in: turn)
-            } else if let offset = upcoming?.offset, Instant.zero + offset <= now.monotonic, let operation = upcoming {
-                ingest(operation)
-                count += 1
-                upcoming = next(&broken)
-            } else if let next = nextInstant(upcoming?.offset) {
-                clock.advance(to: next)
+            if let due = bridge.executor.nextDue, due <= now.monotonic {
+                bridge.executor.speak(at: now.monotonic, in: turn)
+            } else if let pause, isReady(for: pause, at: now.monotonic) {
+                try pass(pause)
+            } else if let operation = upcoming, pause == nil, traceStart + operation.offset <= now.monotonic {
+                if case .device = operation.subject { count += 1 }
+                upcoming = play(operation, &broken) ? next(&broken) : nil
+            } else if let span = nextWait(upcoming?.offset) {
+                clock.advance(by: span)
                 // To ask costs less than a turn in which nothing is due.
-                guard turn.isDue(at: clock.now()) else { continue }
+                guard turn.isDue(at: clock.stamp()) else { continue }
                 turn.ingest(.tick)
             } else if let broken {
                 throw broken
@@ -94,6 +148,7 @@ public final class VirtualReplay {
 
     /// Nil at the trace's end, or where it is broken: what stands before is played all the same.
     private func next(_ broken: inout TraceError?) -> TraceOperation? {
+        if !ahead.isEmpty { return ahead.removeFirst() }
         do {
             return try reader.next()
         } catch {
@@ -102,23 +157,53 @@ public final class VirtualReplay {
         }
     }
 
-    /// Nil when nothing will happen any more.
-    private func nextInstant(_ upcoming: TimeSpan?) -> Instant? {
-        var next = Instant.earlier(turn.nextMonotonicDeadline, turn.nextBoottimeDeadline)
-        next = .earlier(next, executor.nextDue)
-        return .earlier(next, upcoming.map { Instant.zero + $0 })
+    /// False where the trace cannot be played any further.
+    private func play(_ operation: TraceOperation, _ broken: inout TraceError?) -> Bool {
+        do {
+            switch operation.subject {
+            case .device(let place, let kind):
+                bridge.engine.ingest(DeviceEvent(origin: bridge.devices[place], kind: kind, stamp: clock.stamp()))
+            case .machine(let change): try apply(change, of: operation.line)
+            case .handler(let name, let deed): try apply(deed, to: name, of: operation.line)
+            }
+            return true
+        } catch {
+            broken = error
+            return false
+        }
+    }
+}
+
+// The passing of time.
+extension VirtualReplay {
+    /// How long nothing happens; nil when nothing will happen any more. Each deadline is met on its own clock, for one of them
+    /// stands still while the machine sleeps, and another can be set.
+    private func nextWait(_ offset: TimeSpan?) -> TimeSpan? {
+        var monotonic = Instant.earlier(turn.nextMonotonicDeadline, bridge.executor.nextDue)
+        if let pause {
+            monotonic = .earlier(monotonic, pause.goAt)
+        } else if let offset {
+            monotonic = .earlier(monotonic, traceStart + offset)
+        } else if isAtRest {
+            return nil
+        }
+        var wait = monotonic.map { clock.distance(toMonotonic: $0) } ?? TimeSpan(nanoseconds: .max)
+        if let boottime = turn.nextBoottimeDeadline { wait = min(wait, clock.distance(toBoottime: boottime)) }
+        if let wall = turn.nextWallDeadline { wait = min(wait, clock.distance(toWall: wall)) }
+        return wait
     }
 
-    private func ingest(_ operation: TraceOperation) {
-        engine.ingest(
-            DeviceEvent(origin: devices[operation.device], kind: operation.kind, stamp: clock.stamp()))
+    /// The trace is over, and so is all that it began. What is scheduled for later has no end.
+    private var isAtRest: Bool {
+        guard turn.hasWorkInHand || bridge.executor.nextDue != nil else { return true }
+        let end = endsBy ?? clock.elapsed + Self.longestRest
+        endsBy = end
+        return turn.hasSchedule && clock.elapsed >= end
     }
+}
 
-    private func outcome(of model: HandlerID, events: Int) -> Outcome {
-        Outcome(
-            events: events, deadLetters: tally.deadLetters, quarantines: tally.quarantines,
-            awake: turn.handlerStatus(of: model)?.awake ?? .zero, length: clock.now().monotonic - .zero)
-    }
+extension TraceOperation {
+    fileprivate var isManifest: Bool { if case .handler(_, .manifest) = subject { true } else { false } }
 }
 
 /// Counts what makes a replay fail.
@@ -140,8 +225,9 @@ package final class DecisionTally: DecisionListener {
         case .moved(_, to: .suspended, _): suspensions += 1
         case .acknowledged(_, let count, _): acknowledged += count
         case .struck: strikes += 1
-        case .moved, .delivered, .refused, .charged, .lost, .held, .began, .ended, .faulted, .throttled,
-            .notWoken:
+        case .moved, .delivered, .refused, .handedBack, .withdrawn, .recalled, .advanced, .charged, .lost, .held,
+            .began, .ended,
+            .faulted, .throttled, .notWoken:
             break
         }
     }

@@ -18,6 +18,8 @@ public struct BusCall: Sendable {
     public var interface: String
     public var member: String
     public var arguments: [BusValue]
+    /// Whether the bus may start the destination for it, where that does not run.
+    public var startsDestination = true
 
     public init(_ destination: String, _ path: String, _ interface: String, _ member: String, _ arguments: [BusValue]) {
         self.destination = destination
@@ -116,6 +118,7 @@ public final class BusConnection {
                 handle, &made, call.destination, call.path, call.interface, call.member), "begin a call")
         guard let made else { throw .local("begin a call", -ENOMEM) }
         do {
+            if !call.startsDestination { try passed(sd_bus_message_set_auto_start(made, 0), "begin a call") }
             try BusMessage.append(call.arguments, to: made)
         } catch {
             sd_bus_message_unref(made)

@@ -48,7 +48,7 @@ public final class SystemBus {
 
     /// Connects now, or when a bus appears.
     public func open() throws(SystemError) {
-        retry = try loop.timer(on: .monotonic) { [unowned self] in connect() }
+        retry = try loop.timer(on: .monotonic, of: self) { $0.connect() }
         connect()
     }
 
@@ -60,8 +60,8 @@ public final class SystemBus {
             connection.didLoseConnection = { [unowned self] in lose() }
             latest = connection
             hasToldAbsence = false
-            connection.call(Self.hello, within: .seconds(5)) { [unowned self] result in
-                if case .success = result { backOff.reset() }
+            connection.call(Self.hello, within: .seconds(5), of: self) { bus, result in
+                if case .success = result { bus.backOff.reset() }
             }
             for listener in listeners { listener(.connected(connection)) }
         } catch {
@@ -120,8 +120,8 @@ private final class SocketWatch {
 
     init(in path: String, on loop: EventLoop, _ body: @escaping () -> Void) throws(SystemError) {
         directory = try DirectoryWatch(path, seesNew: true)
-        watch = try loop.watch(directory.raw, for: .readable) { [unowned self] _ in
-            _ = try? directory.drain()
+        watch = try loop.watch(directory.raw, for: .readable, of: self) { socket in
+            _ = try? socket.directory.drain()
             body()
         }
     }

@@ -44,6 +44,7 @@ public protocol ReplayHost: SourceHost {
 public final class ReplaySource {
     private var reader: TraceReader
     private let header: TraceHeader
+    private var clock: TraceClock
     private let speed: ReplaySpeed
     private unowned let host: any ReplayHost
     private let playedLine: Int
@@ -53,6 +54,8 @@ public final class ReplaySource {
     private var burst: Deferred?
     private var isWaiting = false
     private var hasEnded = false
+    private var hasPassedOver = false
+    private let log = Log("replay")
     /// How many operations were played.
     public private(set) var count = 0
 
@@ -64,6 +67,7 @@ public final class ReplaySource {
     public init(_ reader: TraceReader, after line: Int = 0, speed: ReplaySpeed, for host: any ReplayHost) throws {
         self.reader = reader
         header = try self.reader.header()
+        clock = TraceClock(start: header.start)
         playedLine = line
         self.speed = speed
         self.host = host
@@ -81,18 +85,37 @@ public final class ReplaySource {
             if due > now { return timer?.arm(at: due) ?? () }
             isWaiting = host.mustWait(at: speed)
             if isWaiting { return }
-            count += 1
-            host.replay(
-                operation.kind, of: header.devices[operation.device].uri, at: header.start + operation.offset,
-                line: operation.line)
+            play(operation)
             advance()
         }
         burst?.schedule()
     }
 
+    private func play(_ operation: TraceOperation) {
+        switch operation.subject {
+        case .device(let place, let kind):
+            count += 1
+            host.replay(
+                kind, of: header.devices[place].uri, at: clock.wall(at: operation.offset), line: operation.line)
+        case .machine, .handler: passOver(operation.line)
+        }
+    }
+
+    /// This machine's clocks and handlers are real.
+    private func passOver(_ line: Int) {
+        guard !hasPassedOver else { return }
+        hasPassedOver = true
+        log.warning(
+            "line \(line) of the trace tells what the machine or a handler did, which cannot be done to real ones; it and its like "
+                + "are left out: play the trace with wakebridge replay and without a handler to have them")
+    }
+
     private func advance() {
         do {
-            repeat { upcoming = try reader.next() } while upcoming.map { $0.line <= playedLine } ?? false
+            repeat {
+                if let upcoming { clock.follow(upcoming) }
+                upcoming = try reader.next()
+            } while upcoming.map { $0.line <= playedLine } ?? false
             if upcoming == nil { end(nil) }
         } catch {
             upcoming = nil

@@ -44,7 +44,7 @@ enum LabRun {
     /// Where the guests' folders are: `report`, `out`, `console`, and a folder for each scenario that failed.
     static let places: [String] = {
         let place = environment("LAB_FOLDER") ?? "\(packageFolder)/.build/lab/run"
-        return [place, place + "-beside"]
+        return [place, place + "-beside", place + "-alone"]
     }()
 
     /// Why there can be no lab on this machine; nil where it can.

@@ -88,7 +88,7 @@ struct PlugStormTests {
                 counted[event.source, default: 0] += 1 + Int(folded)
                 told += 1
             case .attention(.accessDenied, _): surfaced += 1
-            case .attention, .data, .gap: break
+            case .attention, .data, .gap, .occasion: break
             }
         }
         #expect(counted.count == Self.devices && counted.values.allSatisfy { $0 == 2 * Self.visits }, "\(counted)")

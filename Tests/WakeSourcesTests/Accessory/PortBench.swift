@@ -85,6 +85,7 @@ struct PortBench {
         case .data(_, let bytes): ":" + String(decoding: bytes, as: UTF8.self)
         case .gap: "gap"
         case .attention(let attention, _): "!\(attention.rawValue)"
+        case .occasion(let occasion): occasion.name
         }
     }
 
@@ -109,7 +110,7 @@ struct PortBench {
             switch event.kind {
             case .connected: isConnected = true
             case .disconnected: isConnected = false
-            case .data, .gap, .attention: break
+            case .data, .gap, .attention, .occasion: break
             }
         }
         return !isConnected

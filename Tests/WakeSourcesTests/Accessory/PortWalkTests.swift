@@ -79,7 +79,7 @@ struct PortWalkTests {
                 #expect(isConnected)
                 isConnected = false
             case .data: #expect(isConnected)
-            case .gap, .attention: break
+            case .gap, .attention, .occasion: break
             }
         }
     }
@@ -108,7 +108,7 @@ struct PortWalkTests {
         for event in bench.told {
             switch event.kind {
             case .connected(let folded), .disconnected(_, let folded): counted += 1 + folded
-            case .data, .gap, .attention: break
+            case .data, .gap, .attention, .occasion: break
             }
         }
         #expect(counted == edges)

@@ -1,5 +1,4 @@
 // Durations and sizes as people write them: a whole number and a unit.
-import WakeModel
 
 private let durationUnits: [(name: String, nanoseconds: Int64)] = [
     ("d", 86_400_000_000_000), ("h", 3_600_000_000_000), ("m", 60_000_000_000), ("s", 1_000_000_000),

@@ -1,0 +1,283 @@
+// The agenda: alarms, polls and jobs of all handlers, with the conditions and gates that they wait for. Pure.
+import WakeModel
+
+public struct Agenda: Sendable {
+    private let seed: UInt64
+    private var bootID = ""
+    private var comeUps = ComeUps(at: .zero)
+    private var seen = SeenBook()
+    private var latest: Stamp?
+    /// As it was asked for last.
+    private var machineWake = MachineWake()
+    private(set) var handlers: [HandlerID: HandlerFacts] = [:]
+    private var zones: [String: Zone?] = [:]
+    private(set) var conditions = ConditionBook()
+    private(set) var gates = GateBook()
+    private var rests: [Sequence: Rest] = [:]
+    var alarms = AlarmBook()
+    var polls = PollBook()
+    var jobs = JobBook()
+
+    /// - Parameter seed: of all that is spread: two agendas with one seed decide alike.
+    public init(seed: UInt64) { self.seed = seed }
+
+    /// Settling and losing conditions takes time in which the machine is awake.
+    public var nextMonotonicDeadline: Instant? { conditions.next }
+    public var nextBoottimeDeadline: Instant? {
+        .earlier(seen.next, .earlier(alarms.nextBoottime, .earlier(polls.nextBoottime, jobs.nextBoottime)))
+    }
+    /// Polls and jobs go by real time.
+    public var nextWallDeadline: WallTime? { alarms.nextWall }
+
+    /// What happens because of the input, in the order in which it is to happen.
+    public mutating func step(_ input: AgendaInput, at stamp: Stamp) -> [AgendaEffect] {
+        var changes = AgendaChanges()
+        changes.conditions = conditions.settle(at: stamp)
+        followClocks(input, stamp, &changes)
+        absorb(input, stamp, &changes)
+        changes.conditions.formUnion(conditions.settle(at: stamp))
+        var step = makeStep(stamp, changes)
+        let answer = dispatch(input, &step)
+        gates.advance(&step)
+        alarms.advance(&step)
+        polls.advance(&step)
+        jobs.advance(&step)
+        seen.advance(isNeeded: hasEntries, &step)
+        followMachineWake(&step)
+        leaveZones(&step)
+        if let answer, let whole = composed(answer, step) {
+            step.emit(.answer(answer.handler, answer.epoch, whole, ref: answer.ref))
+        }
+        handlers = step.handlers
+        latest = stamp
+        let (effects, uses) = (step.effects, step.uses)
+        return effects + conditions.use(uses, at: stamp)
+    }
+
+    /// Everything that is pending of one handler, or of all, by handler, source and name.
+    public func pending(of handler: HandlerID?, at stamp: Stamp) -> [PendingEntry] {
+        let step = look(at: stamp)
+        let wanted = handler.map { [$0] } ?? handlers.keys.sorted()
+        return wanted.flatMap { pending(of: $0, step) }
+    }
+
+    /// What a question is answered from: what is due since the last step still waits for time, for nothing was told that it has passed.
+    func look(at stamp: Stamp) -> AgendaStep {
+        var known = latest ?? stamp
+        known.wall = stamp.wall - (stamp.moment.boottime - known.moment.boottime)
+        return makeStep(known, AgendaChanges())
+    }
+
+    func pending(of handler: HandlerID, _ step: AgendaStep) -> [PendingEntry] {
+        let entries =
+            alarms.pending(of: handler, step) + polls.pending(of: handler, step) + jobs.pending(of: handler, step)
+        return entries.map { $0.isWaiting ? $0 : hindered($0, step) }
+    }
+
+    /// What was raised waits for its handler alone, whatever its source is: where that cannot run, it is said.
+    private func hindered(_ entry: PendingEntry, _ step: AgendaStep) -> PendingEntry {
+        var entry = entry
+        let handler = entry.key.handler
+        let facts = step.facts(of: handler)
+        if let word = step.obstacle(of: handler), facts.situation.obstacle != nil || !step.isAwake(handler) {
+            entry.waitsFor.append(.init(word: word, since: facts.obstacleSince))
+        }
+        let holdEnd = step.holdEnd(of: handler)
+        if holdEnd != nil { entry.waitsFor.append(.init(word: "held", since: facts.situationSince)) }
+        let restEnd = step.restEnd(of: entry.sequence)
+        if restEnd != nil, let rest = entry.sequence.flatMap({ step.rests[$0] }) {
+            entry.waitsFor.append(.init(word: "time", since: rest.since))
+        }
+        if let end = [holdEnd, restEnd].compactMap({ $0 }).max() { entry.nextChance = step.wallTime(at: end) }
+        return entry
+    }
+
+    private var hasEntries: Bool { !alarms.entries.isEmpty || !polls.entries.isEmpty || !jobs.entries.isEmpty }
+
+    private mutating func leaveZones(_ step: inout AgendaStep) {
+        for name in alarms.takeUnusedZones() {
+            zones[name] = nil
+            step.emit(.leaveZone(name))
+        }
+    }
+
+    private mutating func followMachineWake(_ step: inout AgendaStep) {
+        guard alarms.machineWake != machineWake else { return }
+        machineWake = alarms.machineWake
+        step.emit(.wakeMachine(machineWake))
+    }
+
+    private func makeStep(_ stamp: Stamp, _ changes: AgendaChanges) -> AgendaStep {
+        AgendaStep(
+            stamp: stamp, bootID: bootID, zones: zones, handlers: handlers, seed: seed, comeUps: comeUps,
+            seen: seen.former, conditions: conditions, rests: rests, changes: changes)
+    }
+}
+
+// What is known of the world.
+extension Agenda {
+    private mutating func followClocks(_ input: AgendaInput, _ stamp: Stamp, _ changes: inout AgendaChanges) {
+        if let latest, stamp.moment.hasSlept(since: latest.moment) {
+            comeUps.add(stamp.moment.boottime)
+            changes.clock = true
+        }
+        if case .clockChanged = input { changes.clock = true }
+    }
+
+    private mutating func absorb(_ input: AgendaInput, _ stamp: Stamp, _ changes: inout AgendaChanges) {
+        switch input {
+        case .restored(let rows, let bootID):
+            self.bootID = bootID
+            for row in rows where row.key.source != .seen { know(row.key.handler, stamp) }
+            // A bridge that only began anew finds rows of this boot: nothing was missed for long.
+            let isSameBoot = rows.contains { $0.isOf(bootID) }
+            comeUps = isSameBoot ? ComeUps(settledAt: stamp.moment.boottime) : ComeUps(at: stamp.moment.boottime)
+            // Before the other rows, which are carried over by it.
+            for row in rows where row.key.source == .seen { _ = seen.restore(row) }
+            seen.begin(bootID, at: stamp.moment.boottime)
+        case .configured(let handler, let plan):
+            know(handler, stamp)
+            handlers[handler]?.plan = plan
+            changes.handlers.insert(handler)
+        case .removed(let handler):
+            handlers[handler]?.plan = AgendaPlan()
+            changes.handlers.insert(handler)
+        case .situated(let handler, let situation):
+            know(handler, stamp)
+            if handlers[handler]?.situation != situation {
+                handlers[handler]?.situation = situation
+                handlers[handler]?.situationSince = stamp.wall
+            } else if situation.obstacle == nil {
+                return
+            }
+            // One that is stopped again is so with less: its process has ended, and what that had is queued.
+            changes.handlers.insert(handler)
+        case .condition(let condition, let isTrue):
+            changes.conditions.formUnion(conditions.hear(condition, isTrue, at: stamp))
+        case .overridden(let condition, let isTrue):
+            changes.conditions.formUnion(conditions.play(condition, isTrue, at: stamp))
+        case .zone(let name, let bytes):
+            guard alarms.zones.isWanted(name) else { return }
+            zones[name] = .some(bytes.flatMap { try? Zone(tzif: $0) })
+            changes.zones.insert(name)
+        case .concluded(_, let sequence, let conclusion, _, _):
+            rests[sequence] = nil
+            guard case .givenBack(let until?) = conclusion else { return }
+            rests = rests.filter { $0.value.until > stamp.moment.boottime }
+            rests[sequence] = Rest(until: until, since: stamp.wall)
+        case .recovered, .ordered, .raised, .refused, .progressed, .clockChanged, .operated, .cancelled, .ending, .tick:
+            break
+        }
+    }
+
+    /// What is not told of it otherwise has been so since now.
+    private mutating func know(_ handler: HandlerID, _ stamp: Stamp) {
+        if handlers[handler] == nil { handlers[handler] = HandlerFacts(since: stamp.wall) }
+    }
+}
+
+// Which book an input is for.
+extension Agenda {
+    private mutating func dispatch(_ input: AgendaInput, _ step: inout AgendaStep) -> OrderAnswer? {
+        switch input {
+        case .restored(let rows, _): for row in rows { restore(row, &step) }
+        case .recovered(let handler, let owed):
+            for sequence in raised(for: handler) where !owed.contains(sequence) {
+                if let key = key(of: sequence, for: handler) { conclude(key, .dropped, .zero, .zero, &step) }
+            }
+        case .configured(let handler, let plan): configure(handler, plan, &step)
+        case .removed(let handler): remove(handler, &step)
+        case .ordered(let handler, let epoch, let order, let ref):
+            return answer(order, of: handler, epoch, ref, &step)
+        case .raised(let key, let sequence): recordRaised(key, sequence, &step)
+        case .refused(let key): conclude(key, .dropped, .zero, .zero, &step)
+        case .concluded(let handler, let sequence, let conclusion, let awake, let cpu):
+            guard let key = key(of: sequence, for: handler) else { break }
+            conclude(key, conclusion, max(awake, .zero), max(cpu, .zero), &step)
+        case .progressed(let handler, let sequence, let done, let total):
+            if let key = jobs.key(of: sequence, for: handler) { jobs.progress(key, done: done, total: total, step) }
+        case .operated(let key, _): operate(key, &step)
+        case .cancelled(let key): if key.source == .job { _ = jobs.cancel(key, by: .person, &step) }
+        case .ending: if hasEntries { seen.store(&step) }
+        case .situated, .condition, .overridden, .zone, .clockChanged, .tick: break
+        }
+        return nil
+    }
+
+    private mutating func restore(_ row: AgendaRow, _ step: inout AgendaStep) {
+        let isReadable =
+            switch row.key.source {
+            case .alarm: alarms.restore(row, &step)
+            case .poll: polls.restore(row, &step)
+            case .job: jobs.restore(row, &step)
+            case .gate: gates.restore(row, bootID: bootID)
+            case .seen: seen.restore(row)
+            }
+        guard !isReadable else { return }
+        step.decide(row.key, "drop unreadable")
+        step.emit(.erase(row.key))
+    }
+
+    private mutating func configure(_ handler: HandlerID, _ plan: AgendaPlan, _ step: inout AgendaStep) {
+        gates.configure(handler, plan.gates, &step)
+        alarms.configure(handler, plan, &step)
+        polls.configure(handler, plan, &step)
+        jobs.configure(handler, plan, &step)
+    }
+
+    private mutating func remove(_ handler: HandlerID, _ step: inout AgendaStep) {
+        gates.remove(handler, &step)
+        alarms.remove(handler, &step)
+        polls.remove(handler, &step)
+        jobs.remove(handler, &step)
+    }
+
+    private mutating func recordRaised(_ key: AgendaKey, _ sequence: Sequence, _ step: inout AgendaStep) {
+        switch key.source {
+        case .alarm: alarms.recordRaised(key, as: sequence, &step)
+        case .poll: polls.recordRaised(key, as: sequence, &step)
+        case .job: jobs.recordRaised(key, as: sequence, &step)
+        case .gate, .seen: break
+        }
+    }
+
+    private mutating func conclude(
+        _ key: AgendaKey, _ conclusion: Conclusion, _ awake: TimeSpan, _ cpu: TimeSpan, _ step: inout AgendaStep
+    ) {
+        switch key.source {
+        case .alarm: alarms.conclude(key, conclusion, awake: awake, cpu: cpu, &step)
+        case .poll: polls.conclude(key, conclusion, awake: awake, cpu: cpu, &step)
+        case .job: jobs.conclude(key, conclusion, awake: awake, cpu: cpu, &step)
+        case .gate, .seen: break
+        }
+    }
+
+    private mutating func operate(_ key: AgendaKey, _ step: inout AgendaStep) {
+        let isKnown =
+            switch key.source {
+            case .alarm: alarms.raiseNow(key, &step)
+            case .poll: polls.raiseNow(key, &step)
+            case .job: jobs.raiseNow(key, &step)
+            case .gate, .seen: false
+            }
+        step.decide(key, isKnown ? "operate" : "operate unknown")
+    }
+
+    private func raised(for handler: HandlerID) -> [Sequence] {
+        let ofAlarms = alarms.handlers[handler]?.sequences.keys.sorted() ?? []
+        let ofPoll = [polls.entries[handler]?.lending.sequence].compactMap { $0 }
+        return ofAlarms + ofPoll + jobs.keys(of: handler).compactMap { jobs.entries[$0]?.lending.sequence }
+    }
+
+    private func key(of sequence: Sequence, for handler: HandlerID) -> AgendaKey? {
+        alarms.key(of: sequence, for: handler) ?? polls.key(of: sequence, for: handler)
+            ?? jobs.key(of: sequence, for: handler)
+    }
+}
+
+extension AgendaRow {
+    /// It was stored in this boot, as every row says under `boot`.
+    fileprivate func isOf(_ bootID: String) -> Bool {
+        (try? JSONValue(parsing: value))?["boot"]?.string == bootID
+    }
+}

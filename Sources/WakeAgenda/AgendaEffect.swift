@@ -1,0 +1,128 @@
+// Everything that the agenda may ask for, in the order in which it is to happen.
+import WakeModel
+
+public enum AgendaEffect: Hashable, Sendable {
+    /// Answered with ``AgendaInput/raised(_:_:)``. `rides` where it may wait for another reason to wake, and wakes by itself after that.
+    case raise(AgendaKey, Occasion)
+    /// Its condition went before it was delivered: it leaves the queue, and is no loss. Answered with `concluded(.withdrawn)`.
+    case withdraw(HandlerID, Sequence)
+    /// It was cancelled: it leaves the queue, and what the handler has by now runs on. Answered as ``withdraw(_:_:)`` is.
+    case recall(HandlerID, Sequence)
+    /// The handler has it, and is asked to end it. Answered as ``withdraw(_:_:)`` is, unless it ends by itself.
+    case press(HandlerID, Sequence, Withdrawal)
+    case answer(HandlerID, Epoch, AgendaAnswer, ref: Reference?)
+    /// For the database, in the commit of what stands beside it.
+    case store(AgendaRow)
+    case erase(AgendaKey)
+    /// Whether the handler may be launched: false until all its gates have opened.
+    case gate(HandlerID, isOpen: Bool)
+    /// Something waits for the condition, or relies on it, from now on or no more.
+    case open(Condition)
+    case close(Condition)
+    /// Answered with ``AgendaInput/zone(_:_:)``.
+    case readZone(String)
+    /// Nothing goes by the zone any more: its changes need not be told.
+    case leaveZone(String)
+    /// From now on the machine is to be woken at these instants, and at no other.
+    case wakeMachine(MachineWake)
+    /// For people: the handler is not attached.
+    case alert(HandlerID, alarm: String, text: String)
+    case notify(HandlerID, Notice)
+    /// For the decision log and `why`.
+    case decision(HandlerID, AgendaDecision)
+}
+
+/// When a sleeping machine has to wake, on each clock; nil where nothing asks for it.
+public struct MachineWake: Hashable, Sendable {
+    public var boottime: Instant?
+    public var wall: WallTime?
+
+    public init(boottime: Instant? = nil, wall: WallTime? = nil) { (self.boottime, self.wall) = (boottime, wall) }
+}
+
+/// What an order is answered with.
+public enum AgendaAnswer: Hashable, Sendable {
+    /// `word` is such as `set`, `replaced`, `cancelled`.
+    case done(HandlerOrder.Verb, word: String, [PendingEntry])
+    case pending([PendingEntry])
+    case fault(ProtocolFault)
+}
+
+/// What the agenda decided; `wireName` is its line in the decision log, without instant and handler.
+public struct AgendaDecision: Hashable, Sendable {
+    public var key: AgendaKey
+    public var wireName: String
+
+    public init(_ key: AgendaKey, _ wireName: String) { (self.key, self.wireName) = (key, wireName) }
+}
+
+/// One entry as `pending` lists it.
+public struct PendingEntry: Hashable, Sendable {
+    public enum State: String, Hashable, Sendable { case waiting, queued, running }
+
+    /// Something that must come true before it is raised.
+    public struct Wait: Hashable, Sendable {
+        /// `time`, `power`, `mount:/data`, `stopped`, `quarantined`, `held`, `gate`, `manifest`, `slot`, `wake`, `earlier-run`.
+        public var word: String
+        public var since: WallTime
+        /// Of a condition that is true and does not count yet: when it will, if it stays true.
+        public var settles: WallTime?
+
+        public init(word: String, since: WallTime, settles: WallTime? = nil) {
+            (self.word, self.since, self.settles) = (word, since, settles)
+        }
+    }
+
+    public var key: AgendaKey
+    public var state: State
+    /// When it is due at the earliest; nil where that is not known yet.
+    public var due: WallTime?
+    public var deadline: WallTime?
+    /// Never empty for one that waits, nor for one that is queued or runs while its handler cannot have it.
+    public var waitsFor: [Wait]
+    /// What it requires once it is due, whether that is true now or not watched yet.
+    public var requires: [Condition] = []
+    /// When it may be raised next if what it waits for comes true; nil where only a condition decides.
+    public var nextChance: WallTime?
+    public var sequence: Sequence?
+    var isWaiting: Bool { state == .waiting }
+    public var progress: (done: Int64, total: Int64?)? { progressDone.map { ($0, progressTotal) } }
+    public var progressDone: Int64?
+    public var progressTotal: Int64?
+    /// Of a poll, its interval; of a repeating alarm or job the period, where it has one.
+    public var interval: TimeSpan?
+    /// Of a poll, by what its due time was reckoned beside the interval.
+    public var pace: Pace?
+    /// Its last changes, the newest last, 32 at most.
+    public var history: [Change]
+
+    public struct Pace: Hashable, Sendable {
+        /// The due time is a multiple of this, so that polls come together.
+        public var slot: TimeSpan
+        /// The hour of the week that the due time lies in: `Tue 03:00`, in UTC.
+        public var hour: String
+        /// Of the polls in that hour that said whether they were useful, the older ones faded: in thousandths.
+        public var polls: Int64
+        public var useful: Int64
+        /// So few were useful that the poll keeps out of it.
+        public var isQuiet: Bool
+    }
+
+    public struct Change: Hashable, Sendable {
+        public var at: WallTime
+        public var sentence: String
+
+        public init(at: WallTime, sentence: String) { (self.at, self.sentence) = (at, sentence) }
+    }
+
+    public init(
+        key: AgendaKey, state: State, due: WallTime? = nil, deadline: WallTime? = nil, waitsFor: [Wait] = [],
+        nextChance: WallTime? = nil, sequence: Sequence? = nil, progressDone: Int64? = nil, progressTotal: Int64? = nil,
+        interval: TimeSpan? = nil, history: [Change] = []
+    ) {
+        (self.key, self.state, self.due, self.deadline) = (key, state, due, deadline)
+        (self.waitsFor, self.nextChance, self.sequence) = (waitsFor, nextChance, sequence)
+        (self.progressDone, self.progressTotal) = (progressDone, progressTotal)
+        (self.interval, self.history) = (interval, history)
+    }
+}

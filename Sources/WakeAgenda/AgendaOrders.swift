@@ -1,0 +1,118 @@
+// What handlers order on descriptor 3: which book an order is for, whether it is permitted, and its answer.
+import WakeModel
+
+extension Agenda {
+    /// An answer is composed when the step has shown what follows from the order.
+    struct OrderAnswer {
+        enum Content {
+            case word(String, [AgendaKey])
+            case pending
+            /// As a book composed it.
+            case whole(AgendaAnswer)
+            /// The answer follows as an effect of a later step.
+            case later
+        }
+
+        var handler: HandlerID
+        var epoch: Epoch
+        var verb: HandlerOrder.Verb
+        var content: Content
+        var ref: Reference?
+    }
+
+    mutating func answer(
+        _ order: HandlerOrder, of handler: HandlerID, _ epoch: Epoch, _ ref: Reference?, _ step: inout AgendaStep
+    ) -> OrderAnswer {
+        let content: OrderAnswer.Content
+        do throws(ProtocolFault) {
+            content = try carryOut(order, of: handler, epoch, ref, &step)
+        } catch {
+            var fault = error
+            fault.reference = ref
+            content = .whole(.fault(fault))
+        }
+        return OrderAnswer(handler: handler, epoch: epoch, verb: order.verb, content: content, ref: ref)
+    }
+
+    func composed(_ answer: OrderAnswer, _ step: AgendaStep) -> AgendaAnswer? {
+        switch answer.content {
+        case .word(let word, let keys):
+            // The entry of the order first, then what else of its source is pending.
+            let all = pending(of: answer.handler, step)
+            let named = keys.flatMap { key in all.filter { $0.key == key } }
+            let others = all.filter { entry in
+                keys.contains { $0.source == entry.key.source } && !keys.contains(entry.key)
+            }
+            return .done(answer.verb, word: word, named + others)
+        case .pending: return .pending(pending(of: answer.handler, step))
+        case .whole(let whole): return whole
+        case .later: return nil
+        }
+    }
+
+    private mutating func carryOut(
+        _ order: HandlerOrder, of handler: HandlerID, _ epoch: Epoch, _ ref: Reference?, _ step: inout AgendaStep
+    ) throws(ProtocolFault) -> OrderAnswer.Content {
+        switch order.verb {
+        case .alarm:
+            try permitAlarms("alarm", handler, step)
+            return try alarms.order(handler, epoch, order.value, ref: ref, &step).map { .whole($0) } ?? .later
+        case .cancel: return try cancel(order.value, of: handler, &step)
+        case .pending:
+            guard order.value.boolean == true else {
+                throw .malformed(
+                    "\"pending\" takes true; here stands \(order.value.excerpt).", advice: "Write {\"pending\":true}.")
+            }
+            return .pending
+        case .poll: return try poll(order.value, of: handler, step)
+        case .register:
+            try permitJobs("register", handler, step)
+            let id = try order.value.identifier("register", of: "an order")
+            try jobs.register(id, of: handler, epoch, step)
+            return .word("registered", [AgendaKey(handler, .job, id)])
+        case .submit:
+            try permitJobs("submit", handler, step)
+            let submission = try JobOrder(order.value)
+            return .word(try jobs.submit(submission, of: handler, &step), [AgendaKey(handler, .job, submission.job)])
+        }
+    }
+
+    private mutating func poll(
+        _ value: JSONValue, of handler: HandlerID, _ step: AgendaStep
+    ) throws(ProtocolFault) -> OrderAnswer.Content {
+        guard let rule = step.facts(of: handler).plan.poll else {
+            throw .notInManifest("poll", key: "poll", example: "\"poll\":{\"min_interval\":\"15m\"}")
+        }
+        let order = try PollOrder(value, rule)
+        return .word(polls.order(order, of: handler, step), [PollBook.key(handler)])
+    }
+
+    private mutating func cancel(
+        _ value: JSONValue, of handler: HandlerID, _ step: inout AgendaStep
+    ) throws(ProtocolFault) -> OrderAnswer.Content {
+        switch try Cancellation(value) {
+        case .alarm, .alarms:
+            try permitAlarms("cancel", handler, step)
+            return .whole(try alarms.cancel(handler, value, &step))
+        case .job(let id):
+            try permitJobs("cancel", handler, step)
+            let isCancelled = try jobs.cancel(id, of: handler, &step)
+            return .word(isCancelled ? "cancelled" : "not-pending", [AgendaKey(handler, .job, id)])
+        case .jobs:
+            try permitJobs("cancel", handler, step)
+            let keys = jobs.keys(of: handler)
+            for key in keys { _ = jobs.cancel(key, by: .handler, &step) }
+            return .word(keys.isEmpty ? "not-pending" : "cancelled", keys)
+        }
+    }
+
+    private func permitAlarms(_ verb: String, _ handler: HandlerID, _ step: AgendaStep) throws(ProtocolFault) {
+        guard step.facts(of: handler).plan.alarms == nil else { return }
+        throw .notInManifest(verb, key: "alarms", example: "\"alarms\":[]")
+    }
+
+    private func permitJobs(_ verb: String, _ handler: HandlerID, _ step: AgendaStep) throws(ProtocolFault) {
+        guard step.facts(of: handler).plan.jobs.isEmpty else { return }
+        throw .notInManifest(verb, key: "jobs", example: "\"jobs\":[{\"id\":\"backup\",\"kind\":\"processing\"}]")
+    }
+}

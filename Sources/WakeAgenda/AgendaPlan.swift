@@ -1,0 +1,33 @@
+// What one manifest declares for the agenda: its alarms, its poll, its jobs and its gates.
+import WakeModel
+
+public struct AgendaPlan: Hashable, Sendable {
+    /// Nil where the manifest has no `alarms`: then the handler may not order any. Empty permits orders alone.
+    public var alarms: [AlarmRule]?
+    public var poll: PollRule?
+    public var jobs: [JobRule] = []
+    /// `after`: what must have come true since boot before the handler is launched.
+    public var gates: [Condition] = []
+
+    public init() {}
+
+    /// The manifest's `after`.
+    public static func gates(_ value: JSONValue) throws(ProtocolFault) -> [Condition] {
+        try Condition.list(value, for: "\"after\"")
+    }
+
+    /// What anything in it may have to wait for, each once.
+    public var conditions: [Condition] {
+        var seen: Set<Condition> = []
+        let all = gates + (poll?.require ?? []) + jobs.flatMap(\.require)
+        return all.filter { seen.insert($0).inserted }
+    }
+
+    /// The zones that its alarms name, each once.
+    public var zones: [String] {
+        let names = (alarms ?? []).compactMap(\.zoneName).filter { $0 != AlarmRule.systemZone }
+        return Set(names).sorted()
+    }
+
+    public var isEmpty: Bool { alarms == nil && poll == nil && jobs.isEmpty && gates.isEmpty }
+}

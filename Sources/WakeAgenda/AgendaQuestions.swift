@@ -1,0 +1,156 @@
+// What people ask of the agenda: how conditions stand and what waits for them, how much is scheduled, what can be started by hand.
+import WakeModel
+
+/// How one condition stands, and what waits for it.
+public struct ConditionStanding: Hashable, Sendable {
+    public var condition: Condition
+    /// Something waits for it or relies on it; otherwise its source is not asked.
+    public var isOpen = false
+    /// What its source said last; nil where it has said nothing.
+    public var raw: Bool?
+    /// Whether its source has said so for long enough.
+    public var isSettled = false
+    /// What a person plays in place of its source.
+    public var played: Bool?
+    /// Since when it has been as it counts; nil where nothing is known of it.
+    public var since: WallTime?
+    /// The entries that wait for it. For the gates of a handler, the key of its gate.
+    public var waiting: [AgendaKey] = []
+
+    public init(_ condition: Condition) { self.condition = condition }
+
+    /// Whether it counts as true.
+    public var isTrue: Bool { played ?? isSettled }
+}
+
+/// How much is scheduled for a handler.
+public struct AgendaOutlook: Hashable, Sendable {
+    public var count = 0
+    /// What comes due next; nil where nothing does by time alone.
+    public var next: WallTime?
+
+    public init() {}
+
+    mutating func add(due: WallTime?, _ step: AgendaStep) {
+        count += 1
+        guard let due, due > step.wall else { return }
+        next = next.map { min($0, due) } ?? due
+    }
+}
+
+/// Why a person cannot have an entry raised now.
+public enum OperationObstacle: Hashable, Sendable {
+    /// The handler has no such entry, but these.
+    case unknown(known: [String])
+    case stopped
+    /// It crashed too often.
+    case quarantined
+    /// The gates of its handler are closed: it waits for these.
+    case gated([Condition])
+    /// It is raised already.
+    case underWay(PendingEntry.State)
+}
+
+extension Agenda {
+    /// Every condition without a path, and each that something uses or a person plays, by word.
+    public func conditions(at stamp: Stamp) -> [ConditionStanding] {
+        var waiting: [String: [AgendaKey]] = [:]
+        for entry in pending(of: nil, at: stamp) {
+            for wait in entry.waitsFor { waiting[wait.word, default: []].append(entry.key) }
+        }
+        for handler in handlers.keys.sorted() {
+            for condition in gates.closed(of: handler, conditions) {
+                waiting[condition.word, default: []].append(AgendaKey(handler, .gate, ""))
+            }
+        }
+        let known = Set(Condition.plain).union(conditions.present).sorted { $0.word < $1.word }
+        return known.map { standing($0, waiting[$0.word] ?? []) }
+    }
+
+    private func standing(_ condition: Condition, _ waiting: [AgendaKey]) -> ConditionStanding {
+        var standing = ConditionStanding(condition)
+        standing.isOpen = conditions.isOpen(condition)
+        standing.raw = conditions.raw(condition)
+        standing.isSettled = conditions.isSettled(condition)
+        standing.played = conditions.played(condition)
+        standing.since = conditions.since(condition)
+        standing.waiting = waiting
+        return standing
+    }
+
+    /// What the gates of a handler wait for; empty where they are open, or it has none.
+    public func closedGates(of handler: HandlerID, at stamp: Stamp) -> [PendingEntry.Wait] {
+        gates.closed(of: handler, conditions).map {
+            PendingEntry.Wait(word: $0.word, since: conditions.since($0) ?? stamp.wall)
+        }
+    }
+
+    public func outlook(of handler: HandlerID, at stamp: Stamp) -> AgendaOutlook {
+        let step = look(at: stamp)
+        var outlook = AgendaOutlook()
+        alarms.add(handler, to: &outlook, step)
+        polls.add(handler, to: &outlook, step)
+        jobs.add(handler, to: &outlook, step)
+        return outlook
+    }
+
+    /// The names of a source's entries that a person may have raised; of a poll, the empty text.
+    public func startable(_ source: AgendaSource, of handler: HandlerID) -> [String] {
+        let plan = handlers[handler]?.plan
+        return switch source {
+        case .alarm: alarms.presentKeys(of: handler).map(\.id)
+        case .poll: plan?.poll == nil ? [] : [""]
+        case .job: plan?.jobs.map(\.id) ?? []
+        case .gate, .seen: []
+        }
+    }
+
+    /// Nil where ``AgendaInput/operated(_:ref:)`` has the entry raised, as soon as its hard conditions and a slot let it.
+    public func obstacle(to key: AgendaKey, at stamp: Stamp) -> OperationObstacle? {
+        let known = startable(key.source, of: key.handler)
+        guard known.contains(key.id) else { return .unknown(known: known) }
+        let facts = look(at: stamp).facts(of: key.handler)
+        switch facts.situation {
+        case .stopped: return .stopped
+        case .quarantined: return .quarantined
+        case .unread, .held, .asleep, .awake, .attached: break
+        }
+        guard facts.isGateOpen else { return .gated(gates.closed(of: key.handler, conditions)) }
+        let state = pending(of: key.handler, at: stamp).first { $0.key == key }?.state
+        return state.flatMap { $0 == .waiting ? nil : .underWay($0) }
+    }
+}
+
+// What each book has of one handler.
+extension AlarmBook {
+    fileprivate func add(_ handler: HandlerID, to outlook: inout AgendaOutlook, _ step: AgendaStep) {
+        for id in handlers[handler]?.ids ?? [] {
+            guard let entry = entries[AgendaKey(handler, .alarm, id)], !entry.isLeaving else { continue }
+            let due: WallTime? =
+                switch entry.place {
+                case .wall(let time): time
+                case .boottime(let instant): step.wallTime(at: instant)
+                case .riding(let until): until.map(step.wallTime)
+                case .nowhere, .parked: nil
+                }
+            outlook.add(due: due, step)
+        }
+    }
+}
+
+extension PollBook {
+    fileprivate func add(_ handler: HandlerID, to outlook: inout AgendaOutlook, _ step: AgendaStep) {
+        guard let entry = entries[handler], !entry.isNever else { return }
+        outlook.add(due: entry.lending.isWaiting ? step.wallTime(at: entry.due) : nil, step)
+    }
+}
+
+extension JobBook {
+    fileprivate func add(_ handler: HandlerID, to outlook: inout AgendaOutlook, _ step: AgendaStep) {
+        for id in idsByHandler[handler] ?? [] {
+            guard let entry = entries[AgendaKey(handler, .job, id)] else { continue }
+            outlook.add(due: entry.lending.isWaiting ? step.wallTime(at: entry.current.earliest) : nil, step)
+            if let next = entry.next { outlook.add(due: step.wallTime(at: next.earliest), step) }
+        }
+    }
+}

@@ -1,0 +1,170 @@
+// One step of the agenda: when it happens, what is known of the world, and what the books ask for.
+import WakeModel
+
+/// What is not as it was at the step before, beside the passing of time.
+struct AgendaChanges {
+    /// Of these something changed that `ConditionBook` says.
+    var conditions: Set<Condition> = []
+    /// Of these the situation, the plan or the gate changed.
+    var handlers: Set<HandlerID> = []
+    /// The wall clock was set or became synchronized, or the system came up or resumed.
+    var clock = false
+    /// The tables of these zones came.
+    var zones: Set<String> = []
+}
+
+/// What a book may ask and do while it handles one input. `Agenda` makes it, and performs nothing in between.
+struct AgendaStep {
+    let stamp: Stamp
+    /// The kernel's; instants of CLOCK_BOOTTIME of another boot mean nothing.
+    let bootID: String
+    /// Zones whose tables are known; a name that stands for nothing has no table and a nil value.
+    let zones: [String: Zone?]
+    private(set) var handlers: [HandlerID: HandlerFacts]
+    /// The one seed of all that is spread: no randomness.
+    let seed: UInt64
+    /// When the system came up or resumed: what was missed is spread from there on.
+    let comeUps: ComeUps
+    /// Until when an earlier life ran.
+    let seen: SeenBook.Seen?
+    let conditions: ConditionBook
+    /// By the number of the occasion.
+    let rests: [Sequence: Rest]
+    private(set) var changes: AgendaChanges
+    private(set) var effects: [AgendaEffect] = []
+    /// By how much more or less each condition is used from now on.
+    private(set) var uses: [Condition: Int] = [:]
+
+    init(
+        stamp: Stamp, bootID: String, zones: [String: Zone?], handlers: [HandlerID: HandlerFacts], seed: UInt64,
+        comeUps: ComeUps, seen: SeenBook.Seen? = nil, conditions: ConditionBook = ConditionBook(),
+        rests: [Sequence: Rest] = [:], changes: AgendaChanges = AgendaChanges()
+    ) {
+        (self.stamp, self.bootID, self.zones, self.handlers) = (stamp, bootID, zones, handlers)
+        (self.seed, self.comeUps, self.seen, self.rests) = (seed, comeUps, seen, rests)
+        (self.conditions, self.changes) = (conditions, changes)
+    }
+
+    var boottime: Instant { stamp.moment.boottime }
+    var wall: WallTime { stamp.wall }
+    /// Last, on CLOCK_BOOTTIME.
+    var cameUpAt: Instant { comeUps.latest }
+
+    /// What the wall clock will show at an instant of CLOCK_BOOTTIME, as it goes now.
+    func wallTime(at instant: Instant) -> WallTime { wall + (instant - boottime) }
+
+    mutating func emit(_ effect: AgendaEffect) { effects.append(effect) }
+
+    mutating func decide(_ key: AgendaKey, _ wireName: String) {
+        emit(.decision(key.handler, AgendaDecision(key, wireName)))
+    }
+
+    /// An entry or a gate begins or ceases to use the condition.
+    mutating func use(_ condition: Condition, _ change: Int) { uses[condition, default: 0] += change }
+
+    mutating func setGate(of handler: HandlerID, isOpen: Bool) {
+        let since = wall
+        handlers[handler, default: HandlerFacts(since: since)].isGateOpen = isOpen
+        handlers[handler]?.gateSince = since
+        changes.handlers.insert(handler)
+        emit(.gate(handler, isOpen: isOpen))
+    }
+
+    func facts(of handler: HandlerID) -> HandlerFacts { handlers[handler] ?? HandlerFacts(since: wall) }
+
+    /// Why nothing is raised for the handler at all, in the words of ``PendingEntry/Wait``; nil where it may be.
+    func obstacle(of handler: HandlerID) -> String? {
+        let facts = facts(of: handler)
+        return facts.situation.obstacle ?? (facts.isGateOpen ? nil : "gate")
+    }
+
+    /// When a handler that failed may run again; nil where nothing holds it.
+    func holdEnd(of handler: HandlerID) -> Instant? {
+        guard case .held(let until) = facts(of: handler).situation, boottime < until else { return nil }
+        return until
+    }
+
+    /// When an occasion that was refused is given again; nil where it does not rest.
+    func restEnd(of sequence: Sequence?) -> Instant? {
+        sequence.flatMap { rests[$0]?.until }.flatMap { boottime < $0 ? $0 : nil }
+    }
+
+    /// It was refused, and its rest is over.
+    func hasRested(_ sequence: Sequence?) -> Bool {
+        sequence.flatMap { rests[$0]?.until }.map { $0 <= boottime } ?? false
+    }
+
+    /// Up to `longest`, by the seed and the key: the same at each call, and no entry is last on every machine.
+    func spread(of key: AgendaKey, upTo longest: TimeSpan) -> TimeSpan {
+        spread(of: "\(key.handler.rawValue)/\(key.source.rawValue)/\(key.id)", upTo: longest)
+    }
+
+    /// The one offset that all polls of this machine share: they wake it together, and not together with other machines.
+    func gridOffset(upTo longest: TimeSpan) -> TimeSpan { spread(of: "", upTo: longest) }
+
+    private func spread(of text: String, upTo longest: TimeSpan) -> TimeSpan {
+        guard longest > .zero else { return .zero }
+        var hash = seed ^ 0xcbf2_9ce4_8422_2325
+        for byte in text.utf8 {
+            hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3
+        }
+        hash ^= hash >> 32
+        return TimeSpan(nanoseconds: Int64(hash % UInt64(longest.nanoseconds)))
+    }
+}
+
+/// What the agenda knows of one handler beside its entries.
+struct HandlerFacts: Hashable, Sendable {
+    var plan = AgendaPlan()
+    var situation = HandlerSituation.asleep
+    var situationSince: WallTime
+    /// All of its gates have been open since boot.
+    var isGateOpen = true
+    var gateSince: WallTime
+
+    /// - Parameter since: when it was first heard of.
+    init(since: WallTime = WallTime(microseconds: 0)) { (situationSince, gateSince) = (since, since) }
+
+    /// Since when ``AgendaStep/obstacle(of:)`` is what it is.
+    var obstacleSince: WallTime { situation.obstacle == nil ? gateSince : situationSince }
+}
+
+/// What was refused, and is not given to its handler again before an instant of CLOCK_BOOTTIME.
+struct Rest: Hashable, Sendable {
+    var until: Instant
+    var since: WallTime
+}
+
+extension HandlerSituation {
+    /// Why nothing is raised for the handler, in the words of ``PendingEntry/Wait``; nil where it may be.
+    var obstacle: String? {
+        switch self {
+        case .stopped: "stopped"
+        case .quarantined: "quarantined"
+        case .unread: "manifest"
+        case .held, .asleep, .awake, .attached: nil
+        }
+    }
+}
+
+/// One source's entries. A book raises at most one occasion of an entry at a time; what falls due meanwhile is folded.
+protocol AgendaBook {
+    /// Reads one stored row; false where it cannot be read.
+    mutating func restore(_ row: AgendaRow, _ step: inout AgendaStep) -> Bool
+    /// The handler's manifest is new or changed: what it declares is there, what it declared before and no more is gone.
+    mutating func configure(_ handler: HandlerID, _ plan: AgendaPlan, _ step: inout AgendaStep)
+    mutating func remove(_ handler: HandlerID, _ step: inout AgendaStep)
+    mutating func recordRaised(_ key: AgendaKey, as sequence: Sequence, _ step: inout AgendaStep)
+    mutating func conclude(
+        _ key: AgendaKey, _ conclusion: Conclusion, awake: TimeSpan, cpu: TimeSpan, _ step: inout AgendaStep)
+    /// Raises what is due and allowed, and brings every entry up to the step's clocks.
+    mutating func advance(_ step: inout AgendaStep)
+    /// A person wants it now; false where there is no such entry.
+    mutating func raiseNow(_ key: AgendaKey, _ step: inout AgendaStep) -> Bool
+    /// When ``advance(_:)`` has to be called again without another input, on each clock.
+    var nextBoottime: Instant? { get }
+    var nextWall: WallTime? { get }
+    /// The entry whose occasion has this number.
+    func key(of sequence: Sequence, for handler: HandlerID) -> AgendaKey?
+    func pending(of handler: HandlerID, _ step: AgendaStep) -> [PendingEntry]
+}

@@ -1,0 +1,76 @@
+// Reads the words of conditions, as manifests, orders and people write them.
+import WakeModel
+
+extension Condition {
+    /// More cannot be asked of one entry or one manifest.
+    static let mostInList = 16
+    private static let longestPath = 4096
+    private static let (mount, unlocked) = ("mount:", "unlocked:")
+    private static var known: [String] { plain.map(\.word) + [mount, unlocked] }
+
+    /// Reads `power`, `time-synced`, `mount:/data`; the fault names the nearest word.
+    public init(word: String) throws(ProtocolFault) {
+        if let plain = Self.plain.first(where: { $0.word == word }) {
+            self = plain
+        } else if word.hasPrefix(Self.mount) {
+            self = .mount(try Self.path(of: word, after: Self.mount))
+        } else if word.hasPrefix(Self.unlocked) {
+            self = .unlocked(try Self.path(of: word, after: Self.unlocked))
+        } else {
+            let near = nearest(to: word.pathless, in: Self.known)
+            throw ProtocolFault(
+                .unknownToken, "\(JSONValue.string(word).excerpt) is no condition\(near).",
+                advice: "Write \(Self.plain.map(\.word).listed), or mount: or unlocked: with a path.")
+        }
+    }
+
+    private static func path(of word: String, after prefix: String) throws(ProtocolFault) -> String {
+        let path = word.dropFirst(prefix.count)
+        let parts = path.split(separator: "/").filter { $0 != "." }
+        guard path.first == "/", !parts.contains(".."), path.utf8.count <= longestPath,
+            !path.unicodeScalars.contains(where: \.isMisleading)
+        else {
+            throw .malformed(
+                "\(JSONValue.string(word).excerpt) names no absolute path without \"..\".",
+                advice: "Write the whole path, such as \"\(prefix)/srv/data\".")
+        }
+        return "/" + parts.joined(separator: "/")
+    }
+
+    /// `place` names the list for the sentence. A word that comes twice counts once.
+    static func list(_ value: JSONValue, for place: String) throws(ProtocolFault) -> [Condition] {
+        guard let values = value.array else {
+            throw .malformed(
+                "\(place) takes a list of conditions; here stands \(value.excerpt).",
+                advice: "Write [\"power\", \"network\"], or [] for none.")
+        }
+        guard values.count <= mostInList else {
+            throw ProtocolFault(
+                .tooMany, "\(place) lists \(values.count) conditions; the limit is \(mostInList).",
+                advice: "Leave out those that others imply.")
+        }
+        var conditions: [Condition] = []
+        for value in values {
+            guard let word = value.string else {
+                throw .malformed(
+                    "\(place) lists words; here stands \(value.excerpt).", advice: "Write \(known.listed), in quotes.")
+            }
+            let condition = try Condition(word: word)
+            if !conditions.contains(condition) { conditions.append(condition) }
+        }
+        return conditions
+    }
+
+    /// What it is the mount or the unlocking of; nil for the others.
+    public var path: String? {
+        switch self {
+        case .mount(let path), .unlocked(let path): path
+        case .power, .steady, .network, .unmetered, .idle, .storage, .cool, .timeSynced: nil
+        }
+    }
+}
+
+extension String {
+    /// `mont:` of `mont:/data`, so that a path does not hide which word was meant.
+    fileprivate var pathless: String { firstIndex(of: ":").map { String(self[...$0]) } ?? self }
+}

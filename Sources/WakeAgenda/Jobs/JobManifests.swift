@@ -1,0 +1,85 @@
+// Jobs that manifests declare or declare no more, and jobs that an earlier life of the bridge stored.
+import WakeModel
+
+extension JobBook {
+    mutating func restore(_ row: AgendaRow, _ step: inout AgendaStep) -> Bool {
+        guard let (entry, isMoved) = JobEntry.read(row, step) else { return false }
+        entries[row.key] = entry
+        idsByHandler[row.key.handler, default: []].insert(row.key.id)
+        if let sequence = entry.lending.sequence { index.number(row.key, sequence) }
+        if entry.lending.holdsSlot { working.insert(row.key) }
+        if entry.assumedZero != nil { assumed.insert(row.key) }
+        isMoved ? index.save(row.key) : index.touch(row.key)
+        return true
+    }
+
+    mutating func configure(_ handler: HandlerID, _ plan: AgendaPlan, _ step: inout AgendaStep) {
+        let declared = Set(plan.jobs.map(\.id))
+        for key in keys(of: handler) where !declared.contains(key.id) { undeclare(key, &step) }
+        for rule in plan.jobs { declare(rule, AgendaKey(handler, .job, rule.id), &step) }
+    }
+
+    mutating func remove(_ handler: HandlerID, _ step: inout AgendaStep) {
+        for key in keys(of: handler) { erase(key, &step) }
+        registrations[handler] = nil
+    }
+
+    private mutating func declare(_ rule: JobRule, _ key: AgendaKey, _ step: inout AgendaStep) {
+        if var entry = entries[key] {
+            guard entry.rule != rule else { return }
+            adapt(&entry, to: rule, step)
+            let isUnscheduled = entry.lending.isWaiting && !entry.current.isOrdered && entry.schedule == nil
+            if isUnscheduled, let next = entry.next { entry.order(next, step) }
+            put(entry)
+            if isUnscheduled, !entry.current.isOrdered { erase(key, &step) }
+        } else if let every = rule.every {
+            let schedule = JobSchedule(period: every, nominal: step.boottime + every)
+            let first = JobRequest(
+                earliest: schedule.nominal, deadline: schedule.nominal + rule.deadline, require: nil, isOrdered: false)
+            var entry = JobEntry(key: key, rule: rule, current: first, waitingSince: step.wall)
+            entry.schedule = schedule
+            entry.history.add("scheduled by the manifest", step)
+            put(entry)
+        }
+    }
+
+    private func adapt(_ entry: inout JobEntry, to rule: JobRule, _ step: AgendaStep) {
+        let longer = entry.rule.map { rule.deadline - $0.deadline } ?? .zero
+        entry.rule = rule
+        let isScheduled = entry.lending.isWaiting && !entry.current.isOrdered
+        if entry.schedule?.period == rule.every {
+            if isScheduled { entry.current.deadline = entry.current.deadline + longer }
+            return
+        }
+        entry.schedule = rule.every.map { JobSchedule(period: $0, nominal: step.boottime + $0) }
+        entry.history.add(rule.every == nil ? "no more scheduled by the manifest" : "scheduled anew", step)
+        if isScheduled, let request = entry.scheduled { entry.wait(for: request, step) }
+    }
+
+    /// The manifest has it no more: it is cancelled, and the handler is told if that had ordered it.
+    private mutating func undeclare(_ key: AgendaKey, _ step: inout AgendaStep) {
+        guard let entry = entries[key], entry.rule != nil || !entry.isCancelled else { return }
+        if entry.current.isOrdered || entry.next != nil {
+            step.emit(.notify(key.handler, .error(.jobUndeclared(key.id))))
+        }
+        step.decide(key, "cancel manifest")
+        entries[key]?.rule = nil
+        entries[key]?.schedule = nil
+        entries[key]?.next = nil
+        takeBack(key, &step)
+    }
+
+    /// Nothing comes back of what is raised; what waits is gone at once.
+    /// - Parameter asks: the handler that has it is to end it.
+    mutating func takeBack(_ key: AgendaKey, asks: Bool = false, _ step: inout AgendaStep) {
+        guard var entry = entries[key] else { return }
+        if entry.lending.isWaiting { return erase(key, &step) }
+        entry.isCancelled = true
+        if asks {
+            entry.lending.press(key.handler, because: .cancelled, &step)
+        } else {
+            entry.lending.recall(key.handler, &step)
+        }
+        put(entry)
+    }
+}

@@ -1,0 +1,98 @@
+// The written form of what is scheduled: for handlers in answers and `restored`, for people with reasons and history.
+import WakeModel
+
+extension PendingEntry {
+    /// For handlers.
+    public func write(into writer: inout JSONWriter) {
+        writer.beginObject()
+        writeMembers(into: &writer)
+        writer.endObject()
+    }
+
+    /// For people: also since when it waits for each thing, and how it came to this.
+    /// - Parameter handler: its name.
+    public func write(of handler: String, into writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.field("handler", handler)
+        writeMembers(into: &writer)
+        writer.objects("waits", waitsFor) { writer, wait in
+            writer.field("for", wait.word)
+            writer.field("since", wait.since)
+            if let settles = wait.settles { writer.field("settles", settles) }
+        }
+        if !requires.isEmpty { writer.field("requires", requires.map(\.word)) }
+        if let progressDone { writer.field("done", progressDone) }
+        if let progressTotal { writer.field("total", progressTotal) }
+        if let interval { writer.field("interval_s", interval.wholeMilliseconds / 1_000) }
+        pace?.write(into: &writer)
+        writer.objects("history", history) { writer, change in
+            writer.field("at", change.at)
+            writer.field("what", change.sentence)
+        }
+        writer.endObject()
+    }
+
+    private func writeMembers(into writer: inout JSONWriter) {
+        writer.field("source", key.source.rawValue)
+        if !key.id.isEmpty { writer.field("id", key.id) }
+        writer.field("state", state.rawValue)
+        if let due { writer.field("due", due) }
+        if let deadline { writer.field("deadline", deadline) }
+        writer.field("waits_for", waitsFor.map(\.word))
+        if let nextChance { writer.field("next_chance", nextChance) }
+        if let sequence { writer.field("event", sequence.rawValue) }
+    }
+}
+
+extension PendingEntry.Pace {
+    fileprivate func write(into writer: inout JSONWriter) {
+        writer.field("slot_s", slot.wholeMilliseconds / 1_000)
+        writer.object("bin") { writer in
+            writer.field("hour", hour)
+            writer.field("polls", polls / 1_000)
+            writer.field("useful", useful / 1_000)
+            writer.field("quiet", isQuiet)
+        }
+    }
+}
+
+extension [PendingEntry] {
+    /// A JSON array, for handlers.
+    public var text: [UInt8] {
+        var writer = JSONWriter()
+        writer.beginArray()
+        for entry in self { entry.write(into: &writer) }
+        writer.endArray()
+        return writer.bytes
+    }
+}
+
+extension AgendaAnswer {
+    /// What the handler is told.
+    public func notice(_ reference: Reference?) -> Notice {
+        switch self {
+        case .fault(let fault):
+            var fault = fault
+            fault.reference = reference
+            return .error(fault)
+        case .pending(let entries): return .scheduled(members: Self.members(nil, entries), reference: reference)
+        case .done(let verb, let word, let entries):
+            return .scheduled(members: Self.members((verb, word), entries), reference: reference)
+        }
+    }
+
+    private static func members(_ outcome: (verb: HandlerOrder.Verb, word: String)?, _ entries: [PendingEntry])
+        -> [UInt8]
+    {
+        var writer = JSONWriter()
+        writer.beginObject()
+        if let outcome {
+            writer.key(named: outcome.verb.rawValue)
+            writer.string(outcome.word)
+        }
+        writer.key("pending")
+        writer.fragment(entries.text)
+        writer.endObject()
+        return Array(writer.bytes.dropFirst().dropLast())
+    }
+}

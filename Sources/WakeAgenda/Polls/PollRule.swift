@@ -1,0 +1,75 @@
+// How often a handler asks to look for news: in the manifest's `poll`, and in its own order.
+import WakeModel
+
+public struct PollRule: Hashable, Sendable {
+    /// The floor; nil where nothing is polled until the handler orders it.
+    public var minInterval: TimeSpan?
+    /// The ceiling.
+    public var maxInterval = TimeSpan.seconds(86_400)
+    public var require: [Condition] = [.network]
+    /// The interval follows from what polls were good for; otherwise it stays at the floor.
+    public var adapts = true
+    /// Otherwise it goes along with a wake that something else causes.
+    public var wakes = true
+
+    public static let shortestInterval = TimeSpan.seconds(60)
+    private static let spans = ["min_interval", "max_interval"]
+    private static let keys = ["require", "adapt", "wake"]
+    /// Of the manifest's `poll`.
+    package static let manifestKeys = spans + keys
+
+    public init(minInterval: TimeSpan?) {
+        self.minInterval = minInterval
+        maxInterval = max(maxInterval, minInterval ?? .zero)
+    }
+
+    /// The manifest's `poll`.
+    public init(_ value: JSONValue) throws(ProtocolFault) {
+        let object = try RuleObject(
+            value, owner: "\"poll\"", keys: Self.keys, spans: Self.spans,
+            example: "{\"poll\":{\"min_interval\":\"15m\"}}")
+        self.init(minInterval: try object.span("min_interval", from: Self.shortestInterval))
+        require = try object.conditions("require") ?? require
+        adapts = try object.flag("adapt") ?? true
+        wakes = try object.flag("wake") ?? true
+        maxInterval = try object.span("max_interval", from: Self.shortestInterval) ?? maxInterval
+        if let minInterval, minInterval > maxInterval {
+            throw ProtocolFault(
+                .conflict, "\"poll\" has a \"min_interval\" greater than its \"max_interval\".",
+                advice: "Make \"max_interval\" the greater one, or leave it out.")
+        }
+    }
+}
+
+/// The value of the order `poll`.
+enum PollOrder: Hashable, Sendable {
+    case never
+    /// Not more often than this; the manifest's floor stays.
+    case floor(TimeSpan)
+
+    init(_ value: JSONValue, _ rule: PollRule) throws(ProtocolFault) {
+        if let word = value.string {
+            guard word == "never" else {
+                throw ProtocolFault(
+                    .unknownToken, "\"poll\" knows no \(value.excerpt)\(nearest(to: word, in: ["never"])).",
+                    advice: "Write {\"poll\":\"never\"}, or {\"poll\":{\"min_interval_s\":900}}.")
+            }
+            self = .never
+            return
+        }
+        let object = try RuleObject(
+            value, owner: "\"poll\"", keys: [], spans: ["min_interval"],
+            example: "{\"poll\":{\"min_interval_s\":900}}, or {\"poll\":\"never\"}")
+        guard let floor = try object.span("min_interval", from: PollRule.shortestInterval) else {
+            throw .malformed(
+                "\"poll\" lacks \"min_interval_s\".", advice: "Write {\"poll\":{\"min_interval_s\":900}}.")
+        }
+        guard floor <= rule.maxInterval else {
+            throw ProtocolFault(
+                .conflict,
+                "\"poll\" asks for \(floor.text) at least; the manifest's \"max_interval\" is \(rule.maxInterval.text).",
+                advice: "Ask for less, or raise \"max_interval\" in the manifest.")
+        }
+        self = .floor(floor)
+    }
+}

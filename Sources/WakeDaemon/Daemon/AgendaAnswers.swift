@@ -1,0 +1,211 @@
+// What the daemon answers about what is scheduled: pending entries, what a person starts or takes back, and conditions.
+import WakeAgenda
+import WakeControl
+import WakeCore
+import WakeEngine
+import WakeModel
+
+extension ControlAnswers {
+    // MARK: What is pending
+
+    func pending(_ name: String?) throws(ControlRefusal) -> ControlResponse {
+        let handler = try name.map { name throws(ControlRefusal) in try self.handler(name) }
+        let entries = inOrder(bridge.turn.pending(of: handler))
+        return .json { writer in
+            writer.object { writer in
+                writer.list("pending", entries) { write($1, into: &$0) }
+                // What can be started although nothing of it is pending.
+                if let handler { writer.field("jobs", bridge.turn.startable(.job, of: handler)) }
+            }
+        }
+    }
+
+    /// By handler, as people name it, and then by time.
+    private func inOrder(_ entries: [PendingEntry]) -> [PendingEntry] {
+        let named = entries.enumerated().map { (bridge.catalog.name(of: $1.key.handler), $1.due ?? .latest, $0, $1) }
+        return named.sorted { ($0.0, $0.1, $0.2) < ($1.0, $1.1, $1.2) }.map(\.3)
+    }
+
+    func write(_ entry: PendingEntry, into writer: inout JSONWriter) {
+        entry.write(of: bridge.catalog.name(of: entry.key.handler), into: &writer)
+    }
+
+    // MARK: What a person starts or takes back
+
+    func raise(_ entry: ScheduledEntry, of name: String) throws(ControlRefusal) -> ControlResponse {
+        let key = AgendaKey(entry, of: try handler(name))
+        if let obstacle = bridge.turn.obstacle(to: key) { throw refusal(of: entry, name, obstacle) }
+        bridge.turn.schedule(.operated(key, ref: nil))
+        return done(with: key)
+    }
+
+    func cancelJob(_ id: String, of name: String) throws(ControlRefusal) -> ControlResponse {
+        let key = AgendaKey(.job(id), of: try handler(name))
+        guard bridge.turn.pending(of: key.handler).contains(where: { $0.key == key }) else {
+            let known = bridge.turn.startable(.job, of: key.handler)
+            guard known.contains(id) else { throw unknown(.job(id), name, known) }
+            throw conflict(
+                "job '\(id)' of handler '\(name)' cannot be cancelled, for nothing of it is pending",
+                "see what is pending with: wakebridge pending \(name)")
+        }
+        bridge.turn.schedule(.cancelled(key))
+        return done(with: key)
+    }
+
+    /// With how the entry stands then.
+    private func done(with key: AgendaKey) -> ControlResponse {
+        let standing = bridge.turn.pending(of: key.handler).first { $0.key == key }
+        return .json { writer in
+            writer.object { writer in
+                writer.field("done", true)
+                writer.key("entry")
+                if let standing { write(standing, into: &writer) } else { writer.null() }
+            }
+        }
+    }
+
+    private func refusal(
+        of entry: ScheduledEntry, _ name: String, _ obstacle: OperationObstacle
+    ) -> ControlRefusal {
+        switch obstacle {
+        case .unknown(let known): return unknown(entry, name, known)
+        case .stopped:
+            return conflict(
+                "\(entry.words) of handler '\(name)' cannot be started while the handler is stopped",
+                "let it run again with: wakebridge start \(name)")
+        case .quarantined:
+            return conflict(
+                "\(entry.words) of handler '\(name)' cannot be started while the handler is quarantined",
+                "see why with: wakebridge why \(name); lift it with: wakebridge start \(name)")
+        case .gated(let conditions):
+            return conflict(
+                "\(entry.words) of handler '\(name)' cannot be started before the handler's gates have opened",
+                adviceOnGates(conditions.map(\.word)))
+        case .underWay(let state):
+            let words = state == .running ? "runs already" : "is on its way to the handler already"
+            return conflict(
+                "\(entry.words) of handler '\(name)' \(words)", "see how it stands with: wakebridge pending \(name)")
+        }
+    }
+
+    /// Before its gates have opened nothing launches a handler.
+    func refuseGated(_ name: String) throws(ControlRefusal) {
+        let closed = bridge.turn.closedGates(of: try handler(name)).map(\.word)
+        guard !closed.isEmpty else { return }
+        throw conflict(
+            "handler '\(name)' cannot be woken before its gates have opened", adviceOnGates(closed))
+    }
+
+    private func adviceOnGates(_ closed: [String]) -> String {
+        "they wait for \(closed.joined(separator: ", ")); for a test, open one with: "
+            + "wakebridge simulate condition \(closed.first ?? "WORD") on"
+    }
+
+    private func conflict(_ message: String, _ advice: String) -> ControlRefusal {
+        ControlRefusal(.conflict, code: "conflict", message: message, advice: advice)
+    }
+
+    private func unknown(_ entry: ScheduledEntry, _ name: String, _ known: [String]) -> ControlRefusal {
+        let (what, id, key) =
+            switch entry {
+            case .job(let id): ("job", id, "jobs")
+            case .alarm(let id): ("alarm", id, "alarms")
+            case .poll: ("poll", "", "poll")
+            }
+        let none = "it has none; its manifest declares them in \"\(key)\""
+        let advice = known.isEmpty ? none : "it has \(known.listed).\(suggestion(for: id, among: known))"
+        return ControlRefusal(
+            .notFound, code: "unknown-entry",
+            message: "handler '\(name)' has no \(what)" + (id.isEmpty ? "" : " '\(id)'"), advice: advice)
+    }
+
+    // MARK: Conditions
+
+    func conditions() -> ControlResponse {
+        .json { writer in
+            writer.object { writer in
+                writer.objects("conditions", bridge.turn.conditions) { write($1, into: &$0) }
+            }
+        }
+    }
+
+    private func write(_ standing: ConditionStanding, into writer: inout JSONWriter) {
+        writer.field("word", standing.condition.word)
+        writer.field("hard", standing.condition.isHard)
+        writer.field("open", standing.isOpen)
+        writer.field("raw", standing.raw)
+        writer.field("settled", standing.isSettled)
+        writer.field("played", standing.played)
+        writer.field("since", standing.since)
+        writer.objects("waits", standing.waiting) { writer, key in
+            writer.field("handler", bridge.catalog.name(of: key.handler))
+            writer.field("source", key.source.rawValue)
+            if !key.id.isEmpty { writer.field("id", key.id) }
+        }
+    }
+
+    func play(_ play: ConditionPlay) throws(ControlRefusal) -> ControlResponse {
+        let condition: Condition
+        do throws(ProtocolFault) { condition = try Condition(word: play.word) } catch {
+            let fault = ControlRefusal(error, .notFound)
+            throw ControlRefusal(.notFound, code: "unknown-condition", message: fault.message, advice: fault.advice)
+        }
+        bridge.turn.schedule(.overridden(condition, isTrue: play.value.isTrue))
+        return .done
+    }
+}
+
+extension ControlAnswers {
+    /// For `why`: what is scheduled, and what the gates wait for.
+    func writeSchedule(of handler: HandlerID, into writer: inout JSONWriter) {
+        writer.list("scheduled", inOrder(bridge.turn.pending(of: handler))) { write($1, into: &$0) }
+        writer.objects("gates", bridge.turn.closedGates(of: handler)) { writer, wait in
+            writer.field("for", wait.word)
+            writer.field("since", wait.since)
+        }
+    }
+}
+
+extension WallTime {
+    /// Of what has no time yet: after all others.
+    fileprivate static let latest = WallTime(microseconds: .max)
+}
+
+extension JSONWriter {
+    /// Appends `null` where it is not known.
+    fileprivate mutating func field(_ name: StaticString, _ value: Bool?) {
+        key(name)
+        if let value { boolean(value) } else { null() }
+    }
+}
+
+extension AgendaKey {
+    fileprivate init(_ entry: ScheduledEntry, of handler: HandlerID) {
+        switch entry {
+        case .job(let id): self.init(handler, .job, id)
+        case .alarm(let id): self.init(handler, .alarm, id)
+        case .poll: self.init(handler, .poll, "")
+        }
+    }
+}
+
+extension ScheduledEntry {
+    fileprivate var words: String {
+        switch self {
+        case .job(let id): "job '\(id)'"
+        case .alarm(let id): "alarm '\(id)'"
+        case .poll: "the poll"
+        }
+    }
+}
+
+extension ConditionPlay.Value {
+    /// Nil for what its source says.
+    fileprivate var isTrue: Bool? {
+        switch self {
+        case .on: true
+        case .off: false
+        case .real: nil
+        }
+    }
+}

@@ -1,0 +1,238 @@
+// The agenda in the turn: what the core and the handlers tell it goes in, what it asks for becomes events, rows and answers.
+import WakeAgenda
+import WakeCore
+import WakeJournal
+import WakeModel
+
+/// Owns the agenda, the origins of its entries, and what it is still to be told. The turn steps it until it is quiet.
+final class AgendaStage {
+    private var agenda: Agenda
+    private let journal: Journal
+    private let catalog: Catalog
+    private var inputs: [AgendaInput] = []
+    /// Handlers that have a plan, or had one: the moves of the others need not be told.
+    private var concerned: Set<HandlerID> = []
+    /// What the journal owes handlers of which something is stored, until their manifests are read.
+    private var unread: [HandlerID: [RecoveredEvent]] = [:]
+    /// What the processes of polled handlers had used when they woke: a poll that costs much comes less often.
+    private var processorTimes: [HandlerID: TimeSpan] = [:]
+    private var polled: Set<HandlerID> = []
+    private var origins = EntryOrigins()
+    /// Origins that the core knows the owner of.
+    private var introduced: Set<EventOrigin> = []
+    private var outward: [AgendaEffect] = []
+    /// The entry whose occasion is being raised, until it has a number.
+    private var raising: AgendaKey?
+
+    /// - Parameter seed: of all that is spread.
+    init(journal: Journal, catalog: Catalog, seed: UInt64) {
+        agenda = Agenda(seed: seed)
+        self.journal = journal
+        self.catalog = catalog
+    }
+
+    // MARK: Telling
+
+    func receive(_ input: AgendaInput) { inputs.append(input) }
+
+    func configure(_ handler: HandlerID, _ plan: AgendaPlan, at stamp: Stamp) {
+        guard !plan.isEmpty || concerned.contains(handler) else { return }
+        concerned.insert(handler)
+        if plan.poll == nil { polled.remove(handler) } else { polled.insert(handler) }
+        receive(.configured(handler, plan))
+        if let owed = unread.removeValue(forKey: handler) { recover(owed, of: handler, at: stamp) }
+    }
+
+    /// After its manifest, for what becomes of an entry depends on that.
+    private func recover(_ events: [RecoveredEvent], of handler: HandlerID, at stamp: Stamp) {
+        receive(.recovered(handler, owed: Set(events.map(\.sequence))))
+        for event in events {
+            guard case .occasion = event.content, let left = event.rest(at: stamp.wall) else { continue }
+            let end = Conclusion.givenBack(until: stamp.moment.boottime + left)
+            receive(.concluded(handler, event.sequence, end, awake: .zero, cpu: .zero))
+        }
+    }
+
+    /// Of these something is stored, and no manifest was read in this life.
+    var unreadHandlers: [HandlerID] { unread.keys.sorted() }
+
+    func isPolled(_ handler: HandlerID) -> Bool { polled.contains(handler) }
+
+    func recordWake(of handler: HandlerID, processorTime: TimeSpan?) {
+        processorTimes[handler] = processorTime ?? .zero
+    }
+
+    /// What was used since the wake.
+    func used(_ processorTime: TimeSpan?, by handler: HandlerID) -> TimeSpan {
+        guard let processorTime, let before = processorTimes[handler] else { return .zero }
+        return max(.zero, processorTime - before)
+    }
+
+    func remove(_ handler: HandlerID) {
+        guard concerned.remove(handler) != nil else { return }
+        polled.remove(handler)
+        unread[handler] = nil
+        receive(.removed(handler))
+    }
+
+    func isConcerned(_ handler: HandlerID) -> Bool { concerned.contains(handler) }
+
+    var hasInputs: Bool { !inputs.isEmpty }
+    var isOutwardEmpty: Bool { outward.isEmpty }
+
+    // MARK: Stepping
+
+    /// Everything that it asks for now.
+    func step(at stamp: Stamp) -> [AgendaEffect] {
+        let next = inputs
+        inputs.removeAll(keepingCapacity: true)
+        let effects = next.flatMap { agenda.step($0, at: stamp) }
+        nextMonotonicDeadline = agenda.nextMonotonicDeadline
+        nextBoottimeDeadline = agenda.nextBoottimeDeadline
+        nextWallDeadline = agenda.nextWallDeadline
+        return effects
+    }
+
+    func keep(_ row: AgendaRow) {
+        journal.setEntry(StoredEntry(key: StoredEntry.Key(row.key), value: row.value))
+    }
+
+    func erase(_ key: AgendaKey) {
+        journal.removeEntry(StoredEntry.Key(key))
+        origins.release(key)
+    }
+
+    /// What an earlier life left: its rows, and the names under which something may still be owed.
+    func restore(_ recovery: Recovery) {
+        let rows = journal.entries().compactMap(AgendaRow.init)
+        var known: [(origin: EventOrigin, key: AgendaKey)] = []
+        for (origin, device) in journal.devices() {
+            guard let source = AgendaSource(rawValue: device.kind.rawValue) else { continue }
+            catalog.set(entry: device, as: origin)
+            if let key = key(of: device, source) { known.append((origin, key)) }
+        }
+        let owed = recovery.pending.values.flatMap { $0.map(\.origin) } + journal.deadLetters().map(\.event.origin)
+        origins.restore(known, keeping: Set(owed))
+        origins.releaseAll(but: rows)
+        for handler in Set(rows.map(\.key.handler)) {
+            concerned.insert(handler)
+            unread[handler] = recovery.pending[handler] ?? []
+            if let name = journal.handlerName(of: handler) { catalog.introduce(handler, name) }
+        }
+        receive(.restored(rows, bootID: journal.bootID))
+    }
+
+    private func key(of device: Device, _ source: AgendaSource) -> AgendaKey? {
+        let parts = device.uri.dropFirst(source.kind.uriPrefix.count).split(separator: "/", maxSplits: 1)
+        guard let name = parts.first, let handler = journal.knownHandlerID(named: String(name)) else { return nil }
+        return AgendaKey(handler, source, parts.count > 1 ? String(parts[1]) : "")
+    }
+
+    /// The origin of an entry's events, made where it has none yet; `isNew` where the core must learn of its owner.
+    func origin(of key: AgendaKey) -> (origin: EventOrigin, isNew: Bool) {
+        if let known = origins[key] { return (known, introduced.insert(known).inserted) }
+        let device = Device(
+            uri: "\(key.source.kind.uriPrefix)\(catalog.name(of: key.handler))" + (key.id.isEmpty ? "" : "/\(key.id)"),
+            alias: key.id.isEmpty ? key.source.rawValue : key.id, profile: nil, kind: key.source.kind)
+        let origin: EventOrigin
+        if let reused = origins.reuse(for: key) {
+            journal.rename(reused, to: device)
+            origin = reused
+        } else {
+            origin = journal.origin(of: device)
+        }
+        catalog.set(entry: device, as: origin)
+        origins.set(origin, for: key)
+        return (origin, introduced.insert(origin).inserted)
+    }
+
+    /// What `body` makes the core append is the entry's occasion; where it appends nothing, the core knows no such handler.
+    func raise(_ key: AgendaKey, _ body: () -> Void) {
+        raising = key
+        body()
+        if raising != nil { receive(.refused(key)) }
+        raising = nil
+    }
+
+    /// The occasion that is being raised has this number: told before anything that becomes of it.
+    func recordRaised(as sequence: Sequence) {
+        guard let key = raising else { return }
+        raising = nil
+        origins.raise(key, as: sequence)
+        receive(.raised(key, sequence))
+    }
+
+    func conclude(
+        _ handler: HandlerID, _ sequence: Sequence, _ conclusion: Conclusion, awake: TimeSpan, cpu: TimeSpan
+    ) {
+        origins.conclude(sequence, conclusion)
+        receive(.concluded(handler, sequence, conclusion, awake: awake, cpu: cpu))
+    }
+
+    func hold(_ effect: AgendaEffect) { outward.append(effect) }
+
+    /// What is to be performed, after the commit that holds its cause.
+    func removeOutward() -> [AgendaEffect] {
+        defer { outward.removeAll(keepingCapacity: true) }
+        return outward
+    }
+
+    // MARK: Asking
+
+    /// Every turn asks for them, so they are kept.
+    private(set) var nextMonotonicDeadline: Instant?
+    private(set) var nextBoottimeDeadline: Instant?
+    private(set) var nextWallDeadline: WallTime?
+
+    func isDue(at stamp: Stamp) -> Bool {
+        nextMonotonicDeadline.map { $0 <= stamp.moment.monotonic } ?? false
+            || nextBoottimeDeadline.map { $0 <= stamp.moment.boottime } ?? false
+            || nextWallDeadline.map { $0 <= stamp.wall } ?? false
+    }
+
+    func pending(of handler: HandlerID?, at stamp: Stamp) -> [PendingEntry] {
+        if let handler, !concerned.contains(handler) { return [] }
+        return agenda.pending(of: handler, at: stamp)
+    }
+
+    func outlook(of handler: HandlerID, at stamp: Stamp) -> AgendaOutlook {
+        concerned.contains(handler) ? agenda.outlook(of: handler, at: stamp) : AgendaOutlook()
+    }
+
+    func closedGates(of handler: HandlerID, at stamp: Stamp) -> [PendingEntry.Wait] {
+        agenda.closedGates(of: handler, at: stamp)
+    }
+
+    func conditions(at stamp: Stamp) -> [ConditionStanding] { agenda.conditions(at: stamp) }
+
+    func startable(_ source: AgendaSource, of handler: HandlerID) -> [String] {
+        agenda.startable(source, of: handler)
+    }
+
+    func obstacle(to key: AgendaKey, at stamp: Stamp) -> OperationObstacle? { agenda.obstacle(to: key, at: stamp) }
+}
+
+extension AgendaSource {
+    var kind: SourceKind {
+        switch self {
+        case .alarm: .alarm
+        case .poll: .poll
+        case .job: .job
+        // Rows that raise nothing.
+        case .gate: SourceKind("gate", uriPrefix: "/gate/")
+        case .seen: SourceKind("seen", uriPrefix: "/seen/")
+        }
+    }
+}
+
+extension StoredEntry.Key {
+    init(_ key: AgendaKey) { self.init(handler: key.handler, source: key.source.rawValue, id: key.id) }
+}
+
+extension AgendaRow {
+    /// Nil for a source of a later version, whose entry stays as it is.
+    init?(_ stored: StoredEntry) {
+        guard let source = AgendaSource(rawValue: stored.key.source) else { return nil }
+        self.init(key: AgendaKey(stored.key.handler, source, stored.key.id), value: stored.value)
+    }
+}

@@ -1,0 +1,104 @@
+// The wall clock and the time zones: that the clock was set, that a zone's rules changed, and what those are.
+import WakeLoop
+import WakeModel
+import WakeSystem
+
+package final class ClockWatch {
+    package enum Change: Hashable, Sendable {
+        /// How far, forward being positive.
+        case set(by: TimeSpan)
+        /// The zone of a name that was asked for has other rules now; nil where it is gone.
+        case zone(String, [UInt8]?)
+    }
+
+    private let loop: EventLoop
+    private let files: ZoneFiles
+    private var clock: WallClockWatch
+    private var clockWatch: Watch?
+    /// Nil until a zone is asked for.
+    private var way: PathWatch?
+    private var wayWatch: Watch?
+    private var settle: Timer?
+    private var zones: [String: [UInt8]?] = [:]
+    private let log = Log("clock")
+
+    /// A new version of all zones is copied file by file.
+    private static let settleTime = TimeSpan.milliseconds(500)
+
+    /// Counts from now on what is told once it is listened to.
+    package init(on loop: EventLoop, zones files: ZoneFiles = ZoneFiles()) throws(SystemError) {
+        self.loop = loop
+        self.files = files
+        clock = try WallClockWatch()
+    }
+
+    /// Before what they watch is closed.
+    deinit {
+        clockWatch?.cancel()
+        wayWatch?.cancel()
+    }
+
+    /// Tells the owner of this watch of each change, from now on.
+    package func listen<Owner: AnyObject>(
+        of owner: Owner, _ report: @escaping (Owner, Change) -> Void
+    ) throws(SystemError) {
+        let reportToOwner: (Change) -> Void = { [unowned owner] in report(owner, $0) }
+        clockWatch = try loop.watch(clock.raw, for: .readable, of: self) { $0.hearClock(reportToOwner) }
+        settle = try loop.timer(on: .monotonic, of: self) { $0.compare(reportToOwner) }
+    }
+
+    /// The bytes of the zone's TZif file, `localtime` being the system's own; nil where there is none. Its changes are told
+    /// from now on.
+    package func zone(_ name: String) -> [UInt8]? {
+        zones[name] = .some(nil)
+        follow()
+        let bytes = files.bytes(of: name)
+        zones[name] = .some(bytes)
+        return bytes
+    }
+
+    /// Its changes are told no more.
+    package func leaveZone(_ name: String) {
+        guard zones.removeValue(forKey: name) != nil else { return }
+        follow()
+    }
+
+    private func hearClock(_ report: (Change) -> Void) {
+        if let step = try? clock.readStep() { report(.set(by: step)) }
+    }
+
+    /// Before the zones are read: what comes in between is reported.
+    private func follow() {
+        do throws(SystemError) {
+            if wayWatch == nil { try openWay() }
+            try renewWay()
+        } catch {
+            log.warning("\(error.description); changes of time zones count from the next start on")
+        }
+    }
+
+    private func openWay() throws(SystemError) {
+        let made = try PathWatch(seesWrites: true)
+        let raw = made.raw
+        way = consume made
+        wayWatch = try loop.watch(raw, for: .readable, of: self) { $0.lookSoon() }
+    }
+
+    private func renewWay() throws(SystemError) { try way?.renew(zones.keys.compactMap { files.path(of: $0) }) }
+
+    private func lookSoon() {
+        wayWatch?.disable()
+        settle?.arm(at: SystemClock.monotonic() + Self.settleTime)
+    }
+
+    private func compare(_ report: (Change) -> Void) {
+        follow()
+        wayWatch?.enable()
+        for (name, before) in zones {
+            let bytes = files.bytes(of: name)
+            guard bytes != before else { continue }
+            zones[name] = .some(bytes)
+            report(.zone(name, bytes))
+        }
+    }
+}

@@ -1,0 +1,56 @@
+// Where the sources of conditions look, and how often those look that nothing tells of changes.
+import WakeModel
+import WakeSystem
+
+/// Those that have to read what is at a path before it counts as unlocked, beside the daemon.
+package protocol PathReaders {
+    func readers(of path: String) -> [Account]
+}
+
+/// As on any machine, unless a test says otherwise.
+package struct ConditionPlaces {
+    /// How often a source looks again.
+    package struct Intervals {
+        /// What changes slowly: storage, the load, and a lock that nothing tells of.
+        package var look = TimeSpan.seconds(60)
+        package var heat = TimeSpan.seconds(10)
+        /// For how long nothing may happen before the machine is idle.
+        package var calm = TimeSpan.seconds(300)
+        /// Until a program keeps the clock: the first wait, which doubles, and the longest one.
+        package var clock = (first: TimeSpan.seconds(1), longest: TimeSpan.seconds(60))
+        /// What changes together is looked at together, this long after the first change.
+        package var together = TimeSpan.milliseconds(100)
+    }
+
+    /// The file system whose free space counts.
+    package var stateDirectory: String
+    package var powerSupplies = PowerSupplies.root
+    package var voltage = UnderVoltage.root
+    package var mounts = MountTable.file
+    package var load = LoadPressure()
+    package var heat = ThermalZone.root
+    /// Nil where heat is of no interest.
+    package var heatLimits: HeatLimits? = .ofFirmware
+    /// Patterns of the names of links whose traffic costs money.
+    package var meteredLinks = BridgeSettings().meteredLinks
+    package var intervals = Intervals()
+    package var readers: (any PathReaders)?
+
+    package enum HeatLimits {
+        case ofFirmware
+        case each(ThermalZone.Millidegrees)
+    }
+
+    package init(stateDirectory: String) { self.stateDirectory = stateDirectory }
+
+    /// What the settings of the daemon say of it.
+    package init(stateDirectory: String, _ settings: BridgeSettings) {
+        self.init(stateDirectory: stateDirectory)
+        meteredLinks = settings.meteredLinks
+        if !settings.thermal.isEnabled {
+            heatLimits = nil
+        } else if let degrees = settings.thermal.limitCelsius {
+            heatLimits = .each(degrees * 1_000)
+        }
+    }
+}

@@ -1,0 +1,118 @@
+// The conditions that something waits for or relies on: opens the source of each, and closes it again.
+import WakeAgenda
+import WakeLoop
+import WakeModel
+import WakeSystem
+
+/// While no condition is open it has no descriptor and no timer. It must live as long as the bus. What it reports to must not
+/// open or close a condition within that call.
+package final class ConditionWatches {
+    private let loop: EventLoop
+    private let bus: SystemBus?
+    private let places: ConditionPlaces
+    private var watches: [Condition: ConditionWatch] = [:]
+    /// What both conditions of the network share.
+    private var network: NetworkSource?
+    private var isAttached = false
+    /// Those that could not be opened; their watches are placeholders.
+    private var missing: Set<Condition> = []
+    private var retry: Timer?
+    private let log = Log("conditions")
+
+    package init(on loop: EventLoop, bus: SystemBus?, _ places: ConditionPlaces) {
+        self.loop = loop
+        self.bus = bus
+        self.places = places
+        bus?.listen(of: self) { watches, change in
+            switch change {
+            case .connected(let connection): watches.network?.connect(to: connection)
+            case .lost: watches.network?.connect(to: nil)
+            }
+        }
+    }
+
+    /// Reports what is true within this call, and each change from then on. A condition that is open already reports to the
+    /// latest caller. Where its source cannot be opened, a hard condition is false and a soft one true, until it can.
+    package func open(_ condition: Condition, report: @escaping (Bool) -> Void) {
+        close(condition)
+        do throws(SystemError) {
+            watches[condition] = try make(condition, report)
+        } catch {
+            log.error(
+                "\(error.description); \(condition.word) counts as \(!condition.isHard) until that works, which is tried again"
+            )
+            let placeholder = ConditionWatch(report)
+            watches[condition] = placeholder
+            missing.insert(condition)
+            placeholder.report(!condition.isHard)
+            retryLater()
+        }
+    }
+
+    package func close(_ condition: Condition) {
+        watches[condition] = nil
+        network?.leave(condition)
+        if network?.isNeeded == false { network = nil }
+        missing.remove(condition)
+        if missing.isEmpty { retry = nil }
+    }
+
+    /// What was reported last; nil while it is not open.
+    package func isTrue(_ condition: Condition) -> Bool? { watches[condition]?.isTrue }
+    /// The same of all that are open, by their words.
+    package var found: [(condition: Condition, isTrue: Bool)] {
+        watches.compactMap { condition, watch in watch.isTrue.map { (condition, $0) } }
+            .sorted { $0.condition.word < $1.condition.word }
+    }
+
+    /// Whether a person is attached to any handler: then the machine is not idle.
+    package func setAttached(_ isAttached: Bool) {
+        guard isAttached != self.isAttached else { return }
+        self.isAttached = isAttached
+        for watch in watches.values { watch.attachmentChanged(isAttached) }
+    }
+
+    package func clockWasSet() { for watch in watches.values { watch.clockWasSet() } }
+
+    private func retryLater() {
+        retry = retry ?? (try? loop.timer(on: .monotonic, of: self) { $0.openMissing() })
+        retry?.arm(at: SystemClock.monotonic() + places.intervals.look)
+    }
+
+    private func openMissing() {
+        for condition in missing {
+            guard let placeholder = watches[condition],
+                // What holds already is not reported again.
+                let made = try? make(condition, { placeholder.report($0) })
+            else { continue }
+            watches[condition] = made
+            missing.remove(condition)
+        }
+        if missing.isEmpty { retry = nil } else { retryLater() }
+    }
+
+    private func make(_ condition: Condition, _ listener: @escaping (Bool) -> Void) throws(SystemError)
+        -> ConditionWatch
+    {
+        switch condition {
+        case .power: try PowerWatch(on: loop, root: places.powerSupplies, listener)
+        case .steady: try VoltageWatch(on: loop, root: places.voltage, listener)
+        case .network, .unmetered: try joinNetwork(condition, listener)
+        case .idle: try IdleWatch(on: loop, places, isAttached: isAttached, listener)
+        case .storage: try StorageWatch(on: loop, places, listener)
+        case .timeSynced: try ClockKeptWatch(on: loop, places, listener)
+        case .mount(let path): try MountWatch(on: loop, path, table: places.mounts, listener)
+        case .unlocked(let path): try UnlockedWatch(on: loop, path, places, listener)
+        case .cool: try HeatWatch(on: loop, places, listener)
+        }
+    }
+
+    private func joinNetwork(
+        _ condition: Condition, _ listener: @escaping (Bool) -> Void
+    ) throws(SystemError) -> ConditionWatch {
+        let watch = ConditionWatch(listener)
+        if network == nil { network = try NetworkSource(on: loop, places, bus: bus?.connection) }
+        network?.join(condition, watch)
+        return watch
+    }
+}

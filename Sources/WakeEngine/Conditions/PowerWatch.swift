@@ -1,0 +1,48 @@
+// The condition `power`: the machine is on mains, or has no battery. Looked at when udev announces that a supply changed.
+import WakeLoop
+import WakeModel
+import WakeSystem
+
+/// Owns a socket of its own, since batteries talk every few seconds and most bridges need not be woken for that.
+package final class PowerWatch: ConditionWatch {
+    private let root: String
+    private var monitor: UdevMonitor?
+    private var watch: Watch?
+    private var timer: Timer?
+
+    /// Where changes are not announced.
+    private static let interval = TimeSpan.seconds(60)
+
+    package init(
+        on loop: EventLoop, root: String = PowerSupplies.root, _ listener: @escaping (Bool) -> Void
+    ) throws(SystemError) {
+        self.root = root
+        super.init(listener)
+        if Udev.isRunning {
+            let made = try UdevMonitor(subsystems: ["power_supply"])
+            let raw = made.raw
+            monitor = consume made
+            watch = try loop.watch(raw, for: .readable, of: self) { $0.receive() }
+        } else {
+            timer = try loop.timer(on: .monotonic, of: self) { $0.look() }
+            Log("power").notice(
+                "udevd is not running, so changes of the machine's power are not announced: it is looked at once a minute"
+            )
+        }
+        look()
+    }
+
+    /// Before what it watches is closed.
+    deinit { watch?.cancel() }
+
+    private func receive() {
+        // What changed is read again in any case, so nothing is missed with what is thrown away.
+        monitor?.discard()
+        look()
+    }
+
+    private func look() {
+        timer?.arm(at: SystemClock.monotonic() + Self.interval)
+        report(!PowerSupplies.isOnBattery(under: root))
+    }
+}

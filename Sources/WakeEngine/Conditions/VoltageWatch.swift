@@ -1,0 +1,47 @@
+// The condition `steady`: the supply gives enough voltage, or nothing measures it. The kernel tells of each change.
+import WakeLoop
+import WakeModel
+import WakeSystem
+
+final class VoltageWatch: ConditionWatch {
+    /// Nil where nothing measures it.
+    private let sensor: UnderVoltage?
+    private var watch: Watch?
+
+    convenience init(on loop: EventLoop, root: String, _ listener: @escaping (Bool) -> Void) throws(SystemError) {
+        try self.init(on: loop, sensor: try UnderVoltage(under: root), listener)
+    }
+
+    init(
+        on loop: EventLoop, sensor: consuming UnderVoltage?, _ listener: @escaping (Bool) -> Void
+    ) throws(SystemError) {
+        self.sensor = sensor
+        super.init(listener)
+        // Read first: a file that was never read polls as changed.
+        look()
+        if let raw = descriptor { watch = try loop.watch(raw, for: .priority, of: self) { $0.look() } }
+    }
+
+    /// Before what it watches is closed.
+    deinit { watch?.cancel() }
+
+    private var descriptor: Int32? {
+        switch sensor {
+        case .some(let sensor): sensor.raw
+        case .none: nil
+        }
+    }
+
+    private func look() {
+        switch sensor {
+        case .some(let sensor): if let isAlarmed = try? sensor.isAlarmed() { report(!isAlarmed) } else { stopLooking() }
+        case .none: report(true)
+        }
+    }
+
+    /// The sensor's driver is gone: nothing measures it any more.
+    private func stopLooking() {
+        watch?.cancel()
+        report(true)
+    }
+}

@@ -1,0 +1,168 @@
+// A day of the machine and its handlers in the words of a trace: manifests, orders, operators, conditions, clocks and zones.
+import WakeAgenda
+import WakeCore
+import WakeLoop
+import WakeModel
+import WakeSystem
+import WakeTrace
+
+/// Gets each part of the day, with the wall clock's word on it.
+package protocol DayListener: AnyObject {
+    func hear(_ subject: TraceOperation.Subject, at time: WallTime)
+}
+
+/// What a record begins with, as the machine is now.
+package protocol MachineReading: AnyObject {
+    /// What the machine's zone is called; nil where that is not known.
+    var zone: String? { get }
+    /// What was found last, of all conditions that something waits for.
+    var conditions: [(condition: Condition, isTrue: Bool)] { get }
+}
+
+/// Hears what happens to a turn, and tells what a replay needs of it. What follows from it, the replay decides anew.
+package final class DayRecorder {
+    /// What is looked at before anything else, for nothing tells of it in time.
+    private struct Clocks {
+        /// Both change only when the machine sleeps, or the wall clock is set.
+        var slept: TimeSpan
+        var wallAtBoot: WallTime
+        var isSynchronized: Bool
+
+        init(_ stamp: Stamp) {
+            slept = stamp.moment.slept
+            wallAtBoot = stamp.wall - (stamp.moment.boottime - .zero)
+            isSynchronized = stamp.isClockSynchronized
+        }
+    }
+
+    private let catalog: Catalog
+    private let machine: any MachineReading
+    package weak var listener: (any DayListener)?
+    /// Nil while nothing is recorded.
+    private var clocks: Clocks?
+    private var zone: String?
+    /// What a person plays in place of what is true.
+    private var played: [Condition: Bool] = [:]
+
+    /// Smaller steps are the clock's own drift.
+    private static let leastStep = TimeSpan.seconds(1)
+    /// The readings of two clocks may lie so far apart.
+    private static let leastSleep = TimeSpan.milliseconds(100)
+
+    package init(of catalog: Catalog, on machine: any MachineReading) {
+        (self.catalog, self.machine) = (catalog, machine)
+    }
+
+    // MARK: Beginning and ending
+
+    package var zoneNow: String? { machine.zone }
+
+    /// Tells from now on. Returns what holds already.
+    package func begin(at stamp: Stamp) -> [TraceOperation.Subject] {
+        clocks = clocks ?? Clocks(stamp)
+        zone = zoneNow
+        let clock = stamp.isClockSynchronized ? [] : [TraceOperation.Subject.machine(.synchronized(false))]
+        let found = machine.conditions.filter { played[$0.condition] == nil } + played.map { ($0.key, $0.value) }
+        return clock + manifests
+            + found.sorted { $0.condition.word < $1.condition.word }.map {
+                .machine(.condition($0.condition.word, isTrue: $0.isTrue))
+            }
+    }
+
+    package func end() { clocks = nil }
+
+    private func tell(_ subject: TraceOperation.Subject, _ time: WallTime) { listener?.hear(subject, at: time) }
+
+    private var manifests: [TraceOperation.Subject] {
+        catalog.handlers.keys.sorted().compactMap(manifest)
+    }
+
+    private func manifest(of handler: HandlerID) -> TraceOperation.Subject? {
+        guard let manifest = catalog.handlers[handler], let text = manifest.tracedText else { return nil }
+        return .handler(manifest.id, .manifest(text))
+    }
+
+    // MARK: Clocks
+
+    /// The sleep comes first: its end is when the clock showed what it would have shown without the step.
+    private func look(at stamp: Stamp) {
+        guard let before = clocks else { return }
+        let now = Clocks(stamp)
+        clocks = now
+        let step = TimeSpan.microseconds(now.wallAtBoot.microseconds &- before.wallAtBoot.microseconds)
+        let isSet = step >= Self.leastStep || step <= .zero - Self.leastStep
+        if now.slept - before.slept > Self.leastSleep {
+            tell(.machine(.sleep(now.slept - before.slept)), isSet ? stamp.wall - step : stamp.wall)
+        }
+        if isSet { tell(.machine(.clock(step)), stamp.wall) }
+        if now.isSynchronized != before.isSynchronized {
+            tell(.machine(.synchronized(now.isSynchronized)), stamp.wall)
+        }
+    }
+
+    private func lookAtZone(at stamp: Stamp) {
+        guard let name = zoneNow, name != zone else { return }
+        zone = name
+        tell(.machine(.zone(name)), stamp.wall)
+    }
+}
+
+extension DayRecorder: InputListener {
+    package func hear(_ input: Input, at stamp: Stamp) {
+        guard clocks != nil else { return }
+        look(at: stamp)
+        switch input {
+        case .configure(let handler, _, _, _):
+            if let manifest = manifest(of: handler) { tell(manifest, stamp.wall) }
+        case .remove(let handler): tell(.handler(catalog.name(of: handler), .remove), stamp.wall)
+        case .operated(let handler, let verb): hear(verb, of: handler, at: stamp)
+        case .reply(let handler, _, let line): hear(line, of: handler, at: stamp)
+        case .device, .entry, .recovered, .lost, .event, .fault, .throttled, .ordered, .written, .given, .launchFailed,
+            .suspended, .locksInspected, .answered, .exited, .emptied, .memory, .systemSleep, .thermal, .power,
+            .announced, .notified, .shed, .revived, .withdraw, .recall, .gate, .finish, .tick:
+            break
+        }
+    }
+
+    private func hear(_ verb: OperatorVerb, of handler: HandlerID, at stamp: Stamp) {
+        let deed: HandlerOperation? =
+            switch verb {
+            case .attach: .attach
+            case .detach: .detach
+            case .stop: .stop
+            case .start: .start
+            case .wake, .expire, .kill, .restart: nil
+            }
+        if let deed { tell(.handler(catalog.name(of: handler), deed), stamp.wall) }
+    }
+
+    /// An answer to an event means nothing to the models of a replay, and what they acknowledge they know themselves.
+    private func hear(_ line: ReplyLine, of handler: HandlerID, at stamp: Stamp) {
+        guard case .order = line.reply else { return }
+        var writer = JSONWriter()
+        line.write(into: &writer)
+        let text = String(decoding: writer.bytes.dropLast(), as: UTF8.self)
+        tell(.handler(catalog.name(of: handler), .say(text)), stamp.wall)
+    }
+
+    package func hear(_ input: AgendaInput, at stamp: Stamp) {
+        look(at: stamp)
+        switch input {
+        case .condition(let condition, let isTrue): if played[condition] == nil { tell(condition, isTrue, at: stamp) }
+        case .overridden(let condition, let isTrue):
+            played[condition] = isTrue
+            if let now = isTrue ?? machine.conditions.first(where: { $0.condition == condition })?.isTrue {
+                tell(condition, now, at: stamp)
+            }
+        case .zone(ZoneFiles.localName, _): if clocks != nil { lookAtZone(at: stamp) }
+        case .restored, .recovered, .configured, .removed, .situated, .ordered, .raised, .refused, .concluded,
+            .progressed,
+            .zone, .clockChanged, .operated, .cancelled, .ending, .tick:
+            break
+        }
+    }
+
+    private func tell(_ condition: Condition, _ isTrue: Bool, at stamp: Stamp) {
+        if clocks != nil { tell(.machine(.condition(condition.word, isTrue: isTrue)), stamp.wall) }
+    }
+}

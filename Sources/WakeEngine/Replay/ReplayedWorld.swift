@@ -1,0 +1,108 @@
+// The agenda's edges in a replay: the conditions, zones and people of the trace, which go on while the bridge begins anew.
+import WakeAgenda
+import WakeCore
+import WakeLoop
+import WakeModel
+import WakeSystem
+
+/// A condition of which the trace has said nothing yet is true: nothing is missing unless it says so.
+final class ReplayedWorld {
+    private let clock: VirtualClock
+    private let files: ZoneFiles
+    /// Of the machine.
+    private(set) var zone: String
+    private var said: [Condition: Bool] = [:]
+    /// What the present life of the bridge waits for.
+    private var opened: Set<Condition> = []
+    private var isAttached = false
+    private weak var turn: Turn?
+
+    /// Of a machine whose zone is not known.
+    private static let zoneUnlessSaid = "UTC"
+
+    init(_ clock: VirtualClock, zone: String?, files: ZoneFiles) {
+        (self.clock, self.files) = (clock, files)
+        self.zone = zone ?? Self.zoneUnlessSaid
+    }
+
+    /// The bridge begins, for the first time or anew.
+    func begin(_ turn: Turn) {
+        (self.turn, opened, isAttached) = (turn, [], false)
+        turn.listeners.observe(self)
+        for condition in [Condition.power, .cool] where said[condition] == false { tellCore(condition) }
+    }
+
+    /// Before the bridge begins.
+    func presume(_ condition: Condition, _ isTrue: Bool) { said[condition] = isTrue }
+
+    // MARK: What the trace says
+
+    func set(_ condition: Condition, _ isTrue: Bool) {
+        let before = self.isTrue(condition)
+        said[condition] = isTrue
+        guard self.isTrue(condition) != before else { return }
+        tellCore(condition)
+        report(condition)
+    }
+
+    /// Whether the machine has such a zone.
+    func knows(zone name: String) -> Bool { files.bytes(of: name) != nil }
+
+    func setZone(_ name: String) {
+        zone = name
+        readZone(ZoneFiles.localName)
+    }
+
+    func clockChanged() {
+        turn?.schedule(.clockChanged)
+        report(.timeSynced)
+    }
+
+    // MARK: What is true
+
+    private func isTrue(_ condition: Condition) -> Bool {
+        switch condition {
+        case .timeSynced: said[condition] ?? clock.isSynchronized
+        case .idle: said[condition] ?? true && !isAttached
+        case .power, .steady, .network, .unmetered, .storage, .cool, .mount, .unlocked: said[condition] ?? true
+        }
+    }
+
+    private func report(_ condition: Condition) {
+        if opened.contains(condition) { turn?.schedule(.condition(condition, isTrue: isTrue(condition))) }
+    }
+
+    /// A manifest's `require`, and the heat of the machine, are the core's.
+    private func tellCore(_ condition: Condition) {
+        switch condition {
+        case .power: turn?.ingest(.power(isOnBattery: !isTrue(condition)))
+        case .cool: turn?.ingest(.thermal(isHot: !isTrue(condition)))
+        case .steady, .network, .unmetered, .idle, .storage, .timeSynced, .mount, .unlocked: break
+        }
+    }
+}
+
+extension ReplayedWorld: TurnObserver {
+    /// There is no person to tell of alarms.
+    func perform(_ effect: AgendaEffect) {
+        switch effect {
+        case .open(let condition):
+            opened.insert(condition)
+            report(condition)
+        case .close(let condition): opened.remove(condition)
+        case .readZone(let name): readZone(name)
+        case .raise, .withdraw, .recall, .press, .answer, .store, .erase, .gate, .notify, .leaveZone, .wakeMachine,
+            .alert, .decision:
+            break
+        }
+    }
+
+    private func readZone(_ name: String) {
+        turn?.schedule(.zone(name, files.bytes(of: name == ZoneFiles.localName ? zone : name)))
+    }
+
+    func attachmentChanged(_ isAttached: Bool) {
+        self.isAttached = isAttached
+        report(.idle)
+    }
+}

@@ -1,0 +1,92 @@
+// What comes due without a device: an alarm, a poll and a job, as plain values.
+
+/// What an event is about that no device raised. ``AccessoryEvent/occasion`` holds it.
+public enum Occasion: Hashable, Sendable {
+    /// An alarm fired.
+    case alarm(FiredAlarm)
+    /// It is time to look for news.
+    case fetch(DueFetch)
+    /// A job may begin.
+    case task(DueTask)
+}
+
+/// An alarm that fired.
+public struct FiredAlarm: Hashable, Sendable {
+    /// As in ``AlarmRequest/identifier``, or in the manifest.
+    public let identifier: String
+    /// When it was to fire.
+    public let due: Timestamp
+    /// By how much it is late, in whole seconds.
+    public let lateBy: Duration
+    /// How many earlier times of it were missed, and are folded into this one.
+    public let missed: Int
+    /// What ``AlarmRequest/data`` held; nil where it held nothing.
+    public let data: DecodedValue?
+    /// Its line for people, as in ``AlarmRequest/alert``. Show it if a person looks at you now.
+    public let alert: String?
+}
+
+/// A poll that is due.
+public struct DueFetch: Hashable, Sendable {
+    /// The interval of now, which follows the results.
+    public let interval: Duration
+    /// How you ended the last one; nil where you did not say, or there was none.
+    public let last: FetchResult?
+    /// The conditions that are not met, since it waited long enough for them.
+    public let waived: [RunCondition]
+}
+
+/// What a look for news brought. The daemon polls more often while there is news, and more rarely while there is none.
+public enum FetchResult: Hashable, Sendable {
+    /// There was news.
+    case newData
+    /// There was none.
+    case noData
+    /// The look failed; the next one comes after the usual time. To have this one again, throw an error.
+    case failed
+
+    /// As the acknowledgement says it.
+    var workResult: WorkResult {
+        switch self {
+        case .newData: .useful
+        case .noData: .nothing
+        case .failed: .failed
+        }
+    }
+}
+
+/// A job that is due, as the event tells it. ``ScheduledTask`` is what you work with.
+public struct DueTask: Hashable, Sendable {
+    /// The job's id in the manifest.
+    public let identifier: String
+    /// What the manifest says that it is.
+    public let kind: TaskKind
+    /// By then it was to run; nil where it has no deadline.
+    public let deadline: Timestamp?
+    /// The conditions that are not met, and that the deadline waived.
+    public let waived: [RunCondition]
+    /// Why the run before this one was broken off, such as ``ExpirationReason/condition``; nil where none was.
+    public let returned: ExpirationReason?
+    /// How many earlier times of the manifest's schedule were missed, and are folded into this one.
+    public let missed: Int
+}
+
+extension Occasion {
+    /// Its time is its own: acknowledgements of other events pass over it, and only one that names it ends it.
+    var isStanding: Bool {
+        guard case .task(let task) = self else { return false }
+        switch task.kind {
+        case .processing, .continued: return true
+        case .refresh, .other: return false
+        }
+    }
+}
+
+/// Throw it from the work of an alarm, a fetch or a task that cannot go on now: it comes again when all of this is true.
+public struct HandBack: Error, Hashable, Sendable {
+    /// What must be true; 16 at most.
+    public let conditions: [RunCondition]
+
+    /// - Parameter conditions: none at all leaves the wait to the daemon.
+    public init(until conditions: RunCondition...) { self.conditions = conditions }
+}

@@ -1,0 +1,87 @@
+// What a session does with occasions: the closures that are registered for them, and the works that are in hand.
+
+@MainActor
+struct OccasionBook {
+    /// What a closure is registered for.
+    enum Subject: Hashable {
+        case task(String)
+        case alarm(String)
+        case anyAlarm, fetch
+    }
+
+    private enum Registration {
+        case closure(@MainActor (OccasionWork) -> Void)
+    }
+
+    private var registrations: [Subject: Registration] = [:]
+    private var works: [UInt64: OccasionWork] = [:]
+
+    /// A closure that awaits and has not returned.
+    var running: Task<Void, Never>? { works.values.lazy.compactMap(\.running).first }
+
+    /// False where one is registered already.
+    mutating func register(_ subject: Subject, _ closure: @escaping @MainActor (OccasionWork) -> Void) -> Bool {
+        guard registrations[subject] == nil else { return false }
+        registrations[subject] = .closure(closure)
+        return true
+    }
+
+    func closure(for occasion: Occasion) -> (@MainActor (OccasionWork) -> Void)? {
+        let found =
+            switch occasion {
+            case .task(let task): registrations[.task(task.identifier)]
+            case .alarm(let alarm): registrations[.alarm(alarm.identifier)] ?? registrations[.anyAlarm]
+            case .fetch: registrations[.fetch]
+            }
+        guard case .closure(let closure)? = found else { return nil }
+        return closure
+    }
+
+    subscript(sequence: UInt64) -> OccasionWork? { works[sequence] }
+
+    func holds(_ work: OccasionWork) -> Bool { works[work.event.sequence] === work }
+
+    mutating func add(_ work: OccasionWork) { works[work.event.sequence] = work }
+
+    mutating func remove(_ sequence: UInt64) { works[sequence] = nil }
+
+    /// After a thaw, removes and returns the works on what the daemon has taken back.
+    mutating func removeAll(but owed: [UInt64]) -> [OccasionWork] {
+        let lost = works.filter { !owed.contains($0.key) }
+        for sequence in lost.keys { works[sequence] = nil }
+        return lost.sorted { $0.key < $1.key }.map(\.value)
+    }
+
+    /// Those of `owed` whose time ends for this reason.
+    func works(expiring reason: ExpirationReason, among owed: [UInt64]) -> [OccasionWork] {
+        owed.compactMap { works[$0] }.filter { work in
+            switch reason {
+            // The machine's sleep stops the clock of all, and the batch's budget is not that of long work.
+            case .systemSleep: false
+            case .budget: !work.event.isStanding
+            case .stalled, .maxRun: work.event.isStanding
+            // An alarm relies on no condition.
+            case .condition: !work.event.isAlarm
+            case .cancelled: work.event.isTask
+            case .extension, .lock, .operator, .memory, .thermal, .shutdown, .other: true
+            }
+        }
+    }
+}
+
+extension AccessoryEvent {
+    /// See ``Occasion/isStanding``.
+    var isStanding: Bool { occasion?.isStanding ?? false }
+    fileprivate var isAlarm: Bool { if case .alarm? = occasion { true } else { false } }
+    fileprivate var isTask: Bool { if case .task? = occasion { true } else { false } }
+}
+
+extension ExpirationReason {
+    /// It is about one job, and takes no time from what else is open.
+    var isOfOneTask: Bool {
+        switch self {
+        case .condition, .stalled, .maxRun, .cancelled: true
+        case .budget, .extension, .lock, .operator, .systemSleep, .memory, .thermal, .shutdown, .other: false
+        }
+    }
+}

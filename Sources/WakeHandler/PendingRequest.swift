@@ -1,0 +1,29 @@
+// What is scheduled for the handler, as the daemon lists it, and the daemon's answer to an order.
+
+/// One alarm, poll or job that is scheduled for the handler.
+public struct PendingRequest: Hashable, Sendable {
+    /// What it is.
+    public let source: PendingSource
+    /// Its id; empty for the poll, of which there is one.
+    public let identifier: String
+    /// How far it is.
+    public let state: PendingState
+    /// When it is due at the earliest; nil where that is not known yet.
+    public let due: Timestamp?
+    /// By then it runs, though some of its conditions may not be met; nil where it has no deadline.
+    public let deadline: Timestamp?
+    /// Why it does not run now: `time`, or a word such as `power`, `slot` and `stopped`.
+    public let waitsFor: [String]
+    /// When it may run next; nil where only a condition decides.
+    public let nextChance: Timestamp?
+    /// The event's number, of one that is queued or running.
+    public let sequence: UInt64?
+}
+
+/// The daemon's answer to an order that it follows.
+public struct ScheduleAnswer: Hashable, Sendable {
+    /// What became of it.
+    public let outcome: ScheduleOutcome
+    /// What is pending now.
+    public let pending: [PendingRequest]
+}

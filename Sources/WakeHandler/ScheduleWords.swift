@@ -1,0 +1,152 @@
+// The words that tell about scheduled work: what it waits for, what it is, and how far it is.
+
+/// What a job may wait for.
+public enum RunCondition: BridgeWord {
+    /// The machine is on mains, or has no battery.
+    case power
+    /// The supply of the machine is not too weak.
+    case steady
+    /// There is a network.
+    case network
+    /// There is a network that costs nothing by volume.
+    case unmetered
+    /// Not much is going on, and no handler is in a person's foreground.
+    case idle
+    /// The disk has room.
+    case storage
+    /// The machine is not too hot.
+    case cool
+    /// The wall clock is right.
+    case timeSynced
+    /// One with a path, such as ``mount(_:)``, or a word of a later version.
+    case other(String)
+
+    /// The path is mounted.
+    public static func mount(_ path: String) -> RunCondition { .other("mount:\(path)") }
+    /// The path can be read by the handler's user.
+    public static func unlocked(_ path: String) -> RunCondition { .other("unlocked:\(path)") }
+
+    public static let known: [RunCondition] = [
+        .power, .steady, .network, .unmetered, .idle, .storage, .cool, .timeSynced,
+    ]
+
+    public var word: String {
+        switch self {
+        case .power: "power"
+        case .steady: "steady"
+        case .network: "network"
+        case .unmetered: "unmetered"
+        case .idle: "idle"
+        case .storage: "storage"
+        case .cool: "cool"
+        case .timeSynced: "time-synced"
+        case .other(let word): word
+        }
+    }
+}
+
+/// What kind of work a job is.
+public enum TaskKind: BridgeWord {
+    /// A short look for news: 30 s.
+    case refresh
+    /// Long work in the background, for as long as its progress grows.
+    case processing
+    /// Long work that a person began, and waits for.
+    case continued
+    /// A word of a later version.
+    case other(String)
+
+    public static let known: [TaskKind] = [.refresh, .processing, .continued]
+
+    public var word: String {
+        switch self {
+        case .refresh: "refresh"
+        case .processing: "processing"
+        case .continued: "continued"
+        case .other(let word): word
+        }
+    }
+}
+
+/// What a pending request asks for.
+public enum PendingSource: BridgeWord {
+    /// An alarm.
+    case alarm
+    /// The handler's poll.
+    case poll
+    /// A job.
+    case job
+    /// A word of a later version.
+    case other(String)
+
+    public static let known: [PendingSource] = [.alarm, .poll, .job]
+
+    public var word: String {
+        switch self {
+        case .alarm: "alarm"
+        case .poll: "poll"
+        case .job: "job"
+        case .other(let word): word
+        }
+    }
+}
+
+/// How far a pending request is.
+public enum PendingState: BridgeWord {
+    /// It waits for its time or its conditions.
+    case waiting
+    /// It is due, and waits to be delivered.
+    case queued
+    /// You have it.
+    case running
+    /// A word of a later version.
+    case other(String)
+
+    public static let known: [PendingState] = [.waiting, .queued, .running]
+
+    public var word: String {
+        switch self {
+        case .waiting: "waiting"
+        case .queued: "queued"
+        case .running: "running"
+        case .other(let word): word
+        }
+    }
+}
+
+/// What became of an order.
+public enum ScheduleOutcome: BridgeWord {
+    /// An alarm is set, or the poll's interval is.
+    case set
+    /// A job is submitted.
+    case submitted
+    /// It took the place of one of the same id.
+    case replaced
+    /// It is cancelled.
+    case cancelled
+    /// There was nothing to cancel.
+    case notPending
+    /// The manifest has the job.
+    case registered
+    /// Nothing is polled any more.
+    case never
+    /// A word of a later version.
+    case other(String)
+
+    public static let known: [ScheduleOutcome] = [
+        .set, .submitted, .replaced, .cancelled, .notPending, .registered, .never,
+    ]
+
+    public var word: String {
+        switch self {
+        case .set: "set"
+        case .submitted: "submitted"
+        case .replaced: "replaced"
+        case .cancelled: "cancelled"
+        case .notPending: "not-pending"
+        case .registered: "registered"
+        case .never: "never"
+        case .other(let word): word
+        }
+    }
+}

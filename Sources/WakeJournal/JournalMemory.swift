@@ -1,0 +1,18 @@
+// The databases of a journal that has no file, kept while no journal uses them: the next one goes on as from files.
+import WakeModel
+
+/// Of one journal after the other. The one before must be closed.
+public final class JournalMemory {
+    private var disk: Database?
+    private var run: Database?
+
+    public init() {}
+
+    /// What a reboot does to the runtime directory.
+    public func forgetRun() { run = nil }
+
+    subscript(which: Durability) -> Database? {
+        get { which == .disk ? disk : run }
+        set { if which == .disk { disk = newValue } else { run = newValue } }
+    }
+}

@@ -1,0 +1,46 @@
+// What is mounted where, as /proc/self/mountinfo lists it, and that it changes.
+import Glibc
+
+/// Watch `raw` for `priority`.
+public struct MountTable: ~Copyable {
+    public static let file = "/proc/self/mountinfo"
+
+    private let table: FileDescriptor
+    public var raw: Int32 { table.raw }
+
+    public init(_ file: String = file) throws(SystemError) { table = try File.open(file, for: .read) }
+
+    /// Whether something is mounted exactly there. Links on the way are not followed: to follow one into a file system whose
+    /// server is away would block.
+    public borrowing func hasMount(at path: String) throws(SystemError) -> Bool {
+        let wanted = Self.components(of: path)
+        return try table.contents().split(separator: UInt8(ascii: "\n")).contains { line in
+            Self.mountPoint(in: line).map { Self.components(of: $0) == wanted } ?? false
+        }
+    }
+
+    /// The fifth field, whose blanks, tabs, line ends and backslashes are written as three octal digits.
+    static func mountPoint(in line: ArraySlice<UInt8>) -> String? {
+        let fields = line.split(separator: UInt8(ascii: " "), maxSplits: 5)
+        return fields.count > 5 ? String(decoding: unescaped(fields[4]), as: UTF8.self) : nil
+    }
+
+    private static func unescaped(_ field: ArraySlice<UInt8>) -> [UInt8] {
+        var plain: [UInt8] = []
+        var rest = field
+        while let byte = rest.popFirst() {
+            let digits = rest.prefix(3)
+            let value = byte == UInt8(ascii: "\\") && digits.count == 3 ? octal(digits) : nil
+            plain.append(value ?? byte)
+            if value != nil { rest = rest.dropFirst(3) }
+        }
+        return plain
+    }
+
+    private static func octal(_ digits: ArraySlice<UInt8>) -> UInt8? {
+        UInt8(String(decoding: digits, as: UTF8.self), radix: 8)
+    }
+
+    /// `/data/`, `//data` and `/./data` are one place.
+    private static func components(of path: String) -> [Substring] { path.split(separator: "/").filter { $0 != "." } }
+}

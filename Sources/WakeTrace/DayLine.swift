@@ -1,0 +1,26 @@
+// The lines of `GET /v1/day` that are no events: what a recording begins with, and what the machine and handlers do.
+import WakeModel
+
+/// Each is an object of JSON; ``TraceRecorder`` reads them.
+public enum DayLine {
+    /// What the header of a trace needs.
+    public static func greeting(zone: String?, seed: UInt64, at time: WallTime) -> [UInt8] {
+        JSONWriter.line { writer in
+            writer.object("day") { day in
+                if let zone { day.field("zone", zone) }
+                // Not every reader of JSON has whole numbers of 64 bits.
+                day.field("seed", String(seed))
+            }
+            writer.field("time", time.rfc3339)
+        }
+    }
+
+    /// Nothing for what a device does, of which its event tells.
+    public static func deed(_ subject: TraceOperation.Subject, at time: WallTime) -> [UInt8] {
+        guard let deed = subject.deed else { return [] }
+        return JSONWriter.line { writer in
+            writer.field("deed", deed)
+            writer.field("time", time.rfc3339)
+        }
+    }
+}

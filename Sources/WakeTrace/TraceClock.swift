@@ -1,0 +1,24 @@
+// The time of a trace: what its operations make of the offsets of their lines.
+import WakeModel
+
+/// Follows the operations in their order.
+public struct TraceClock: Hashable, Sendable {
+    /// What the wall clock would have said at offset zero, as it is set now.
+    private var wallAtStart: WallTime
+    private var rested = TimeSpan.zero
+
+    public init(start: WallTime) { wallAtStart = start }
+
+    /// Since the trace's start, with what the machine slept or was off.
+    public func elapsed(at offset: TimeSpan) -> TimeSpan { offset + rested }
+    public func wall(at offset: TimeSpan) -> WallTime { wallAtStart + elapsed(at: offset) }
+
+    public mutating func follow(_ operation: TraceOperation) {
+        guard case .machine(let change) = operation.subject else { return }
+        switch change {
+        case .clock(let step): wallAtStart = wallAtStart + step
+        case .sleep(let span), .reboot(let span): rested = rested + span
+        case .condition, .synchronized, .zone, .restart: break
+        }
+    }
+}

@@ -1,0 +1,159 @@
+// What is scheduled, as people read it: the table of pending entries, a sentence for each, and how each came to where it is.
+import WakeModel
+
+/// One entry of `pending`, as the daemon writes it.
+struct ScheduleEntry {
+    let entry: JSONValue
+    var now: WallTime
+
+    /// `job backup`, `the poll`.
+    var name: String {
+        let (source, id) = (entry.text("source"), entry.text("id"))
+        return id.isEmpty ? "the \(source)" : "\(source) \(id)"
+    }
+
+    private var due: WallTime? { time("due") }
+    private func time(_ key: String) -> WallTime? { entry[key]?.string.flatMap { WallTime(rfc3339: $0) } }
+    private func moment(_ key: String) -> String? { time(key).map { spokenMoment($0, now: now) } }
+
+    // MARK: The table
+
+    static let head = ["HANDLER", "SOURCE", "ID", "STATE", "DUE", "DEADLINE", "WAITS FOR (SINCE)", "NEXT CHANCE"]
+
+    var row: [String] {
+        let waits = entry.list("waits").map { "\($0.text("for")) (\(settling($0) ?? since($0)))" } + later
+        let names = ["handler", "source", "id", "state"].map { entry.text($0) }
+        let times = [moment("due") ?? "", moment("deadline") ?? ""]
+        let cells = names + times + [waits.joined(separator: ", "), moment("next_chance") ?? ""]
+        return cells.map { $0.isEmpty ? "-" : $0 }
+    }
+
+    private func since(_ wait: JSONValue) -> String {
+        wait["since"]?.string.flatMap { WallTime(rfc3339: $0) }.map { spokenMoment($0, now: now) } ?? "?"
+    }
+
+    /// Of what is true, and does not count yet.
+    private func settling(_ wait: JSONValue) -> String? {
+        let settles = wait["settles"]?.string.flatMap { WallTime(rfc3339: $0) }
+        return settles.map { "settles until \(spokenMoment($0, now: now))" }
+    }
+
+    /// What it requires beyond what it waits for now.
+    private var later: [String] {
+        let waits = entry.list("waits").map { $0.text("for") }
+        guard waits.contains("time") else { return [] }
+        return (entry["requires"]?.array ?? []).compactMap(\.string).filter { !waits.contains($0) }.map { "then \($0)" }
+    }
+
+    // MARK: The sentence
+
+    var sentence: String {
+        switch entry.text("state") {
+        case "running": return "\(name) runs\(progress)"
+        case "queued": return "\(name) is on its way to the handler"
+        default: return name + waiting + pace
+        }
+    }
+
+    private var progress: String {
+        guard let done = entry["done"]?.integer else { return "" }
+        return ", \(done)\(entry["total"]?.integer.map { " of \($0)" } ?? "") done"
+    }
+
+    private var waiting: String {
+        let waits = entry.list("waits")
+        let others = waits.filter { $0.text("for") != "time" }
+        let isEarly = others.count < waits.count
+        guard !others.isEmpty else { return " comes due \(comesDue ?? "at a time that is not known yet")" }
+        let words = others.map { wait in
+            "\(Self.phrase(wait.text("for"))) " + (settling(wait).map { "that \($0)" } ?? "since \(since(wait))")
+        }
+        let start = isEarly ? comesDue.map { " comes due \($0), and waits for " } ?? " waits for " : " waits for "
+        return start + words.joined(separator: " and ") + outcome(of: others)
+    }
+
+    /// What is overdue comes when its spread or its leeway is over.
+    private var comesDue: String? {
+        guard let due, due > now else { return moment("next_chance") ?? moment("due") }
+        return moment("due")
+    }
+
+    /// What happens where that goes on.
+    private func outcome(of waits: [JSONValue]) -> String {
+        guard let deadline = moment("deadline") else { return "" }
+        let pronoun = waits.count == 1 ? "it" : "them"
+        let isWaived = time("next_chance") == time("deadline")
+        return isWaived ? "; it runs without \(pronoun) at its deadline, \(deadline)" : ""
+    }
+
+    /// Of a poll, by what its time was reckoned.
+    private var pace: String {
+        guard let bin = entry["bin"], let interval = entry["interval_s"]?.integer else { return "" }
+        let slot = TimeSpan.seconds(entry.count("slot_s")).spoken
+        let (polls, useful) = (bin.count("polls"), bin.count("useful"))
+        let hour = "the hour \(bin.text("hour")) UTC"
+        let known =
+            polls == 0 ? "nothing is known of \(hour)" : "in \(hour), \(useful) of the last \(polls) were useful"
+        let quiet = bin["quiet"]?.boolean == true ? ", so it keeps out of it" : ""
+        return "; it comes every \(TimeSpan.seconds(interval).spoken), in slots of \(slot); \(known)\(quiet)"
+    }
+
+    /// What a word of `waits_for` stands for; a condition stands for itself.
+    static func phrase(_ word: String) -> String {
+        switch word {
+        case "stopped": "its handler to be started"
+        case "quarantined": "its handler, which crashed too often, to be started"
+        case "held": "its handler to be let run again after it failed"
+        case "gate": "the gates of its handler"
+        case "slot": "one of the two slots of long jobs"
+        case "earlier-run": "its earlier run to end"
+        case "manifest": "its manifest"
+        case "attached": "a person to attach"
+        case "wake": "another wake of its handler"
+        case "zone": "its time zone to be known"
+        case "clock": "the clock to be kept"
+        default: word
+        }
+    }
+
+    // MARK: The history
+
+    /// Lines with their ends, below a title; nothing where nothing happened.
+    var history: String {
+        let changes = entry.list("history")
+        guard !changes.isEmpty else { return "" }
+        let rows = changes.map { ["  \(spokenSecond($0.text("at")))", $0.text("what")] }
+        return "\n\(name):\n" + Table(rows: rows).text
+    }
+}
+
+/// The entries of an answer.
+struct ScheduleText {
+    let entries: [ScheduleEntry]
+
+    init(_ entries: [JSONValue], now: WallTime) { self.entries = entries.map { ScheduleEntry(entry: $0, now: now) } }
+
+    var table: String {
+        if entries.isEmpty { return "nothing is scheduled\n" }
+        return Table(rows: [ScheduleEntry.head] + entries.map(\.row)).text
+    }
+
+    /// A line for each.
+    var sentences: String { entries.map { "  \($0.sentence)\n" }.joined() }
+
+    var histories: String { entries.map(\.history).joined() }
+}
+
+/// `07:30`, `07:30:12`, `tomorrow 07:30`, `2026-11-22 07:30`: a time as a person here names it.
+func spokenMoment(_ time: WallTime, now: WallTime) -> String {
+    let words = spokenSecond(time.rfc3339, now: now).split(separator: " ").map(String.init)
+    let clock = words.last.map { $0.hasSuffix(":00") ? String($0.dropLast(3)) : $0 } ?? ""
+    guard let date = words.first, words.count > 1 else { return clock }
+    let day = TimeSpan.seconds(86_400)
+    if isSameDay(time, now + day) { return "tomorrow \(clock)" }
+    return "\(isSameDay(time, now - day) ? "yesterday" : date) \(clock)"
+}
+
+private func isSameDay(_ time: WallTime, _ other: WallTime) -> Bool {
+    !spokenSecond(time.rfc3339, now: other).contains(" ")
+}

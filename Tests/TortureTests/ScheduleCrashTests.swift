@@ -1,0 +1,146 @@
+// kill -9 of the daemon at random instants of ordering, firing, acknowledging and cancelling: nothing comes twice without a
+// mark, and nothing that was answered is forgotten.
+import Glibc
+import TestBench
+import Testing
+import WakeModel
+
+@Suite("Crashes amid what is scheduled", .serialized)
+struct ScheduleCrashTests {
+    private let ground = Ground()
+    private static var kills: Int { isFull ? 200 : 30 }
+    /// Each is submitted once; when all have been, there are only alarms.
+    private static var jobs: Int { isFull ? 600 : 150 }
+    private static var isFull: Bool { Torture.isFull }
+
+    private func install() {
+        ground.write(Self.scheduler, to: "scheduler.py")
+        let words = [
+            "/usr/bin/python3", "-u", ground.file("scheduler.py"), ground.record, ground.file("rest"),
+            "\(Torture.seed)", "\(Self.jobs)",
+        ]
+        let jobs = (0..<Self.jobs).map { "{ id: \"j\($0)\", kind: \"\($0 % 3 == 0 ? "refresh" : "processing")\" }" }
+        let user = geteuid() == 0 ? "user: \"root\", " : ""
+        ground.write(
+            """
+            { exec: [\(words.map { "\"\($0)\"" }.joined(separator: ", "))], \(user)ready: "explicit", autostart: true,
+              timers: { failure_base: "1ms", failure_cap: "5ms" }, alarms: [], jobs: [\(jobs.joined(separator: ","))] }
+            """, to: "config/handlers.d/scheduler.json5")
+    }
+
+    private func torture(prepare: (inout Killer) -> Void = { _ in }) async throws {
+        install()
+        let daemon = Daemon(ground, trace: ground.write(Self.silence, to: "silence.trace"), speed: "1")
+        try daemon.start()
+        var killer = Killer(seed: Torture.seed)
+        killer.longestPause = 0.9
+        prepare(&killer)
+        try await killer.torture(daemon, handlers: 0, daemons: Self.kills)
+        // Where the machine was slow, the last life makes up for it.
+        let isBusy = try await wait(60, every: 0.1) { ScheduleRecord(ground.record).deliveries.count >= Self.kills }
+        try #require(isBusy, "\(text(of: ground.daemonLog).suffix(2000))")
+        ground.write("", to: "rest")
+        try await settle(daemon)
+        #expect(try await daemon.stop() == 0)
+        let record = ScheduleRecord(ground.record)
+        print("torture: seed \(Torture.seed), \(killer.daemonKills) daemons killed, \(record.summary)")
+        #expect(record.complaints == [])
+        let ledger = try Reckoning.readJournal(of: ground)
+        #expect(ledger.owed == 0 && ledger.deadLetters == 0)
+        #expect(ledger.scheduled == [], "still in the database: \(ledger.scheduled)")
+    }
+
+    /// Until all that was promised has come, and longer than any alarm is ahead.
+    private func settle(_ daemon: Daemon) async throws {
+        let isSettled = try await wait(90, every: 0.2) {
+            guard ScheduleRecord(ground.record).forgotten.isEmpty, try await daemon.owed() == 0 else { return false }
+            try await pause(1.5)
+            return try await daemon.owed() == 0
+        }
+        #expect(
+            isSettled,
+            "forgotten: \(ScheduleRecord(ground.record).forgotten)\n\(text(of: ground.daemonLog).suffix(2000))")
+    }
+
+    @Test(
+        "O3: a daemon killed amid orders, alarms, jobs and cancellations fires nothing twice unmarked, and forgets nothing"
+    )
+    func survivesKills() async throws { try await torture() }
+
+    @Test("the same where each kill is a reboot, which leaves nothing of the runtime directory")
+    func survivesReboots() async throws { try await torture { $0.wipesRuntime = true } }
+
+    private static let silence = """
+        wakebridge-trace 1
+        clock 2026-11-21T07:00:00Z
+        device 1 bluetooth C0:F1:F2:F3:F4:01 alias="strap" service=180d
+        end
+
+        """
+
+    /// Orders at its start and after each event, and writes down what it says before it says it, and what it hears before it
+    /// acts on it. Every alarm and every job has a name of its own.
+    private static let scheduler = """
+        import json, os, random, sys, time
+        path, rest, seed, most = sys.argv[1:5]
+        before = open(path).read().split("\\n") if os.path.exists(path) else []
+        life = sum(line.startswith("life ") for line in before)
+        jobs = sum(line.startswith("out ") and '"submit"' in line for line in before)
+        dice = random.Random("%s/%d" % (seed, life))
+        book = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+        count, ahead = 0, []
+
+        def note(word, text):
+            os.write(book, ("%s %d %d %s\\n" % (word, os.getpid(), os.getppid(), text)).encode())
+
+        def say(order):
+            text = json.dumps(order, separators=(",", ":"))
+            note("out", text)
+            os.write(3, (text + "\\n").encode())
+
+        def order():
+            global count, jobs
+            count += 1
+            ref = "%d.%d" % (life, count)
+            choice = dice.random()
+            if choice < 0.2 and ahead:
+                kind, name = ahead.pop(dice.randrange(len(ahead)))
+                say({"cancel": {kind: name}, "ref": ref})
+            elif choice < 0.5 and jobs < int(most):
+                name = "j%d" % jobs
+                jobs += 1
+                ahead.append(("job", name))
+                say({"submit": {"job": name, "not_before_s": dice.choice([0, 0, 1])}, "ref": ref})
+            else:
+                name = "a%s" % ref
+                ahead.append(("alarm", name))
+                say({"alarm": {"id": name, "in_s": dice.choice([0.02, 0.1, 0.3, 0.6, 1])}, "ref": ref})
+                if dice.random() < 0.1:
+                    say({"alarm": {"id": name, "in_s": 0.2}, "ref": ref + "again"})
+
+        def proceed(isResting):
+            while not isResting and len(ahead) < dice.choice([2, 3, 4, 6]):
+                order()
+
+        note("life", "{}")
+        for line in sys.stdin:
+            note("in", line.rstrip())
+            event = json.loads(line)
+            isResting = os.path.exists(rest)
+            if event["type"] == "wakebridge.restored":
+                proceed(isResting)
+                os.write(3, b'{"ready":true}\\n')
+            if "seq" in event:
+                time.sleep(dice.choice([0, 0, 0.005, 0.03]))
+                if dice.random() < 0.05 and event["attempt"] == 1:
+                    os.write(3, b'{"nack":%d,"after_s":0.1}\\n' % event["seq"])
+                else:
+                    os.write(3, b'{"ack":%d}\\n' % event["seq"])
+                data = event["data"]
+                one = ("alarm", data["id"]) if "id" in data else ("job", data["job"])
+                if one in ahead:
+                    ahead.remove(one)
+                proceed(isResting)
+
+        """
+}

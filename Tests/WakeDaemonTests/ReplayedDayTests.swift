@@ -1,0 +1,161 @@
+// A day that is recorded while it happens, and what comes of it when it is replayed.
+import TestBench
+import Testing
+import WakeAgenda
+import WakeCore
+import WakeModel
+import WakeProfiles
+import WakeTrace
+
+@testable import WakeEngine
+
+/// A strap's beats, a backup that wants power, a poll, and alarms of two handlers, one of which orders its own.
+private let day = """
+    wakebridge-trace 1
+    clock 2026-03-28T06:00:00.000000Z zone=Europe/Berlin seed=11
+    device 1 bluetooth C0:F1:F2:F3:F4:01 alias="strap" service=180d
+    +0.000000 handler coach manifest {"modes":["bluetooth-central"],"watch":[{"profile":"heart-rate"}],"alarms":[{"id":"walk","daily":["09:00","17:30"]}]}
+    +0.000000 handler keeper manifest {"autostart":true,"jobs":[{"id":"backup","kind":"processing","every":"2h","require":["power"]}],"poll":{"min_interval":"30m"},"alarms":[]}
+    +0.000000 1 connect
+    +1.000000 1 data 2a37 0048
+    +0.812500 1 data 2a37 0049
+    +3600.000000 handler keeper say {"alarm":{"id":"tea","in_s":900},"ref":1}
+    +5.000000 handler keeper say {"alarm":{"id":"brew","daily":["02:30"],"zone":"Europe/Berlin"}}
+    +3625.000000 machine condition power off
+    +2000.250000 1 data 2a37 004a
+    +100.000000 handler coach attach
+    +10.000000 handler coach detach
+    +3000.000000 machine condition power on
+    +5.000000 machine clock +3600.000000
+    +5.000000 1 disconnect reason=timeout
+    +1000.000000 machine sleep 28800.000000
+    +10.000000 machine condition network off
+    +5000.000000 machine zone Europe/London
+    +5.000000 handler keeper say {"submit":{"job":"backup","not_before_s":60}}
+    +10.000000 handler coach stop
+    +7200.000000 machine condition network on
+    +0.000000 handler coach start
+    +20000.000000 1 connect
+    +1.000000 1 data 2a37 0050
+    end
+
+    """
+
+private let profiles = ProfileLibrary.heartRate
+
+@Suite("A recorded day")
+struct ReplayedDayTests {
+    @Test(
+        "a day of alarms, a job that loses its power, a poll and a strap's beats is decided twice in the same way, byte for byte"
+    )
+    func repeats() throws {
+        let (one, other) = (try played(day), try played(day))
+        #expect(one.decisions == other.decisions && one.lines == other.lines && one.outcome == other.outcome)
+        for words in [
+            "alarm walk raised", "alarm tea raised", "alarm brew raised", "job backup raise", "job backup lost power",
+            "withdraw", "poll raise",
+        ] { #expect(one.decisions.contains(words), "\(words) is not in\n\(one.decisions)") }
+        #expect(one.times(of: "device.data").count == 4)
+        #expect(!one.decisions.contains("fault"), "\(one.decisions)")
+    }
+
+    @Test("what is recorded of a day is a trace by itself, and its replay decides as the day did, byte for byte")
+    func recordsItself() throws {
+        let (recorded, decisions) = try recorded(day)
+        #expect(recorded.contains("machine condition power off") && recorded.contains("machine sleep 28800.000000"))
+        #expect(recorded.contains("machine clock +3600.000000") && recorded.contains("handler coach stop"))
+        #expect(try played(recorded).decisions == decisions, "\(recorded)")
+        let again = try self.recorded(recorded).trace
+        #expect(again == recorded, "\(again.split(separator: "\n").difference(from: recorded.split(separator: "\n")))")
+    }
+
+    @Test("a recording holds what decides when a handler is woken, and nothing that only its program is given")
+    func keepsSecrets() throws {
+        let text = """
+            {
+              // The key of the weather service.
+              exec: ["./weather", "--key", "hunter2"], user: "auto", env: { TOKEN: "hunter3" },
+              poll: { min_interval: "15m" },
+            }
+            """
+        let manifest = try HandlerManifest(id: "w", file: "w.json5", text: Array(text.utf8), isRoot: true)
+        #expect(manifest.tracedText == #"{"poll":{"min_interval":"15m"}}"#)
+    }
+
+    private func played(_ text: String) throws -> Replayed {
+        try Replayed(trace: text, profiles: profiles, jobs: .seconds(400))
+    }
+
+    /// What a recorder makes of a trace while it is played, and the decisions meanwhile.
+    private func recorded(_ text: String) throws -> (trace: String, decisions: String) {
+        let replay = try VirtualReplay(TraceReader(bytes: Array(text.utf8)), profiles: profiles, jobs: .seconds(400))
+        let witness = Witness(of: replay)
+        var log: [UInt8] = []
+        replay.logDecisions { log += $0 }
+        _ = try replay.play { _ in }
+        return (witness.trace, String(decoding: log, as: UTF8.self))
+    }
+}
+
+/// A played machine's zone; what is true on it stands in the trace itself.
+private final class ZoneOnly: MachineReading {
+    private let world: ReplayedWorld
+
+    init(_ world: ReplayedWorld) { self.world = world }
+
+    var zone: String? { world.zone }
+    var conditions: [(condition: Condition, isTrue: Bool)] { [] }
+}
+
+/// Records a replay as the daemon and the tool record a day together.
+private final class Witness: DayListener, EventSink {
+    private let recorder: DayRecorder
+    private let replay: VirtualReplay
+    private var tool: TraceRecorder
+    private var bytes: [UInt8]
+
+    init(of replay: VirtualReplay) {
+        let (header, world) = (replay.ground.header, replay.ground.world)
+        self.replay = replay
+        recorder = DayRecorder(of: replay.bridge.engine.catalog, on: ZoneOnly(world))
+        tool = TraceRecorder(
+            header.devices, isUp: header.devices.map { _ in false }, start: header.start, of: .day)
+        bytes = tool.begin()
+        recorder.listener = self
+        replay.turn.listeners.add(recorder as any InputListener)
+        replay.turn.listeners.add(self as any EventSink)
+        hear(DayLine.greeting(zone: world.zone, seed: header.seed, at: header.start))
+        for subject in recorder.begin(at: replay.clock.stamp()) { hear(subject, at: header.start) }
+    }
+
+    var trace: String { String(decoding: bytes + tool.end(at: replay.clock.stamp().wall), as: UTF8.self) }
+
+    func hear(_ subject: TraceOperation.Subject, at time: WallTime) { hear(DayLine.deed(subject, at: time)) }
+
+    func saw(_ event: DeviceEvent, as sequence: Sequence?) {
+        let composer = replay.bridge.engine.composer
+        hear(
+            sequence.map { composer.compose(event, as: $0, budget: .zero) } ?? composer.compose(unnumbered: event))
+    }
+
+    private func hear(_ line: [UInt8]) { bytes += tool.record(line, at: replay.clock.stamp().wall) }
+}
+
+extension ProfileLibrary {
+    /// Of any strap.
+    static var heartRate: ProfileLibrary {
+        let text = """
+            {
+              name: "heart-rate", title: "Heart rate", mode: "bluetooth-central", match: { services: ["180d"] },
+              notify: ["2a37"],
+              characteristics: {
+                "2a37": { name: "heart_rate", fields: [{ name: "flags", type: "uint8" }, { name: "bpm", type: "uint8" }] },
+              },
+            }
+            """
+        let source = ProfileLibrary.Source(name: "heart-rate", file: "heart-rate", text: Array(text.utf8))
+        let (library, errors) = ProfileLibrary.load([source])
+        #expect(errors.isEmpty, "\(errors)")
+        return library
+    }
+}
