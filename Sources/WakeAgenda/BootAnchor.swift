@@ -106,8 +106,9 @@ struct WallOffset: Sendable {
     /// Rows that were stored before would be carried to a wrong instant by a reboot.
     mutating func hasMoved(_ step: AgendaStep) -> Bool {
         guard step.stamp.isClockSynchronized else { return false }
-        let offset = TimeSpan.microseconds(step.wall.microseconds) - (step.boottime - Instant.zero)
-        let drift = known.map { max($0, offset) - min($0, offset) }
+        let sinceBoot: TimeSpan = step.boottime - Instant.zero
+        let offset: TimeSpan = .microseconds(step.wall.microseconds) - sinceBoot
+        let drift: TimeSpan? = known.map { max($0, offset) - min($0, offset) }
         guard let drift else {
             known = offset
             return step.changes.clock
