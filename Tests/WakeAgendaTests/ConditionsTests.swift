@@ -72,7 +72,7 @@ struct ConditionsTests {
         world.pass(.seconds(1))
         #expect(Array(world.open.keys) == [.power])
         world.pass(.seconds(120))
-        #expect(world.raised.map(\.at) == [.seconds(3700)])
+        #expect(world.raised.map(\.at) == [Instant.seconds(3700)])
         world.conclude(Sequence(1), .acknowledged(.useful))
         #expect(world.open.isEmpty)
     }

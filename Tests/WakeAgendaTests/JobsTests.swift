@@ -25,7 +25,7 @@ struct JobsDueTests {
         world.pass(.seconds(3599))
         #expect(world.raised.isEmpty && world.waits("backup") == ["time"])
         world.pass(.seconds(1))
-        #expect(world.raised.map(\.at) == [.seconds(3700)])
+        #expect(world.raised.map(\.at) == [Instant.seconds(3700)])
     }
 
     @Test("at its deadline a job runs without its soft conditions, and is told which")
@@ -79,7 +79,7 @@ struct JobsDueTests {
                 == true)
         world.set(.power, true)
         world.pass(.seconds(1800))
-        #expect(world.raised.map(\.at) == [.seconds(100 + 7200)])
+        #expect(world.raised.map(\.at) == [Instant.seconds(100 + 7200)])
         #expect(world.payload(0).contains(#""missed":1"#))
     }
 
@@ -106,7 +106,7 @@ struct JobsDueTests {
         world.conclude(Sequence(1), .acknowledged(nil))
         world.pass(.seconds(3600))
         #expect(world.raised.count == 2 && world.payload(1).contains(#""missed":2"#))
-        #expect(world.raised.last?.at == .seconds(100 + 3600 * 7))
+        #expect(world.raised.last?.at == Instant.seconds(100 + 3600 * 7))
     }
 
     @Test("over sixty days each hour's occurrence is run or counted as missed, to the last one")
