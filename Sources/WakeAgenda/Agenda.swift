@@ -95,7 +95,7 @@ public struct Agenda: Sendable {
     private var hasEntries: Bool { !alarms.entries.isEmpty || !polls.entries.isEmpty || !jobs.entries.isEmpty }
 
     private mutating func leaveZones(_ step: inout AgendaStep) {
-        for name in alarms.takeUnusedZones() {
+        for name in alarms.removeUnusedZones() {
             zones[name] = nil
             step.emit(.leaveZone(name))
         }
@@ -129,7 +129,7 @@ extension Agenda {
         case .restored(let rows, let bootID):
             self.bootID = bootID
             for row in rows where row.key.source != .seen { know(row.key.handler, stamp) }
-            // A bridge that only began anew finds rows of this boot: nothing was missed for long.
+            // A bridge that only restarted finds rows of this boot: nothing was missed for long.
             let isSameBoot = rows.contains { $0.isOf(bootID) }
             comeUps = isSameBoot ? ComeUps(settledAt: stamp.moment.boottime) : ComeUps(at: stamp.moment.boottime)
             // Before the other rows, which are carried over by it.

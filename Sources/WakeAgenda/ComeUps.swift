@@ -11,7 +11,7 @@ struct ComeUps: Hashable, Sendable {
 
     init(at instant: Instant) { (latest, recent) = (instant, [instant]) }
 
-    /// Of a bridge that began anew in the same boot: what is due by now was spread before.
+    /// Of a bridge that restarted in the same boot: what is due by now was spread before.
     init(settledAt instant: Instant) { (latest, recent, settled) = (.zero, [], instant) }
 
     mutating func add(_ instant: Instant) {

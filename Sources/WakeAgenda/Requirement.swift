@@ -143,7 +143,7 @@ struct Lending: Hashable, Sendable {
     }
 
     /// What was asked for while a person had the handler may be asked for again once the person has let go; nil where nothing was.
-    mutating func takeUnheardPress(_ situation: HandlerSituation) -> Withdrawal? {
+    mutating func removeUnheardPress(_ situation: HandlerSituation) -> Withdrawal? {
         guard isPressUnheard, situation != .attached else { return nil }
         defer { (pressed, isPressUnheard) = (nil, false) }
         return pressed

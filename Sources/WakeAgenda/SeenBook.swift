@@ -28,7 +28,7 @@ struct SeenBook: Sendable {
         return true
     }
 
-    /// Rows of an earlier boot are stored anew now, and say themselves when that was.
+    /// Rows of an earlier boot are stored again now, and say themselves when that was.
     mutating func begin(_ bootID: String, at now: Instant) {
         storedAt = former.flatMap { $0.bootID == bootID ? $0.boottime : nil } ?? now
     }

@@ -213,7 +213,7 @@ extension HandlerLifecycle {
         return taken.map {
             DeliveredEvent(
                 sequence: $0.sequence, origin: $0.origin, attempt: $0.attempts, isRedelivered: $0.isRedelivered,
-                ownBudget: standing.hasOpen && standing.contains($0.sequence) ? StandingLeases.stallTime : nil)
+                ownBudget: standing.contains($0.sequence) ? StandingLeases.stallTime : nil)
         }
     }
 

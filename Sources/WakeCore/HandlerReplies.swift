@@ -31,7 +31,7 @@ extension HandlerLifecycle {
         _ sequence: Sequence, as result: Reply.Result? = nil, _ reference: Reference?, isProgress: Bool = true,
         _ step: inout Step
     ) {
-        if standing.hasOpen, standing.contains(sequence) { return acknowledgeStanding(sequence, as: result, &step) }
+        if standing.contains(sequence) { return acknowledgeStanding(sequence, as: result, &step) }
         switch batch.leaseState(of: sequence) {
         case .unknown: return answer(.notDelivered(sequence, verb: "ack"), reference, &step)
         case .former: return answer(.staleLease(sequence, verb: "ack"), reference, &step)

@@ -31,7 +31,7 @@ struct StandingLeases: Sendable {
 
     var hasOpen: Bool { !leases.isEmpty }
     var sequences: [Sequence] { leases.map(\.event.sequence) }
-    func contains(_ sequence: Sequence) -> Bool { leases.contains { $0.event.sequence == sequence } }
+    func contains(_ sequence: Sequence) -> Bool { hasOpen && leases.contains { $0.event.sequence == sequence } }
 
     /// The event whose time ends first.
     var first: QueuedEvent? { leases.min { $0.left < $1.left }?.event }

@@ -194,10 +194,10 @@ private struct Script {
         }
         for (old, new) in zip(before, after) {
             // What was pressed is queued again, and taken back at once, while a condition is played to be false.
-            let isTakenBack = old.state != .waiting && new.state == .waiting && world.played.values.contains(false)
+            let isRevoked = old.state != .waiting && new.state == .waiting && world.played.values.contains(false)
             let isSame =
                 (old.state == .waiting) == (new.state == .waiting) && old.due == new.due && old.deadline == new.deadline
-                && old.sequence == new.sequence && old.interval == new.interval || isTakenBack
+                && old.sequence == new.sequence && old.interval == new.interval || isRevoked
             var lost = Set(old.waitsFor.map(\.word)).subtracting(new.waitsFor.map(\.word))
             // It waits for a slot alone again once its conditions have settled again.
             if !new.waitsFor.isEmpty { lost.remove("slot") }

@@ -114,7 +114,7 @@ struct AgendaTests {
         #expect(wake == due)
     }
 
-    @Test("the name of a zone that does not exist is kept no longer than its order, and asked for anew each time")
+    @Test("the name of a zone that does not exist is kept no longer than its order, and asked for again each time")
     func forgetsZones() throws {
         var world = try world("{alarms: []}")
         let line = try JSONValue(parsing: Array(#"{"id":"x","daily":["07:00"],"zone":"No/Where"}"#.utf8))

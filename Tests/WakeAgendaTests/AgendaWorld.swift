@@ -270,3 +270,21 @@ extension AgendaAnswer {
         }
     }
 }
+
+// Long jobs, of which two run at a time.
+extension AgendaWorld {
+    static let threeHandlers = (1...3).map { HandlerID(rawValue: UInt32($0)) }
+
+    /// Of three handlers that are awake, with a long job each, two run it, and the third waits for a slot.
+    static func withFullSlots() throws -> AgendaWorld {
+        var world = AgendaWorld()
+        for handler in threeHandlers {
+            try world.configure("{jobs: [{id: 'backup', kind: 'processing'}]}", of: handler)
+            world.send(.situated(handler, .awake))
+            try world.order(#"{"submit":{"job":"backup"}}"#, of: handler)
+            world.pass(.seconds(1))
+        }
+        try #require(world.heldSequences == [Sequence(1), Sequence(2)])
+        return world
+    }
+}

@@ -251,7 +251,7 @@ extension AlarmMachine {
         looks += 1
         play { $0.advance(&$1) }
         newZones = []
-        for name in book.takeUnusedZones() { zones[name] = nil }
+        for name in book.removeUnusedZones() { zones[name] = nil }
     }
 
     func pending(_ id: String, of handler: HandlerID = .first) -> PendingEntry? {

@@ -1,4 +1,4 @@
-// The queue of what is due, beside a plain list that is sorted anew at each look.
+// The queue of what is due, beside a plain list that is sorted at each look.
 import Testing
 import WakeModel
 

@@ -21,20 +21,7 @@ struct JobSituationTests {
 
     // MARK: Slots
 
-    private static let handlers = (1...3).map { HandlerID(rawValue: UInt32($0)) }
-
-    /// Of three handlers with a long job each, two run it, and the third waits for a slot.
-    private func full() throws -> AgendaWorld {
-        var world = AgendaWorld()
-        for handler in Self.handlers {
-            try world.configure("{jobs: [{id: 'backup', kind: 'processing'}]}", of: handler)
-            world.send(.situated(handler, .awake))
-            try world.order(#"{"submit":{"job":"backup"}}"#, of: handler)
-            world.pass(.seconds(1))
-        }
-        try #require(world.heldSequences == [Sequence(1), Sequence(2)])
-        return world
-    }
+    private static let handlers = AgendaWorld.threeHandlers
 
     private func entry(_ world: AgendaWorld, _ handler: HandlerID) -> PendingEntry? {
         world.pending.first { $0.key.handler == handler }
@@ -47,7 +34,7 @@ struct JobSituationTests {
         "a handler that is stopped or quarantined gives its long job back: another runs, and it runs again afterwards",
         arguments: [(HandlerSituation.stopped, "stopped"), (.quarantined, "quarantined")])
     func barred(situation: HandlerSituation, word: String) throws {
-        var world = try full()
+        var world = try AgendaWorld.withFullSlots()
         world.send(.situated(Self.handlers[0], situation))
         #expect(world.raised.last?.key.handler == Self.handlers[2])
         #expect(entry(world, Self.handlers[0])?.state == .waiting && words(world, Self.handlers[0]) == [word])
@@ -60,7 +47,7 @@ struct JobSituationTests {
 
     @Test("what a handler had when it was stopped comes back once its process has ended, and not before")
     func stillEnding() throws {
-        var world = try full()
+        var world = try AgendaWorld.withFullSlots()
         world.isAtWork = false
         world.keep(Sequence(1))
         world.send(.situated(Self.handlers[0], .stopped))
@@ -74,7 +61,7 @@ struct JobSituationTests {
 
     @Test("a long job that its handler refused rests, says until when, and holds no slot meanwhile")
     func refused() throws {
-        var world = try full()
+        var world = try AgendaWorld.withFullSlots()
         world.conclude(Sequence(1), .givenBack(until: world.moment.boottime + .seconds(3600)))
         #expect(world.raised.last?.key.handler == Self.handlers[2])
         let resting = try #require(entry(world, Self.handlers[0]))
@@ -92,7 +79,7 @@ struct JobSituationTests {
 
     @Test("a handler that is held after a crash leaves its slot to others, and has one again when it runs")
     func held() throws {
-        var world = try full()
+        var world = try AgendaWorld.withFullSlots()
         let end = world.moment.boottime + .seconds(600)
         world.conclude(Sequence(1), .crashed)
         world.send(.situated(Self.handlers[0], .held(until: end)))
@@ -175,7 +162,7 @@ struct JobSituationTests {
 
     @Test("a handler whose manifest went while no daemon ran leaves its slots and all that was pending")
     func gone() throws {
-        var world = try full()
+        var world = try AgendaWorld.withFullSlots()
         world.forget(Self.handlers[0])
         world.restart()
         #expect(words(world, Self.handlers[2]) == ["slot"])
@@ -186,7 +173,7 @@ struct JobSituationTests {
 
     @Test("a handler whose manifest cannot be read keeps what is pending, says so, and holds no slot")
     func unread() throws {
-        var world = try full()
+        var world = try AgendaWorld.withFullSlots()
         let plan = world.forget(Self.handlers[0])
         world.restart()
         world.send(.situated(Self.handlers[0], .unread))

@@ -6,21 +6,8 @@ import WakeModel
 
 @Suite("Jobs that wait for a slot")
 struct JobSlotTests {
-    private static let handlers = (1...3).map { HandlerID(rawValue: UInt32($0)) }
+    private static let handlers = AgendaWorld.threeHandlers
     private let pressed = AgendaEffect.press(handlers[0], Sequence(1), .stalled)
-
-    /// Three handlers that are awake: the jobs of the first two run, and the third waits.
-    private func world() throws -> AgendaWorld {
-        var world = AgendaWorld()
-        for handler in Self.handlers {
-            try world.configure("{jobs: [{id: 'backup', kind: 'processing'}]}", of: handler)
-            world.send(.situated(handler, .awake))
-            try world.order(#"{"submit":{"job":"backup"}}"#, of: handler)
-            world.pass(.seconds(1))
-        }
-        try #require(world.heldSequences == [Sequence(1), Sequence(2)])
-        return world
-    }
 
     private func waits(_ world: AgendaWorld, _ handler: HandlerID) -> [String] {
         world.pending.first { $0.key.handler == handler }?.waitsFor.map(\.word) ?? []
@@ -28,7 +15,7 @@ struct JobSlotTests {
 
     @Test("a job that stood still for half a minute makes way for one that waits, and comes after it")
     func makesWay() throws {
-        var world = try world()
+        var world = try AgendaWorld.withFullSlots()
         world.pass(.seconds(26))
         world.send(.progressed(Self.handlers[1], Sequence(2), done: 1, total: nil))
         #expect(!world.effects.contains(pressed))
@@ -45,7 +32,7 @@ struct JobSlotTests {
 
     @Test("what made way comes after what waits, though its deadline is nearer")
     func comesLast() throws {
-        var world = try world()
+        var world = try AgendaWorld.withFullSlots()
         try world.order(#"{"submit":{"job":"backup","deadline_s":60}}"#, of: Self.handlers[0])
         world.conclude(Sequence(1), .acknowledged(nil))
         #expect(world.raised.last?.key.handler == Self.handlers[0], "its deadline is nearest")
@@ -59,7 +46,7 @@ struct JobSlotTests {
 
     @Test("a job whose number grows keeps its slot; the same number again, or a smaller one, is no progress")
     func progress() throws {
-        var world = try world()
+        var world = try AgendaWorld.withFullSlots()
         for done in 1...20 {
             for number in [0, 1] {
                 let sequence = Sequence(UInt64(number + 1))
@@ -77,7 +64,7 @@ struct JobSlotTests {
 
     @Test("nothing makes way while nothing waits, and the agenda has no deadline for it")
     func nothingWaits() throws {
-        var world = try world()
+        var world = try AgendaWorld.withFullSlots()
         try world.order(#"{"cancel":{"job":"backup"}}"#, of: Self.handlers[2])
         world.pass(.seconds(600))
         #expect(!world.effects.contains { if case .press = $0 { true } else { false } })
@@ -86,7 +73,7 @@ struct JobSlotTests {
 
     @Test("a frozen handler, a person's foreground and the machine's sleep are no standing still")
     func clockStands() throws {
-        var world = try world()
+        var world = try AgendaWorld.withFullSlots()
         world.send(.situated(Self.handlers[0], .asleep))
         world.send(.situated(Self.handlers[1], .attached))
         world.pass(.seconds(600))
@@ -102,7 +89,7 @@ struct JobSlotTests {
 
     @Test("that it made way is kept over a restart, and told when it comes again")
     func restart() throws {
-        var world = try world()
+        var world = try AgendaWorld.withFullSlots()
         world.pass(.seconds(30))
         world.conclude(Sequence(1), .withdrawn)
         world.restart()

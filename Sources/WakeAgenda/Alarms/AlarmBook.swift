@@ -174,7 +174,7 @@ extension AlarmBook {
         readClocks(&step)
         readZones(&step)
         readObstacles(&step)
-        for key in removeDue(step) + handedBack.takeTouched(step) { consider(key, &step) }
+        for key in removeDue(step) + handedBack.removeTouched(step) { consider(key, &step) }
         letRide(&step)
         declareRefused(&step)
     }
@@ -325,7 +325,7 @@ extension AlarmBook {
         guard entries[key]?.rule.schedule.isRepeating == true else { return forget(key, &step) }
         entries[key]?.account(for: overdue)
         entries[key]?.missed += overdue.count
-        entries[key]?.note(word, overdue.count, at: step.wall)
+        entries[key]?.record(word, overdue.count, at: step.wall)
         store(key, &step)
         consider(key, &step)
     }
@@ -340,7 +340,7 @@ extension AlarmBook {
         handedBack.remove(key, &step)
         entries[key]?.run = .raised(occurrence, nil)
         let word: AlarmChange.Word = again ? .raisedAgain : .raised
-        entries[key]?.note(word, occurrence.missed, due: occurrence.due, at: step.wall)
+        entries[key]?.record(word, occurrence.missed, due: occurrence.due, at: step.wall)
         step.decide(key, "raised alarm \(key.id) due \(occurrence.due.rfc3339) missed \(occurrence.missed)")
         store(key, &step)
         step.emit(

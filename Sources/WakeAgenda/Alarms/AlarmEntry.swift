@@ -14,7 +14,7 @@ struct AlarmEntry: Hashable, Sendable {
     /// Nothing is to be raised of it any more: it came once, or was cancelled while the core had it.
     var isSpent = false
     /// What the core has of it was cancelled: it does not come again.
-    var isTakenBack = false
+    var isRevoked = false
     /// How often in a row it was handed back, and until when it rests for that, on CLOCK_BOOTTIME. A restart ends the rest.
     var handBacks: Int64 = 0
     var restsUntil: Instant?
@@ -60,7 +60,7 @@ struct AlarmEntry: Hashable, Sendable {
 
     static let historyLimit = 32
 
-    mutating func note(_ word: AlarmChange.Word, _ count: Int64 = 0, due: WallTime? = nil, at now: WallTime) {
+    mutating func record(_ word: AlarmChange.Word, _ count: Int64 = 0, due: WallTime? = nil, at now: WallTime) {
         since = now
         if history.count == Self.historyLimit { history.removeFirst() }
         history.append(AlarmChange(at: now, word: word, count: count, due: due))
@@ -72,14 +72,14 @@ struct AlarmEntry: Hashable, Sendable {
     var handedBackCount: Int64 { if case .owed(let occurrence, _) = run { 1 + occurrence.missed } else { 0 } }
 
     /// It was cancelled, and is there only until the core has let go of it.
-    var isLeaving: Bool { isSpent && isTakenBack }
+    var isLeaving: Bool { isSpent && isRevoked }
 
     /// What the core had of it is over.
-    mutating func endRun() { (run, isTakenBack, handBacks) = (.idle, false, 0) }
+    mutating func endRun() { (run, isRevoked, handBacks) = (.idle, false, 0) }
 
     /// What the core has of it, and the rest of what was handed back, are as they were before it got another rule.
-    mutating func takeOver(from former: AlarmEntry) {
-        (run, isTakenBack) = (former.run, former.isTakenBack)
+    mutating func inherit(from former: AlarmEntry) {
+        (run, isRevoked) = (former.run, former.isRevoked)
         (handBacks, restsUntil) = (former.handBacks, former.restsUntil)
     }
 }

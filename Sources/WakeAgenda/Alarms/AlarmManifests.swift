@@ -10,16 +10,16 @@ extension AlarmBook: AgendaBook {
             if seen >= seenBefore[clock.boot] ?? seen || clocksBefore[clock.boot] == nil {
                 clocksBefore[clock.boot] = clock
             }
-            noteSeen(seen, in: clock.boot)
+            recordSeen(seen, in: clock.boot)
         case .entry(let entry, let seen):
-            if case .interval(let course) = entry.course { noteSeen(seen, in: course.boot) }
+            if case .interval(let course) = entry.course { recordSeen(seen, in: course.boot) }
             drop(row.key)
             insert(entry, as: row.key)
         }
         return true
     }
 
-    private mutating func noteSeen(_ seen: Instant, in boot: String) {
+    private mutating func recordSeen(_ seen: Instant, in boot: String) {
         seenBefore[boot] = max(seen, seenBefore[boot] ?? seen)
     }
 
@@ -47,15 +47,15 @@ extension AlarmBook: AgendaBook {
 
     private mutating func withdraw(_ key: AgendaKey, _ word: String, _ step: inout AgendaStep) {
         step.decide(key, "\(word) alarm \(key.id)")
-        takeBack(key, &step)
+        revoke(key, &step)
     }
 
     /// Nothing of it comes any more. While the core has it, a mark stays, so that it does not come again after a crash.
-    mutating func takeBack(_ key: AgendaKey, _ step: inout AgendaStep) {
+    mutating func revoke(_ key: AgendaKey, _ step: inout AgendaStep) {
         guard case .raised = entries[key]?.run else { return forget(key, &step) }
         place(key, .nowhere)
         entries[key]?.isSpent = true
-        entries[key]?.isTakenBack = true
+        entries[key]?.isRevoked = true
         store(key, &step)
         recall(key, &step)
     }
@@ -71,14 +71,14 @@ extension AlarmBook: AgendaBook {
         guard var entry = entries[key], !entry.isLeaving else {
             guard hasRoom(for: handler) else { return refuse(rule, key, &step) }
             var entry = begun(rule, isDeclared: true, .set, step)
-            if let former = entries[key] { entry.takeOver(from: former) }
+            if let former = entries[key] { entry.inherit(from: former) }
             return add(entry, as: key, &step)
         }
         guard entry.rule != rule || !entry.isDeclared else { return consider(key, &step) }
         if entry.rule.schedule != rule.schedule || !entry.isDeclared {
             let former = entry
             entry = begun(rule, isDeclared: true, .changed, step)
-            entry.takeOver(from: former)
+            entry.inherit(from: former)
         }
         entry.rule = rule
         step.decide(key, "changed alarm \(key.id)")
@@ -106,7 +106,7 @@ extension AlarmBook: AgendaBook {
     func begun(_ rule: AlarmRule, isDeclared: Bool, _ word: AlarmChange.Word, _ step: AgendaStep) -> AlarmEntry {
         let course = AlarmCourse.begin(rule.schedule, step, isSynced: clock?.isSynced ?? false)
         var entry = AlarmEntry(rule: rule, isDeclared: isDeclared, course: course, since: step.wall)
-        entry.note(word, at: step.wall)
+        entry.record(word, at: step.wall)
         return entry
     }
 
@@ -127,7 +127,7 @@ extension AlarmBook: AgendaBook {
         entries[key]?.run = .raised(occurrence, sequence)
         handlers[key.handler]?.sequences[sequence] = key.id
         store(key, &step)
-        if entries[key]?.isTakenBack == true { recall(key, &step) }
+        if entries[key]?.isRevoked == true { recall(key, &step) }
     }
 
     func key(of sequence: Sequence, for handler: HandlerID) -> AgendaKey? {
@@ -139,13 +139,13 @@ extension AlarmBook: AgendaBook {
     ) {
         readClocks(&step)
         guard let entry = entries[key], case .raised(let occurrence, let sequence) = entry.run else { return }
-        entries[key]?.note(conclusion.word, at: step.wall)
+        entries[key]?.record(conclusion.word, at: step.wall)
         guard conclusion.isFinal else {
-            if entry.isTakenBack { recall(key, &step) }
+            if entry.isRevoked { recall(key, &step) }
             return store(key, &step)
         }
         if let sequence { handlers[key.handler]?.sequences[sequence] = nil }
-        if case .handedBack(let words) = conclusion, !entry.isTakenBack {
+        if case .handedBack(let words) = conclusion, !entry.isRevoked {
             handBack(occurrence, until: words, key, &step)
         } else if entry.isSpent {
             return forget(key, &step)
@@ -186,7 +186,7 @@ extension AlarmBook: AgendaBook {
             step.decide(key, "not-raised alarm \(key.id) \(obstacle)")
             return true
         }
-        entries[key]?.note(.operated, at: step.wall)
+        entries[key]?.record(.operated, at: step.wall)
         raise(AlarmEntry.Occurrence(due: step.wall, missed: 0), of: key, again: false, &step)
         place(key, .nowhere)
         return true

@@ -81,7 +81,7 @@ extension AlarmBook {
 
     private mutating func cancel(_ key: AgendaKey, _ step: inout AgendaStep) {
         step.decide(key, "cancelled alarm \(key.id)")
-        takeBack(key, &step)
+        revoke(key, &step)
     }
 
     private func permit(_ handler: HandlerID, verb: String) throws(ProtocolFault) {
@@ -113,7 +113,7 @@ extension AlarmBook {
         let former = entries[key]
         let isReplaced = former?.isSpent == false
         var entry = begun(rule, isDeclared: false, isReplaced ? .replaced : .set, step)
-        if let former { entry.takeOver(from: former) }
+        if let former { entry.inherit(from: former) }
         let word = isReplaced ? "replaced" : "set"
         step.decide(key, "\(word) alarm \(key.id)")
         add(entry, as: key, &step)
@@ -121,7 +121,7 @@ extension AlarmBook {
     }
 
     /// The names of zones that neither an alarm nor an order needs any more.
-    mutating func takeUnusedZones() -> [String] { zones.takeUnused(besides: waiting) }
+    mutating func removeUnusedZones() -> [String] { zones.removeUnused(besides: waiting) }
 
     /// Answers the orders whose zones have come.
     mutating func answerWaiting(_ step: inout AgendaStep) {

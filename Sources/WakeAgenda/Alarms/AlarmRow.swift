@@ -48,15 +48,15 @@ extension AlarmEntry {
         self.init(rule: rule, isDeclared: value["declared"] == .boolean(true), course: course, since: since)
         missed = value["missed"]?.moderate ?? 0
         isSpent = value["spent"] == .boolean(true)
-        isTakenBack = value["taken_back"] == .boolean(true)
+        isRevoked = value["revoked"] == .boolean(true)
         if let run = value["run"] {
             guard let run = Run(stored: run) else { return nil }
             self.run = run
         }
         // Taken back before it had a number: nothing comes of it.
-        if isTakenBack, case .owed = run {
+        if isRevoked, case .owed = run {
             guard !isSpent else { return nil }
-            (run, isTakenBack) = (.idle, false)
+            (run, isRevoked) = (.idle, false)
         }
         recall(value["history"]?.array?.compactMap { AlarmChange(stored: $0) } ?? [])
     }
@@ -71,7 +71,7 @@ extension AlarmEntry {
             $0.fragment(storedRule)
             if isDeclared { $0.field("declared", true) }
             if isSpent { $0.field("spent", true) }
-            if isTakenBack { $0.field("taken_back", true) }
+            if isRevoked { $0.field("revoked", true) }
             if missed != 0 { $0.field("missed", missed) }
             course.write(into: &$0)
             run.write(into: &$0)

@@ -37,7 +37,7 @@ struct AlarmZones: Sendable {
     func isWanted(_ name: String) -> Bool { asked.contains(name) || users[name] != nil }
 
     /// What is of no use any more: neither to an alarm nor to an order that waits. It is forgotten.
-    mutating func takeUnused(besides waiting: [WaitingOrder]) -> [String] {
+    mutating func removeUnused(besides waiting: [WaitingOrder]) -> [String] {
         guard !doubtful.isEmpty else { return [] }
         let awaited = Set(waiting.compactMap(\.rule.zoneName))
         let unused = doubtful.filter { users[$0] == nil && !awaited.contains($0) }.sorted()
@@ -50,7 +50,7 @@ struct AlarmZones: Sendable {
     }
 
     /// Those that have come or changed since the last call, in order, with what was known of them.
-    mutating func takeChanges(_ step: AgendaStep) -> [(name: String, former: Finding)] {
+    mutating func readChanges(_ step: AgendaStep) -> [(name: String, former: Finding)] {
         var changes: [(name: String, former: Finding)] = []
         for name in step.changes.zones.sorted() where isWanted(name) {
             let (former, finding) = (self[name], Self.finding(name, step))

@@ -79,10 +79,10 @@ extension JobBook {
         mend(&step)
         for handler in step.changes.handlers.sorted() { meet(handler, &step) }
         var ready: [AgendaKey] = []
-        for key in index.takeTouched(step) where look(at: key, &step) { ready.append(key) }
+        for key in index.removeTouched(step) where look(at: key, &step) { ready.append(key) }
         raise(ready, &step)
         makeWay(&step)
-        for key in index.takeUnsaved() {
+        for key in index.removeUnsaved() {
             if let entry = entries[key] { step.emit(.store(entry.row(step))) }
         }
     }
@@ -92,7 +92,7 @@ extension JobBook {
             index.touch(key)
             guard var entry = entries[key], entry.lending.sequence != nil else { continue }
             // Of other causes it is asked again by itself, where they stand.
-            if entry.lending.takeUnheardPress(step.facts(of: handler).situation) == .cancelled {
+            if entry.lending.removeUnheardPress(step.facts(of: handler).situation) == .cancelled {
                 entry.lending.press(handler, because: .cancelled, &step)
             }
             entry.meet(step)
@@ -252,7 +252,7 @@ extension JobBook {
         index.forget(entry.lending.sequence)
         freeSlot(of: key)
         entry.schedule?.end(at: step.boottime)
-        guard let request = entry.takeFollowing(step) else { return erase(key, &step) }
+        guard let request = entry.removeFollowing(step) else { return erase(key, &step) }
         entry.wait(for: request, step)
         put(entry)
     }

@@ -8,7 +8,7 @@ extension JobBook {
         entry.meet(step)
         index.number(key, sequence)
         put(entry)
-        if entry.isCancelled { return takeBack(key, &step) }
+        if entry.isCancelled { return revoke(key, &step) }
         if entry.isWork, entry.isBarred(step) { entry.lending.recall(key.handler, &step) }
     }
 
@@ -41,7 +41,7 @@ extension JobBook {
             entries[key]?.progress = nil
             entries[key]?.steadySince = nil
             followSlot(of: key, step)
-            if entry.isCancelled { takeBack(key, &step) } else { index.touch(key) }
+            if entry.isCancelled { revoke(key, &step) } else { index.touch(key) }
         case .withdrawn: comeBack(key, until: nil, &step)
         case .handedBack(let words): comeBack(key, until: step.conditions(named: words, by: key.handler), &step)
         }

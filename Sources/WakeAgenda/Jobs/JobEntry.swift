@@ -204,7 +204,7 @@ extension JobEntry {
     }
 
     /// The next run: of the schedule, of an order, or none.
-    mutating func takeFollowing(_ step: AgendaStep) -> JobRequest? {
+    mutating func removeFollowing(_ step: AgendaStep) -> JobRequest? {
         if let next, let occurrence = earlier(than: next, step) { return occurrence }
         defer { next = nil }
         return next ?? scheduled

@@ -52,7 +52,7 @@ extension JobBook {
             return
         }
         entry.schedule = rule.every.map { JobSchedule(period: $0, nominal: step.boottime + $0) }
-        entry.history.add(rule.every == nil ? "no more scheduled by the manifest" : "scheduled anew", step)
+        entry.history.add(rule.every == nil ? "no more scheduled by the manifest" : "scheduled again", step)
         if isScheduled, let request = entry.scheduled { entry.wait(for: request, step) }
     }
 
@@ -66,12 +66,12 @@ extension JobBook {
         entries[key]?.rule = nil
         entries[key]?.schedule = nil
         entries[key]?.next = nil
-        takeBack(key, &step)
+        revoke(key, &step)
     }
 
     /// Nothing comes back of what is raised; what waits is gone at once.
     /// - Parameter asks: the handler that has it is to end it.
-    mutating func takeBack(_ key: AgendaKey, asks: Bool = false, _ step: inout AgendaStep) {
+    mutating func revoke(_ key: AgendaKey, asks: Bool = false, _ step: inout AgendaStep) {
         guard var entry = entries[key] else { return }
         if entry.lending.isWaiting { return erase(key, &step) }
         entry.isCancelled = true

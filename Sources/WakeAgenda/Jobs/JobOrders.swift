@@ -58,7 +58,7 @@ extension JobBook {
             return true
         }
         guard entry.lending.isWaiting, let schedule = entry.schedule else {
-            takeBack(key, asks: canceller == .person, &step)
+            revoke(key, asks: canceller == .person, &step)
             return true
         }
         if !entry.current.isOrdered, schedule.nominal > step.boottime {

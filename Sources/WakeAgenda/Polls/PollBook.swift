@@ -35,11 +35,11 @@ extension PollBook {
         for handler in step.changes.handlers where entries[handler] != nil {
             index.touch(Self.key(handler))
             // What the poll lacks still it is asked about again.
-            _ = entries[handler]?.lending.takeUnheardPress(step.facts(of: handler).situation)
+            _ = entries[handler]?.lending.removeUnheardPress(step.facts(of: handler).situation)
             entries[handler]?.meet(step)
         }
-        for key in index.takeTouched(step) { look(at: key.handler, &step) }
-        for key in index.takeUnsaved() {
+        for key in index.removeTouched(step) { look(at: key.handler, &step) }
+        for key in index.removeUnsaved() {
             if let entry = entries[key.handler] { step.emit(.store(entry.row(step))) }
         }
     }

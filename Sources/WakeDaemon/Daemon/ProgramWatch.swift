@@ -33,9 +33,7 @@ final class ProgramWatch: DecisionListener {
         case .held, .moved(_, to: .quarantined, _): watch(handler)
         case .moved(_, to: .launching, _), .moved(_, to: .active, _), .moved(_, to: .stopped, _): watched[handler] = nil
         case .moved, .delivered, .acknowledged, .refused, .handedBack, .withdrawn, .recalled, .advanced, .charged,
-            .deadLettered,
-            .lost, .struck, .began, .ended,
-            .faulted, .throttled, .notWoken:
+            .deadLettered, .lost, .struck, .began, .ended, .faulted, .throttled, .notWoken:
             break
         }
     }

@@ -226,8 +226,7 @@ package final class DecisionTally: DecisionListener {
         case .acknowledged(_, let count, _): acknowledged += count
         case .struck: strikes += 1
         case .moved, .delivered, .refused, .handedBack, .withdrawn, .recalled, .advanced, .charged, .lost, .held,
-            .began, .ended,
-            .faulted, .throttled, .notWoken:
+            .began, .ended, .faulted, .throttled, .notWoken:
             break
         }
     }
