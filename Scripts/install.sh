@@ -48,7 +48,7 @@ put_page() { # FILE DESTINATION
     install -d "$(dirname "$2")"
     sed -E -e '/^## For people who change the bridge$/,$d' \
         -e 's,\[([^][]*)\]\((\.\./)*(docs/)?(dev/|man/|CONTRIBUTING\.md)[^)]*\),\1,g' \
-        -e 's,\]\(((\.\./)*)Devices/,](\1../../wakebridge/Devices/,g' -e 's,\]\(\.\./Examples/handlers\),](../examples),g' "$1" >"$2"
+        -e 's,\]\(((\.\./)*)Devices/,](\1../../wakebridge/Devices/,g' -e 's,\]\(((\.\./)*)Examples/handlers,](\1examples,g' "$1" >"$2"
     chmod 644 "$2"
     echo "  $2"
 }

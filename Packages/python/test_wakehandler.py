@@ -1,14 +1,18 @@
 """Plays lines of the daemon into a session, without a daemon: python3 -m unittest."""
 import contextlib
+import datetime
 import io
 import json
 import os
 import pathlib
+import subprocess
+import sys
 import threading
 import unittest
 
 import wakehandler
 
+PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs/reference/python-api.md"
 RECORDED = pathlib.Path(__file__).resolve().parents[2] / "Devices/heart-rate-monitor/expected.ndjson"
 
 
@@ -17,6 +21,25 @@ def event(sequence, device="strap", attempt=1, kind="data", **data):
         "id": f"j1-{sequence}", "source": f"/bluetooth/{device}", "type": f"wakebridge.device.{kind}",
         "subject": device, "time": "2026-11-21T07:42:46.727125Z", "seq": sequence, "attempt": attempt,
         "budgetms": 10000, "data": data or {"value": {"bpm": 73}, "raw": "1049", "characteristic": "2a37"}})
+
+
+def scheduled(sequence, name, **data):
+    return json.dumps({
+        "id": f"j1-{sequence}", "source": f"/{name.split('.')[0]}/h/{data.get('id', data.get('job', ''))}",
+        "type": f"wakebridge.{name}", "subject": "h", "time": "2026-11-21T07:42:46.727125Z", "seq": sequence,
+        "attempt": 1, "budgetms": 10000, "data": data})
+
+
+def alarm(sequence, id="tea", **data):
+    return scheduled(sequence, "alarm.fired", id=id, **data)
+
+
+def job(sequence, kind="processing", **data):
+    return scheduled(sequence, "job.due", job="backup", kind=kind, **data)
+
+
+def expiring(reason, *open):
+    return notice("expiring", reason=reason, remaining_ms=2000, tasks=[], open=open)
 
 
 def gap(sequence, start, end):
@@ -154,6 +177,166 @@ class SessionTest(unittest.TestCase):
         self.assertEqual([each.sequence for each in self.session.events()], [1])
         self.assertEqual(self.replies()[0]["write"], {"device": "strap", "characteristic": "2a39", "hex": "01"})
 
+    def test_alarms_polls_and_jobs_have_a_kind_a_name_and_a_value(self):
+        self.feed(alarm(1, data={"cups": 2}), alarm(2), scheduled(3, "poll.due", interval_s=900), job(4))
+        seen = [(each.kind, each.name, each.value) for each in self.session.events()]
+        self.assertEqual(seen, [
+            ("alarm.fired", "tea", {"cups": 2}), ("alarm.fired", "tea", {}), ("poll.due", "", {"interval_s": 900}),
+            ("job.due", "backup", {"job": "backup", "kind": "processing"})])
+
+    def test_a_long_job_holds_back_no_event_after_it_and_only_its_own_number_closes_it(self):
+        self.feed(job(1), event(2), alarm(3))
+        work, *others = self.session.events()
+        for each in others:
+            each.done("nothing")
+        work.progress(3, 10)
+        work.done()
+        self.assertEqual(self.replies(), [
+            {"ack": 2, "result": "nothing"}, {"ack": 3, "result": "nothing"}, {"progress": 1, "done": 3, "total": 10},
+            {"ack": 1, "result": "useful"}])
+
+    def test_a_long_job_before_which_an_event_is_open_is_acknowledged_at_once(self):
+        self.feed(event(1), job(2), job(3, kind="refresh"))
+        first, work, short = self.session.events()
+        short.done()
+        work.done()
+        first.done()
+        self.assertEqual([reply["ack"] for reply in self.replies()], [2, 3])
+
+    def test_a_long_job_that_is_closed_twice_gets_the_error_of_the_bridge(self):
+        self.feed(job(1), ends=False)
+        work = next(self.session.events())
+        work.done()
+        work.done()
+        self.feed(notice("error", code="stale-lease", sentence="Closed.", advice="Nothing."))
+        self.assertEqual(list(self.session.events()), [])
+        self.assertEqual([reply["ack"] for reply in self.replies()], [1, 1])
+        self.assertEqual([each.data["code"] for each in self.notices], ["stale-lease"])
+
+    def test_events_that_come_during_a_long_job_can_be_taken_between_its_steps(self):
+        self.feed(job(1), alarm(2), ends=False)
+        work = next(self.session.events())
+        self.assertEqual([each.sequence for each in self.session.events(wait=False)], [2])
+        self.feed(event(3), ends=False)
+        self.assertEqual([each.sequence for each in self.session.events(wait=False)], [3])
+        self.assertEqual(list(self.session.events(wait=False)), [])
+        work.done()
+
+    def test_the_end_of_the_time_of_a_job_reaches_its_steps_and_no_task(self):
+        self.feed(job(1), event(2), ends=False)
+        work, other = self.session.events(wait=False)
+        task = self.session.begin("up")
+        self.feed(expiring("condition", 1), ends=False)
+        with self.assertRaises(wakehandler.Expired):
+            work.progress(1)
+        task.check()
+        other.check()
+        self.assertEqual((work.expiration, other.expiration), ("condition", None))
+        work.retry()
+        self.assertEqual(self.replies()[1:], [{"progress": 1, "done": 1}, {"nack": 1}])
+
+    def test_the_budget_of_the_batch_and_the_sleep_of_the_machine_end_no_long_job(self):
+        self.feed(job(1), alarm(2), expiring("system-sleep", 1, 2), ends=False)
+        work, other = self.session.events(wait=False)
+        self.assertIsNone(other.expiration)
+        self.feed(expiring("budget", 1, 2), ends=False)
+        work.check()
+        self.assertEqual((work.expiration, other.expiration), (None, "budget"))
+        self.feed(expiring("memory", 1, 2), ends=False)
+        with self.assertRaises(wakehandler.Expired):
+            work.check()
+
+    def test_an_expiration_that_comes_before_the_event_is_taken_is_not_lost(self):
+        self.feed(job(1), expiring("condition", 1))
+        self.assertEqual([each.expiration for each in self.session.events()], ["condition"])
+
+    def test_a_job_that_the_daemon_took_back_expires_and_one_that_it_did_not_has_its_time_again(self):
+        self.feed(job(1), job(2), expiring("memory", 1, 2), ends=False)
+        lost, kept = self.session.events(wait=False)
+        self.feed(notice("resumed", frozen_for_ms=1, reason="owed", open=[2]), ends=False)
+        kept.progress(1)
+        self.feed(notice("resumed", frozen_for_ms=1, reason="owed", open=[]), ends=False)
+        for each, reason in ((lost, "memory"), (kept, "budget")):
+            with self.assertRaises(wakehandler.Expired):
+                each.check()
+            self.assertEqual(each.expiration, reason)
+
+    def test_what_is_scheduled_is_given_back_until_conditions_are_true(self):
+        self.feed(event(1), alarm(2), job(3), alarm(4, id="x"))
+        first, tea, work, other = self.session.events()
+        with self.assertRaises(ValueError):
+            first.retry(until=["network"])
+        with self.assertRaises(ValueError):
+            tea.retry(5, until=["network"])
+        tea.retry(until=["network", "power"])
+        work.retry(until="mount:/data")
+        other.done()
+        first.done()
+        self.assertEqual(self.replies(), [
+            {"nack": 2, "until": ["network", "power"]}, {"nack": 3, "until": ["mount:/data"]},
+            {"ack": 4, "result": "useful"}])
+
+    def test_an_alarm_that_was_given_back_comes_again_under_any_number(self):
+        self.feed(alarm(1), ends=False)
+        next(self.session.events()).retry(until=["network"])
+        self.feed(alarm(7))
+        self.assertEqual([each.sequence for each in self.session.events()], [7])
+
+    def answered(self, order, **answer):
+        """What an order returns that gets this answer."""
+        self.feed(notice("reply", ref=self.session._last_reference + 1, **answer), ends=False)
+        return order()
+
+    def test_orders_say_what_was_asked_for(self):
+        session, noon = self.session, datetime.datetime(2026, 11, 22, 12, tzinfo=datetime.timezone.utc)
+        for order in (
+            lambda: session.alarm("tea", in_s=240, data={"cups": 2}, alert="Tea"),
+            lambda: session.alarm("x", at=noon, catch_up="skip", leeway_s=60),
+            lambda: session.alarm("pill", daily=["07:30"], days=["mon"], zone="Europe/Berlin"),
+            lambda: session.alarm("stretch", every_s=3600),
+            lambda: session.cancel_alarm("tea"), session.cancel_alarms,
+            lambda: session.submit("backup"),
+            lambda: session.submit("backup", not_before_s=0, deadline_s=60, require=[], strategy="queue"),
+            lambda: session.cancel_job("backup"), session.cancel_jobs, lambda: session.register("backup"),
+            lambda: session.poll(900), lambda: session.poll(None), session.pending,
+        ):
+            self.answered(order)
+        replies = self.replies()
+        self.assertEqual([reply.pop("ref") for reply in replies], list(range(1, 15)))
+        self.assertEqual(replies, [
+            {"alarm": {"id": "tea", "in_s": 240, "data": {"cups": 2}, "alert": "Tea"}},
+            {"alarm": {"id": "x", "at": "2026-11-22T12:00:00+00:00", "catch_up": "skip", "leeway_s": 60}},
+            {"alarm": {"id": "pill", "daily": ["07:30"], "days": ["mon"], "zone": "Europe/Berlin"}},
+            {"alarm": {"id": "stretch", "every_s": 3600}},
+            {"cancel": {"alarm": "tea"}}, {"cancel": {"alarms": True}}, {"submit": {"job": "backup"}},
+            {"submit": {"job": "backup", "not_before_s": 0, "deadline_s": 60, "require": [], "strategy": "queue"}},
+            {"cancel": {"job": "backup"}}, {"cancel": {"jobs": True}}, {"register": "backup"},
+            {"poll": {"min_interval_s": 900}}, {"poll": "never"}, {"pending": True}])
+
+    def test_the_answer_to_an_order_says_what_became_of_it_and_what_is_pending(self):
+        entry = {"source": "job", "id": "backup", "state": "waiting", "due": "2026-11-22T12:00:00Z",
+                 "waits_for": ["power"]}
+        answer = self.answered(lambda: self.session.submit("backup"), submit="replaced", pending=[entry])
+        (pending,) = answer.pending
+        self.assertEqual((answer.outcome, pending.source, pending.id, pending.state, pending.waits_for),
+                         ("replaced", "job", "backup", "waiting", ["power"]))
+        self.assertEqual((pending.due.isoformat(), pending.deadline, pending.next_chance, pending.sequence),
+                         ("2026-11-22T12:00:00+00:00", None, None, None))
+        listed = self.answered(self.session.pending, pending=[entry, {**entry, "event": 7, "state": "running"}])
+        self.assertEqual([each.sequence for each in listed], [None, 7])
+
+    def test_an_order_that_is_refused_raises_the_code(self):
+        self.feed(notice("error", code="too-many", sentence="No.", advice="Cancel one.", ref=1), ends=False)
+        with self.assertRaises(wakehandler.BridgeError) as refused:
+            self.session.alarm("tea", in_s=240)
+        self.assertEqual(refused.exception.code, "too-many")
+
+    def test_a_new_process_is_told_what_is_pending(self):
+        self.feed(notice("restored", reason="alarm", devices=[], pending=[
+            {"source": "alarm", "id": "tea", "state": "queued", "waits_for": [], "event": 1}]), alarm(1))
+        next(self.session.events())
+        self.assertEqual([(each.source, each.id) for each in self.session.restoration.pending], [("alarm", "tea")])
+
     def test_lines_stay_in_order_when_a_callback_reads_on(self):
         def ask(_):
             self.feed(notice("remaining", remaining_ms=500, ref=1), event(2))
@@ -201,6 +384,17 @@ class SessionTest(unittest.TestCase):
             each.done()
         emptying.join()
         self.assertEqual(self.replies(), [{"ack": 1, "result": "useful"}])
+
+    def test_the_programs_of_the_page_answer_what_comes_to_them(self):
+        programs = PAGE.read_text(encoding="utf-8").split("```python\n")[1:]
+        self.assertEqual(len(programs), 2)
+        lines = event(1), alarm(2, data={"dose": 2}), scheduled(3, "poll.due", interval_s=900), job(4)
+        for program in programs:
+            outcome = subprocess.run(
+                [sys.executable, "-Bc", program.split("```")[0]], input="\n".join(lines), text=True, check=True,
+                stdout=subprocess.PIPE, cwd=pathlib.Path(__file__).parent, env={**os.environ, "WAKEBRIDGE_FD": "1"})
+            acknowledged = [line for line in outcome.stdout.splitlines() if line.startswith('{"ack":')]
+            self.assertEqual(len(acknowledged), 4, outcome.stdout)
 
     def test_log_lines_are_written_at_once(self):
         with contextlib.redirect_stdout(io.StringIO()) as output:

@@ -8,7 +8,7 @@
         event.done()
 
 An event stays yours until you call done() or retry(). One that you never finish comes again, and holds back the
-acknowledgement of those after it. A session belongs to one thread.
+acknowledgement of those after it, unless it is a long job. A session belongs to one thread.
 """
 from __future__ import annotations
 
@@ -21,11 +21,14 @@ import select
 import sys
 import time
 from collections import deque
-from typing import Any, Callable, Deque, Dict, Iterator, List, Optional, Tuple
+from typing import Any, Callable, Deque, Dict, Iterator, List, Optional, Sequence, Tuple
 
-__all__ = ["BridgeError", "Event", "Expired", "Notice", "Restoration", "Session", "Task"]
+__all__ = ["Answer", "BridgeError", "Event", "Expired", "Notice", "Pending", "Restoration", "Session", "Task"]
 
-_EVENTS = "wakebridge.device."
+_PREFIXES = ("wakebridge.device.", "wakebridge.")
+_SCHEDULED = ("alarm.fired", "poll.due", "job.due")
+_LONG_JOBS = ("processing", "continued")
+_REASONS_OF_ONE_JOB = ("condition", "stalled", "max-run")
 _LONGEST_WAIT_S = 86_400
 
 
@@ -41,7 +44,39 @@ class BridgeError(Exception):
 
 
 class Expired(Exception):
-    """Raised by Task.check() when the time of a task is nearly over, or the daemon refused the task."""
+    """Raised where the time of a task or an event is nearly over, or the daemon refused the task."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Pending:
+    """One alarm, poll or job that is scheduled for the handler."""
+
+    source: str
+    """`alarm`, `poll` or `job`."""
+    id: str
+    """Its name; empty for the poll, of which there is one."""
+    state: str
+    """`waiting`, `queued` or `running`."""
+    due: Optional[datetime.datetime]
+    """When it is due at the earliest, in UTC; None while that is not known."""
+    deadline: Optional[datetime.datetime]
+    """By then it runs, even if some of its conditions are not met; None where it has no deadline."""
+    waits_for: List[str]
+    """Why it does not run now: `time`, or words such as `power`, `slot` and `stopped`."""
+    next_chance: Optional[datetime.datetime]
+    """When it may come, if nothing else changes; None where only a condition decides."""
+    sequence: Optional[int]
+    """The event's number, once it is one."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Answer:
+    """What became of an order."""
+
+    outcome: str
+    """`set`, `submitted`, `replaced`, `cancelled`, `not-pending`, `registered` or `never`."""
+    pending: List[Pending]
+    """What is pending after it: the entry itself first."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -54,6 +89,8 @@ class Restoration:
     """Each with `device` (its name), `source`, `connected`, and `profile` where one matched."""
     checkpoint: Optional[str]
     """The latest text of Session.checkpoint(); None where there is none."""
+    pending: List[Pending] = dataclasses.field(default_factory=list)
+    """What is scheduled for the handler. It outlives the process, so do not order it again."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -61,18 +98,18 @@ class Notice:
     """What a handler is told about itself and the daemon. It needs no answer."""
 
     kind: str
-    """`restored`, `resumed`, `expiring`, `terminating`, `memory`, `time`, `bridge` or `error`."""
+    """`restored`, `resumed`, `expiring`, `terminating`, `memory`, `time`, `storage`, `bridge` or `error`."""
     data: Dict[str, Any]
     """The members of the line's `data`, such as `reason` and `remaining_ms`."""
 
 
 class Event:
-    """One event of one device. The same event may come more than once; its id stays the same."""
+    """One event of a device, or an alarm, a poll or a job. It may come more than once; its id stays the same."""
 
     def __init__(self, line: Dict[str, Any], session: Session) -> None:
         self._session = session
-        self.kind: str = line["type"][len(_EVENTS):] if line["type"].startswith(_EVENTS) else line["type"]
-        """`connected`, `disconnected`, `data`, `gap` or `attention`."""
+        self.kind: str = _without_prefix(line["type"])
+        """`connected`, `disconnected`, `data`, `gap`, `attention`, `alarm.fired`, `poll.due` or `job.due`."""
         self.id: str = line.get("id", "")
         """Journal and sequence, such as `j7-42`; store it with your data to recognise a repeated delivery."""
         self.sequence: int = line["seq"]
@@ -81,15 +118,24 @@ class Event:
         self.is_redelivered: bool = line.get("redelivered", False)
         """True for an event that was in flight when the daemon ended."""
         self.device: str = line.get("subject", "")
-        """The name that you gave the device."""
+        """The name that you gave the device; see `name` for alarms, polls and jobs."""
         self.source: str = line.get("source", "")
-        """The device's stable identity, such as `/bluetooth/C0:F1:F2:F3:F4:01`."""
+        """A stable identity, such as `/bluetooth/C0:F1:F2:F3:F4:01` or `/alarm/my-handler/tea`."""
         self.is_authenticated: bool = line.get("authenticated", False)
         """True where a bond proved the device's identity when the event arose."""
         self.time: datetime.datetime = _time(line.get("time"))
         """When it arrived, in UTC; 1970 where the line names no time."""
         self.data: Dict[str, Any] = line.get("data") or {}
-        """The members of the line's `data`, as docs/handlers.md lists them."""
+        """The members of the line's `data`, as docs/reference/events-and-replies.md lists them."""
+        self.expiration: Optional[str] = None
+        """Why its time is nearly over, or why it was taken back: a word such as `condition`. None before that."""
+
+    @property
+    def name(self) -> str:
+        """The id of the alarm or the job; empty for a poll; the device's name for all other events."""
+        if self.kind in _SCHEDULED:
+            return self.data.get("id") or self.data.get("job") or ""
+        return self.device
 
     @property
     def profile(self) -> Optional[str]:
@@ -112,9 +158,14 @@ class Event:
         return bytes.fromhex(self.data.get("raw", ""))
 
     @property
-    def value(self) -> Dict[str, Any]:
-        """What the profile decoded; empty where no profile knows the data, or it could not be decoded."""
-        return self.data.get("value") or {}
+    def value(self) -> Any:
+        """What the profile decoded, and {} where it decoded nothing.
+
+        Of an alarm, what you gave it to carry; of a poll or a job, the same as `data`.
+        """
+        if self.kind == "alarm.fired":
+            return self.data.get("data", {})
+        return self.data if self.kind in _SCHEDULED else self.data.get("value") or {}
 
     @property
     def reason(self) -> Optional[str]:
@@ -127,15 +178,51 @@ class Event:
         return self.data.get("cause")
 
     def done(self, result: str = "useful") -> None:
-        """Finishes the event: the daemon deletes it. `result` is `useful`, `nothing` or `failed`, for statistics."""
+        """Finishes the event: the daemon deletes it.
+
+        `result` is `useful`, `nothing` or `failed`: for statistics, and for how soon the next poll comes. If a long job
+        is done already, or was taken back, the daemon answers with the error `stale-lease` as a Notice.
+        """
         self._session._close(self, result)
 
-    def retry(self, after_s: Optional[float] = None) -> None:
+    def retry(self, after_s: Optional[float] = None, *, until: Sequence[str] = ()) -> None:
         """Gives the event back. It comes again, with its device's later events, after 0 to 86,400 s.
 
-        None leaves the wait to the daemon.
+        None leaves the wait to the daemon. An alarm, a poll or a job may have `until` in place of `after_s`: conditions
+        such as `network`. It comes again, without a charge, when all of them are true.
         """
-        self._session._give_back(self, after_s)
+        conditions = [until] if isinstance(until, str) else list(until)
+        if conditions and (after_s is not None or self.kind not in _SCHEDULED):
+            raise ValueError(f"{self!r} is given back until {conditions}: leave out after_s, and use until only for "
+                             "alarms, polls and jobs.")
+        self._session._give_back(self, after_s, conditions)
+
+    def progress(self, done: int, total: Optional[int] = None) -> None:
+        """Says how far a long job is. It goes on while `done` grows at least once a minute.
+
+        Raises Expired as check() does, after it has told the daemon.
+        """
+        self._session._send({"progress": self.sequence, **_given(done=done, total=total)})
+        self.check()
+
+    def check(self) -> None:
+        """Reads what the daemon has written meanwhile. Call it between steps of long work.
+
+        Raises Expired when the event's time is nearly over: keep what is done, and finish the event or give it back.
+        """
+        self._session._read_available()
+        if self.expiration is not None:
+            raise Expired(f"The time of {self!r} is nearly over, {self.expiration}: keep what is done, and finish it "
+                          "or give it back.")
+
+    @property
+    def _is_standing(self) -> bool:
+        """Of a long job: acknowledgements of other events pass over it, and only one that names it ends it."""
+        return self.kind == "job.due" and self.data.get("kind") in _LONG_JOBS
+
+    def _expires_by(self, reason: str) -> bool:
+        """A machine that sleeps stops every clock, and the budget of the batch is not that of a long job."""
+        return reason != "system-sleep" and not (reason == "budget" and self._is_standing)
 
     def _ends_wait(self, awaited: Event) -> bool:
         """Whether this is the refused event again, or a gap that may report its loss: one that covers its time."""
@@ -144,7 +231,7 @@ class Event:
         return self.sequence == awaited.sequence
 
     def __repr__(self) -> str:
-        return f"Event({self.kind} {self.id} of {self.device}, attempt {self.attempt})"
+        return f"Event({self.kind} {self.id} of {self.name or self.source}, attempt {self.attempt})"
 
 
 class Task:
@@ -195,6 +282,7 @@ class Session:
         self._is_ended = False
         self._arrived: Deque[Event] = deque()
         self._open: List[Tuple[Event, Optional[str]]] = []
+        self._standing: Dict[int, Event] = {}
         self._refused: Dict[str, Event] = {}
         self._tasks: Dict[int, Task] = {}
         self._waiting: Dict[int, Any] = {}
@@ -203,17 +291,20 @@ class Session:
         self.restoration: Optional[Restoration] = None
         """What the process was told at its start. It is there before the first event."""
 
-    def events(self) -> Iterator[Event]:
+    def events(self, *, wait: bool = True) -> Iterator[Event]:
         """The events in the order of delivery, until the daemon ends the input.
 
-        While it waits here with nothing open, the daemon may freeze the process.
+        While it waits here with nothing open, the daemon may freeze the process. With `wait=False` it ends when all
+        that has come is taken: use it between steps of a long job, whose other events would be late otherwise.
         """
         while True:
+            if not wait:
+                self._read_available()
             while self._arrived:
                 event = self._arrived.popleft()
                 if self._opens(event):
                     yield event
-            if self._is_over:
+            if self._is_over or not wait:
                 return
             self._read()
 
@@ -275,6 +366,61 @@ class Session:
         """
         return bytes.fromhex(self._ask({"read": _address(device, characteristic)}).get("hex", ""))
 
+    # What is scheduled: the manifest permits it. Each order waits for its answer, and raises BridgeError where the
+    # daemon or the manifest refuses. What was answered outlives the process, the daemon and the machine.
+
+    def alarm(self, id: str, *, in_s: Optional[float] = None, every_s: Optional[float] = None,
+              at: Optional[datetime.datetime] = None, daily: Optional[Sequence[str]] = None,
+              days: Optional[Sequence[str]] = None, zone: Optional[str] = None, data: Any = None,
+              alert: Optional[str] = None, catch_up: Optional[str] = None, leeway_s: Optional[float] = None) -> Answer:
+        """Sets an alarm, or replaces the one of this id. It comes as an event of the kind `alarm.fired`.
+
+        Say when by one of these: `in_s` from now, `every_s` (60 or more), `at` an instant, or `daily` at times such as
+        `07:30`, on `days` such as `mon`, in a `zone` such as `Europe/Berlin`. An `at` without a zone is local time.
+        `data` is JSON of up to 4 KiB that comes back, and `alert` a text for people. `catch_up` is `once` or `skip`.
+        """
+        return self._order("alarm", _given(
+            id=id, in_s=in_s, every_s=every_s, at=at and at.astimezone().isoformat(), daily=daily, days=days, zone=zone,
+            data=data, alert=alert, catch_up=catch_up, leeway_s=leeway_s))
+
+    def cancel_alarm(self, id: str) -> Answer:
+        """Cancels an alarm that alarm() set."""
+        return self._order("cancel", {"alarm": id})
+
+    def cancel_alarms(self) -> Answer:
+        """Cancels all alarms that alarm() set."""
+        return self._order("cancel", {"alarms": True})
+
+    def submit(self, job: str, *, not_before_s: Optional[int] = None, deadline_s: Optional[int] = None,
+               require: Optional[Sequence[str]] = None, strategy: Optional[str] = None) -> Answer:
+        """Submits a job of the manifest to run once, or replaces what is pending of it. It comes as a `job.due`.
+
+        It runs after `not_before_s`, when the conditions in `require` are true, such as `power`. At `deadline_s` it
+        runs without those that can be waived. The strategy `fail` refuses it as `unavailable` if it cannot run now.
+        """
+        return self._order("submit", _given(
+            job=job, not_before_s=not_before_s, deadline_s=deadline_s, require=require, strategy=strategy))
+
+    def cancel_job(self, job: str) -> Answer:
+        """Cancels what is pending of a job."""
+        return self._order("cancel", {"job": job})
+
+    def cancel_jobs(self) -> Answer:
+        """Cancels what is pending of all jobs."""
+        return self._order("cancel", {"jobs": True})
+
+    def register(self, job: str) -> Answer:
+        """Says that this program does this job of the manifest. Call it once for a job, before declare_ready()."""
+        return self._order("register", job)
+
+    def poll(self, min_interval_s: Optional[int]) -> Answer:
+        """Asks for a `poll.due` no more often than this (60 or more); None for none at all."""
+        return self._order("poll", "never" if min_interval_s is None else {"min_interval_s": min_interval_s})
+
+    def pending(self) -> List[Pending]:
+        """All that is scheduled for the handler, and what each waits for."""
+        return _pending(self._ask({"pending": True}))
+
     # What goes out.
 
     def _send(self, members: Dict[str, Any]) -> None:
@@ -307,6 +453,10 @@ class Session:
             raise answer
         return answer
 
+    def _order(self, verb: str, value: Any) -> Answer:
+        answer = self._ask({verb: value})
+        return Answer(answer.get(verb, ""), _pending(answer))
+
     def _end(self, task: Task) -> None:
         if self._tasks.pop(task._reference, None):
             self._send({"end": task.name})
@@ -315,6 +465,9 @@ class Session:
 
     def _opens(self, event: Event) -> bool:
         """False for an event behind a retry of its device: it comes again, in order."""
+        if event._is_standing:
+            self._standing[event.sequence] = event
+            return True
         if not (event.kind == "attention" and event.data.get("kind") == "link-down"):
             awaited = self._refused.get(event.source)
             if awaited and not event._ends_wait(awaited):
@@ -333,20 +486,29 @@ class Session:
     def _close(self, event: Event, result: str) -> None:
         if result not in ("useful", "nothing", "failed"):
             raise ValueError(f"{result!r} is no result: write useful, nothing or failed.")
+        if event._is_standing:
+            self._standing.pop(event.sequence, None)
+            self._send({"ack": event.sequence, "result": result})
+            return
         place = self._place(event)
         if place is not None:
             self._open[place] = (self._open[place][0], result)
             self._acknowledge()
 
-    def _give_back(self, event: Event, after_s: Optional[float]) -> None:
+    def _give_back(self, event: Event, after_s: Optional[float], conditions: List[str]) -> None:
         place = self._place(event)
-        if place is None:
+        if event._is_standing:
+            self._standing.pop(event.sequence, None)
+        elif place is None:
             return
-        self._refused[event.source] = event
-        self._open = [entry for number, entry in enumerate(self._open)
-                      if number < place or entry[0].source != event.source]
-        wait = {} if after_s is None else {"after_s": min(max(after_s, 0), _LONGEST_WAIT_S)}
-        self._send({"nack": event.sequence, **wait})
+        else:
+            # Of an alarm, a poll or a job one at a time comes, so nothing can come out of order behind it.
+            if event.kind not in _SCHEDULED:
+                self._refused[event.source] = event
+            self._open = [entry for number, entry in enumerate(self._open)
+                          if number < place or entry[0].source != event.source]
+        wait = None if after_s is None else min(max(after_s, 0), _LONGEST_WAIT_S)
+        self._send({"nack": event.sequence, **_given(after_s=wait, until=conditions or None)})
         self._acknowledge()
 
     def _acknowledge(self) -> None:
@@ -393,12 +555,17 @@ class Session:
                 "advice": "Send one JSON object a line."}))
             return
         if isinstance(line.get("seq"), int):
-            self._deadline = time.monotonic() + line.get("budgetms", 0) / 1000
-            # A later delivery of an event takes the place of an earlier one that was not taken.
-            self._arrived = deque(event for event in self._arrived if event.sequence != line["seq"])
-            self._arrived.append(Event(line, self))
+            self._arrive(Event(line, self), line.get("budgetms", 0) / 1000)
         else:
-            self._handle_notice(kind.replace("wakebridge.", "", 1), data)
+            self._handle_notice(_without_prefix(kind), data)
+
+    def _arrive(self, event: Event, budget_s: float) -> None:
+        # A long job's time is its own.
+        if not event._is_standing:
+            self._deadline = time.monotonic() + budget_s
+        # A later delivery of an event takes the place of an earlier one that was not taken.
+        self._arrived = deque(earlier for earlier in self._arrived if earlier.sequence != event.sequence)
+        self._arrived.append(event)
 
     def _handle_notice(self, kind: str, data: Dict[str, Any]) -> None:
         reference = data.get("ref")
@@ -411,18 +578,35 @@ class Session:
         if kind == "error" and self._refuse(reference, data):
             return
         if kind == "restored":
-            self.restoration = Restoration(data.get("reason", ""), data.get("devices", []), data.get("checkpoint"))
+            self.restoration = Restoration(
+                data.get("reason", ""), data.get("devices", []), data.get("checkpoint"), _pending(data))
         elif kind == "resumed":
             self._resume(data.get("open", []))
         elif kind == "expiring":
-            self._deadline = time.monotonic() + data.get("remaining_ms", 0) / 1000
-            for task in list(self._tasks.values()):
-                task._expire()
+            self._expire(data.get("reason", ""), data.get("remaining_ms", 0) / 1000, data.get("open", []))
         self._tell(Notice(kind, data))
 
+    @property
+    def _held(self) -> List[Event]:
+        """What was delivered and is not finished."""
+        return [*self._arrived, *(event for event, _ in self._open), *self._standing.values()]
+
+    def _expire(self, reason: str, remaining_s: float, open: List[int]) -> None:
+        """What is only about one job takes no time from tasks and from other events."""
+        for event in self._held:
+            if event.sequence in open and event._expires_by(reason):
+                event.expiration = event.expiration or reason
+        if reason not in _REASONS_OF_ONE_JOB:
+            self._deadline = time.monotonic() + remaining_s
+            for task in list(self._tasks.values()):
+                task._expire()
+
     def _resume(self, owed: List[int]) -> None:
-        """Forgets the events that the daemon has taken back."""
+        """Forgets the events that the daemon has taken back; the others have all their time again."""
         self._deadline = None
+        for event in self._held:
+            event.expiration = None if event.sequence in owed else event.expiration or "budget"
+        self._standing = {sequence: event for sequence, event in self._standing.items() if sequence in owed}
         self._open = [entry for entry in self._open if entry[0].sequence in owed]
         self._arrived = deque(event for event in self._arrived if event.sequence in owed)
         self._acknowledge()
@@ -448,6 +632,22 @@ class Session:
 
 def _address(device: str, characteristic: Optional[str]) -> Dict[str, str]:
     return {"device": device, **({"characteristic": characteristic.lower()} if characteristic else {})}
+
+
+def _given(**members: Any) -> Dict[str, Any]:
+    return {name: value for name, value in members.items() if value is not None}
+
+
+def _without_prefix(kind: str) -> str:
+    prefix = next((prefix for prefix in _PREFIXES if kind.startswith(prefix)), "")
+    return kind[len(prefix):]
+
+
+def _pending(data: Dict[str, Any]) -> List[Pending]:
+    return [Pending(
+        entry.get("source", ""), entry.get("id", ""), entry.get("state", ""), _time_if_any(entry.get("due")),
+        _time_if_any(entry.get("deadline")), entry.get("waits_for", []), _time_if_any(entry.get("next_chance")),
+        entry.get("event")) for entry in data.get("pending") or []]
 
 
 def _is_ready(descriptor: int, events: int, timeout_ms: Optional[int]) -> bool:
@@ -481,3 +681,7 @@ def _time(text: Any) -> datetime.datetime:
     except ValueError:
         return datetime.datetime.fromtimestamp(0, utc)
     return time if time.tzinfo else time.replace(tzinfo=utc)
+
+
+def _time_if_any(text: Any) -> Optional[datetime.datetime]:
+    return None if text is None else _time(text)

@@ -4,12 +4,16 @@ import WakeModel
 public struct Agenda: Sendable {
     private let seed: UInt64
     private var bootID = ""
-    private var cameUpAt = Instant.zero
+    private var comeUps = ComeUps(at: .zero)
+    private var seen = SeenBook()
     private var latest: Stamp?
+    /// As it was asked for last.
+    private var machineWake = MachineWake()
     private(set) var handlers: [HandlerID: HandlerFacts] = [:]
     private var zones: [String: Zone?] = [:]
     private(set) var conditions = ConditionBook()
     private(set) var gates = GateBook()
+    private var rests: [Sequence: Rest] = [:]
     var alarms = AlarmBook()
     var polls = PollBook()
     var jobs = JobBook()
@@ -20,7 +24,7 @@ public struct Agenda: Sendable {
     /// Settling and losing conditions takes time in which the machine is awake.
     public var nextMonotonicDeadline: Instant? { conditions.next }
     public var nextBoottimeDeadline: Instant? {
-        .earlier(alarms.nextBoottime, .earlier(polls.nextBoottime, jobs.nextBoottime))
+        .earlier(seen.next, .earlier(alarms.nextBoottime, .earlier(polls.nextBoottime, jobs.nextBoottime)))
     }
     /// Polls and jobs go by real time.
     public var nextWallDeadline: WallTime? { alarms.nextWall }
@@ -38,6 +42,9 @@ public struct Agenda: Sendable {
         alarms.advance(&step)
         polls.advance(&step)
         jobs.advance(&step)
+        seen.advance(isNeeded: hasEntries, &step)
+        followMachineWake(&step)
+        leaveZones(&step)
         if let answer, let whole = composed(answer, step) {
             step.emit(.answer(answer.handler, answer.epoch, whole, ref: answer.ref))
         }
@@ -62,13 +69,48 @@ public struct Agenda: Sendable {
     }
 
     func pending(of handler: HandlerID, _ step: AgendaStep) -> [PendingEntry] {
-        alarms.pending(of: handler, step) + polls.pending(of: handler, step) + jobs.pending(of: handler, step)
+        let entries =
+            alarms.pending(of: handler, step) + polls.pending(of: handler, step) + jobs.pending(of: handler, step)
+        return entries.map { $0.isWaiting ? $0 : hindered($0, step) }
+    }
+
+    /// What was raised waits for its handler alone, whatever its source is: where that cannot run, it is said.
+    private func hindered(_ entry: PendingEntry, _ step: AgendaStep) -> PendingEntry {
+        var entry = entry
+        let handler = entry.key.handler
+        let facts = step.facts(of: handler)
+        if let word = step.obstacle(of: handler), facts.situation.obstacle != nil || !step.isAwake(handler) {
+            entry.waitsFor.append(.init(word: word, since: facts.obstacleSince))
+        }
+        let holdEnd = step.holdEnd(of: handler)
+        if holdEnd != nil { entry.waitsFor.append(.init(word: "held", since: facts.situationSince)) }
+        let restEnd = step.restEnd(of: entry.sequence)
+        if restEnd != nil, let rest = entry.sequence.flatMap({ step.rests[$0] }) {
+            entry.waitsFor.append(.init(word: "time", since: rest.since))
+        }
+        if let end = [holdEnd, restEnd].compactMap({ $0 }).max() { entry.nextChance = step.wallTime(at: end) }
+        return entry
+    }
+
+    private var hasEntries: Bool { !alarms.entries.isEmpty || !polls.entries.isEmpty || !jobs.entries.isEmpty }
+
+    private mutating func leaveZones(_ step: inout AgendaStep) {
+        for name in alarms.removeUnusedZones() {
+            zones[name] = nil
+            step.emit(.leaveZone(name))
+        }
+    }
+
+    private mutating func followMachineWake(_ step: inout AgendaStep) {
+        guard alarms.machineWake != machineWake else { return }
+        machineWake = alarms.machineWake
+        step.emit(.wakeMachine(machineWake))
     }
 
     private func makeStep(_ stamp: Stamp, _ changes: AgendaChanges) -> AgendaStep {
         AgendaStep(
-            stamp: stamp, bootID: bootID, zones: zones, handlers: handlers, seed: seed, cameUpAt: cameUpAt,
-            conditions: conditions, changes: changes)
+            stamp: stamp, bootID: bootID, zones: zones, handlers: handlers, seed: seed, comeUps: comeUps,
+            seen: seen.former, conditions: conditions, rests: rests, changes: changes)
     }
 }
 
@@ -76,7 +118,7 @@ public struct Agenda: Sendable {
 extension Agenda {
     private mutating func followClocks(_ input: AgendaInput, _ stamp: Stamp, _ changes: inout AgendaChanges) {
         if let latest, stamp.moment.hasSlept(since: latest.moment) {
-            cameUpAt = stamp.moment.boottime
+            comeUps.add(stamp.moment.boottime)
             changes.clock = true
         }
         if case .clockChanged = input { changes.clock = true }
@@ -86,27 +128,51 @@ extension Agenda {
         switch input {
         case .restored(let rows, let bootID):
             self.bootID = bootID
-            for row in rows where handlers[row.key.handler] == nil { handlers[row.key.handler] = HandlerFacts() }
-            // A bridge that only began anew finds rows of this boot: nothing was missed for long.
-            if !rows.contains(where: { $0.isOf(bootID) }) { cameUpAt = stamp.moment.boottime }
+            for row in rows where row.key.source != .seen { know(row.key.handler, stamp) }
+            // A bridge that only restarted finds rows of this boot: nothing was missed for long.
+            let isSameBoot = rows.contains { $0.isOf(bootID) }
+            comeUps = isSameBoot ? ComeUps(settledAt: stamp.moment.boottime) : ComeUps(at: stamp.moment.boottime)
+            // Before the other rows, which are carried over by it.
+            for row in rows where row.key.source == .seen { _ = seen.restore(row) }
+            seen.begin(bootID, at: stamp.moment.boottime)
         case .configured(let handler, let plan):
-            handlers[handler, default: HandlerFacts()].plan = plan
+            know(handler, stamp)
+            handlers[handler]?.plan = plan
             changes.handlers.insert(handler)
         case .removed(let handler):
             handlers[handler]?.plan = AgendaPlan()
             changes.handlers.insert(handler)
         case .situated(let handler, let situation):
-            guard handlers[handler]?.situation != situation else { return }
-            handlers[handler, default: HandlerFacts()].situation = situation
-            handlers[handler]?.situationSince = stamp.wall
+            know(handler, stamp)
+            if handlers[handler]?.situation != situation {
+                handlers[handler]?.situation = situation
+                handlers[handler]?.situationSince = stamp.wall
+            } else if situation.obstacle == nil {
+                return
+            }
+            // One that is stopped again is so with less: its process has ended, and what that had is queued.
             changes.handlers.insert(handler)
         case .condition(let condition, let isTrue):
             changes.conditions.formUnion(conditions.hear(condition, isTrue, at: stamp))
         case .overridden(let condition, let isTrue):
             changes.conditions.formUnion(conditions.play(condition, isTrue, at: stamp))
-        case .zone(let name, let bytes): zones[name] = .some(bytes.flatMap { try? Zone(tzif: $0) })
-        case .ordered, .raised, .refused, .concluded, .progressed, .clockChanged, .operated, .tick: break
+        case .zone(let name, let bytes):
+            guard alarms.zones.isWanted(name) else { return }
+            zones[name] = .some(bytes.flatMap { try? Zone(tzif: $0) })
+            changes.zones.insert(name)
+        case .concluded(_, let sequence, let conclusion, _, _):
+            rests[sequence] = nil
+            guard case .givenBack(let until?) = conclusion else { return }
+            rests = rests.filter { $0.value.until > stamp.moment.boottime }
+            rests[sequence] = Rest(until: until, since: stamp.wall)
+        case .recovered, .ordered, .raised, .refused, .progressed, .clockChanged, .operated, .cancelled, .ending, .tick:
+            break
         }
+    }
+
+    /// What is not told of it otherwise has been so since now.
+    private mutating func know(_ handler: HandlerID, _ stamp: Stamp) {
+        if handlers[handler] == nil { handlers[handler] = HandlerFacts(since: stamp.wall) }
     }
 }
 
@@ -115,6 +181,10 @@ extension Agenda {
     private mutating func dispatch(_ input: AgendaInput, _ step: inout AgendaStep) -> OrderAnswer? {
         switch input {
         case .restored(let rows, _): for row in rows { restore(row, &step) }
+        case .recovered(let handler, let owed):
+            for sequence in raised(for: handler) where !owed.contains(sequence) {
+                if let key = key(of: sequence, for: handler) { conclude(key, .dropped, .zero, .zero, &step) }
+            }
         case .configured(let handler, let plan): configure(handler, plan, &step)
         case .removed(let handler): remove(handler, &step)
         case .ordered(let handler, let epoch, let order, let ref):
@@ -125,8 +195,10 @@ extension Agenda {
             guard let key = key(of: sequence, for: handler) else { break }
             conclude(key, conclusion, max(awake, .zero), max(cpu, .zero), &step)
         case .progressed(let handler, let sequence, let done, let total):
-            if let key = jobs.key(of: sequence, for: handler) { jobs.progress(key, done: done, total: total) }
+            if let key = jobs.key(of: sequence, for: handler) { jobs.progress(key, done: done, total: total, step) }
         case .operated(let key, _): operate(key, &step)
+        case .cancelled(let key): if key.source == .job { _ = jobs.cancel(key, by: .person, &step) }
+        case .ending: if hasEntries { seen.store(&step) }
         case .situated, .condition, .overridden, .zone, .clockChanged, .tick: break
         }
         return nil
@@ -139,6 +211,7 @@ extension Agenda {
             case .poll: polls.restore(row, &step)
             case .job: jobs.restore(row, &step)
             case .gate: gates.restore(row, bootID: bootID)
+            case .seen: seen.restore(row)
             }
         guard !isReadable else { return }
         step.decide(row.key, "drop unreadable")
@@ -164,7 +237,7 @@ extension Agenda {
         case .alarm: alarms.recordRaised(key, as: sequence, &step)
         case .poll: polls.recordRaised(key, as: sequence, &step)
         case .job: jobs.recordRaised(key, as: sequence, &step)
-        case .gate: break
+        case .gate, .seen: break
         }
     }
 
@@ -175,7 +248,7 @@ extension Agenda {
         case .alarm: alarms.conclude(key, conclusion, awake: awake, cpu: cpu, &step)
         case .poll: polls.conclude(key, conclusion, awake: awake, cpu: cpu, &step)
         case .job: jobs.conclude(key, conclusion, awake: awake, cpu: cpu, &step)
-        case .gate: break
+        case .gate, .seen: break
         }
     }
 
@@ -185,9 +258,15 @@ extension Agenda {
             case .alarm: alarms.raiseNow(key, &step)
             case .poll: polls.raiseNow(key, &step)
             case .job: jobs.raiseNow(key, &step)
-            case .gate: false
+            case .gate, .seen: false
             }
         step.decide(key, isKnown ? "operate" : "operate unknown")
+    }
+
+    private func raised(for handler: HandlerID) -> [Sequence] {
+        let ofAlarms = alarms.handlers[handler]?.sequences.keys.sorted() ?? []
+        let ofPoll = [polls.entries[handler]?.lending.sequence].compactMap { $0 }
+        return ofAlarms + ofPoll + jobs.keys(of: handler).compactMap { jobs.entries[$0]?.lending.sequence }
     }
 
     private func key(of sequence: Sequence, for handler: HandlerID) -> AgendaKey? {

@@ -8,8 +8,8 @@ public enum AgendaEffect: Hashable, Sendable {
     case withdraw(HandlerID, Sequence)
     /// It was cancelled: it leaves the queue, and what the handler has by now runs on. Answered as ``withdraw(_:_:)`` is.
     case recall(HandlerID, Sequence)
-    /// Its condition went while the handler has it.
-    case press(HandlerID, Sequence)
+    /// The handler has it, and is asked to end it. Answered as ``withdraw(_:_:)`` is, unless it ends by itself.
+    case press(HandlerID, Sequence, Withdrawal)
     case answer(HandlerID, Epoch, AgendaAnswer, ref: Reference?)
     /// For the database, in the commit of what stands beside it.
     case store(AgendaRow)
@@ -21,11 +21,23 @@ public enum AgendaEffect: Hashable, Sendable {
     case close(Condition)
     /// Answered with ``AgendaInput/zone(_:_:)``.
     case readZone(String)
+    /// Nothing goes by the zone any more: its changes need not be told.
+    case leaveZone(String)
+    /// From now on the machine is to be woken at these instants, and at no other.
+    case wakeMachine(MachineWake)
     /// For people: the handler is not attached.
     case alert(HandlerID, alarm: String, text: String)
     case notify(HandlerID, Notice)
     /// For the decision log and `why`.
     case decision(HandlerID, AgendaDecision)
+}
+
+/// When a sleeping machine has to wake, on each clock; nil where nothing asks for it.
+public struct MachineWake: Hashable, Sendable {
+    public var boottime: Instant?
+    public var wall: WallTime?
+
+    public init(boottime: Instant? = nil, wall: WallTime? = nil) { (self.boottime, self.wall) = (boottime, wall) }
 }
 
 /// What an order is answered with.
@@ -50,11 +62,15 @@ public struct PendingEntry: Hashable, Sendable {
 
     /// Something that must come true before it is raised.
     public struct Wait: Hashable, Sendable {
-        /// `time`, `power`, `mount:/data`, `stopped`, `gate`, `slot`, `earlier-run`.
+        /// `time`, `power`, `mount:/data`, `stopped`, `quarantined`, `held`, `gate`, `manifest`, `slot`, `wake`, `earlier-run`.
         public var word: String
         public var since: WallTime
+        /// Of a condition that is true and does not count yet: when it will, if it stays true.
+        public var settles: WallTime?
 
-        public init(word: String, since: WallTime) { (self.word, self.since) = (word, since) }
+        public init(word: String, since: WallTime, settles: WallTime? = nil) {
+            (self.word, self.since, self.settles) = (word, since, settles)
+        }
     }
 
     public var key: AgendaKey
@@ -62,11 +78,14 @@ public struct PendingEntry: Hashable, Sendable {
     /// When it is due at the earliest; nil where that is not known yet.
     public var due: WallTime?
     public var deadline: WallTime?
-    /// Never empty for one that waits.
+    /// Never empty for one that waits, nor for one that is queued or runs while its handler cannot have it.
     public var waitsFor: [Wait]
+    /// What it requires once it is due, whether that is true now or not watched yet.
+    public var requires: [Condition] = []
     /// When it may be raised next if what it waits for comes true; nil where only a condition decides.
     public var nextChance: WallTime?
     public var sequence: Sequence?
+    var isWaiting: Bool { state == .waiting }
     public var progress: (done: Int64, total: Int64?)? { progressDone.map { ($0, progressTotal) } }
     public var progressDone: Int64?
     public var progressTotal: Int64?

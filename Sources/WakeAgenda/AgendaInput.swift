@@ -6,6 +6,8 @@ public enum AgendaSource: String, Hashable, Sendable, CaseIterable, Comparable {
     case alarm, poll, job
     /// Only of stored rows: that a handler's gates have opened in this boot. It raises nothing, and is never pending.
     case gate
+    /// Only of one stored row: until when an earlier life ran.
+    case seen
 
     public static func < (left: AgendaSource, right: AgendaSource) -> Bool { left.rawValue < right.rawValue }
 }
@@ -30,6 +32,12 @@ public struct AgendaKey: Hashable, Sendable, Comparable {
 public enum HandlerSituation: Hashable, Sendable {
     /// An operator or its manifest stopped it: nothing is raised for it.
     case stopped
+    /// It crashed too often: nothing is raised for it before an operator starts it.
+    case quarantined
+    /// Its manifest is there and cannot be read: nothing is raised for it before it can.
+    case unread
+    /// It failed, and sleeps until this instant of CLOCK_BOOTTIME. What is raised waits for that; no long job is.
+    case held(until: Instant)
     /// Not running, or frozen.
     case asleep
     case awake
@@ -40,6 +48,9 @@ public enum HandlerSituation: Hashable, Sendable {
 public enum AgendaInput: Sendable {
     /// Once, first of all: what an earlier life stored. Rows that cannot be read are reported and dropped.
     case restored([AgendaRow], bootID: String)
+    /// Once for each handler of which something was restored, when its manifest is known: what the journal still owes it. What was
+    /// raised and is not among that has gone, and nothing else would say so.
+    case recovered(HandlerID, owed: Set<Sequence>)
     /// A manifest appeared or changed.
     case configured(HandlerID, AgendaPlan)
     case removed(HandlerID)
@@ -65,6 +76,10 @@ public enum AgendaInput: Sendable {
     case clockChanged
     /// A person starts a job or fires an alarm now, or makes the poll due.
     case operated(AgendaKey, ref: Reference?)
+    /// A person takes a job back.
+    case cancelled(AgendaKey)
+    /// The bridge ends in order.
+    case ending
     /// Only time has passed.
     case tick
 }

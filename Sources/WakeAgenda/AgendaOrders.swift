@@ -101,7 +101,7 @@ extension Agenda {
         case .jobs:
             try permitJobs("cancel", handler, step)
             let keys = jobs.keys(of: handler)
-            for key in keys { _ = jobs.cancel(key, &step) }
+            for key in keys { _ = jobs.cancel(key, by: .handler, &step) }
             return .word(keys.isEmpty ? "not-pending" : "cancelled", keys)
         }
     }

@@ -43,6 +43,8 @@ public enum OperationObstacle: Hashable, Sendable {
     /// The handler has no such entry, but these.
     case unknown(known: [String])
     case stopped
+    /// It crashed too often.
+    case quarantined
     /// The gates of its handler are closed: it waits for these.
     case gated([Condition])
     /// It is raised already.
@@ -96,10 +98,10 @@ extension Agenda {
     public func startable(_ source: AgendaSource, of handler: HandlerID) -> [String] {
         let plan = handlers[handler]?.plan
         return switch source {
-        case .alarm: alarms.keys(of: handler).map(\.id)
+        case .alarm: alarms.presentKeys(of: handler).map(\.id)
         case .poll: plan?.poll == nil ? [] : [""]
         case .job: plan?.jobs.map(\.id) ?? []
-        case .gate: []
+        case .gate, .seen: []
         }
     }
 
@@ -107,8 +109,12 @@ extension Agenda {
     public func obstacle(to key: AgendaKey, at stamp: Stamp) -> OperationObstacle? {
         let known = startable(key.source, of: key.handler)
         guard known.contains(key.id) else { return .unknown(known: known) }
-        let facts = handlers[key.handler] ?? HandlerFacts()
-        if facts.situation == .stopped { return .stopped }
+        let facts = look(at: stamp).facts(of: key.handler)
+        switch facts.situation {
+        case .stopped: return .stopped
+        case .quarantined: return .quarantined
+        case .unread, .held, .asleep, .awake, .attached: break
+        }
         guard facts.isGateOpen else { return .gated(gates.closed(of: key.handler, conditions)) }
         let state = pending(of: key.handler, at: stamp).first { $0.key == key }?.state
         return state.flatMap { $0 == .waiting ? nil : .underWay($0) }
@@ -119,11 +125,12 @@ extension Agenda {
 extension AlarmBook {
     fileprivate func add(_ handler: HandlerID, to outlook: inout AgendaOutlook, _ step: AgendaStep) {
         for id in handlers[handler]?.ids ?? [] {
-            guard let entry = entries[AgendaKey(handler, .alarm, id)] else { continue }
+            guard let entry = entries[AgendaKey(handler, .alarm, id)], !entry.isLeaving else { continue }
             let due: WallTime? =
                 switch entry.place {
                 case .wall(let time): time
-                case .boottime(let instant), .riding(let instant): step.wallTime(at: instant)
+                case .boottime(let instant): step.wallTime(at: instant)
+                case .riding(let until): until.map(step.wallTime)
                 case .nowhere, .parked: nil
                 }
             outlook.add(due: due, step)

@@ -9,6 +9,8 @@ struct AgendaChanges {
     var handlers: Set<HandlerID> = []
     /// The wall clock was set or became synchronized, or the system came up or resumed.
     var clock = false
+    /// The tables of these zones came.
+    var zones: Set<String> = []
 }
 
 /// What a book may ask and do while it handles one input. `Agenda` makes it, and performs nothing in between.
@@ -21,9 +23,13 @@ struct AgendaStep {
     private(set) var handlers: [HandlerID: HandlerFacts]
     /// The one seed of all that is spread: no randomness.
     let seed: UInt64
-    /// When the system came up or resumed last, on CLOCK_BOOTTIME: what was missed is spread from there on.
-    let cameUpAt: Instant
+    /// When the system came up or resumed: what was missed is spread from there on.
+    let comeUps: ComeUps
+    /// Until when an earlier life ran.
+    let seen: SeenBook.Seen?
     let conditions: ConditionBook
+    /// By the number of the occasion.
+    let rests: [Sequence: Rest]
     private(set) var changes: AgendaChanges
     private(set) var effects: [AgendaEffect] = []
     /// By how much more or less each condition is used from now on.
@@ -31,15 +37,18 @@ struct AgendaStep {
 
     init(
         stamp: Stamp, bootID: String, zones: [String: Zone?], handlers: [HandlerID: HandlerFacts], seed: UInt64,
-        cameUpAt: Instant, conditions: ConditionBook = ConditionBook(), changes: AgendaChanges = AgendaChanges()
+        comeUps: ComeUps, seen: SeenBook.Seen? = nil, conditions: ConditionBook = ConditionBook(),
+        rests: [Sequence: Rest] = [:], changes: AgendaChanges = AgendaChanges()
     ) {
         (self.stamp, self.bootID, self.zones, self.handlers) = (stamp, bootID, zones, handlers)
-        (self.seed, self.cameUpAt) = (seed, cameUpAt)
+        (self.seed, self.comeUps, self.seen, self.rests) = (seed, comeUps, seen, rests)
         (self.conditions, self.changes) = (conditions, changes)
     }
 
     var boottime: Instant { stamp.moment.boottime }
     var wall: WallTime { stamp.wall }
+    /// Last, on CLOCK_BOOTTIME.
+    var cameUpAt: Instant { comeUps.latest }
 
     /// What the wall clock will show at an instant of CLOCK_BOOTTIME, as it goes now.
     func wallTime(at instant: Instant) -> WallTime { wall + (instant - boottime) }
@@ -55,19 +64,34 @@ struct AgendaStep {
 
     mutating func setGate(of handler: HandlerID, isOpen: Bool) {
         let since = wall
-        handlers[handler, default: HandlerFacts()].isGateOpen = isOpen
+        handlers[handler, default: HandlerFacts(since: since)].isGateOpen = isOpen
         handlers[handler]?.gateSince = since
         changes.handlers.insert(handler)
         emit(.gate(handler, isOpen: isOpen))
     }
 
-    func facts(of handler: HandlerID) -> HandlerFacts { handlers[handler] ?? HandlerFacts() }
+    func facts(of handler: HandlerID) -> HandlerFacts { handlers[handler] ?? HandlerFacts(since: wall) }
 
     /// Why nothing is raised for the handler at all, in the words of ``PendingEntry/Wait``; nil where it may be.
     func obstacle(of handler: HandlerID) -> String? {
         let facts = facts(of: handler)
-        if facts.situation == .stopped { return "stopped" }
-        return facts.isGateOpen ? nil : "gate"
+        return facts.situation.obstacle ?? (facts.isGateOpen ? nil : "gate")
+    }
+
+    /// When a handler that failed may run again; nil where nothing holds it.
+    func holdEnd(of handler: HandlerID) -> Instant? {
+        guard case .held(let until) = facts(of: handler).situation, boottime < until else { return nil }
+        return until
+    }
+
+    /// When an occasion that was refused is given again; nil where it does not rest.
+    func restEnd(of sequence: Sequence?) -> Instant? {
+        sequence.flatMap { rests[$0]?.until }.flatMap { boottime < $0 ? $0 : nil }
+    }
+
+    /// It was refused, and its rest is over.
+    func hasRested(_ sequence: Sequence?) -> Bool {
+        sequence.flatMap { rests[$0]?.until }.map { $0 <= boottime } ?? false
     }
 
     /// Up to `longest`, by the seed and the key: the same at each call, and no entry is last on every machine.
@@ -93,13 +117,34 @@ struct AgendaStep {
 struct HandlerFacts: Hashable, Sendable {
     var plan = AgendaPlan()
     var situation = HandlerSituation.asleep
-    var situationSince = WallTime(microseconds: 0)
+    var situationSince: WallTime
     /// All of its gates have been open since boot.
     var isGateOpen = true
-    var gateSince = WallTime(microseconds: 0)
+    var gateSince: WallTime
+
+    /// - Parameter since: when it was first heard of.
+    init(since: WallTime = WallTime(microseconds: 0)) { (situationSince, gateSince) = (since, since) }
 
     /// Since when ``AgendaStep/obstacle(of:)`` is what it is.
-    var obstacleSince: WallTime { situation == .stopped ? situationSince : gateSince }
+    var obstacleSince: WallTime { situation.obstacle == nil ? gateSince : situationSince }
+}
+
+/// What was refused, and is not given to its handler again before an instant of CLOCK_BOOTTIME.
+struct Rest: Hashable, Sendable {
+    var until: Instant
+    var since: WallTime
+}
+
+extension HandlerSituation {
+    /// Why nothing is raised for the handler, in the words of ``PendingEntry/Wait``; nil where it may be.
+    var obstacle: String? {
+        switch self {
+        case .stopped: "stopped"
+        case .quarantined: "quarantined"
+        case .unread: "manifest"
+        case .held, .asleep, .awake, .attached: nil
+        }
+    }
 }
 
 /// One source's entries. A book raises at most one occasion of an entry at a time; what falls due meanwhile is folded.

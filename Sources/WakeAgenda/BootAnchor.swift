@@ -24,11 +24,22 @@ struct BootAnchor: Hashable, Sendable {
     /// How the row's instants become instants of this boot.
     func shift(to step: AgendaStep) -> BootShift {
         if bootID == step.bootID { return BootShift(by: .zero, own: .zero, zero: isAssumed ? wall.map(before) : nil) }
+        if let seen = step.seen, seen.bootID == bootID, seen.boottime > boottime {
+            return later(seen.boottime).shift(to: step)
+        }
         let rest = TimeSpan.zero - (boottime - .zero)
         guard let wall, step.stamp.isClockSynchronized else { return BootShift(by: rest, own: rest, zero: wall) }
         let elapsed = max(.zero, step.wall.elapsed(since: wall))
         let trusted = step.boottime - boottime - elapsed
         return BootShift(by: trusted, own: isAssumed ? rest : trusted, zero: nil)
+    }
+
+    /// As if the row had been stored at this instant of its boot.
+    private func later(_ instant: Instant) -> BootAnchor {
+        var anchor = self
+        anchor.wall = wall.map { $0 + (instant - boottime) }
+        anchor.boottime = instant
+        return anchor
     }
 
     private func before(_ wall: WallTime) -> WallTime { wall - (boottime - .zero) }
@@ -95,8 +106,9 @@ struct WallOffset: Sendable {
     /// Rows that were stored before would be carried to a wrong instant by a reboot.
     mutating func hasMoved(_ step: AgendaStep) -> Bool {
         guard step.stamp.isClockSynchronized else { return false }
-        let offset = TimeSpan.microseconds(step.wall.microseconds) - (step.boottime - .zero)
-        let drift = known.map { max($0, offset) - min($0, offset) }
+        let sinceBoot: TimeSpan = step.boottime - Instant.zero
+        let offset: TimeSpan = .microseconds(step.wall.microseconds) - sinceBoot
+        let drift: TimeSpan? = known.map { max($0, offset) - min($0, offset) }
         guard let drift else {
             known = offset
             return step.changes.clock

@@ -37,6 +37,12 @@ struct ConditionBook: Sendable {
         played[condition].map { !$0.isTrue } ?? watches[condition]?.isLost ?? false
     }
 
+    /// When it will count as true, on CLOCK_MONOTONIC, if it stays true; nil where it is not about to.
+    func settles(_ condition: Condition) -> Instant? {
+        guard played[condition] == nil, let watch = watches[condition], watch.raw == true else { return nil }
+        return watch.isSettled ? nil : turns[condition]
+    }
+
     func isKnown(_ condition: Condition) -> Bool { played[condition] != nil || watches[condition]?.raw != nil }
 
     /// Those that something uses, and those that a person plays.

@@ -1,30 +1,31 @@
-// Keys by when each has to be looked at again; each key stands in it once.
-import WakeModel
+// Keys by when each has to be looked at again, on one clock; each key stands in it once.
 
-/// A heap that forgets late: what was set anew stays in it until it comes to the top.
-struct DueQueue: Sendable {
+/// A heap that forgets late: what was set to another time stays in it until it comes to the top. All alarms move when the clock is set, so
+/// a change must not cost more the more there are.
+struct DueQueue<Time: Comparable & Sendable>: Sendable {
     private struct Item {
-        var at: Instant
+        var at: Time
         var key: AgendaKey
 
         func isBefore(_ other: Item) -> Bool { (at, key) < (other.at, other.key) }
     }
 
-    private var times: [AgendaKey: Instant] = [:]
+    private var times: [AgendaKey: Time] = [:]
     private var heap: [Item] = []
 
-    var next: Instant? { heap.first?.at }
+    var next: Time? { heap.first?.at }
 
     /// Nil takes the key out.
-    mutating func set(_ key: AgendaKey, at instant: Instant?) {
-        guard times[key] != instant else { return }
-        times[key] = instant
-        if let instant { push(Item(at: instant, key: key)) }
+    mutating func set(_ key: AgendaKey, at time: Time?) {
+        guard times[key] != time else { return }
+        times[key] = time
+        if let time { push(Item(at: time, key: key)) }
         if heap.count > 2 * times.count + 16 { rebuild() }
         dropStale()
     }
 
-    mutating func removeDue(by now: Instant) -> [AgendaKey] {
+    /// Takes out all that are due by `now`, the earliest first.
+    mutating func removeDue(by now: Time) -> [AgendaKey] {
         var due: [AgendaKey] = []
         while let first = heap.first, first.at <= now {
             due.append(first.key)

@@ -2,7 +2,7 @@
 import WakeModel
 
 struct EntryIndex: Sendable {
-    private var due = DueQueue()
+    private var due = DueQueue<Instant>()
     private var used: [AgendaKey: [Condition]] = [:]
     private var users: [Condition: Set<AgendaKey>] = [:]
     private var sequences: [Sequence: AgendaKey] = [:]
@@ -22,14 +22,14 @@ struct EntryIndex: Sendable {
     mutating func look(_ key: AgendaKey, at instant: Instant?) { due.set(key, at: instant) }
 
     /// What a step has to look at, in a fixed order.
-    mutating func takeTouched(_ step: AgendaStep) -> [AgendaKey] {
+    mutating func removeTouched(_ step: AgendaStep) -> [AgendaKey] {
         var keys = touched.union(due.removeDue(by: step.boottime))
         for condition in step.changes.conditions { keys.formUnion(users[condition] ?? []) }
         touched = []
         return keys.sorted()
     }
 
-    mutating func takeUnsaved() -> [AgendaKey] {
+    mutating func removeUnsaved() -> [AgendaKey] {
         defer { unsaved = [] }
         return unsaved.sorted()
     }

@@ -18,7 +18,9 @@ extension PendingEntry {
         writer.objects("waits", waitsFor) { writer, wait in
             writer.field("for", wait.word)
             writer.field("since", wait.since)
+            if let settles = wait.settles { writer.field("settles", settles) }
         }
+        if !requires.isEmpty { writer.field("requires", requires.map(\.word)) }
         if let progressDone { writer.field("done", progressDone) }
         if let progressTotal { writer.field("total", progressTotal) }
         if let interval { writer.field("interval_s", interval.wholeMilliseconds / 1_000) }
@@ -38,7 +40,7 @@ extension PendingEntry {
         if let deadline { writer.field("deadline", deadline) }
         writer.field("waits_for", waitsFor.map(\.word))
         if let nextChance { writer.field("next_chance", nextChance) }
-        if let sequence { writer.field("seq", sequence.rawValue) }
+        if let sequence { writer.field("event", sequence.rawValue) }
     }
 }
 

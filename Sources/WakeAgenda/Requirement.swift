@@ -11,6 +11,8 @@ struct Requirement {
     /// Otherwise the deadline waives nothing: the entry is skipped there.
     var waives = true
     var conditions: [Condition]
+    /// It goes along with a wake that something else causes.
+    var needsWake = false
 
     /// What is watched by now: each condition as long before the start as it takes to settle.
     func used(at now: Instant) -> [Condition] { conditions.filter { watchStart($0) <= now } }
@@ -36,9 +38,12 @@ struct Requirement {
         if let obstacle = step.obstacle(of: handler) {
             waits.append(.init(word: obstacle, since: step.facts(of: handler).obstacleSince))
         }
+        if needsWake, !step.isAwake(handler) {
+            waits.append(.init(word: "wake", since: step.facts(of: handler).situationSince))
+        }
         let used = used(at: step.boottime)
         for condition in missing(step).unmet where used.contains(condition) {
-            waits.append(.init(word: condition.word, since: step.conditions.since(condition) ?? step.wall))
+            waits.append(step.wait(for: condition))
         }
         return waits
     }
@@ -47,9 +52,28 @@ struct Requirement {
     func nextChance(_ step: AgendaStep) -> WallTime? {
         if step.boottime < start { return step.wallTime(at: start) }
         let unmet = missing(step).unmet
-        guard waives, !unmet.isEmpty, unmet.allSatisfy({ !$0.isHard }) else { return nil }
-        return step.wallTime(at: deadline)
+        let settled = step.settled(unmet)
+        guard waives, !unmet.isEmpty, unmet.allSatisfy({ !$0.isHard }) else { return settled }
+        let waived = step.wallTime(at: deadline)
+        return settled.map { min($0, waived) } ?? waived
     }
+}
+
+extension AgendaStep {
+    func wait(for condition: Condition) -> PendingEntry.Wait {
+        PendingEntry.Wait(
+            word: condition.word, since: conditions.since(condition) ?? wall,
+            settles: conditions.settles(condition).map { wallTime(monotonic: $0) })
+    }
+
+    /// When the last of these counts as true; nil where one of them is not about to.
+    func settled(_ unmet: [Condition]) -> WallTime? {
+        let instants = unmet.compactMap(conditions.settles)
+        guard instants.count == unmet.count else { return nil }
+        return instants.max().map { wallTime(monotonic: $0) }
+    }
+
+    private func wallTime(monotonic instant: Instant) -> WallTime { wall + (instant - stamp.moment.monotonic) }
 }
 
 extension AgendaStep {
@@ -57,9 +81,9 @@ extension AgendaStep {
     static let herd = TimeSpan.seconds(30)
 
     func spreadStart(of key: AgendaKey, due: Instant, deadline: Instant) -> Instant {
-        guard due < cameUpAt else { return due }
-        let spread = cameUpAt + spread(of: key, upTo: Self.herd)
-        return deadline > cameUpAt ? min(spread, deadline) : spread
+        guard let up = comeUps.first(after: due) else { return due }
+        let spread = up + spread(of: key, upTo: Self.herd)
+        return deadline > up ? min(spread, deadline) : spread
     }
 
     /// The conditions for which a handler handed something back; it is told of a word that is none.
@@ -89,26 +113,40 @@ struct Lending: Hashable, Sendable {
     var phase = Phase.waiting
     /// The handler has it, as far as can be known: it was awake meanwhile, or has told of progress.
     var isRunning = false
-    /// It was withdrawn or pressed already.
-    var isPressed = false
-    /// It is one of the few that may run long at a time.
+    /// Why it was withdrawn or pressed; nil where it was not.
+    var pressed: Withdrawal?
+    /// A person had the handler when it was pressed, so it was not asked to end.
+    private var isPressUnheard = false
+    /// It is one of the few that may run long at a time. What its handler cannot run now gives that up until it runs.
     var holdsSlot = false
     /// What it relies on while it is queued or runs.
     var relied: [Condition] = []
+
+    init(_ phase: Phase = .waiting, holdingSlot: Bool = false, relyingOn conditions: [Condition] = []) {
+        (self.phase, holdsSlot, relied) = (phase, holdingSlot, conditions)
+    }
 
     var isWaiting: Bool { phase == .waiting }
     var sequence: Sequence? { if case .raised(let sequence) = phase { sequence } else { nil } }
     var state: PendingEntry.State { isWaiting ? .waiting : isRunning ? .running : .queued }
 
     mutating func begin(relyingOn conditions: [Condition], holdingSlot: Bool = false) {
-        self = Lending(phase: .raising, holdsSlot: holdingSlot, relied: conditions)
+        self = Lending(.raising, holdingSlot: holdingSlot, relyingOn: conditions)
     }
 
     /// Takes the occasion back once: out of the queue, or by pressing the handler that has it.
-    mutating func press(_ handler: HandlerID, _ step: inout AgendaStep) {
-        guard let sequence, !isPressed else { return }
-        isPressed = true
-        step.emit(isRunning ? .press(handler, sequence) : .withdraw(handler, sequence))
+    mutating func press(_ handler: HandlerID, because reason: Withdrawal, _ step: inout AgendaStep) {
+        guard let sequence, pressed == nil else { return }
+        pressed = reason
+        isPressUnheard = step.facts(of: handler).situation == .attached
+        step.emit(isRunning ? .press(handler, sequence, reason) : .withdraw(handler, sequence))
+    }
+
+    /// What was asked for while a person had the handler may be asked for again once the person has let go; nil where nothing was.
+    mutating func removeUnheardPress(_ situation: HandlerSituation) -> Withdrawal? {
+        guard isPressUnheard, situation != .attached else { return nil }
+        defer { (pressed, isPressUnheard) = (nil, false) }
+        return pressed
     }
 
     /// It was cancelled: whether the handler has it already, only the core knows.
@@ -118,12 +156,12 @@ struct Lending: Hashable, Sendable {
 
     /// The condition whose loss ends it; soft ones count only before the deadline.
     func lost(deadline: Instant, _ step: AgendaStep) -> Condition? {
-        guard sequence != nil, !isPressed else { return nil }
+        guard sequence != nil, pressed == nil else { return nil }
         return relied.first { step.conditions.isLost($0) && ($0.isHard || step.boottime < deadline) }
     }
 
     /// The core delivers it again.
-    mutating func restart() { (isRunning, isPressed) = (false, false) }
+    mutating func restart() { (isRunning, pressed, isPressUnheard) = (false, nil, false) }
 }
 
 /// How long what was handed back rests at least: the bridge's own back-off after a refusal.

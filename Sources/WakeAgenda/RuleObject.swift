@@ -93,11 +93,10 @@ extension RuleObject {
     }
 
     private func counted(_ key: String, _ value: JSONValue) throws(ProtocolFault) -> TimeSpan {
-        guard let seconds = value.integer else {
-            throw fault(
-                key, takes: "a whole number of seconds", value, advice: "Write the number alone, such as 3600.")
+        guard let span = value.seconds else {
+            throw fault(key, takes: "a number of seconds", value, advice: "Write the number alone, such as 3600.")
         }
-        return .seconds(seconds)
+        return span
     }
 
     private func within(
@@ -112,6 +111,13 @@ extension RuleObject {
 }
 
 extension JSONValue {
+    /// A number of seconds, to the millisecond.
+    var seconds: TimeSpan? {
+        if let integer { return .seconds(integer) }
+        guard let number, let milliseconds = Int64(exactly: (number * 1_000).rounded()) else { return nil }
+        return .milliseconds(milliseconds)
+    }
+
     /// `owner` is what the name belongs to, for the sentence.
     func identifier(_ key: String, of owner: String) throws(ProtocolFault) -> String {
         guard let text = string, text.isPlainName else {

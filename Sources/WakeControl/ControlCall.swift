@@ -10,6 +10,8 @@ public enum ControlCall: Hashable, Sendable {
     case pending(handler: String?)
     /// Has an entry of what is scheduled raised now.
     case raise(ScheduledEntry, handler: String)
+    /// Takes back what is pending of a job, and ends its run.
+    case cancelJob(String, handler: String)
     case conditions
     case play(ConditionPlay)
     /// All of them, or the one that is meant.
@@ -157,6 +159,9 @@ struct Endpoint {
         Endpoint("GET", "/v1/pending") { _, _ in .pending(handler: nil) },
         Endpoint("GET", "/v1/handlers/ID/pending") { path, _ in .pending(handler: path.first) },
         Endpoint("POST", "/v1/handlers/ID/jobs/JOB/run") { path, _ in .raise(.job(path.second), handler: path.first) },
+        Endpoint("POST", "/v1/handlers/ID/jobs/JOB/cancel") { path, _ in
+            .cancelJob(path.second, handler: path.first)
+        },
         Endpoint("POST", "/v1/handlers/ID/alarms/ALARM/fire") { path, _ in
             .raise(.alarm(path.second), handler: path.first)
         },

@@ -12,7 +12,7 @@ struct Batch: Sendable {
     private var hasOccasions = false
     /// Sequences of earlier batches of this process, to tell a repeated acknowledgement from a false one.
     private var earlier = RecentSequences()
-    /// Those of the process before, whose acknowledgements come too late.
+    /// Those of the process before and closed long jobs, whose acknowledgements come too late.
     private var former = RecentSequences()
     /// Those whose lease this process lost: it may still acknowledge them.
     private var lapsed: Set<Sequence> = []
@@ -25,19 +25,19 @@ struct Batch: Sendable {
     /// What the batch knows of a number that a handler names.
     enum LeaseState { case leased, answered, former, unknown }
 
-    mutating func deliver(_ batch: [QueuedEvent], at now: Instant) {
+    mutating func deliver(_ batch: [QueuedEvent], at now: Instant, hasOccasions: Bool = false) {
         for event in events { earlier.insert(event.sequence) }
         events = batch
         deliveredAt = now
-        hasOccasions = batch.contains { $0.budgetClass != nil }
+        self.hasOccasions = hasOccasions
         isOpen.removeAll(keepingCapacity: true)
         isOpen.append(contentsOf: repeatElement(true, count: batch.count))
         firstOpen = 0
         openCount = batch.count
     }
 
-    /// One that stood beside the batches of this process is not leased any more.
-    mutating func recordEarlier(_ sequence: Sequence) { earlier.insert(sequence) }
+    /// One that stood beside the batches of this process is not leased any more: an answer comes too late.
+    mutating func recordFormer(_ sequence: Sequence) { former.insert(sequence) }
 
     /// Open ones that were delivered no later than `sequence`.
     func openOccasions(through sequence: Sequence = Sequence(.max)) -> [QueuedEvent] {

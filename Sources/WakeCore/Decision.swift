@@ -93,8 +93,10 @@ public enum Decision: Hashable, Sendable {
     case acknowledged(through: Sequence, count: Int, as: Reply.Result?)
     case refused(Sequence, until: Instant)
     case handedBack(Sequence, until: [String])
-    /// Its condition went.
-    case withdrawn(Sequence)
+    /// It was taken out of the queue, or the handler was asked to end it.
+    case withdrawn(Sequence, Withdrawal)
+    /// It was taken out of the queue, for it was cancelled or has to wait.
+    case recalled(Sequence)
     case advanced(Sequence, done: Int64)
     case charged(Sequence, charges: UInt8)
     case deadLettered(Sequence)
@@ -117,7 +119,9 @@ public enum Decision: Hashable, Sendable {
         case .refused(let sequence, let until): "nack \(sequence.rawValue) until=\(until.nanoseconds / 1000)"
         case .handedBack(let sequence, let words):
             "hand-back \(sequence.rawValue) until=\(words.joined(separator: ","))"
-        case .withdrawn(let sequence): "withdraw \(sequence.rawValue)"
+        case .withdrawn(let sequence, .condition): "withdraw \(sequence.rawValue)"
+        case .withdrawn(let sequence, let reason): "withdraw \(sequence.rawValue) \(reason.rawValue)"
+        case .recalled(let sequence): "recall \(sequence.rawValue)"
         case .advanced(let sequence, let done): "progress \(sequence.rawValue) done=\(done)"
         case .charged(let sequence, let charges): "charge \(sequence.rawValue) charges=\(charges)"
         case .deadLettered(let sequence): "dead-letter \(sequence.rawValue)"

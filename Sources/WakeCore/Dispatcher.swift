@@ -96,8 +96,8 @@ public struct Dispatcher: Sendable {
         case .notified(let id, let notice): change(id, &step) { $0.announce(notice, &$1) }
         case .shed(let id, let sequences): change(id, &step) { $0.shed(sequences, &$1) }
         case .revived(let id, let event): revive(event, for: id, &step)
-        case .withdraw(let id, let sequence): change(id, &step) { $0.withdraw(sequence, &$1) }
-        case .recall(let id, let sequence): change(id, &step) { _ = $0.recall(sequence, &$1) }
+        case .withdraw(let id, let sequence, let reason): change(id, &step) { $0.withdraw(sequence, reason, &$1) }
+        case .recall(let id, let sequence): change(id, &step) { $0.recall(sequence, &$1) }
         case .gate(let id, let isOpen): change(id, &step) { handler, _ in handler.setGate(isOpen: isOpen) }
         case .finish: finish(&step)
         case .tick: break

@@ -209,32 +209,30 @@ extension HandlerLifecycle {
         sleep.leasesKeptSince = nil
         step.emit(.lease(id, standing.hasOpen ? openSequences : taken.map(\.sequence)))
         step.emit(.decision(id, .delivered(first: first.sequence, last: last.sequence, count: taken.count)))
+        let standing = standing
         return taken.map {
             DeliveredEvent(
                 sequence: $0.sequence, origin: $0.origin, attempt: $0.attempts, isRedelivered: $0.isRedelivered,
-                ownBudget: isStanding($0) ? StandingLeases.stallTime : nil)
+                ownBudget: standing.contains($0.sequence) ? StandingLeases.stallTime : nil)
         }
     }
 
-    /// Long jobs stand beside the batch, which goes on without them.
     private mutating func lease(_ taken: [QueuedEvent], _ step: Step) {
-        guard taken.contains(where: isStanding) else {
-            batch.deliver(taken, at: step.now)
-            return budget.renew(at: step.now, for: timeForLeases)
-        }
-        let others = taken.filter { !isStanding($0) }
-        batch.deliver(others, at: step.now)
-        if !others.isEmpty { budget.renew(at: step.now, for: timeForLeases) }
-        for event in taken {
-            if case .work(let longest)? = event.budgetClass, isStanding(event) {
-                standing.add(event, longest: longest, at: step.now)
-            }
-        }
+        // Most batches hold none, and all that follows is about them.
+        if taken.contains(where: { $0.budgetClass != nil }) { return leaseOccasions(among: taken, step) }
+        batch.deliver(taken, at: step.now)
+        budget.renew(at: step.now, for: timers.budget)
     }
 
-    /// Where a write acknowledges, nothing stands.
-    private func isStanding(_ event: QueuedEvent) -> Bool {
-        event.budgetClass?.isStanding ?? false && settings.acknowledgement == .explicit
+    /// Long jobs stand beside the batch, which goes on without them. Where a write acknowledges, nothing stands.
+    private mutating func leaseOccasions(among taken: [QueuedEvent], _ step: Step) {
+        let mayStand = settings.acknowledgement == .explicit
+        let others = taken.filter { !mayStand || !$0.isLongJob }
+        batch.deliver(others, at: step.now, hasOccasions: others.contains { $0.budgetClass != nil })
+        if !others.isEmpty { budget.renew(at: step.now, for: timeForLeases) }
+        for event in taken where mayStand {
+            if case .work(let longest)? = event.budgetClass { standing.add(event, longest: longest, at: step.now) }
+        }
     }
 
     /// How long open leases have from their last progress on.

@@ -141,9 +141,10 @@ extension HandlerLifecycle {
         if let since = budget.awakeSince { statistics.awake = statistics.awake + (step.now - since) }
         statistics.lastEnd = reason
         let isFailure = isFailure(reason, wasAsleep: wasAsleep)
+        let fate = OpenFate(reason, isFailure: isFailure, overdue: standing.first?.sequence)
         // The dead-lettered event caused the crash, so the crash does not count against the next event.
         let isDeadLettered = isFailure && chargeOldest(reason, &step)
-        giveBackAfter(reason, isFailure: isFailure, &step)
+        giveBackAfter(reason, fate, &step)
         forgetProcess()
         move(to: isBarred ? .stopped : .idle, because: reason.wireName, &step)
         if phase == .stopped { dropWhereStoppedDrops(&step) }
@@ -237,8 +238,8 @@ extension HandlerLifecycle {
 
     /// An event that never reached a program keeps its number of attempts. When the daemon ends, events stay in flight in
     /// the journal, to come again as redelivered.
-    private mutating func giveBackAfter(_ reason: EndReason, isFailure: Bool, _ step: inout Step) {
-        if isFailure, !reason.isLaunchFailure { concludeOpen(reason, &step) }
+    private mutating func giveBackAfter(_ reason: EndReason, _ fate: OpenFate, _ step: inout Step) {
+        if reason != .finished, !reason.isLaunchFailure { concludeOpen(fate, &step) }
         let jobs = standing.releaseAll()
         let open = jobs.isEmpty ? batch.releaseAll() : (jobs + batch.releaseAll()).sorted { $0.sequence < $1.sequence }
         if reason == .finished {

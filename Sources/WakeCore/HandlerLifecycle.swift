@@ -245,13 +245,15 @@ extension HandlerLifecycle {
         var memoryUntil: Instant?
         /// Until when its tasks may end before heat ends them.
         var heatUntil: Instant?
-        /// Open occasions that end without their condition, and when.
-        var withdrawn: Set<Sequence> = []
-        var conditionUntil: Instant?
+        /// Open occasions that are to end, and when.
+        var withdrawn: [Sequence: Withdrawal] = [:]
+        var withdrawalUntil: Instant?
         /// The pressure that it was warned of last, while that lasts.
         var reportedPressure: ResourcePressure.Cause?
         /// Why a deadline came early; nil where it did not.
         var earlyDeadlineReason: String?
+
+        var hasAny: Bool { memoryUntil != nil || heatUntil != nil || withdrawalUntil != nil }
     }
 
     struct Statistics: Hashable, Sendable {
@@ -330,8 +332,8 @@ extension HandlerLifecycle {
             next.offer(budget.windowEnd(timers))
         }
         next.offer(warningAt)
-        next.offer(standingWarningAt)
-        next.offer(pressures.conditionUntil)
+        if standing.hasOpen { next.offer(standingWarningAt) }
+        next.offer(pressures.withdrawalUntil)
         for request in dialogue.requests { next.offer(request.deadline) }
     }
 

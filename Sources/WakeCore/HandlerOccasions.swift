@@ -11,12 +11,14 @@ extension HandlerLifecycle {
     /// How long the process has been awake with its batch.
     func awakeForBatch(_ step: Step) -> TimeSpan { step.now - max(batch.deliveredAt, budget.awakeSince ?? .zero) }
 
-    /// The process failed over what it had open.
-    mutating func concludeOpen(_ reason: EndReason, _ step: inout Step) {
-        let conclusion: Conclusion =
-            reason == .overrun || reason == .stalled || reason == .deadline ? .overrun : .crashed
-        for occasion in batch.openOccasions() { conclude(occasion, conclusion, awake: awakeForBatch(step), &step) }
-        for lease in standing.leases { conclude(lease.event, conclusion, awake: lease.awake, &step) }
+    /// The process ended with what it had open.
+    mutating func concludeOpen(_ fate: OpenFate, _ step: inout Step) {
+        for occasion in batch.openOccasions() {
+            conclude(occasion, fate.conclusion(of: occasion.sequence), awake: awakeForBatch(step), &step)
+        }
+        for lease in standing.leases {
+            conclude(lease.event, fate.conclusion(of: lease.event.sequence), awake: lease.awake, &step)
+        }
     }
 
     // MARK: Long jobs
@@ -33,9 +35,9 @@ extension HandlerLifecycle {
 
     private mutating func closeStanding(_ sequence: Sequence, _ step: Step) -> StandingLeases.Lease? {
         guard let lease = standing.close(sequence, at: step.now) else { return nil }
-        batch.recordEarlier(sequence)
-        pressures.withdrawn.remove(sequence)
-        if pressures.withdrawn.isEmpty { pressures.conditionUntil = nil }
+        batch.recordFormer(sequence)
+        pressures.withdrawn[sequence] = nil
+        if pressures.withdrawn.isEmpty { pressures.withdrawalUntil = nil }
         return lease
     }
 
@@ -92,54 +94,91 @@ extension HandlerLifecycle {
         conclude(event, conclusion, awake: lease?.awake ?? awakeForBatch(step), &step)
     }
 
-    // MARK: Lost conditions
+    // MARK: Asked to end
 
-    /// The handler gave it back while it was warned that its condition has gone: it comes again when that is back.
+    /// The handler gave it back while it was warned: whether it comes again is the agenda's to say.
     mutating func withdraw(pressed sequence: Sequence, _ step: inout Step) {
         guard
             let event = standing.leases.first(where: { $0.event.sequence == sequence })?.event
                 ?? batch.openEvent(sequence)
         else { return }
-        pressures.withdrawn.remove(sequence)
+        let reason = pressures.withdrawn.removeValue(forKey: sequence) ?? .condition
         close(event, as: .withdrawn, &step)
-        step.emit(.decision(id, .withdrawn(sequence)))
-        if pressures.withdrawn.isEmpty { pressures.conditionUntil = nil }
+        step.emit(.decision(id, .withdrawn(sequence, reason)))
+        if pressures.withdrawn.isEmpty { pressures.withdrawalUntil = nil }
     }
 
-    /// What an occasion relies on has gone. A oneshot and an attached handler end it in their own time.
-    mutating func withdraw(_ sequence: Sequence, _ step: inout Step) {
-        if recall(sequence, &step) { return }
+    /// A oneshot and an attached handler end it in their own time.
+    mutating func withdraw(_ sequence: Sequence, _ reason: Withdrawal, _ step: inout Step) {
+        if recall(sequence, as: .withdrawn(sequence, reason), &step) { return }
         guard standing.contains(sequence) || batch.openEvent(sequence)?.budgetClass != nil,
             !isAttached, !process.isOneshot
         else { return }
-        pressures.withdrawn.insert(sequence)
-        pressures.conditionUntil = pressures.conditionUntil ?? step.now + timers.extensionWarning
+        pressures.withdrawn[sequence] = reason
+        pressures.withdrawalUntil = pressures.withdrawalUntil ?? step.now + timers.extensionWarning
+    }
+
+    /// Nothing happens where it is in the queue no more: what the handler has by now runs on.
+    mutating func recall(_ sequence: Sequence, _ step: inout Step) {
+        _ = recall(sequence, as: .recalled(sequence), &step)
     }
 
     /// Takes one out of the queue; false where it is not there.
-    mutating func recall(_ sequence: Sequence, _ step: inout Step) -> Bool {
+    private mutating func recall(_ sequence: Sequence, as decision: Decision, _ step: inout Step) -> Bool {
         guard let queued = queue.remove(occasion: sequence) else { return false }
         step.emit(.acknowledge(id, [sequence]))
         conclude(queued, .withdrawn, awake: .zero, &step)
-        step.emit(.decision(id, .withdrawn(sequence)))
+        step.emit(.decision(id, decision))
         return true
     }
 
     /// Nothing is charged for it: it did not fail.
     mutating func withdrawOpen(_ step: inout Step) {
-        for sequence in pressures.withdrawn.sorted() {
+        for (sequence, reason) in pressures.withdrawn.sorted(by: { $0.key < $1.key }) {
             let standing = standing.leases.first { $0.event.sequence == sequence }?.event
             guard let event = standing ?? batch.openEvent(sequence) else { continue }
             close(event, as: .withdrawn, &step)
-            step.emit(.decision(id, .withdrawn(sequence)))
+            step.emit(.decision(id, .withdrawn(sequence, reason)))
         }
-        pressures.withdrawn = []
-        pressures.conditionUntil = nil
+        pressures.withdrawn = [:]
+        pressures.withdrawalUntil = nil
     }
 
     // MARK: Gates
 
     mutating func setGate(isOpen: Bool) { isGated = !isOpen }
+}
+
+/// What the end of a process is for the occasions that it had open.
+enum OpenFate {
+    case allFailed(Conclusion)
+    /// One long job took too long; what stood beside it has done nothing wrong.
+    case oneOverran(Sequence?)
+    case noneFailed
+
+    /// - Parameter overdue: the long job whose time was over, where one's was.
+    init(_ reason: EndReason, isFailure: Bool, overdue: Sequence?) {
+        guard isFailure else {
+            self = .noneFailed
+            return
+        }
+        switch reason {
+        case .stalled: self = .oneOverran(overdue)
+        case .overrun, .deadline: self = .allFailed(.overrun)
+        case .exit, .launchTimeout, .launchFailed, .exhausted, .taskLeak, .flood, .watchdog, .lockHeld, .escaped,
+            .unfreezable, .reclaimed, .idle, .stopped, .reconfigured, .finished, .killedByOperator, .restarted,
+            .memory, .thermal:
+            self = .allFailed(.crashed)
+        }
+    }
+
+    func conclusion(of sequence: Sequence) -> Conclusion {
+        switch self {
+        case .allFailed(let conclusion): conclusion
+        case .oneOverran(let overdue): sequence == overdue ? .overrun : .givenBack(until: nil)
+        case .noneFailed: .givenBack(until: nil)
+        }
+    }
 }
 
 extension ProtocolFault {

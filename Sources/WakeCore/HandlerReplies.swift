@@ -10,7 +10,7 @@ extension HandlerLifecycle {
         case .handBack(let sequence, let words): handBack(sequence, until: words, line.reference, &step)
         case .progress(let sequence, let done, let total):
             advance(sequence, to: done, of: total, line.reference, &step)
-        case .order(let order): step.emit(.order(id, epoch, order, ref: line.reference))
+        case .order(let order): pass(order, line.reference, &step)
         case .ready: becomeReady(line.reference, &step)
         case .begin(let name): begin(name, line.reference, &step)
         case .end(let name): end(name, line.reference, &step)
@@ -32,7 +32,6 @@ extension HandlerLifecycle {
         _ step: inout Step
     ) {
         if standing.contains(sequence) { return acknowledgeStanding(sequence, as: result, &step) }
-        if standing.wasClosed(sequence) { return answer(.staleLease(sequence, verb: "ack"), reference, &step) }
         switch batch.leaseState(of: sequence) {
         case .unknown: return answer(.notDelivered(sequence, verb: "ack"), reference, &step)
         case .former: return answer(.staleLease(sequence, verb: "ack"), reference, &step)
@@ -71,7 +70,7 @@ extension HandlerLifecycle {
 
     /// The event and those of its device that follow come again, after exactly `delay` or the growing default.
     mutating func refuse(_ sequence: Sequence, after delay: TimeSpan?, _ reference: Reference?, _ step: inout Step) {
-        if pressures.withdrawn.contains(sequence) { return withdraw(pressed: sequence, &step) }
+        if pressures.withdrawn[sequence] != nil { return withdraw(pressed: sequence, &step) }
         guard var refused = closeRefused(sequence, step), let device = refused.first?.origin else {
             let isUnknown = batch.leaseState(of: sequence) == .unknown
             let fault: ProtocolFault =
@@ -84,6 +83,7 @@ extension HandlerLifecycle {
         let until = step.boottime + (delay ?? retryDelay(nacks: refused[0].nacks))
         step.emit(.decision(id, .refused(sequence, until: until)))
         queue.hold(device, until: until)
+        for event in refused { conclude(event, .givenBack(until: until), awake: .zero, &step) }
         giveBack(refused, until: until, &step)
         forgiveOverrunIfNothingOpen()
     }
@@ -100,6 +100,13 @@ extension HandlerLifecycle {
         guard case .launching = phase else { return answer(.unexpectedReady, reference, &step) }
         process.isStarting = false
         move(to: .active, because: "ready", &step)
+    }
+
+    /// A program without an explicit ready is ready from its start, so it has no moment before which to register.
+    private mutating func pass(_ order: HandlerOrder, _ reference: Reference?, _ step: inout Step) {
+        let isReady = settings.readiness == .explicit && !process.isStarting
+        if order.verb == .register, isReady { return answer(.registeredLate, reference, &step) }
+        step.emit(.order(id, epoch, order, ref: reference))
     }
 
     private mutating func begin(_ name: String, _ reference: Reference?, _ step: inout Step) {
@@ -217,6 +224,10 @@ extension ProtocolFault {
     fileprivate static let unexpectedReady = ProtocolFault(
         .malformed, "ready: no ready is awaited.",
         advice: "Write it once after the start, and only where the manifest says ready: \"explicit\".")
+
+    fileprivate static let registeredLate = ProtocolFault(
+        .tooLate, "register: this process has said ready, so its jobs may be given to it already.",
+        advice: "Register each job before ready. The manifest's jobs come due without it, too.")
 }
 
 // MARK: - Orders of sd_notify

@@ -47,6 +47,7 @@ extension HandlerLifecycle {
         } else {
             move(to: .active, because: reason.wireName, &step)
             delivery.events = leaseBatch(&step)
+            delivery.budget = timeForBatch(step)
         }
         step.emit(.deliver(id, epoch, delivery))
         // The input ends before the process runs, so that what it reads to the end is the whole batch.
@@ -176,7 +177,7 @@ extension HandlerLifecycle {
             return false
         }
         if let cause = causeToMakeWay(step) {
-            freeze(for: .rest, because: cause.rawValue, &step)
+            freeze(for: .rest, because: cause.wireName, &step)
             return true
         }
         if budget.isWindowOver(at: step.now, timers) {
@@ -192,8 +193,8 @@ extension HandlerLifecycle {
 
     /// True while it has a reason to be awake other than the linger.
     func isKeptAwake(at now: Instant) -> Bool {
-        isAttached || process.isOneshot || batch.hasOpen || standing.hasOpen || !budget.tasks.isEmpty
-            || hasOpenRequest(at: now)
+        if standing.hasOpen { return true }
+        return isAttached || process.isOneshot || batch.hasOpen || !budget.tasks.isEmpty || hasOpenRequest(at: now)
     }
 
     func hasOpenRequest(at now: Instant) -> Bool { dialogue.requests.contains { now < $0.deadline } }
@@ -212,7 +213,7 @@ extension HandlerLifecycle {
             return
         }
         if let pressure = pressure(step) {
-            move(to: .expiring, because: pressure.cause.rawValue, &step)
+            move(to: .expiring, because: pressure.cause.wireName, &step)
             warn(of: pressure, &step)
             return
         }
@@ -234,7 +235,7 @@ extension HandlerLifecycle {
     ) {
         let open: [Sequence] =
             switch cause {
-            case .condition: pressures.withdrawn.sorted()
+            case .withdrawal(let why): pressures.withdrawn.filter { $0.value == why }.keys.sorted()
             case .stalled, .longest: standing.first.map { [$0.sequence] } ?? []
             case .systemSleep, .memory, .thermal, nil: openSequences
             }

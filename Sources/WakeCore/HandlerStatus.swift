@@ -27,11 +27,20 @@ public struct HandlerPosture: Hashable, Sendable {
     public var isAttached: Bool
     /// An operator or its manifest keeps it from running.
     public var isBarred: Bool
+    /// It failed, and sleeps at least until then, by CLOCK_BOOTTIME.
+    public var heldUntil: Instant?
 }
 
 extension Dispatcher {
-    public func posture(of id: HandlerID) -> HandlerPosture? {
-        handler(id).map { HandlerPosture(state: $0.state, isAttached: $0.isAttached, isBarred: $0.isBarred) }
+    /// - Parameter boottime: now.
+    public func posture(of id: HandlerID, at boottime: Instant) -> HandlerPosture? {
+        handler(id).map { handler in
+            let isAsleep = handler.phase == .idle || handler.phase == .suspended
+            let isHeld = isAsleep && handler.penalty.isHeld(at: boottime)
+            return HandlerPosture(
+                state: handler.state, isAttached: handler.isAttached, isBarred: handler.isBarred,
+                heldUntil: isHeld ? handler.penalty.heldUntil : nil)
+        }
     }
 
     /// How every handler is at `moment`.

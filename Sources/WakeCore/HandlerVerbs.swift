@@ -128,8 +128,7 @@ extension HandlerLifecycle {
     }
 
     /// Queues what was pending when the daemon went down. The machine may have rebooted since, so an event's age comes from
-    /// the wall clock, or is zero where a clock was not synchronized. So does the rest of a nack's wait, which a changed
-    /// clock must not make longer than a nack can ask for.
+    /// the wall clock, or is zero where a clock was not synchronized.
     mutating func recover(_ events: [RecoveredEvent], _ step: inout Step, rules: (EventOrigin) -> DeliveryRules) {
         for recovered in events {
             var event = QueuedEvent(recovered)
@@ -137,10 +136,17 @@ extension HandlerLifecycle {
             let isKnown = step.stamp.isClockSynchronized && recovered.stamp.isClockSynchronized
             event.arrived = step.boottime - (isKnown ? max(.zero, .microseconds(age)) : .zero)
             queue.insert(event, rules(event.origin))
-            guard let until = recovered.heldUntil else { continue }
-            let left = min(.microseconds(until.microseconds - step.stamp.wall.microseconds), ReplyLine.longestWait)
-            if left > .zero { queue.hold(event.origin, until: step.boottime + left) }
+            if let left = recovered.rest(at: step.stamp.wall) { queue.hold(event.origin, until: step.boottime + left) }
         }
         if phase == .stopped { dropWhereStoppedDrops(&step) }
+    }
+}
+
+extension RecoveredEvent {
+    /// What is left of a nack's wait. A clock that was changed must not make it longer than a nack can ask for.
+    package func rest(at wall: WallTime) -> TimeSpan? {
+        guard let heldUntil else { return nil }
+        let left = min(.microseconds(heldUntil.microseconds - wall.microseconds), ReplyLine.longestWait)
+        return left > .zero ? left : nil
     }
 }

@@ -101,8 +101,8 @@ public enum Input: Sendable {
     case shed(HandlerID, [Sequence])
     /// A dead-lettered event is to be tried again, with a fresh number.
     case revived(HandlerID, DeviceEvent)
-    /// What an occasion relies on has gone. One that waits leaves the queue; one that is open has the time of a warning left.
-    case withdraw(HandlerID, Sequence)
+    /// An occasion is to end. One that waits leaves the queue; one that is open has the time of a warning left.
+    case withdraw(HandlerID, Sequence, Withdrawal)
     /// An occasion was cancelled. One that waits leaves the queue; one that is open goes on.
     case recall(HandlerID, Sequence)
     /// Whether it may be launched at all.

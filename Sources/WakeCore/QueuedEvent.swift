@@ -37,6 +37,7 @@ struct QueuedEvent: Sendable {
     }
     /// Nil for what is no occasion.
     var budgetClass: BudgetClass? { if case .occasion(let own, _) = kind { own } else { nil } }
+    var isLongJob: Bool { budgetClass?.isStanding ?? false }
     /// When it may wake its handler. Connects, disconnects and attentions never wait for company.
     var wakesAt: Instant { isBarrier ? .zero : due }
     func isDue(at now: Instant) -> Bool { wakesAt <= now }

@@ -12,23 +12,41 @@ struct MachineCondition: Hashable, Sendable {
 /// One such cause and its deadline for one handler. It does not change the budget, so that no handler is charged for time
 /// that was taken away, and the budget runs on when the cause ends.
 struct ResourcePressure: Hashable, Sendable {
-    /// Written, it is the `reason` of `expiring`.
-    enum Cause: String, Hashable, Sendable {
-        case systemSleep = "system-sleep"
+    enum Cause: Hashable, Sendable {
+        case systemSleep
         case memory
         case thermal
-        /// What a job relies on has gone.
-        case condition
+        /// The agenda takes a job back.
+        case withdrawal(Withdrawal)
         /// A long job's time ends.
         case stalled
-        case longest = "max-run"
+        case longest
+
+        /// The `reason` of `expiring`.
+        var wireName: String {
+            switch self {
+            case .systemSleep: "system-sleep"
+            case .memory: "memory"
+            case .thermal: "thermal"
+            case .withdrawal(let why): why.rawValue
+            case .stalled: StandingLeases.Cause.stalled.rawValue
+            case .longest: StandingLeases.Cause.longest.rawValue
+            }
+        }
 
         /// It is about a long job, and not about what else the handler does.
-        var isOfStanding: Bool { self == .condition || self == .stalled || self == .longest }
+        var isOfStanding: Bool {
+            switch self {
+            case .withdrawal, .stalled, .longest: true
+            case .systemSleep, .memory, .thermal: false
+            }
+        }
 
         var sentence: String {
             switch self {
-            case .condition: "asked to stop its job, for what that relies on has gone"
+            case .withdrawal(.condition): "asked to stop its job, for what that relies on has gone"
+            case .withdrawal(.stalled): "asked to give back its job, which stands still while another waits"
+            case .withdrawal(.cancelled): "asked to end its job, which an operator cancelled"
             case .stalled: "asked to end its job, which has made no progress for a minute"
             case .longest: "asked to end its job, which has taken as long as it may"
             case .systemSleep: "running while the machine goes to sleep"
@@ -53,7 +71,10 @@ extension HandlerLifecycle {
     static let memoryRest = TimeSpan.seconds(3)
 
     /// True while it has leases or tasks, which are kept over a freeze.
-    var hasUnfinished: Bool { batch.hasOpen || standing.hasOpen || !budget.tasks.isEmpty }
+    var hasUnfinished: Bool {
+        if standing.hasOpen { return true }
+        return batch.hasOpen || !budget.tasks.isEmpty
+    }
 
     /// An attached handler has no deadline; a oneshot gets no notices, and is never frozen.
     private var yieldsToPressure: Bool { !isAttached && !process.isOneshot }
@@ -64,10 +85,7 @@ extension HandlerLifecycle {
 
     /// Of several causes the mildest: the machine's sleep ends no work, and ends the other causes.
     func pressure(_ machine: MachineCondition, at now: Instant) -> ResourcePressure? {
-        guard
-            machine.sleepsAt != nil || pressures.memoryUntil != nil || pressures.heatUntil != nil
-                || pressures.conditionUntil != nil || standing.hasOpen, yieldsToPressure
-        else { return nil }
+        guard machine.sleepsAt != nil || pressures.hasAny || standing.hasOpen, yieldsToPressure else { return nil }
         if hasWorkInHand(at: now) {
             if let end = machine.sleepsAt { return ResourcePressure(cause: .systemSleep, deadline: end, end: end) }
             if let end = pressures.memoryUntil {
@@ -77,8 +95,8 @@ extension HandlerLifecycle {
         if !budget.tasks.isEmpty, let end = pressures.heatUntil {
             return ResourcePressure(cause: .thermal, deadline: end, end: end + timers.grace)
         }
-        if let end = pressures.conditionUntil {
-            return ResourcePressure(cause: .condition, deadline: end, end: end + timers.grace)
+        if let end = pressures.withdrawalUntil, let first = pressures.withdrawn.min(by: { $0.key < $1.key }) {
+            return ResourcePressure(cause: .withdrawal(first.value), deadline: end, end: end + timers.grace)
         }
         guard let warning = standingWarningAt, now >= warning, let end = standing.deadline else { return nil }
         let cause: ResourcePressure.Cause = standing.cause == .stalled ? .stalled : .longest
@@ -105,18 +123,18 @@ extension HandlerLifecycle {
 
     mutating func warn(of pressure: ResourcePressure, _ step: inout Step) {
         pressures.reportedPressure = pressure.cause
-        notifyExpiring(pressure.cause.rawValue, remaining: timeLeft(step) ?? .zero, concerning: pressure.cause, &step)
+        notifyExpiring(pressure.cause.wireName, remaining: timeLeft(step) ?? .zero, concerning: pressure.cause, &step)
     }
 
     /// The time is over. Leases wait frozen. Tasks do so too when the whole machine stops, but neither memory nor heat can
     /// wait for them.
     mutating func makeWay(for cause: ResourcePressure.Cause, _ step: inout Step) {
         switch cause {
-        case .systemSleep: freeze(for: .pressure, because: cause.rawValue, &step)
-        case .memory where budget.tasks.isEmpty: freeze(for: .pressure, because: cause.rawValue, &step)
+        case .systemSleep: freeze(for: .pressure, because: cause.wireName, &step)
+        case .memory where budget.tasks.isEmpty: freeze(for: .pressure, because: cause.wireName, &step)
         case .memory: requestTermination(.memory, &step)
         case .thermal: requestTermination(.thermal, &step)
-        case .condition: withdrawOpen(&step)
+        case .withdrawal: withdrawOpen(&step)
         case .stalled, .longest: kill(.stalled, &step)
         }
     }
@@ -125,8 +143,8 @@ extension HandlerLifecycle {
         pressures.memoryUntil = nil
         pressures.heatUntil = nil
         pressures.reportedPressure = nil
-        pressures.conditionUntil = nil
-        pressures.withdrawn = []
+        pressures.withdrawalUntil = nil
+        pressures.withdrawn = [:]
     }
 
     // MARK: Sleep

@@ -28,14 +28,10 @@ struct StandingLeases: Sendable {
     private(set) var leases: [Lease] = []
     /// Since when their clock runs; nil while the process is frozen or attached.
     private var since: Instant?
-    /// To tell a second acknowledgement from the first.
-    private var closed = RecentSequences()
-
-    func wasClosed(_ sequence: Sequence) -> Bool { closed.contains(sequence) }
 
     var hasOpen: Bool { !leases.isEmpty }
     var sequences: [Sequence] { leases.map(\.event.sequence) }
-    func contains(_ sequence: Sequence) -> Bool { leases.contains { $0.event.sequence == sequence } }
+    func contains(_ sequence: Sequence) -> Bool { hasOpen && leases.contains { $0.event.sequence == sequence } }
 
     /// The event whose time ends first.
     var first: QueuedEvent? { leases.min { $0.left < $1.left }?.event }
@@ -65,7 +61,6 @@ struct StandingLeases: Sendable {
     mutating func close(_ sequence: Sequence, at now: Instant) -> Lease? {
         guard let index = leases.firstIndex(where: { $0.event.sequence == sequence }) else { return nil }
         bring(to: now)
-        closed.insert(sequence)
         return leases.remove(at: index)
     }
 

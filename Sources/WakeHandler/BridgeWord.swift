@@ -82,16 +82,18 @@ public enum ExpirationReason: BridgeWord {
     case shutdown
     /// What a job relies on has gone, such as the network: the job comes again, and nothing is charged.
     case condition
-    /// A job has made no progress for a minute.
+    /// A job has made no progress for a minute, or for half of one while another job waits for its place.
     case stalled
     /// A job has taken as long as its manifest lets it.
     case maxRun
+    /// An operator ran `wakebridge cancel-job`: nothing of that run comes again.
+    case cancelled
     /// A word of a later version.
     case other(String)
 
     public static let known: [ExpirationReason] = [
         .budget, .extension, .lock, .operator, .systemSleep, .memory, .thermal, .shutdown, .condition, .stalled,
-        .maxRun,
+        .maxRun, .cancelled,
     ]
 
     public var word: String {
@@ -107,6 +109,7 @@ public enum ExpirationReason: BridgeWord {
         case .condition: "condition"
         case .stalled: "stalled"
         case .maxRun: "max-run"
+        case .cancelled: "cancelled"
         case .other(let word): word
         }
     }

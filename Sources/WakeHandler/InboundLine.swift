@@ -167,7 +167,7 @@ extension PendingRequest {
         deadline = data.timeIfAny("deadline")
         waitsFor = data.texts("waits_for")
         nextChance = data.timeIfAny("next_chance")
-        sequence = data["seq"]?.integer.flatMap { UInt64(exactly: $0) }
+        sequence = data["event"]?.integer.flatMap { UInt64(exactly: $0) }
     }
 }
 

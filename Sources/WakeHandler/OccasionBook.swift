@@ -62,6 +62,7 @@ struct OccasionBook {
             case .stalled, .maxRun: work.event.isStanding
             // An alarm relies on no condition.
             case .condition: !work.event.isAlarm
+            case .cancelled: work.event.isTask
             case .extension, .lock, .operator, .memory, .thermal, .shutdown, .other: true
             }
         }
@@ -72,13 +73,14 @@ extension AccessoryEvent {
     /// See ``Occasion/isStanding``.
     var isStanding: Bool { occasion?.isStanding ?? false }
     fileprivate var isAlarm: Bool { if case .alarm? = occasion { true } else { false } }
+    fileprivate var isTask: Bool { if case .task? = occasion { true } else { false } }
 }
 
 extension ExpirationReason {
     /// It is about one job, and takes no time from what else is open.
     var isOfOneTask: Bool {
         switch self {
-        case .condition, .stalled, .maxRun: true
+        case .condition, .stalled, .maxRun, .cancelled: true
         case .budget, .extension, .lock, .operator, .systemSleep, .memory, .thermal, .shutdown, .other: false
         }
     }

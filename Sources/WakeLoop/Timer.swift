@@ -12,20 +12,28 @@ public enum TimerClock: Hashable, Sendable {
     case boottime
     /// The wall clock: setting it moves the deadlines nearer or further, and past one it fires at once.
     case realtime
+    /// As ``boottime``, and ends the sleep of the machine; needs CAP_WAKE_ALARM.
+    case boottimeAlarm
+    /// As ``realtime``, and ends the sleep of the machine; needs CAP_WAKE_ALARM.
+    case realtimeAlarm
 
     var number: Int32 {
         switch self {
         case .monotonic: CLOCK_MONOTONIC
         case .boottime: CLOCK_BOOTTIME
         case .realtime: CLOCK_REALTIME
+        case .boottimeAlarm: CLOCK_BOOTTIME_ALARM
+        case .realtimeAlarm: CLOCK_REALTIME_ALARM
         }
     }
+
+    var wakesMachine: Bool { self == .boottimeAlarm || self == .realtimeAlarm }
 
     func now() -> Instant {
         switch self {
         case .monotonic: SystemClock.monotonic()
-        case .boottime: SystemClock.boottime()
-        case .realtime: SystemClock.realtime()
+        case .boottime, .boottimeAlarm: SystemClock.boottime()
+        case .realtime, .realtimeAlarm: SystemClock.realtime()
         }
     }
 }
@@ -138,9 +146,12 @@ final class TimerQueue {
     ///
     /// It is not set to a later instant while it is far from its current one: a device that sends every millisecond postpones
     /// its handler's freeze each time. Near its instant it is set. Where nothing happens before, the loop wakes once in vain.
+    /// A sleeping machine is not woken in vain.
     func settle() {
         let first = heap.first?.due
-        if let awaited, let first, awaited < first, awaited - clock.now() > Self.distance { return }
+        if !clock.wakesMachine, let awaited, let first, awaited < first, awaited - clock.now() > Self.distance {
+            return
+        }
         guard awaited != first else { return }
         awaited = first
         guard let due = awaited else { return source.setEnabled(Int32(SD_EVENT_OFF)) }

@@ -40,12 +40,15 @@ public enum Conclusion: Hashable, Sendable {
     case acknowledged(Reply.Result?)
     /// Handed back: it is to come again when all of these conditions are true.
     case handedBack(until: [String])
-    /// Its condition went while it ran, and it did not end in time.
+    /// It left the queue, or the handler was asked to end it and did not do so in time.
     case withdrawn
     /// It did not end in its time; it comes again unless it is dead-lettered.
     case overrun
     /// The process ended over it; it comes again unless it is dead-lettered.
     case crashed
+    /// It waits for its handler again, and nothing is charged for it: refused, where it rests until an instant of CLOCK_BOOTTIME;
+    /// otherwise its process ended for another cause.
+    case givenBack(until: Instant?)
     case deadLettered
     /// Lost in a gap: the handler was stopped, or its queue was full.
     case dropped
@@ -54,9 +57,19 @@ public enum Conclusion: Hashable, Sendable {
     public var isFinal: Bool {
         switch self {
         case .acknowledged, .handedBack, .withdrawn, .deadLettered, .dropped: true
-        case .overrun, .crashed: false
+        case .overrun, .crashed, .givenBack: false
         }
     }
+}
+
+/// Why a handler is asked to end an occasion that it has. Nothing is charged for it.
+public enum Withdrawal: String, Hashable, Sendable, CaseIterable {
+    /// What it relies on has gone.
+    case condition
+    /// It stands still, and another one waits for its place.
+    case stalled
+    /// A person wants no more of it.
+    case cancelled
 }
 
 /// A verb of descriptor 3 that is not about an event: for the agenda, which alone reads its value.

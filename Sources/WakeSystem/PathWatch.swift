@@ -6,18 +6,21 @@ public struct PathWatch: ~Copyable {
     private let descriptor: FileDescriptor
     private let mask: UInt32
     /// The kernel's watch numbers.
-    private var watched: Set<Int32> = []
+    private var watched: Set<Int32>
 
     public var raw: Int32 { descriptor.raw }
 
     /// Watches nothing until ``renew(_:)``.
     /// - Parameter seesWrites: whether a file that was written counts, and not only one that appeared or changed its mode.
     public init(seesWrites: Bool) throws(SystemError) {
-        let answer = attempt { Int(inotify_init1(Int32(O_CLOEXEC | O_NONBLOCK))) }
-        descriptor = FileDescriptor(owning: Int32(try answer.get("make", "an inotify descriptor")))
+        let opened = inotify_init1(Int32(O_CLOEXEC | O_NONBLOCK))
+        guard opened >= 0 else { throw SystemError("make", "an inotify descriptor", Errno.last) }
         let names = IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_ATTRIB
         let all = names | IN_DELETE_SELF | IN_MOVE_SELF
+        // Nothing is set before all that may throw: Swift 6.0 would end what is not there.
+        descriptor = FileDescriptor(owning: opened)
         mask = UInt32(seesWrites ? all | IN_CLOSE_WRITE : all)
+        watched = []
     }
 
     /// Drops the reports so far, and watches what is there now of each path and of the folders above it. Call it before you

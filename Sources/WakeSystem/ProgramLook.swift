@@ -69,11 +69,11 @@ public enum ProgramLook {
             place += "/" + name
             guard let status = status(of: place) else { return absence(of: place, path) }
             if status.st_mode & S_IFMT != S_IFDIR { return .missing(path) }
-            if !allows(0o1, status, account) { return .closedDirectory(place) }
+            if !account.may(0o1, status) { return .closedDirectory(place) }
         }
         guard let status = status(of: path) else { return absence(of: path, path) }
         if status.st_mode & S_IFMT != S_IFREG { return .noPlainFile(path) }
-        if allows(wanted, status, account) { return nil }
+        if account.may(wanted, status) { return nil }
         return wanted == 0o1 ? .notExecutable(path) : .unreadable(path)
     }
 
@@ -85,14 +85,15 @@ public enum ProgramLook {
     private static func absence(of place: String, _ path: String) -> Obstacle? {
         Errno.last == .noEntry ? .missing(path) : nil
     }
+}
 
-    private static func allows(_ bit: mode_t, _ status: stat, _ account: Account) -> Bool {
+extension Account {
+    /// Whether owner, group and mode let it: `bit` is that of the mode, as for others.
+    func may(_ bit: mode_t, _ status: stat) -> Bool {
         // Root reads and enters everything, and runs what any user may run.
-        if account.user == 0 {
-            return bit != 0o1 || status.st_mode & S_IFMT == S_IFDIR || status.st_mode & 0o111 != 0
-        }
-        if status.st_uid == account.user { return status.st_mode & (bit << 6) != 0 }
-        if account.groups.contains(status.st_gid) { return status.st_mode & (bit << 3) != 0 }
+        if user == 0 { return bit != 0o1 || status.st_mode & S_IFMT == S_IFDIR || status.st_mode & 0o111 != 0 }
+        if status.st_uid == user { return status.st_mode & (bit << 6) != 0 }
+        if groups.contains(status.st_gid) { return status.st_mode & (bit << 3) != 0 }
         return status.st_mode & bit != 0
     }
 }

@@ -11,8 +11,8 @@ extension Verb {
             detail: """
                 DUE is when an entry is due at the earliest. At its DEADLINE it runs without what may be waived, or is
                 skipped, as its manifest says. WAITS FOR names everything that must still come true, with the time since
-                when. NEXT CHANCE is when that may be; without one only a condition decides. With a HANDLER the latest
-                changes of each entry follow.
+                when or until when it settles; after "then", what is required once it is due. NEXT CHANCE is when that
+                may be; without one only a condition decides. With a HANDLER the latest changes of each entry follow.
                 """,
             flags: [jsonFlag] + daemonFlags, operands: [.handler]
         ) { words throws(Complaint) in

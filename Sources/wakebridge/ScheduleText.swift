@@ -21,14 +21,28 @@ struct ScheduleEntry {
     static let head = ["HANDLER", "SOURCE", "ID", "STATE", "DUE", "DEADLINE", "WAITS FOR (SINCE)", "NEXT CHANCE"]
 
     var row: [String] {
-        let waits = entry.list("waits").map { "\($0.text("for")) (\(since($0)))" }.joined(separator: ", ")
+        let waits = entry.list("waits").map { "\($0.text("for")) (\(settling($0) ?? since($0)))" } + later
         let names = ["handler", "source", "id", "state"].map { entry.text($0) }
-        let cells = names + [moment("due") ?? "", moment("deadline") ?? "", waits, moment("next_chance") ?? ""]
+        let times = [moment("due") ?? "", moment("deadline") ?? ""]
+        let cells = names + times + [waits.joined(separator: ", "), moment("next_chance") ?? ""]
         return cells.map { $0.isEmpty ? "-" : $0 }
     }
 
     private func since(_ wait: JSONValue) -> String {
         wait["since"]?.string.flatMap { WallTime(rfc3339: $0) }.map { spokenMoment($0, now: now) } ?? "?"
+    }
+
+    /// Of what is true, and does not count yet.
+    private func settling(_ wait: JSONValue) -> String? {
+        let settles = wait["settles"]?.string.flatMap { WallTime(rfc3339: $0) }
+        return settles.map { "settles until \(spokenMoment($0, now: now))" }
+    }
+
+    /// What it requires beyond what it waits for now.
+    private var later: [String] {
+        let waits = entry.list("waits").map { $0.text("for") }
+        guard waits.contains("time") else { return [] }
+        return (entry["requires"]?.array ?? []).compactMap(\.string).filter { !waits.contains($0) }.map { "then \($0)" }
     }
 
     // MARK: The sentence
@@ -51,7 +65,9 @@ struct ScheduleEntry {
         let others = waits.filter { $0.text("for") != "time" }
         let isEarly = others.count < waits.count
         guard !others.isEmpty else { return " comes due \(comesDue ?? "at a time that is not known yet")" }
-        let words = others.map { "\(Self.phrase($0.text("for"))) since \(since($0))" }
+        let words = others.map { wait in
+            "\(Self.phrase(wait.text("for"))) " + (settling(wait).map { "that \($0)" } ?? "since \(since(wait))")
+        }
         let start = isEarly ? comesDue.map { " comes due \($0), and waits for " } ?? " waits for " : " waits for "
         return start + words.joined(separator: " and ") + outcome(of: others)
     }
@@ -86,11 +102,14 @@ struct ScheduleEntry {
     static func phrase(_ word: String) -> String {
         switch word {
         case "stopped": "its handler to be started"
+        case "quarantined": "its handler, which crashed too often, to be started"
+        case "held": "its handler to be let run again after it failed"
         case "gate": "the gates of its handler"
         case "slot": "one of the two slots of long jobs"
         case "earlier-run": "its earlier run to end"
         case "manifest": "its manifest"
         case "attached": "a person to attach"
+        case "wake": "another wake of its handler"
         case "zone": "its time zone to be known"
         case "clock": "the clock to be kept"
         default: word

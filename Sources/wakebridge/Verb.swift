@@ -36,7 +36,7 @@ struct Verb {
         [
             .setup, .scan, .pair, .forget, .devices, .inspect, .read, .write, .wait, .replay, .import, .export, .record,
             .run, .watch, .status, .top, .handlers, .start, .stop, .restart, .session, .reload, .attach, .simulate,
-            .pending, .runJob, .sendAlert,
+            .pending, .runJob, .cancelJob, .sendAlert,
             .deadLetters, .why, .logs, .doctor, .report, .udevRules, .new, .check, .config, .completion,
         ]
     }

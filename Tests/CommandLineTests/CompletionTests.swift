@@ -179,7 +179,8 @@ private enum Shell: String {
             ["why", ""], ["logs", "u"], ["watch", "ch"], ["session", "open", ""], ["simulate", "kill", ""],
             ["scan", "--adapter", ""], ["run", "--profile", "gps"], ["dead-letters", "drop", "--handler", ""],
             ["read", ""], ["write", ""], ["wait", "ch"], ["restart", ""], ["pending", "h"], ["run-job", "hr", ""],
-            ["simulate", "job", "hr", "b"], ["simulate", "alarm", "hr", ""], ["simulate", "condition", "p"],
+            ["cancel-job", "hr", "s"], ["simulate", "job", "hr", "b"], ["simulate", "alarm", "hr", ""],
+            ["simulate", "condition", "p"],
         ]
         // Where the daemon is may be said before the verb and after it.
         let lines = unfinished.map { ["--socket", fixture.path] + $0 } + [["logs", "--socket", fixture.path, "u"]]
@@ -189,7 +190,7 @@ private enum Shell: String {
             let wanted: [Set<String>] = [
                 ["hr", "up-load"], ["up-load"], [device], [device], ["hr", "up-load"], ["00:1A:7D:DA:71:13"],
                 ["gps-receiver"], ["hr", "up-load"], [device], [device], [device], ["hr", "up-load"], ["hr"],
-                ["backup", "sync"], ["backup"], ["pill"], ["power"], ["up-load"],
+                ["backup", "sync"], ["sync"], ["backup"], ["pill"], ["power"], ["up-load"],
             ]
             #expect(shell.answers(in: outcome.output) == wanted, "\(shell): \(outcome)")
         }

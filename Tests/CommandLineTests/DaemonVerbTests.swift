@@ -157,6 +157,7 @@ import WakeSystem
             (["simulate", "disconnect", "d"], .simulate(.disconnect(device: "d"))), (["dead-letters"], .deadLetters),
             (["pending"], .pending(handler: nil)), (["pending", "x"], .pending(handler: "x")),
             (["run-job", "x", "a b"], .raise(.job("a b"), handler: "x")),
+            (["cancel-job", "x", "a b"], .cancelJob("a b", handler: "x")),
             (["simulate", "job", "x", "a/b"], .raise(.job("a/b"), handler: "x")),
             (["simulate", "alarm", "x", "tea"], .raise(.alarm("tea"), handler: "x")),
             (["simulate", "poll", "x"], .raise(.poll, handler: "x")),

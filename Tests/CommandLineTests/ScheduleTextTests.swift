@@ -48,6 +48,40 @@ import WakeModel
                 + "it runs without them at its deadline, \(end.spoken)")
     }
 
+    @Test("of a condition that is true and settles, the end of that is told in place of when it went")
+    func settling() throws {
+        let (since, end) = (moment(-48), moment(2))
+        let json = """
+            {"source":"job","id":"backup","state":"waiting","due":"\(moment(-60).text)","deadline":"\(moment(420).text)",
+             "next_chance":"\(end.text)","waits":[{"for":"power","since":"\(since.text)","settles":"\(end.text)"}]}
+            """
+        #expect(try sentence(json) == "job backup waits for power that settles until \(end.spoken)")
+        let entry = ScheduleEntry(entry: try JSONValue(parsing: Array(json.utf8)), now: now)
+        #expect(entry.row.suffix(2) == ["power (settles until \(end.spoken))", end.spoken])
+    }
+
+    @Test("an alarm that was handed back says until when it rests, and which condition it waits for")
+    func handedBack() throws {
+        let (since, rest) = (moment(-5), moment(1))
+        let text = try sentence(
+            """
+            {"source":"alarm","id":"tea","state":"waiting","due":"\(since.text)","next_chance":"\(rest.text)",
+             "waits":[\(waits(("time", since.text), ("mount:/data", since.text)))]}
+            """)
+        #expect(text == "alarm tea comes due \(rest.spoken), and waits for mount:/data since \(since.spoken)")
+    }
+
+    @Test("the table says what an entry requires that is not due yet")
+    func requires() throws {
+        let json = """
+            {"source":"job","id":"a","state":"waiting","due":"\(moment(60).text)","requires":["power","cool"],
+             "waits":[\(waits(("time", moment(-5).text), ("power", moment(-5).text)))]}
+            """
+        let entry = ScheduleEntry(entry: try JSONValue(parsing: Array(json.utf8)), now: now)
+        let since = moment(-5).spoken
+        #expect(entry.row[6] == "time (\(since)), power (\(since)), then cool")
+    }
+
     @Test("what cannot be waived has no outcome, and a word that is no condition is said in words")
     func hard() throws {
         let since = moment(-5)
@@ -127,6 +161,24 @@ import WakeModel
             }
         }
         #expect(try fixture.tool("run-job", "hr", "backup").output == "job backup is on its way to the handler\n")
+    }
+
+    @Test("cancel-job says what is left of the job: nothing, its next time, or a run that is to end")
+    func cancelJob() throws {
+        let left = [
+            ("null", "job backup is cancelled\n"),
+            (#"{"source":"job","id":"backup","state":"running"}"#, "job backup is asked to end\n"),
+            (
+                #"{"source":"job","id":"backup","state":"waiting","waits":[{"for":"time"}]}"#,
+                "job backup is cancelled; job backup comes due at a time that is not known yet\n"
+            ),
+        ]
+        for (entry, sentence) in left {
+            let fixture = try Fixture {
+                ControlCall.answer($0) { _ in .json(status: 200, Array("{\"done\":true,\"entry\":\(entry)}".utf8)) }
+            }
+            #expect(try fixture.tool("cancel-job", "hr", "backup").output == sentence)
+        }
     }
 
     @Test("an alert that cannot be sent names the server and not the topic, and an empty one is refused")

@@ -58,7 +58,7 @@ private struct ShownCommand {
     /// Asking the daemon, these do nothing where there is none.
     private static let daemonVerbs = [
         "status", "handlers", "start", "stop", "session", "reload", "attach", "simulate", "dead-letters", "why", "logs",
-        "watch", "read", "write", "restart", "wait", "pending", "run-job",
+        "watch", "read", "write", "restart", "wait", "pending", "run-job", "cancel-job",
     ]
 
     @Test("every command line of the pages has a verb of the tool and options that this takes")

@@ -58,6 +58,7 @@ import WakeWords
             (["simulate", "condition"], "needs a WORD such as power or mount:/data"),
             (["simulate", "condition", "power", "maybe"], "needs on, off or real"),
             (["run-job"], "a HANDLER must be named"), (["run-job", "a"], "the ID of a job must be named"),
+            (["cancel-job"], "a HANDLER must be named"), (["cancel-job", "a"], "the ID of a job must be named"),
             (["pending", "a", "b"], "'b' is one word too many"),
             (["send-alert", "ftp://x"], "does not begin with http"),
             (["send-alert"], "a URL must be named"),

@@ -107,7 +107,7 @@ struct AlertTests {
         try daemon.start()
         try daemon.tool("simulate", "alarm", "log", "pill")
         #expect(
-            daemon.wait { daemon.log.contains("may not have been told: cannot execute /nonexistent/tell") },
+            daemon.wait { daemon.log.contains("may not have been told: could not execute /nonexistent/tell") },
             "\(daemon.log)")
         #expect(daemon.log.contains("try by hand what alerts.command in wakebridge.json5 names"))
         #expect(daemon.wait { daemon.diary("log").contains { $0.hasPrefix("fired ") } })
@@ -127,8 +127,8 @@ struct AlertTests {
         #expect(daemon.wait { told(daemon).count == 6 })
         let crowds = lines(of: daemon.folder + "/crowds").compactMap { Int($0.filter(\.isNumber)) }
         #expect(crowds.allSatisfy { $0 <= 4 })
-        unlink(daemon.folder + "/go")
         #expect(daemon.wait { names(in: daemon.folder).allSatisfy { !$0.hasPrefix("at-work.") } })
+        unlink(daemon.folder + "/go")
         try #require(daemon.wait { (try? daemon.tool("simulate", "alarm", "log", "a1").exit) == 0 })
         try #require(daemon.wait { names(in: daemon.folder).contains { $0.hasPrefix("at-work.") } })
         let name = try #require(names(in: daemon.folder).first { $0.hasPrefix("at-work.") })

@@ -24,7 +24,8 @@ import WakeSystem
             "planner",
             """
             { exec: ["/bin/sh", "\(daemon.folder)/planner.sh", "hunter2"], user: "\(me)", autostart: true,
-              alarms: [{ id: "noon", daily: ["12:00"] }], poll: { min_interval: "1h" } }
+              alarms: [{ id: "noon", daily: ["12:00"] }], poll: { min_interval: "1h" },
+              timers: { linger: "1h", window: "1d" } }
             """)
         return daemon
     }

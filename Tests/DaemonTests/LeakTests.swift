@@ -64,8 +64,10 @@ import WakeSystem
     }
 
     private func increase(from before: [String: Int], to after: [String: Int]) -> [String] {
-        after.flatMap { kind, count in Array(repeating: kind, count: max(0, count - before[kind, default: 0])) }
-            .sorted()
+        let more = after.flatMap { kind, count in
+            Array(repeating: kind, count: max(0, count - before[kind, default: 0]))
+        }
+        return more.sorted()
     }
 
     /// Nil for one that is closed by now.

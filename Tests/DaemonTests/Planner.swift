@@ -54,6 +54,17 @@ final class Planner {
         try start()
     }
 
+    /// Whether a timer of the daemon is armed on a clock that ends the machine's sleep, as the kernel says.
+    func setsMachineAlarm() throws -> Bool {
+        let folder = "/proc/\(daemon.process)/fdinfo"
+        return try Directory.names(in: folder).contains { name in
+            let lines = lines(of: "\(folder)/\(name)")
+            let isAlarm =
+                lines.contains("clockid: \(CLOCK_BOOTTIME_ALARM)") || lines.contains("clockid: \(CLOCK_REALTIME_ALARM)")
+            return isAlarm && !lines.contains("it_value: (0, 0)")
+        }
+    }
+
     // MARK: Handlers
 
     /// Drops a manifest in.

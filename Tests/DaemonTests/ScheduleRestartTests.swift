@@ -76,6 +76,8 @@ struct ScheduleRestartTests {
         try planner.start()
         let fired = try planner.await(1, "alarm.fired", of: "one")[0]
         #expect(fired.name == "tea" && (fired.data["late_s"]?.integer ?? 0) >= 2 && fired.data["missed"]?.integer == 0)
+        // Otherwise it would rightly come again.
+        try #require(planner.daemon.wait { (try? planner.daemon.handler("one")["open"]?.integer) == 0 })
         try planner.restart()
         try planner.await(3, "restored", of: "one")
         sleep(2)

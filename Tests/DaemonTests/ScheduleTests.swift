@@ -50,6 +50,22 @@ struct ScheduleTests {
         kill(watch.process, SIGINT)
     }
 
+    @Test("a job that a person cancels is gone, told in the log and in why; one that is not pending is a conflict")
+    func cancelJob() throws {
+        let daemon = try daemon()
+        try daemon.tool("run-job", "log", "sync")
+        let cancelled = try daemon.tool("cancel-job", "log", "sync")
+        #expect(cancelled.exit == 0 && cancelled.output == "job sync is cancelled\n", "\(cancelled)")
+        for verb in ["logs", "why"] {
+            #expect(try daemon.tool(verb, "log").output.contains("job sync was cancelled by an operator"))
+        }
+        #expect(try daemon.json("pending", "log")["pending"]?.array?.count == 2)
+        let again = try daemon.tool("cancel-job", "log", "sync")
+        #expect(again.exit == 5 && again.talk.contains("nothing of it is pending"), "\(again)")
+        let mistyped = try daemon.tool("cancel-job", "log", "bakcup")
+        #expect(mistyped.exit == 5 && mistyped.talk.contains("Did you mean 'backup'?"), "\(mistyped)")
+    }
+
     @Test("what never is waived a started job still waits for, and the answer says so")
     func hardCondition() throws {
         let daemon = try daemon()
@@ -79,6 +95,20 @@ struct ScheduleTests {
                     ?? false
             })
         #expect(try daemon.tool("why", "log").output.contains("its gates wait for mount:/nonexistent since "))
+    }
+
+    @Test("pending lists by the names of handlers, and of each what is due first")
+    func order() throws {
+        let daemon = try RunningDaemon.withStrap()
+        let alarms = #"alarms: [{ id: "a-late", every: "2h" }, { id: "b-soon", every: "1h" }],"#
+        for name in ["second", "first"] {
+            try daemon.drop(name, manifest("\(daemon.folder)/diary.py", alarms))
+            if name == "second" { try daemon.start() }
+        }
+        try daemon.tool("reload")
+        let listed = try #require(try daemon.json("pending")["pending"]?.array)
+        let names = listed.map { "\($0["handler"]?.string ?? "") \($0["id"]?.string ?? "")" }
+        #expect(names == ["first b-soon", "first a-late", "second b-soon", "second a-late"])
     }
 
     @Test("pending and why name for each entry what it waits for and since when, and status counts them")

@@ -71,6 +71,48 @@ struct ScheduledWakeTests {
         #expect(Set(fired.map(\.process)).count == 1, "it was thawed, not started again")
     }
 
+    /// The kernel has such clocks where there is a hardware clock.
+    static var hasMachineAlarms: Bool {
+        var now = timespec()
+        return clock_gettime(CLOCK_BOOTTIME_ALARM, &now) == 0
+    }
+
+    @Test(
+        "for an alarm that wakes the machine the kernel's own alarm is set to its instant, and cleared when it is cancelled",
+        .enabled(if: Self.hasMachineAlarms, "SKIPPED: this machine has no hardware clock; the lab's has one"))
+    func wakesMachine() throws {
+        let planner = try employed("alarms: []")
+        #expect(try !planner.setsMachineAlarm())
+        let order = try planner.ask("one", "{\"alarm\":{\"id\":\"tea\",\"in_s\":3600,\"wakes_machine\":true}}")
+        #expect(order["alarm"]?.string == "set")
+        #expect(planner.daemon.wait { (try? planner.setsMachineAlarm()) == true })
+        _ = try planner.ask("one", "{\"cancel\":{\"alarm\":\"tea\"}}")
+        #expect(planner.daemon.wait { (try? planner.setsMachineAlarm()) == false })
+    }
+
+    @Test("a trace of another day that is played to handlers lets no alarm of the calendar fire")
+    func replayed() throws {
+        let planner = try Planner()
+        try planner.daemon.write(
+            """
+            wakebridge-trace 1
+            clock 2026-01-21T07:42:46.727125Z
+            device 1 bluetooth C0:F1:F2:F3:F4:01 alias="strap" service=180d
+            +0.000000 1 connect
+            +0.500000 1 data 2a37 163cf803
+            end
+            """, to: "trace")
+        try planner.employ(
+            "one", "alarms: [{ id: \"pill\", daily: [\"\(timeOfDay(in: 43_200))\"] }]", words: ["ack"],
+            more: "modes: [\"bluetooth-central\"], watch: [{ profile: \"heart-rate-monitor\" }]")
+        try planner.daemon.start("--no-bluetooth", "--replay", planner.daemon.folder + "/trace")
+        try planner.await(1, "device.data", of: "one")
+        let due = try #require(try planner.daemon.json("pending")["pending"]?.array?.first?["due"])
+        let ahead = try #require(milliseconds(due)) - SystemClock.wall().microseconds / 1_000
+        #expect(ahead > 40_000_000 && ahead < 43_201_000, "the alarm waits for the machine's own clock")
+        #expect(planner.heard("one", "alarm.fired").isEmpty)
+    }
+
     @Test("an alarm that its handler gives back comes again when the condition that it names is true, and not at once")
     func handedBackAlarm() throws {
         let planner = try employed("alarms: []")
@@ -224,7 +266,7 @@ struct ScheduledWakeTests {
         #expect(second.at - due.at >= 30 && abs((milliseconds(second.data["deadline"]) ?? 0) - deadline) <= 50)
     }
 
-    @Test("orders may be given before ready, and a job is registered once")
+    @Test("orders may be given before ready, and a job is registered once, and not after it")
     func beforeReady() throws {
         let planner = try employed("alarms: [], jobs: [{ id: \"j\", kind: \"refresh\" }]", more: "ready: \"explicit\"")
         #expect(try planner.ask("one", "{\"register\":\"j\"}")["register"]?.string == "registered")
@@ -234,6 +276,7 @@ struct ScheduledWakeTests {
         #expect(planner.heard("one", "alarm.fired").isEmpty, "events come after ready")
         try planner.say("one", "{\"ready\":true}")
         try planner.await(1, "alarm.fired", of: "one")
+        #expect(try planner.ask("one", "{\"register\":\"j\"}")["code"]?.string == "too-late")
     }
 
     // MARK: Polls

@@ -45,8 +45,9 @@ struct AgendaFaultsTests {
         MalformedText("[{id: 'a', kind: 'refresh', every: '59s'}]", .malformed, "from 1m"),
         MalformedText("[{id: 'a', kind: 'refresh', every: 3600}]", .malformed, "duration in quotes"),
         MalformedText("[{id: 'a', kind: 'refresh', every: '1 hour'}]", .malformed, "here stands \"1 hour\""),
-        MalformedText("[{id: 'a', kind: 'refresh', every_s: '3600'}]", .malformed, "whole number of seconds"),
-        MalformedText("[{id: 'a', kind: 'refresh', every_s: 3600.5}]", .malformed, "whole number of seconds"),
+        MalformedText("[{id: 'a', kind: 'refresh', every_s: '3600'}]", .malformed, "number of seconds"),
+        MalformedText("[{id: 'a', kind: 'refresh', every_s: 59.5}]", .malformed, "from 1m"),
+        MalformedText("[{id: 'a', kind: 'refresh', every_s: 1e300}]", .malformed, "number of seconds"),
         MalformedText("[{id: 'a', kind: 'refresh', every: '1h', every_s: 3600}]", .conflict, "both"),
         MalformedText("[{id: 'a', kind: 'refresh', every: '999d'}]", .malformed, "366d"),
         MalformedText("[{id: 'a', kind: 'refresh', max_run: '1m'}]", .conflict, "a refresh"),
@@ -115,6 +116,16 @@ struct AgendaFaultsTests {
         MalformedText(#"{"poll":{"min_interval_s":90000}}"#, .conflict, "max_interval"),
         MalformedText(#"{"poll":{"max_interval_s":90000}}"#, .unknownKey, "min_interval"),
     ]
+
+    @Test("seconds are taken with fractions, as alarms take them: of submit, of poll and in manifests")
+    func fractions() throws {
+        let order = try JobOrder(JSONValue(parsing: Array(#"{"job":"a","not_before_s":1.5,"deadline_s":90.25}"#.utf8)))
+        #expect(order.notBefore == .milliseconds(1500) && order.deadline == .milliseconds(90_250))
+        let poll = try JSONValue(parsing: Array(#"{"min_interval_s":90.5}"#.utf8))
+        #expect(try PollOrder(poll, PollRule(minInterval: nil)) == .floor(.milliseconds(90_500)))
+        let job = try JSONValue(json5: Array("[{id: 'a', kind: 'refresh', every_s: 3600.5}]".utf8))
+        #expect(try JobRule.list(job).first?.every == .milliseconds(3_600_500))
+    }
 
     @Test("a malformed job of a manifest is named, with what stands there", arguments: jobs)
     func malformedJob(_ bad: MalformedText) throws {

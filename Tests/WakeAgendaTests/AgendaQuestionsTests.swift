@@ -34,6 +34,48 @@ struct AgendaQuestionsTests {
         #expect(try standing(.mount("/data"), in: world).waiting == [backup])
     }
 
+    @Test("while a condition settles, the next chance of what waits for it is the end of that, and not the deadline")
+    func settling() throws {
+        var world = AgendaWorld()
+        try world.configure("{jobs: [{id: 'backup', kind: 'processing', require: ['power', 'unmetered']}]}")
+        world.set(.unmetered, true)
+        try world.order(#"{"submit":{"job":"backup","deadline_s":9000}}"#)
+        let deadline = try #require(world.entry("backup")?.deadline)
+        #expect(world.entry("backup")?.nextChance == deadline, "power is not there")
+        world.set(.power, true)
+        let settled = world.wall + .seconds(120)
+        world.pass(.seconds(50))
+        let entry = try #require(world.entry("backup"))
+        #expect(entry.nextChance == settled && entry.waitsFor.map(\.settles) == [settled])
+        var writer = JSONWriter()
+        entry.write(of: "hr", into: &writer)
+        #expect(String(decoding: writer.bytes, as: UTF8.self).contains(#""settles":"\#(settled.rfc3339)""#))
+        world.pass(.seconds(70))
+        #expect(world.raised.count == 1)
+    }
+
+    @Test("what a job or a poll requires is told long before it is due, and not while it is on its way")
+    func requires() throws {
+        var world = AgendaWorld()
+        try world.configure(
+            "{poll: {min_interval: '15m'}, jobs: [{id: 'backup', kind: 'refresh', require: ['power']}]}")
+        try world.order(#"{"submit":{"job":"backup","not_before_s":36000}}"#)
+        #expect(world.waits("backup") == ["time"] && world.entry("backup")?.requires == [.power])
+        #expect(world.entry("", .poll)?.requires == [.network])
+        world.send(.operated(backup, ref: nil))
+        #expect(world.entry("backup")?.requires == [])
+    }
+
+    @Test("the history of a job that a person starts says who did, and lists what it goes without")
+    func startedByPerson() throws {
+        var world = AgendaWorld()
+        try world.configure("{jobs: [{id: 'backup', kind: 'processing', require: ['power', 'unmetered']}]}")
+        world.send(.operated(backup, ref: nil))
+        #expect(world.raised.count == 1)
+        let history = world.entry("backup")?.history.map(\.sentence)
+        #expect(history == ["wanted now by a person", "started by a person, without power, unmetered"])
+    }
+
     @Test("a condition that a person plays is told as such beside what its source says")
     func played() throws {
         var world = AgendaWorld()

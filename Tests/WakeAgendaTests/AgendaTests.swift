@@ -41,6 +41,120 @@ struct AgendaTests {
         }
     }
 
+    @Test("a sleeping machine is woken for the next alarm that asks for it, and for none after that was cancelled")
+    func wakesMachine() throws {
+        var world = try world("{alarms: [{id: 'plain', every: '1h'}]}")
+        var wakes: [MachineWake] {
+            world.effects.compactMap { if case .wakeMachine(let wake) = $0 { wake } else { nil } }
+        }
+        let start = world.moment.boottime
+        try world.order(#"{"alarm":{"id":"late","in_s":7200,"wakes_machine":true}}"#)
+        try world.order(#"{"alarm":{"id":"soon","in_s":1200,"wakes_machine":true}}"#)
+        #expect(wakes.map(\.boottime) == [start + .seconds(7200), start + .seconds(1200)])
+        world.pass(.seconds(1200))
+        #expect(world.raised.map(\.key.id) == ["soon"] && wakes.last?.boottime == start + .seconds(7200))
+        try world.order(#"{"cancel":{"alarm":"late"}}"#)
+        #expect(wakes.last == MachineWake() && wakes.count == 4)
+    }
+
+    @Test("what is pending names its event by a key of its own: a line with \"seq\" is an event, and wants an answer")
+    func namesEvent() throws {
+        var world = try world("{jobs: [{id: 'look', kind: 'refresh'}]}")
+        try world.order(#"{"submit":{"job":"look"}}"#)
+        let text = String(decoding: world.pending.text, as: UTF8.self)
+        #expect(text.contains(#""event":1"#) && !text.contains(#""seq""#), "\(text)")
+    }
+
+    @Test("what is not to wake waits for another wake of its handler, with what it missed, and a person need not wait")
+    func ridesAlong() throws {
+        var world = try world(
+            """
+            {alarms: [{id: 'pill', every: '1h', wake: false}], poll: {min_interval: '1h', require: [], wake: false},
+             jobs: [{id: 'look', kind: 'refresh', every: '1h', wake: false}, {id: 'tidy', kind: 'refresh', wake: false}]}
+            """)
+        // Also in the last quarter before the next time of the alarm.
+        world.pass(.seconds(3 * 3600 + 3400))
+        #expect(world.raised.isEmpty)
+        #expect(world.waits("pill", .alarm) == ["wake"] && world.waits("", .poll) == ["wake"])
+        #expect(world.waits("look") == ["wake"] && world.pending.allSatisfy { $0.nextChance == nil })
+        world.restart()
+        world.send(.operated(AgendaKey(handler, .job, "tidy"), ref: nil))
+        #expect(world.raised.map(\.key.id) == ["tidy"])
+        world.send(.situated(handler, .awake))
+        #expect(world.raised.dropFirst().map(\.key.id) == ["pill", "", "look"])
+        #expect(world.payload(1).contains(#""missed":2"#))
+    }
+
+    @Test("an alarm that wakes the machine uses no leeway, which would have the machine wake twice")
+    func wakesMachineOnce() throws {
+        var world = try world("{alarms: [{id: 'd', every: '1h', leeway: '15m', wakes_machine: true}]}")
+        let start = world.moment.boottime
+        world.pass(.seconds(3_600))
+        #expect(world.raised.count == 1)
+        let wakes = world.effects.compactMap { if case .wakeMachine(let wake) = $0 { wake.boottime } else { nil } }
+        #expect(wakes.first == start + .seconds(3_600) && !wakes.contains(start + .seconds(4_500)))
+    }
+
+    @Test("while its handler is stopped or gated, an alarm wakes no machine; when it may run again, it does")
+    func wakesForNoObstacle() throws {
+        var world = try world("{alarms: [{id: 'd', every: '1h', wakes_machine: true}]}")
+        var wake: MachineWake? {
+            world.effects.compactMap { if case .wakeMachine(let wake) = $0 { wake } else { nil } }.last
+        }
+        let due = MachineWake(boottime: world.moment.boottime + .seconds(3_600))
+        #expect(wake == due)
+        world.send(.situated(handler, .stopped))
+        #expect(wake == MachineWake())
+        world.send(.situated(handler, .asleep))
+        #expect(wake == due)
+        try world.configure("{alarms: [{id: 'd', every: '1h', wakes_machine: true}], after: ['mount:/data']}")
+        #expect(wake == MachineWake())
+        world.set(.mount("/data"), true)
+        world.pass(.seconds(1))
+        #expect(wake == due)
+    }
+
+    @Test("the name of a zone that does not exist is kept no longer than its order, and asked for again each time")
+    func forgetsZones() throws {
+        var world = try world("{alarms: []}")
+        let line = try JSONValue(parsing: Array(#"{"id":"x","daily":["07:00"],"zone":"No/Where"}"#.utf8))
+        for _ in 0..<3 {
+            let effects = world.send(.ordered(handler, Epoch(rawValue: 1), HandlerOrder(.alarm, line), ref: nil))
+            #expect(effects.contains(.readZone("No/Where")))
+            let answered = world.send(.zone("No/Where", nil))
+            #expect(answered.contains(.leaveZone("No/Where")))
+            #expect(answered.contains { if case .answer(_, _, .fault, _) = $0 { true } else { false } })
+        }
+    }
+
+    @Test("a declared alarm that finds no room says so, and is set as soon as an ordered one has gone")
+    func declaredWithoutRoom() throws {
+        var world = try world("{alarms: []}")
+        for number in 0..<128 { try world.order(#"{"alarm":{"id":"o\#(number)","every_s":86400}}"#) }
+        let plan = try AgendaPlan.parsed("{alarms: [{id: 'm', every: '1h'}]}")
+        let effects = world.send(.configured(handler, plan))
+        let faults = effects.compactMap { effect -> ProtocolFault? in
+            guard case .notify(_, .error(let fault)) = effect else { return nil }
+            return fault
+        }
+        #expect(faults.map(\.code) == [.tooMany] && faults.first?.sentence.contains("\"m\"") == true)
+        #expect(world.entry("m", .alarm) == nil)
+        try world.order(#"{"cancel":{"alarm":"o7"}}"#)
+        #expect(world.entry("m", .alarm)?.due == world.wall + .seconds(3_600))
+        world.pass(.seconds(3_600))
+        #expect(world.raised.map(\.key.id) == ["m"])
+    }
+
+    @Test("an ordered alarm of a handler that may order none any more is not said to have been declared")
+    func undeclares() throws {
+        var world = try world("{alarms: [{id: 'm', every: '1h'}]}")
+        try world.order(#"{"alarm":{"id":"o","in_s":60}}"#)
+        let words = world.send(.configured(handler, AgendaPlan())).compactMap { effect -> String? in
+            if case .decision(_, let decision) = effect { decision.wireName } else { nil }
+        }
+        #expect(words == ["undeclared alarm m", "unpermitted alarm o"])
+    }
+
     @Test("what was stored waits for its manifest, and says so")
     func waitsForManifest() throws {
         var world = try world()
@@ -171,7 +285,8 @@ struct AgendaTests {
     func seeds() throws {
         func instants(_ seed: UInt64) -> [TimeSpan] {
             let step = AgendaStep(
-                stamp: AgendaWorld().stamp, bootID: "b", zones: [:], handlers: [:], seed: seed, cameUpAt: .zero)
+                stamp: AgendaWorld().stamp, bootID: "b", zones: [:], handlers: [:], seed: seed,
+                comeUps: ComeUps(at: .zero))
             return (0..<20).map { step.spread(of: AgendaKey(handler, .job, "job\($0)"), upTo: .seconds(30)) }
         }
         #expect(instants(1) == instants(1) && instants(1) != instants(2))

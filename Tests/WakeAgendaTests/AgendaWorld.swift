@@ -19,7 +19,9 @@ struct AgendaWorld {
     var wall = WallTime(rfc3339: "2026-06-01T00:00:00Z") ?? WallTime(microseconds: 0)
     var isSynchronized = true
     private(set) var boot = 1
-    private(set) var cameUpAt = Instant.seconds(100)
+    /// When it booted or resumed, in this boot.
+    private(set) var cameUps = [Instant.seconds(100)]
+    var cameUpAt: Instant { cameUps.last ?? .zero }
 
     /// What is true of the machine; a condition that stands in neither list is false.
     private(set) var truth: [Condition: (isTrue: Bool, since: Instant)] = [:]
@@ -35,6 +37,8 @@ struct AgendaWorld {
     private(set) var raised: [Raised] = []
     /// The handler is awake with an open batch: the core keeps what is raised.
     var isAtWork = false
+    /// The process has it still: nothing takes it back.
+    private var kept: Sequence?
     private(set) var effects: [AgendaEffect] = []
     private var lastSequence: UInt64 = 0
     private var returned: Set<AgendaKey> = []
@@ -92,6 +96,7 @@ extension AgendaWorld {
             return [.concluded(handler, sequence, .withdrawn, awake: .zero, cpu: .zero)]
         case .recall(let handler, let sequence):
             // A handler that is awake has it already, unless it is at work on something else.
+            if sequence == kept { return [] }
             guard !isAtWork, situations[handler] == .awake || situations[handler] == .attached else {
                 return held.removeValue(forKey: sequence) == nil
                     ? [] : [.concluded(handler, sequence, .withdrawn, awake: .zero, cpu: .zero)]
@@ -105,7 +110,7 @@ extension AgendaWorld {
             return [.condition(condition, isTrue: truth[condition]?.isTrue ?? false)]
         case .close(let condition):
             #expect(open.removeValue(forKey: condition) != nil, "closed twice: \(condition.word)")
-        case .press, .answer, .readZone, .alert, .notify, .decision: break
+        case .press, .answer, .readZone, .leaveZone, .wakeMachine, .alert, .notify, .decision: break
         }
         return []
     }
@@ -113,9 +118,15 @@ extension AgendaWorld {
     /// Time passes, with a tick at each deadline of the agenda.
     mutating func pass(_ span: TimeSpan) {
         let end = moment.boottime + span
+        var steps = 0
         while let next = nextDeadline, next <= end {
             go(to: next)
             send(.tick)
+            steps += 1
+            guard steps < 10_000 else {
+                Issue.record("the agenda asks to be looked at without end: \(pending)")
+                break
+            }
         }
         go(to: end)
         send(.tick)
@@ -137,7 +148,7 @@ extension AgendaWorld {
     mutating func sleep(_ span: TimeSpan) {
         moment.boottime = moment.boottime + span
         wall = wall + span
-        cameUpAt = moment.boottime
+        cameUps.append(moment.boottime)
         send(.clockChanged)
     }
 
@@ -153,9 +164,18 @@ extension AgendaWorld {
         if conclusion.isFinal { held[sequence] = nil }
         switch conclusion {
         case .withdrawn, .handedBack: returned.insert(item.key)
-        case .acknowledged, .overrun, .crashed, .deadLettered, .dropped: break
+        case .acknowledged, .overrun, .crashed, .givenBack, .deadLettered, .dropped: break
         }
         send(.concluded(item.key.handler, sequence, conclusion, awake: awake, cpu: cpu))
+    }
+
+    mutating func keep(_ sequence: Sequence?) { kept = sequence }
+
+    /// Its manifest is not read after the next restart.
+    @discardableResult
+    mutating func forget(_ handler: HandlerID) -> AgendaPlan? {
+        situations[handler] = nil
+        return plans.removeValue(forKey: handler)
     }
 
     /// The daemon dies and begins anew, with nothing but its rows.
@@ -175,7 +195,7 @@ extension AgendaWorld {
         boot += 1
         wall = wall + off + .seconds(20)
         moment = Moment(monotonic: .seconds(20), boottime: .seconds(20))
-        (cameUpAt, isSynchronized) = (.seconds(20), synchronized)
+        (cameUps, isSynchronized) = ([.seconds(20)], synchronized)
         for condition in truth.keys { truth[condition]?.since = .zero }
         for handler in situations.keys where situations[handler] != .stopped { situations[handler] = .asleep }
         restart()
@@ -228,12 +248,13 @@ extension AgendaWorld {
 struct Unwritten: Error { var text: String }
 
 extension AgendaPlan {
-    /// As a manifest has it: `jobs`, `poll`, `after`.
+    /// As a manifest has it: `alarms`, `jobs`, `poll`, `after`.
     static func parsed(_ text: String) throws -> AgendaPlan {
         let value = try JSONValue(json5: Array(text.utf8))
         var plan = AgendaPlan()
         if let jobs = value["jobs"] { plan.jobs = try JobRule.list(jobs) }
         if let poll = value["poll"] { plan.poll = try PollRule(poll) }
+        if let alarms = value["alarms"] { plan.alarms = try AlarmRule.rules(alarms) }
         if let after = value["after"] { plan.gates = try Condition.list(after, for: "\"after\"") }
         return plan
     }
@@ -247,5 +268,23 @@ extension AgendaAnswer {
         case .done(_, _, let entries), .pending(let entries): entries
         case .fault: []
         }
+    }
+}
+
+// Long jobs, of which two run at a time.
+extension AgendaWorld {
+    static let threeHandlers = (1...3).map { HandlerID(rawValue: UInt32($0)) }
+
+    /// Of three handlers that are awake, with a long job each, two run it, and the third waits for a slot.
+    static func withFullSlots() throws -> AgendaWorld {
+        var world = AgendaWorld()
+        for handler in threeHandlers {
+            try world.configure("{jobs: [{id: 'backup', kind: 'processing'}]}", of: handler)
+            world.send(.situated(handler, .awake))
+            try world.order(#"{"submit":{"job":"backup"}}"#, of: handler)
+            world.pass(.seconds(1))
+        }
+        try #require(world.heldSequences == [Sequence(1), Sequence(2)])
+        return world
     }
 }

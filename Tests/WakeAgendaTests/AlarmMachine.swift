@@ -10,13 +10,16 @@ final class AlarmMachine {
     private(set) var wall: WallTime
     private(set) var isSynced: Bool
     private(set) var boot = 1
-    private(set) var cameUpAt = Instant.zero
+    private var comeUps = ComeUps(at: .zero)
+    var cameUpAt: Instant { comeUps.latest }
     private var slept = TimeSpan.zero
 
     private(set) var book = AlarmBook()
     private var plans: [HandlerID: AgendaPlan] = [:]
     private var facts: [HandlerID: HandlerFacts] = [:]
     private var zones: [String: Zone?] = [:]
+    /// Their tables came, and the book was not told yet.
+    private var newZones: Set<String> = []
     /// What the database holds.
     private(set) var rows: [AgendaKey: [UInt8]] = [:]
 
@@ -131,6 +134,7 @@ extension AlarmMachine {
 
     func provide(_ zone: Zone?, as name: String) {
         zones[name] = .some(zone)
+        newZones.insert(name)
         advance()
     }
 
@@ -172,7 +176,7 @@ extension AlarmMachine {
     func sleep(seconds: Int64) {
         move(by: .seconds(seconds))
         slept = slept + .seconds(seconds)
-        cameUpAt = boottime
+        comeUps.add(boottime)
         advance()
     }
 
@@ -203,7 +207,7 @@ extension AlarmMachine {
     /// - Parameter falseClock: what the clock shows then, where it lost the time.
     func reboot(after seconds: Int64, falseClock: WallTime? = nil) {
         move(by: .seconds(seconds))
-        (boottime, slept, cameUpAt) = (.zero + .seconds(20), .zero, .zero)
+        (boottime, slept, comeUps) = (.zero + .seconds(20), .zero, ComeUps(at: .zero))
         boot += 1
         isSynced = falseClock == nil
         wall = falseClock ?? wall
@@ -236,14 +240,18 @@ extension AlarmMachine {
 extension AlarmMachine {
     var step: AgendaStep {
         let moment = Moment(monotonic: boottime - slept, boottime: boottime)
+        var changes = AgendaChanges()
+        changes.zones = newZones
         return AgendaStep(
             stamp: Stamp(moment: moment, wall: wall, isClockSynchronized: isSynced), bootID: "boot-\(boot)",
-            zones: zones, handlers: facts, seed: 7, cameUpAt: cameUpAt)
+            zones: zones, handlers: facts, seed: 7, comeUps: comeUps, changes: changes)
     }
 
     func advance() {
         looks += 1
         play { $0.advance(&$1) }
+        newZones = []
+        for name in book.removeUnusedZones() { zones[name] = nil }
     }
 
     func pending(_ id: String, of handler: HandlerID = .first) -> PendingEntry? {
@@ -273,7 +281,9 @@ extension AlarmMachine {
         case .readZone(let name):
             guard !withheldZones.contains(name) else { return nil }
             return { self.provide(Self.zone(name), as: name) }
-        case .withdraw, .recall, .press, .answer, .gate, .open, .close, .alert, .notify, .decision: break
+        case .withdraw, .recall, .press, .answer, .gate, .open, .close, .leaveZone, .wakeMachine, .alert, .notify,
+            .decision:
+            break
         }
         return nil
     }

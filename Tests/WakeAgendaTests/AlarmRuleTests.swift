@@ -31,8 +31,14 @@ private let malformed: [Malformed] = [
     Malformed("{\"id\":\"\(long)\",\"in_s\":5}", .tooLong, "id is 65 bytes long; the limit is 64 bytes."),
     Malformed("{\"id\":\"a\",\"dayly\":[\"07:30\"]}", .unknownKey, "the nearest is \"daily\""),
     Malformed("{\"id\":\"a\",\"in_S\":4}", .unknownKey, "the nearest is \"in_s\""),
-    Malformed("{\"id\":\"a\"}", .malformed, "says no time"),
+    Malformed(
+        "{\"id\":\"a\"}", .malformed, "says no time. Write one of \"daily\", \"at\", \"in_s\" and \"every_s\"."),
+    Malformed(
+        "{\"id\":\"a\"}", .malformed, "says no time. Write one of \"daily\" and \"every\";", from: .manifest),
     Malformed("{\"id\":\"a\",\"days\":[\"mon\"]}", .malformed, "says no time"),
+    Malformed("{\"id\":\"a\",\"in_s\":5,\"wake\":0}", .malformed, "\"wake\" of alarm \"a\" takes true or false"),
+    Malformed(
+        "{\"id\":\"a\",\"in_s\":5,\"wake\":false,\"wakes_machine\":true}", .malformed, "has \"wake\": false and"),
     Malformed("{\"id\":\"a\",\"daily\":[\"07:30\"],\"in_s\":5}", .malformed, "has both \"daily\" and \"in\""),
     Malformed(
         "{\"id\":\"a\",\"every\":\"1h\",\"at\":\"2026-11-22T07:00:00Z\"}", .malformed, "has both \"every\" and \"at\""),
@@ -116,7 +122,8 @@ struct AlarmRuleTests {
         let value = try value(alarm.json)
         let fault = thrown(ProtocolFault.self) { try AlarmRule(value, from: alarm.origin) }
         #expect(fault?.code == alarm.code)
-        #expect(fault?.sentence.contains(alarm.words) == true, "\(fault?.sentence ?? "")")
+        let said = fault.map { "\($0.sentence) \($0.advice)" } ?? ""
+        #expect(said.contains(alarm.words), "\(said)")
         #expect(fault?.advice.isEmpty == false)
     }
 

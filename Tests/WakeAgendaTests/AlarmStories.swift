@@ -154,13 +154,13 @@ struct AlarmStories {
             try pill(",\"wakes_machine\":true"),
             try AlarmRule("{\"id\":\"b\",\"daily\":[\"07:00\"],\"zone\":\"Europe/Berlin\"}"),
             try AlarmRule("{\"id\":\"c\",\"every\":\"5h\",\"wakes_machine\":true}"))
-        #expect(machine.book.nextWakingWall == time("2026-11-20T06:30:00Z"))
+        #expect(machine.book.machineWake.wall == time("2026-11-20T06:30:00Z"))
         #expect(machine.book.nextWall == time("2026-11-20T06:00:00Z"))
-        #expect(machine.book.nextWakingBoottime == machine.boottime + .seconds(5 * hour))
+        #expect(machine.book.machineWake.boottime == machine.boottime + .seconds(5 * hour))
         // It comes up a moment later than it was to.
         machine.sleep(seconds: hour + 1_801)
         #expect(machine.dues("pill") == ["2026-11-20T06:30"])
-        #expect(machine.book.nextWakingWall == time("2026-11-21T06:30:00Z"))
+        #expect(machine.book.machineWake.wall == time("2026-11-21T06:30:00Z"))
     }
 
     @Test("a catch-up nearer than a quarter of a period to the next is folded into that")
@@ -310,7 +310,7 @@ struct AlarmStories {
         let waiting = try #require(machine.pending("pill"))
         #expect(waiting.waitsFor == [.init(word: "time", since: time("2026-11-20T05:00:00Z"))])
         #expect(waiting.due == time("2026-11-20T06:30:00Z") && waiting.nextChance == waiting.due)
-        #expect(waiting.history.map(\.sentence) == ["It was set."])
+        #expect(waiting.history.map(\.sentence) == ["set"])
         #expect(machine.pending("m")?.interval == .seconds(hour))
         #expect(machine.pending("z")?.waitsFor.map(\.word) == ["zone"] && machine.pending("z")?.due == nil)
         machine.run(seconds: 40 * day)
@@ -587,9 +587,9 @@ struct AlarmOrderStories {
         guard case .fault(let fault) = machine.answers.first else { return #expect(Bool(false)) }
         #expect(fault.code == .unavailable && fault.sentence.contains("Europe/Atlantis"))
         #expect(machine.rows.isEmpty)
-        #expect(
-            code { try machine.order("{\"id\":\"x\",\"daily\":[\"07:30\"],\"zone\":\"Europe/Atlantis\"}") }
-                == .unavailable)
+        #expect(try machine.order("{\"id\":\"x\",\"daily\":[\"07:30\"],\"zone\":\"Europe/Atlantis\"}") == nil)
+        guard case .fault(let again) = machine.answers.last else { return #expect(Bool(false)) }
+        #expect(again.code == .unavailable && machine.answers.count == 2)
         #expect(try machine.order("{\"id\":\"y\",\"daily\":[\"07:30\"],\"zone\":\"Pacific/Apia\"}") == nil)
         #expect(word(machine.answers.last) == "set")
         #expect(word(try machine.order("{\"id\":\"y\",\"daily\":[\"07:30\"],\"zone\":\"Pacific/Apia\"}")) == "replaced")

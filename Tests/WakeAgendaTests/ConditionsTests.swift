@@ -55,10 +55,10 @@ struct ConditionsTests {
             world.pass(.seconds(1))
         }
         let sequence = try #require(world.heldSequences.first)
-        #expect(!world.effects.contains(.press(AgendaWorld.handler, sequence)))
+        #expect(!world.effects.contains(.press(AgendaWorld.handler, sequence, .condition)))
         world.set(.network, false)
         world.pass(.seconds(10))
-        #expect(world.effects.contains(.press(AgendaWorld.handler, sequence)))
+        #expect(world.effects.contains(.press(AgendaWorld.handler, sequence, .condition)))
     }
 
     @Test("a condition is watched only from a settling time before the entry is due, and closed when the entry is gone")
@@ -72,7 +72,7 @@ struct ConditionsTests {
         world.pass(.seconds(1))
         #expect(Array(world.open.keys) == [.power])
         world.pass(.seconds(120))
-        #expect(world.raised.map(\.at) == [.seconds(3700)])
+        #expect(world.raised.map(\.at) == [Instant.seconds(3700)])
         world.conclude(Sequence(1), .acknowledged(.useful))
         #expect(world.open.isEmpty)
     }

@@ -25,7 +25,7 @@ struct JobsDueTests {
         world.pass(.seconds(3599))
         #expect(world.raised.isEmpty && world.waits("backup") == ["time"])
         world.pass(.seconds(1))
-        #expect(world.raised.map(\.at) == [.seconds(3700)])
+        #expect(world.raised.map(\.at) == [Instant.seconds(3700)])
     }
 
     @Test("at its deadline a job runs without its soft conditions, and is told which")
@@ -51,6 +51,21 @@ struct JobsDueTests {
         #expect(world.payload(0).contains(#""waived":["power"]"#))
     }
 
+    @Test("the run after skipped ones counts them all as missed, and the run after that counts none")
+    func countsSkips() throws {
+        var world = AgendaWorld()
+        try world.configure(
+            "{jobs: [{id: 'tidy', kind: 'processing', every: '1h', require: ['power'], deadline: '10m', on_deadline: 'skip'}]}"
+        )
+        world.pass(.seconds(5 * 3600 + 1800))
+        world.set(.power, true)
+        world.pass(.seconds(3600))
+        #expect(world.raised.count == 1 && world.payload(0).contains("\"missed\":5"))
+        world.conclude(Sequence(1), .acknowledged(.useful))
+        world.pass(.seconds(3600))
+        #expect(world.raised.count == 2 && !world.payload(1).contains("missed"))
+    }
+
     @Test("a job that skips at its deadline does not run, says so, and goes on with its next period")
     func skips() throws {
         var world = try world(
@@ -64,7 +79,7 @@ struct JobsDueTests {
                 == true)
         world.set(.power, true)
         world.pass(.seconds(1800))
-        #expect(world.raised.map(\.at) == [.seconds(100 + 7200)])
+        #expect(world.raised.map(\.at) == [Instant.seconds(100 + 7200)])
         #expect(world.payload(0).contains(#""missed":1"#))
     }
 
@@ -91,7 +106,7 @@ struct JobsDueTests {
         world.conclude(Sequence(1), .acknowledged(nil))
         world.pass(.seconds(3600))
         #expect(world.raised.count == 2 && world.payload(1).contains(#""missed":2"#))
-        #expect(world.raised.last?.at == .seconds(100 + 3600 * 7))
+        #expect(world.raised.last?.at == Instant.seconds(100 + 3600 * 7))
     }
 
     @Test("over sixty days each hour's occurrence is run or counted as missed, to the last one")
@@ -214,7 +229,7 @@ struct JobsConclusionTests {
         world.send(.situated(handler, .awake))
         world.set(.power, false)
         world.pass(.seconds(60))
-        #expect(world.effects.filter { $0 == .press(handler, Sequence(1)) }.count == 1)
+        #expect(world.effects.filter { $0 == .press(handler, Sequence(1), .condition) }.count == 1)
         world.conclude(Sequence(1), .withdrawn)
         #expect(world.waits("backup") == ["power"])
         world.set(.power, true)

@@ -71,6 +71,7 @@ import WakeModel
         #expect(try call("GET /v1/handlers/strap/pending") == .pending(handler: "strap"))
         #expect(try call("POST /v1/handlers/strap/jobs/backup/run") == .raise(.job("backup"), handler: "strap"))
         #expect(try call("POST /v1/handlers/strap/jobs/a/run/run") == .raise(.job("a/run"), handler: "strap"))
+        #expect(try call("POST /v1/handlers/strap/jobs/a/run/cancel") == .cancelJob("a/run", handler: "strap"))
         #expect(try call("POST /v1/handlers/strap/alarms/pill/fire") == .raise(.alarm("pill"), handler: "strap"))
         #expect(try call("POST /v1/handlers/strap/poll/run") == .raise(.poll, handler: "strap"))
         #expect(try call("GET /v1/conditions") == .conditions)
@@ -124,6 +125,7 @@ import WakeModel
             ("POST /v1/conditions", "", 405, "wrong-method"), ("GET /v1/handlers/a/jobs/b", "", 404, "unknown-path"),
             ("GET /v1/handlers/a/poll/run", "", 405, "wrong-method"),
             ("POST /v1/handlers/a/jobs/run", "", 404, "unknown-path"),
+            ("GET /v1/handlers/a/jobs/b/cancel", "", 405, "wrong-method"),
             ("POST /v1/dead-letters/drop", "", 400, "bad-choice"),
             ("POST /v1/dead-letters/drop", #"{"seq":1,"all":true}"#, 400, "bad-choice"),
             ("POST /v1/dead-letters/drop", #"{"all":false}"#, 400, "bad-choice"),

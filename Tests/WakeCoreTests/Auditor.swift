@@ -179,7 +179,7 @@ final class Auditor {
         switch conclusion {
         // To give it up is no progress.
         case .handedBack, .withdrawn: if let former = books[id]?.formerBudgetFrom { books[id]?.budgetFrom = former }
-        case .acknowledged, .overrun, .crashed, .deadLettered, .dropped: break
+        case .acknowledged, .overrun, .crashed, .givenBack, .deadLettered, .dropped: break
         }
         if conclusion == .withdrawn, books[id]?.places[sequence] == .lost { books[id]?.discarded -= 1 }
     }

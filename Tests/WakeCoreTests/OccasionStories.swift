@@ -53,6 +53,26 @@ struct OccasionStories {
         story.close()
     }
 
+    @Test("Whether it is launched or thawed for it, a handler is told that it has thirty seconds for a poll")
+    func contentIsTold() {
+        let story = Scenario()
+        let handler = story.handler()
+        let entry = story.entry(9, of: handler)
+        var told: [TimeSpan] {
+            story.log.compactMap {
+                guard case .deliver(handler, _, let delivery) = $0.effect, !delivery.events.isEmpty else { return nil }
+                return delivery.budget
+            }
+        }
+        for sequence in [1, 2] as [UInt64] {
+            story.occasion(entry, "poll.due", .content)
+            story.acknowledge(sequence, handler)
+            story.advance(.seconds(60))
+        }
+        #expect(story.launches(handler) == 1 && told == [.seconds(30), .seconds(30)])
+        story.close()
+    }
+
     @Test(
         "A poll has thirty seconds where a device's data has ten, and a batch has the largest time that is open in it")
     func contentTime() {
@@ -172,7 +192,7 @@ struct OccasionStories {
         story.job(story.entry(9, of: handler))
         story.data(device)
         story.acknowledge(2, handler)
-        story.step(.withdraw(handler, Sequence(1)))
+        story.step(.withdraw(handler, Sequence(1), .condition))
         #expect(story.expirations(handler) == ["condition"])
         story.advance(.seconds(5))
         #expect(story.conclusions(handler) == ["1 withdrawn"])
@@ -180,7 +200,42 @@ struct OccasionStories {
         story.close()
     }
 
-    @Test("A cancelled occasion leaves the queue of a handler that is at work; one that the handler has goes on, unwarned")
+    @Test("A job that is to make way is told so, and taken back uncharged where it does not end by itself")
+    func makesWay() {
+        let story = Scenario()
+        let (device, handler) = (story.device(), story.handler())
+        story.job(story.entry(9, of: handler))
+        story.data(device)
+        story.advance(.seconds(30))
+        story.step(.withdraw(handler, Sequence(1), .stalled))
+        #expect(story.expirations(handler).last == "stalled")
+        story.advance(.seconds(5))
+        #expect(story.conclusions(handler) == ["1 withdrawn"])
+        #expect(story.kills(handler) == 0 && !story.decisions(handler).contains { $0.hasPrefix("charge") })
+        #expect(story.decisions(handler).contains("withdraw 1 stalled"))
+        story.acknowledge(2, handler)
+        story.close()
+    }
+
+    @Test("Two jobs that are to end for different reasons are told of one reason each")
+    func endForTwoReasons() {
+        let story = Scenario()
+        let handler = story.handler()
+        let (one, other) = (story.entry(8, of: handler), story.entry(9, of: handler))
+        story.job(one)
+        story.job(other)
+        story.step(.withdraw(handler, Sequence(2), .stalled))
+        story.step(.withdraw(handler, Sequence(1), .condition))
+        let told = story.notices(handler).compactMap {
+            if case .expiring(let reason, _, _, let open) = $0 { "\(reason) \(open.map(\.rawValue))" } else { nil }
+        }
+        #expect(told == ["stalled [2]", "condition [1]"])
+        story.advance(.seconds(5))
+        #expect(story.conclusions(handler) == ["1 withdrawn", "2 withdrawn"])
+        story.close()
+    }
+
+    @Test("A cancelled occasion leaves the queue of a handler at work; one that the handler has goes on, unwarned")
     func recalled() {
         let story = Scenario()
         let handler = story.handler()
@@ -193,6 +248,7 @@ struct OccasionStories {
         story.acknowledge(1, handler)
         #expect(story.conclusions(handler) == ["2 withdrawn", "1 acknowledged(nil)"])
         #expect(story.expirations(handler).isEmpty && story.struck(handler) == 0)
+        #expect(story.decisions(handler).filter { $0.hasPrefix("recall") || $0.hasPrefix("withdraw") } == ["recall 2"])
         story.close()
     }
 
@@ -201,7 +257,7 @@ struct OccasionStories {
         let story = Scenario()
         let handler = story.handler()
         story.job(story.entry(9, of: handler))
-        story.step(.withdraw(handler, Sequence(1)))
+        story.step(.withdraw(handler, Sequence(1), .condition))
         story.advance(.seconds(1))
         story.acknowledge(1, handler)
         story.advance(.seconds(5))
@@ -215,7 +271,7 @@ struct OccasionStories {
         let (device, handler) = (story.device(), story.handler())
         story.job(story.entry(9, of: handler))
         story.data(device)
-        story.step(.withdraw(handler, Sequence(1)))
+        story.step(.withdraw(handler, Sequence(1), .condition))
         let open = story.notices(handler).compactMap { if case .expiring(_, _, _, let open) = $0 { open } else { nil } }
         #expect(open == [[Sequence(1)]])
         story.say(.nack(Sequence(1), after: nil), handler)
@@ -243,7 +299,7 @@ struct OccasionStories {
         story.reconfigure(handler) { $0.requirements = [.power] }
         story.job(story.entry(9, of: handler))
         #expect(story.handlerStatus(handler)?.queuedCount == 1)
-        story.step(.withdraw(handler, Sequence(1)))
+        story.step(.withdraw(handler, Sequence(1), .condition))
         #expect(story.handlerStatus(handler)?.queuedCount == 0 && story.gaps(handler) == [])
         #expect(story.conclusions(handler) == ["1 withdrawn"])
         story.close()

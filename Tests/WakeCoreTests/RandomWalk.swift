@@ -104,7 +104,7 @@ struct RandomWalk {
         case 3, 4: story.job(entry, longest: .seconds(Int64(30 + dice.below(200))))
         case 5, 6: story.say(.progress(one, done: Int64(dice.below(20)), total: nil), handler)
         case 7: story.say(.handBack(one, until: ["network"]), handler)
-        case 8: story.step(.withdraw(handler, one))
+        case 8: story.step(.withdraw(handler, one, Withdrawal.allCases[dice.below(Withdrawal.allCases.count)]))
         case 9: story.step(.recall(handler, one))
         default: story.say(.ack(one, result: nil), handler)
         }

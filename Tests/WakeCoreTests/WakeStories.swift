@@ -41,6 +41,36 @@ struct WakeStories {
         story.close()
     }
 
+    @Test("A job is registered before ready; after it, that is an error, and goes no further")
+    func registersBeforeReady() {
+        let story = Scenario()
+        let device = story.device()
+        let handler = story.handler { $0.readiness = .explicit }
+        let order = HandlerOrder(.register, .string("backup"))
+        func passed() -> Int { story.count { if case .order(handler, _, order, _) = $0 { true } else { false } } }
+        story.data(device)
+        story.say(.order(order), handler)
+        #expect(passed() == 1 && story.faults(handler).isEmpty)
+        story.say(.ready, handler)
+        story.say(.order(order), handler)
+        #expect(passed() == 1 && story.faults(handler) == [.tooLate])
+        story.say(.order(HandlerOrder(.submit, .null)), handler)
+        #expect(story.faults(handler) == [.tooLate], "every other order may be given")
+        story.close()
+    }
+
+    @Test("A program that is ready from its start registers its jobs at any time")
+    func registersAnyTime() {
+        let story = Scenario()
+        let device = story.device()
+        let handler = story.handler()
+        story.data(device)
+        story.acknowledge(1, handler)
+        story.say(.order(HandlerOrder(.register, .string("backup"))), handler)
+        #expect(story.faults(handler).isEmpty)
+        story.close()
+    }
+
     @Test("A handler that is not ready within its launch timer is killed, and its events stay queued and uncharged")
     func launchTimeout() {
         let story = Scenario()

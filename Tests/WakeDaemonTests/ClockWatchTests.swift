@@ -83,5 +83,13 @@ struct ClockWatchTests {
 
         unlink("\(directory)/zones/Lord_Howe")
         #expect(try loop.turn(for: .seconds(30)) { hearer.zones.last == .zone("Lord_Howe", nil) })
+
+        // Of a zone that is of no use any more, nothing is told.
+        watch.leaveZone("Apia")
+        put("Apia 3", at: "\(directory)/zones/Apia.new")
+        rename("\(directory)/zones/Apia.new", "\(directory)/zones/Apia")
+        let count = hearer.zones.count
+        #expect(try loop.turn(for: .seconds(30)) { hearer.zones.last == .zone("localtime", Array("Apia 3".utf8)) })
+        #expect(hearer.zones.count == count + 1)
     }
 }

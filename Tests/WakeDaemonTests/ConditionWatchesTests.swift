@@ -47,6 +47,14 @@ final class ConditionBench {
     }
 }
 
+/// Of one path alone.
+private struct OneReader: PathReaders {
+    let path: String
+    let account: Account
+
+    func readers(of path: String) -> [Account] { path == self.path ? [account] : [] }
+}
+
 @Suite("Conditions")
 struct ConditionWatchesTests {
     private let all = Condition.plain + [.mount("/data"), .unlocked("/data")]
@@ -132,6 +140,27 @@ struct ConditionWatchesTests {
         rename("\(bench.directory)/locked", "\(bench.directory)/away")
         #expect(try bench.becomes(condition, false))
         rename("\(bench.directory)/away", "\(bench.directory)/locked")
+        #expect(try bench.becomes(condition, true))
+    }
+
+    @Test(
+        "what only root can read is not unlocked for a handler that has a user of its own",
+        .enabled(if: Machine.isRoot, "needs root"))
+    func unlockedForUser() throws {
+        let bench = try ConditionBench { places, directory in
+            places.readers = OneReader(
+                path: "\(directory)/key", account: Account(unlisted: 61_300, called: "wb-a", home: "/"))
+        }
+        chmod(bench.directory, 0o755)
+        put("key", at: "\(bench.directory)/key")
+        chmod("\(bench.directory)/key", 0o600)
+        put("key", at: "\(bench.directory)/other")
+        let condition = Condition.unlocked("\(bench.directory)/key")
+        let other = Condition.unlocked("\(bench.directory)/other")
+        bench.open(condition)
+        bench.open(other)
+        #expect(bench.last(condition) == false && bench.last(other) == true)
+        chmod("\(bench.directory)/key", 0o644)
         #expect(try bench.becomes(condition, true))
     }
 

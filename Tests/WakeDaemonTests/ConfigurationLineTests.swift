@@ -41,6 +41,8 @@ import WakeProfiles
                 "a: line 4: watch[0].profi", "a: line 5: watch[1].profi",
             ])
         #expect(faults("\n{}").first == "a: exec is missing")
+        let gated = faults("{exec: [\"/bin/cat\"],\n after: [\"power\"]}")
+        #expect(gated.map { $0.prefix(22) } == ["a: line 2: after says "])
     }
 
     @Test("each value of a document has its offset, a value before those in it")

@@ -77,6 +77,12 @@ struct ConfigurationTests {
         #expect(hr.faults(against: try shippedProfiles()) == [])
     }
 
+    @Test("a manifest that starts its program at boot needs no devices and nothing that comes due")
+    func startedAtBoot() throws {
+        let started = try manifest("{exec: [\"./index.sh\"], autostart: true, after: [\"mount:/data\"]}")
+        #expect(started.settings.startsAtBoot && started.settings.subscriptions.isEmpty && started.settings.hasGates)
+    }
+
     @Test("every key of a manifest reaches its setting")
     func everyKey() throws {
         let hr = try manifest(

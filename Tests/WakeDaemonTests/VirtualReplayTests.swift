@@ -69,7 +69,7 @@ struct VirtualReplayTests {
         let played = try Played(
             "+10 1 data 2a37 01", #"+1 handler model say {"nack":1,"after_s":3600}"#, "+9 machine sleep 1800",
             work: .seconds(2))
-        #expect(played.seconds(of: "deliver") == [10, 3_611 - 1_800])
+        #expect(played.seconds(of: "deliver") == [10, 3_611.0 - 1_800])
     }
 
     @Test("a handler at work is told that the machine goes to sleep, has four seconds, and goes on at the resume")

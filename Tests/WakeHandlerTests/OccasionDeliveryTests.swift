@@ -118,7 +118,7 @@ struct OccasionDeliveryTests {
         let pending = """
             [{"source":"alarm","id":"pill","state":"waiting","due":"2026-11-22T07:30:00Z","waits_for":["time"],\
             "next_chance":"2026-11-22T07:30:00Z"},{"source":"job","id":"backup","state":"running",\
-            "deadline":"2026-11-23T00:00:00Z","waits_for":[],"seq":7},{"source":"poll","state":"queued","waits_for":[]}]
+            "deadline":"2026-11-23T00:00:00Z","waits_for":[],"event":7},{"source":"poll","state":"queued","waits_for":[]}]
             """
         fed.feed(notice("restored", "{\"reason\":\"alarm\",\"devices\":[],\"pending\":\(pending)}"))
         let restoration = try #require(fed.session.restoration)

@@ -179,10 +179,11 @@ struct OccasionRecordingTests {
         recording.orderRefusals = ["submit": .tooMany]
         let answers = try await recording.play { session in
             for await event in session.events {
-                let error = await #expect(throws: BridgeError.self) {
+                await #expect {
                     try await session.scheduler.submit(BackgroundRefreshRequest(identifier: "news"))
+                } throws: {
+                    ($0 as? BridgeError)?.code == .tooMany
                 }
-                #expect(error?.code == .tooMany)
                 session.finish(event, .useful)
             }
         }

@@ -156,8 +156,12 @@ struct OrderTests {
         let answer = try await submitting.value
         #expect(answer.outcome == .replaced && answer.pending.map(\.identifier) == ["news"])
         #expect(answer.pending.first?.waitsFor == ["power"])
-        let error = await #expect(throws: BridgeError.self) { try await adding.value }
-        #expect(error?.code == .tooMany && error?.description == "128 are set. Cancel one.")
+        await #expect {
+            try await adding.value
+        } throws: {
+            let error = $0 as? BridgeError
+            return error?.code == .tooMany && error?.description == "128 are set. Cancel one."
+        }
         #expect(try await setting.value.pending == [])
     }
 

@@ -191,6 +191,7 @@ struct TaskExpirationTests {
         "which tasks expire follows from the reason",
         arguments: [
             ("budget", ["news"]), ("condition", ["backup", "news"]), ("stalled", ["backup"]), ("max-run", ["backup"]),
+            ("cancelled", ["backup", "news"]),
             ("system-sleep", []), ("extension", ["backup", "news"]), ("shutdown", ["backup", "news"]),
             ("memory", ["backup", "news"]), ("of-tomorrow", ["backup", "news"]),
         ])

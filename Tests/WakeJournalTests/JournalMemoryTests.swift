@@ -14,7 +14,7 @@ struct JournalMemoryTests {
 
     private func numbers(_ recovery: Recovery) -> [UInt64] { recovery.pending[a, default: []].map(\.sequence.rawValue) }
 
-    @Test("A journal in memory goes on where the one before it ended, and a reboot loses what the runtime directory had")
+    @Test("A journal in memory goes on where the one before ended; a reboot loses what the runtime directory had")
     func goesOn() throws {
         let first = try journal(boot: "one")
         _ = first.recover()

@@ -104,6 +104,30 @@ struct ConditionLookTests {
         #expect(!File.canBeRead("\(directory)/link"))
     }
 
+    @Test(
+        "a user reads what owner, group and mode give it, behind folders that it may enter",
+        .enabled(if: Machine.isRoot, "needs root"))
+    func readingByUser() throws {
+        let directory = makeDirectory("/tmp/wakebridge-look-XXXXXX")
+        defer { Directory.removeTree(directory) }
+        chmod(directory, 0o755)
+        let file = "\(directory)/folder/key"
+        mkdir("\(directory)/folder", 0o755)
+        put("x", at: file, mode: 0o600)
+        let user = Account(unlisted: 61_300, called: "wb-a", home: "/")
+        func isReadable() -> Bool { File.canBeRead(file, by: user) }
+        #expect(File.canBeRead(file) && !isReadable(), "it is root's")
+        chown(file, 61_300, 0)
+        #expect(isReadable())
+        chown(file, 0, 61_300)
+        #expect(!isReadable())
+        chmod(file, 0o640)
+        #expect(isReadable())
+        chmod("\(directory)/folder", 0o700)
+        #expect(!isReadable() && !File.canBeRead("\(directory)/folder", by: user))
+        #expect(!File.canBeRead("\(directory)/missing", by: user))
+    }
+
     @Test("a zone is a plain file of at most 64 KiB below the zones, and no name leads out of there")
     func zones() throws {
         let directory = makeDirectory("/tmp/wakebridge-look-XXXXXX")

@@ -6,11 +6,11 @@ struct AlarmBook: Sendable {
     var handlers: [HandlerID: AlarmOwner] = [:]
     /// Those of `handlers`, in order: effects never follow the order of a hash.
     private(set) var owners: [HandlerID] = []
-    private var wall = DueIndex()
-    private var boottime = DueIndex()
+    private var wall = DueQueue<WallTime>()
+    private var boottime = DueQueue<Instant>()
     /// The same of those alone that end the sleep of the machine.
-    private var wakingWall = DueIndex()
-    private var wakingBoottime = DueIndex()
+    private var wakingWall = DueQueue<WallTime>()
+    private var wakingBoottime = DueQueue<Instant>()
     var zones = AlarmZones()
     /// Nil until the first step.
     var clock: AlarmClock?
@@ -21,6 +21,8 @@ struct AlarmBook: Sendable {
     private var handedBack = EntryIndex()
     /// Orders whose zone is not known yet.
     var waiting: [WaitingOrder] = []
+    /// Those whose manifest declares alarms for which there was no room.
+    var refusing: Set<HandlerID> = []
     /// Those with alarms that wait for another reason to wake.
     private var ridingOwners: Set<HandlerID> = []
     /// What was known of the handlers at the last look.
@@ -28,8 +30,6 @@ struct AlarmBook: Sendable {
     /// How many alarms go by the calendar: while there are any, the end of the wait for the clock is a deadline.
     private var calendarCount = 0
 
-    /// After boot and resume, what is overdue then is spread over so long.
-    static let spread = TimeSpan.seconds(30)
     /// Beyond its leeway: an alarm that is later was missed, for `"catch_up":"skip"`.
     static let punctuality = TimeSpan.seconds(60)
 }
@@ -44,6 +44,8 @@ struct AlarmOwner: Hashable, Sendable {
     var isConfigured = false
     /// Its manifest lets it order alarms.
     var mayOrder = false
+    /// What its manifest declares beyond the limit.
+    var refused: [AlarmRule] = []
     /// Why nothing is raised for it.
     var obstacle: PendingEntry.Wait?
 }
@@ -102,6 +104,11 @@ extension AlarmBook {
         (handlers[handler]?.ids ?? []).sorted().map { AgendaKey(handler, .alarm, $0) }
     }
 
+    /// Without those that were cancelled, and are there only until the core has let go of them.
+    func presentKeys(of handler: HandlerID) -> [AgendaKey] {
+        keys(of: handler).filter { entries[$0]?.isLeaving == false }
+    }
+
     func store(_ key: AgendaKey, _ step: inout AgendaStep) {
         if let entry = entries[key] { step.emit(.store(entry.row(of: key, seen: step.boottime))) }
     }
@@ -110,19 +117,20 @@ extension AlarmBook {
         unplace(key)
         guard let entry = entries[key] else { return }
         entries[key]?.place = place
-        let wakes = entry.rule.wakesMachine
+        let wakes = entry.rule.wakesMachine && handlers[key.handler]?.obstacle == nil
         switch place {
         case .nowhere: break
         case .wall(let time):
-            wall.insert(key, at: time.microseconds)
-            if wakes { wakingWall.insert(key, at: time.microseconds) }
-        case .boottime(let instant), .riding(let instant):
-            boottime.insert(key, at: instant.nanoseconds)
-            if wakes { wakingBoottime.insert(key, at: instant.nanoseconds) }
-            if case .riding = place {
-                handlers[key.handler]?.riding.insert(key.id)
-                ridingOwners.insert(key.handler)
-            }
+            wall.set(key, at: time)
+            if wakes { wakingWall.set(key, at: time) }
+        case .boottime(let instant):
+            boottime.set(key, at: instant)
+            if wakes { wakingBoottime.set(key, at: instant) }
+        case .riding(let until):
+            boottime.set(key, at: until)
+            if wakes { wakingBoottime.set(key, at: until) }
+            handlers[key.handler]?.riding.insert(key.id)
+            ridingOwners.insert(key.handler)
         case .parked: handlers[key.handler]?.parked.insert(key.id)
         }
     }
@@ -131,12 +139,12 @@ extension AlarmBook {
         guard let entry = entries[key] else { return }
         switch entry.place {
         case .nowhere: return
-        case .wall(let time):
-            wall.remove(key, at: time.microseconds)
-            if entry.rule.wakesMachine { wakingWall.remove(key, at: time.microseconds) }
-        case .boottime(let instant), .riding(let instant):
-            boottime.remove(key, at: instant.nanoseconds)
-            if entry.rule.wakesMachine { wakingBoottime.remove(key, at: instant.nanoseconds) }
+        case .wall:
+            wall.set(key, at: nil)
+            wakingWall.set(key, at: nil)
+        case .boottime, .riding:
+            boottime.set(key, at: nil)
+            wakingBoottime.set(key, at: nil)
             handlers[key.handler]?.riding.remove(key.id)
             if handlers[key.handler]?.riding.isEmpty ?? true { ridingOwners.remove(key.handler) }
         case .parked: handlers[key.handler]?.parked.remove(key.id)
@@ -145,21 +153,19 @@ extension AlarmBook {
     }
 
     /// What is due on either clock, in order.
-    fileprivate mutating func takeDue(_ step: AgendaStep) -> [AgendaKey] {
-        (wall.take(upTo: step.wall.microseconds) + boottime.take(upTo: step.boottime.nanoseconds)).sorted()
+    fileprivate mutating func removeDue(_ step: AgendaStep) -> [AgendaKey] {
+        (wall.removeDue(by: step.wall) + boottime.removeDue(by: step.boottime)).sorted()
     }
 
     var nextBoottime: Instant? {
-        let due = boottime.first.map { Instant(nanoseconds: $0) }
-        guard calendarCount > 0, let clock, !clock.isReleased else { return due }
-        return Instant.earlier(due, AlarmClock.patience)
+        let next = Instant.earlier(boottime.next, handedBack.next)
+        guard calendarCount > 0, let clock, !clock.isReleased else { return next }
+        return Instant.earlier(next, AlarmClock.patience)
     }
 
-    var nextWall: WallTime? { wall.first.map { WallTime(microseconds: $0) } }
+    var nextWall: WallTime? { wall.next }
 
-    /// The deadlines for which the machine itself has to be woken.
-    var nextWakingBoottime: Instant? { wakingBoottime.first.map { Instant(nanoseconds: $0) } }
-    var nextWakingWall: WallTime? { wakingWall.first.map { WallTime(microseconds: $0) } }
+    var machineWake: MachineWake { MachineWake(boottime: wakingBoottime.next, wall: wakingWall.next) }
 }
 
 // The passing of time.
@@ -168,8 +174,9 @@ extension AlarmBook {
         readClocks(&step)
         readZones(&step)
         readObstacles(&step)
-        for key in takeDue(step) + handedBack.takeTouched(step) { consider(key, &step) }
+        for key in removeDue(step) + handedBack.removeTouched(step) { consider(key, &step) }
         letRide(&step)
+        declareRefused(&step)
     }
 
     private mutating func readObstacles(_ step: inout AgendaStep) {
@@ -182,16 +189,26 @@ extension AlarmBook {
     /// What had to wait for its handler goes on where nothing is in the way any more.
     mutating func readObstacle(of handler: HandlerID, _ step: inout AgendaStep) {
         let word = obstacle(of: handler, step)
-        if word != handlers[handler]?.obstacle?.word {
+        let former = handlers[handler]?.obstacle?.word
+        if word != former {
             handlers[handler]?.obstacle = word.map { PendingEntry.Wait(word: $0, since: step.wall) }
         }
+        if (word == nil) != (former == nil) { placeWaking(of: handler) }
         guard word == nil, let parked = handlers[handler]?.parked, !parked.isEmpty else { return }
         for id in parked.sorted() { consider(AgendaKey(handler, .alarm, id), &step) }
     }
 
+    /// What could not be raised does not wake the machine.
+    private mutating func placeWaking(of handler: HandlerID) {
+        for key in keys(of: handler) {
+            guard let entry = entries[key], entry.rule.wakesMachine else { continue }
+            place(key, entry.place)
+        }
+    }
+
     /// In the words of ``PendingEntry/Wait``.
     func obstacle(of handler: HandlerID, _ step: AgendaStep) -> String? {
-        handlers[handler]?.isConfigured == true ? step.obstacle(of: handler) : "stopped"
+        handlers[handler]?.isConfigured == true ? step.obstacle(of: handler) : "manifest"
     }
 
     /// What may wait for another reason to wake its handler goes along with one.
@@ -206,7 +223,7 @@ extension AlarmBook {
     private func isAwake(_ handler: HandlerID, _ step: AgendaStep) -> Bool {
         switch step.facts(of: handler).situation {
         case .awake, .attached: true
-        case .asleep, .stopped: false
+        case .asleep, .held, .stopped, .quarantined, .unread: false
         }
     }
 
@@ -216,27 +233,36 @@ extension AlarmBook {
         guard let entry = entries[key] else { return }
         switch entry.run {
         case .raised: return
-        case .owed(let occurrence, let words): return consider(occurrence, until: words, of: key, &step)
+        case .owed(let occurrence, let words):
+            if isAgain(occurrence, until: words, of: key, &step) { return }
         case .idle: break
         }
         let zone = entry.rule.zoneName.map { zones.look(for: $0, &step) }
         guard !entry.isSpent, mayRun(entry) else { return }
-        guard let overdue = entry.overdue(step, in: zone?.zone) else { return place(key, entry.next(in: zone?.zone)) }
+        guard let overdue = entry.overdue(step, in: zone?.zone) else {
+            entries[key]?.forgetDelays()
+            return place(key, entry.next(in: zone?.zone))
+        }
         guard obstacle(of: key.handler, step) == nil else { return place(key, .parked) }
         settle(overdue, of: key, mayRide: mayRide, &step)
     }
 
-    /// One that was handed back: it rests, and waits for conditions.
-    private mutating func consider(
+    /// One that was handed back rests, and waits for conditions; meanwhile its schedule goes on.
+    /// - Returns: whether it has come again, or does as soon as its handler may have it.
+    private mutating func isAgain(
         _ occurrence: AlarmEntry.Occurrence, until words: [String], of key: AgendaKey, _ step: inout AgendaStep
-    ) {
+    ) -> Bool {
         let conditions = words.compactMap { try? Condition(word: $0) }
         handedBack.use(conditions, for: key, &step)
-        if let rest = entries[key]?.restsUntil, step.boottime < rest { return place(key, .boottime(rest)) }
-        guard conditions.allSatisfy(step.conditions.isTrue) else { return }
-        guard obstacle(of: key.handler, step) == nil else { return place(key, .parked) }
-        handedBack.remove(key, &step)
-        raise(occurrence, of: key, again: true, &step)
+        let rest = entries[key]?.restsUntil.flatMap { step.boottime < $0 ? $0 : nil }
+        handedBack.look(key, at: rest)
+        guard rest == nil, conditions.allSatisfy(step.conditions.isTrue) else { return false }
+        if obstacle(of: key.handler, step) == nil {
+            raise(occurrence, of: key, again: true, &step)
+        } else {
+            place(key, .parked)
+        }
+        return true
     }
 
     /// Alarms of the calendar wait until the clock is true, or has been waited for long enough.
@@ -255,32 +281,40 @@ extension AlarmBook {
         if entry.rule.catchUp == .skip, late > entry.rule.leeway + Self.punctuality {
             return count(overdue, of: key, as: .skipped, &step)
         }
-        // The catch-up of a weekly alarm on the eve of the next one would come twice in two days.
-        if let gap = overdue.gap, gap - late < gap.quarter { return count(overdue, of: key, as: .folded, &step) }
-        let earliest = earliest(of: overdue, of: key, wakesMachine: entry.rule.wakesMachine, step)
+        // The catch-up of a weekly alarm on the eve of the next one would come twice in two days. One that waits for another wake
+        // may find none earlier.
+        if entry.rule.wakes, let gap = overdue.gap, gap - late < gap.quarter {
+            return count(overdue, of: key, as: .folded, &step)
+        }
+        let latest = entry.rideEnd ?? overdue.boottime + leeway(of: entry.rule, until: overdue.gap)
+        entries[key]?.rideEnd = latest
+        let earliest = earliest(of: overdue, of: key, step)
         guard earliest <= step.boottime else { return place(key, .boottime(earliest)) }
-        let latest = overdue.boottime + leeway(of: entry.rule, until: overdue.gap)
+        if !entry.rule.wakes, mayRide, !isAwake(key.handler, step) { return place(key, .riding(until: nil)) }
         if mayRide, latest > step.boottime, !isAwake(key.handler, step) { return place(key, .riding(until: latest)) }
         entries[key]?.account(for: overdue)
         entries[key]?.missed = 0
         entries[key]?.isSpent = !entry.rule.schedule.isRepeating
-        let missed = entry.missed + overdue.count - 1
+        let missed = entry.missed + entry.handedBackCount + overdue.count - 1
         raise(AlarmEntry.Occurrence(due: overdue.wall, missed: missed), of: key, again: false, &step)
     }
 
-    /// Half of the way to the next one at most.
+    /// Half of the way to the next one at most. What wakes the machine at its time does not wake it once more later.
     private func leeway(of rule: AlarmRule, until gap: TimeSpan?) -> TimeSpan {
-        gap.map { min(rule.leeway, TimeSpan(nanoseconds: $0.nanoseconds / 2)) } ?? rule.leeway
+        guard !rule.wakesMachine else { return .zero }
+        return gap.map { min(rule.leeway, TimeSpan(nanoseconds: $0.nanoseconds / 2)) } ?? rule.leeway
     }
 
     /// What was overdue when the machine came up, or when alarms of the calendar were let go, is spread.
-    private func earliest(
-        of overdue: Overdue, of key: AgendaKey, wakesMachine: Bool, _ step: AgendaStep
-    ) -> Instant {
-        var start = step.cameUpAt
-        if case .calendar = entries[key]?.course, let released = clock?.releasedAt { start = max(start, released) }
-        guard !wakesMachine, overdue.boottime < start else { return overdue.boottime }
-        return start + step.spread(of: key, upTo: Self.spread)
+    private mutating func earliest(of overdue: Overdue, of key: AgendaKey, _ step: AgendaStep) -> Instant {
+        guard let entry = entries[key], !entry.rule.wakesMachine else { return overdue.boottime }
+        if let known = entry.spreadStart { return known }
+        var start = step.comeUps.first(after: overdue.boottime) ?? overdue.boottime
+        if case .calendar = entry.course, let released = clock?.releasedAt { start = max(start, released) }
+        let isSpread = overdue.boottime < start
+        let first = isSpread ? start + step.spread(of: key, upTo: AgendaStep.herd) : overdue.boottime
+        entries[key]?.spreadStart = first
+        return first
     }
 
     /// They are raised no more: the next one tells of them.
@@ -291,7 +325,7 @@ extension AlarmBook {
         guard entries[key]?.rule.schedule.isRepeating == true else { return forget(key, &step) }
         entries[key]?.account(for: overdue)
         entries[key]?.missed += overdue.count
-        entries[key]?.note(word, overdue.count, at: step.wall)
+        entries[key]?.record(word, overdue.count, at: step.wall)
         store(key, &step)
         consider(key, &step)
     }
@@ -303,9 +337,10 @@ extension AlarmBook {
         _ occurrence: AlarmEntry.Occurrence, of key: AgendaKey, again: Bool, _ step: inout AgendaStep
     ) {
         guard let rule = entries[key]?.rule else { return }
+        handedBack.remove(key, &step)
         entries[key]?.run = .raised(occurrence, nil)
         let word: AlarmChange.Word = again ? .raisedAgain : .raised
-        entries[key]?.note(word, occurrence.missed, due: occurrence.due, at: step.wall)
+        entries[key]?.record(word, occurrence.missed, due: occurrence.due, at: step.wall)
         step.decide(key, "raised alarm \(key.id) due \(occurrence.due.rfc3339) missed \(occurrence.missed)")
         store(key, &step)
         step.emit(

@@ -1,4 +1,4 @@
-// What happened to an alarm: kept short with it, and said in sentences to people who ask why it did not fire.
+// What happened to an alarm: kept short with it, and said to people who ask why it did not fire, as that of jobs and polls is.
 import WakeModel
 
 struct AlarmChange: Hashable, Sendable {
@@ -10,6 +10,7 @@ struct AlarmChange: Hashable, Sendable {
         case acknowledged
         case handedBack = "back"
         case overrun, crashed
+        case givenBack = "given"
         case deadLettered = "dead"
         case dropped, withdrawn
         case corrected, rebased, mended, moved
@@ -22,25 +23,26 @@ struct AlarmChange: Hashable, Sendable {
 
     var sentence: String {
         switch word {
-        case .set: "It was set."
-        case .replaced: "An order replaced it."
-        case .changed: "The manifest changed it."
-        case .raised: "It was raised\(dueText)\(count == 0 ? "" : ", and told of \(count) missed before")."
-        case .raisedAgain: "It was raised again\(dueText)."
-        case .operated: "A person made it fire."
-        case .skipped: "\(count) came too late to be raised, and count as missed."
-        case .folded: "\(count) came late and so near to the next that they count as missed with it."
-        case .acknowledged: "The handler acknowledged it."
-        case .handedBack: "The handler handed it back."
-        case .overrun: "The handler did not end with it in its time."
-        case .crashed: "The handler ended over it."
-        case .deadLettered: "It was given up, and lies among the dead letters."
-        case .dropped: "It was lost in a gap."
-        case .withdrawn: "It was taken back."
-        case .corrected: "The clock was set back by more than three hours: it goes on from the new time."
-        case .rebased: "The clock was synchronized: it goes on from the true time."
-        case .mended: "The clock was synchronized: its time after the restart is exact now."
-        case .moved: "The time zone changed: it goes on by the new one."
+        case .set: "set"
+        case .replaced: "replaced by an order"
+        case .changed: "changed by the manifest"
+        case .raised: "raised\(dueText)\(count == 0 ? "" : ", and told of \(count) missed before")"
+        case .raisedAgain: "raised again\(dueText)"
+        case .operated: "fired by a person"
+        case .skipped: "\(count) came too late to be raised, and count as missed"
+        case .folded: "\(count) came late and so near to the next that they count as missed with it"
+        case .acknowledged: "acknowledged"
+        case .handedBack: "handed back"
+        case .overrun: "did not end in time"
+        case .crashed: "the process ended over it"
+        case .givenBack: "waits for the handler again"
+        case .deadLettered: "given up after failing too often"
+        case .dropped: "dropped before the handler had it"
+        case .withdrawn: "came back, not charged"
+        case .corrected: "the clock was set back by more than three hours: goes on from the new time"
+        case .rebased: "the clock was synchronized: goes on from the true time"
+        case .mended: "the clock was synchronized: its time after the restart is exact now"
+        case .moved: "the time zone changed: goes on by the new one"
         }
     }
 

@@ -23,7 +23,7 @@ extension AlarmBook {
             let mayRun = former.isSynced || step.boottime >= AlarmClock.patience
             let expected = WallTime(microseconds: step.boottime.nanoseconds / 1_000) + former.offset
             if mayRun { former.furthest = max(former.furthest, expected) }
-            // Nothing is spread anew: the machine did not come up.
+            // Nothing is spread again: the machine did not come up.
             former.releasedAt = mayRun ? .zero : nil
             clock = former
         } else {
@@ -33,7 +33,7 @@ extension AlarmBook {
             if isSynced { correctCalendar(&step) }
             storeClocks(&step)
         }
-        takeOverIntervals(&step)
+        inheritIntervals(&step)
         (clocksBefore, seenBefore) = ([:], [:])
     }
 
@@ -55,7 +55,7 @@ extension AlarmBook {
         _ key: AgendaKey, to course: AlarmCourse, _ word: AlarmChange.Word, _ step: inout AgendaStep
     ) {
         entries[key]?.course = course
-        entries[key]?.note(word, at: step.wall)
+        entries[key]?.record(word, at: step.wall)
         step.decide(key, "\(word.rawValue) alarm \(key.id)")
         store(key, &step)
         consider(key, &step)
@@ -117,7 +117,7 @@ extension AlarmBook {
     }
 
     mutating func readZones(_ step: inout AgendaStep) {
-        for (name, former) in zones.takeChanges(step) {
+        for (name, former) in zones.readChanges(step) {
             for key in zones.users(of: name) {
                 if former.zone != nil { move(key, &step) }
                 consider(key, &step)
@@ -133,19 +133,19 @@ extension AlarmBook {
         else { return }
         course.accounted = step.wall
         entries[key]?.course = .calendar(course)
-        entries[key]?.note(.moved, at: step.wall)
+        entries[key]?.record(.moved, at: step.wall)
         store(key, &step)
     }
 }
 
 // Real time, over a reboot.
 extension AlarmBook {
-    /// CLOCK_BOOTTIME began anew: what is due goes on by the wall clock where that was true before and is now. Otherwise
+    /// CLOCK_BOOTTIME began at zero: what is due goes on by the wall clock where that was true before and is now. Otherwise
     /// what remained runs from the boot on, and is mended when the clock becomes true.
-    private mutating func takeOverIntervals(_ step: inout AgendaStep) {
+    private mutating func inheritIntervals(_ step: inout AgendaStep) {
         for key in entries.keys.sorted() {
             guard case .interval(let former) = entries[key]?.course, former.boot != step.bootID else { continue }
-            let remaining = max(.zero, former.due - (seenBefore[former.boot] ?? former.due))
+            let remaining = max(.zero, former.due - (seen(in: former.boot, step) ?? former.due))
             var course = IntervalCourse(due: .zero + remaining, boot: step.bootID, mend: wallDue(former))
             if clock?.isSynced == true, let wall = course.mend {
                 // A clock that was set back while the machine was off must not put it off.
@@ -155,6 +155,11 @@ extension AlarmBook {
             entries[key]?.course = .interval(course)
             store(key, &step)
         }
+    }
+
+    private func seen(in boot: String, _ step: AgendaStep) -> Instant? {
+        guard let seen = step.seen, seen.bootID == boot else { return seenBefore[boot] }
+        return max(seen.boottime, seenBefore[boot] ?? seen.boottime)
     }
 
     private func wallDue(_ course: IntervalCourse) -> WallTime? {

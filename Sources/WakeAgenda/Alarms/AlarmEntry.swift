@@ -11,11 +11,16 @@ struct AlarmEntry: Hashable, Sendable {
     var run = Run.idle
     /// Occurrences that no event has told of yet.
     var missed: Int64 = 0
-    /// It comes once, and has been raised.
+    /// Nothing is to be raised of it any more: it came once, or was cancelled while the core had it.
     var isSpent = false
+    /// What the core has of it was cancelled: it does not come again.
+    var isRevoked = false
     /// How often in a row it was handed back, and until when it rests for that, on CLOCK_BOOTTIME. A restart ends the rest.
     var handBacks: Int64 = 0
     var restsUntil: Instant?
+    /// When what is overdue comes at the earliest and at the latest, as was found first: later naps put nothing off again.
+    var spreadStart: Instant?
+    var rideEnd: Instant?
     /// Since when it has been as it is.
     var since: WallTime
     private(set) var history: [AlarmChange] = []
@@ -42,8 +47,8 @@ struct AlarmEntry: Hashable, Sendable {
         case nowhere
         case wall(WallTime)
         case boottime(Instant)
-        /// Overdue within its leeway: until then it waits for another reason to wake the handler.
-        case riding(until: Instant)
+        /// Overdue: until then, or without end, it waits for another reason to wake the handler.
+        case riding(until: Instant?)
         /// Overdue, and nothing may be raised for the handler.
         case parked
     }
@@ -55,13 +60,28 @@ struct AlarmEntry: Hashable, Sendable {
 
     static let historyLimit = 32
 
-    mutating func note(_ word: AlarmChange.Word, _ count: Int64 = 0, due: WallTime? = nil, at now: WallTime) {
+    mutating func record(_ word: AlarmChange.Word, _ count: Int64 = 0, due: WallTime? = nil, at now: WallTime) {
         since = now
         if history.count == Self.historyLimit { history.removeFirst() }
         history.append(AlarmChange(at: now, word: word, count: count, due: due))
     }
 
     mutating func recall(_ changes: [AlarmChange]) { history = changes.suffix(Self.historyLimit) }
+
+    /// Those that an event told of, which were handed back and did not come again yet.
+    var handedBackCount: Int64 { if case .owed(let occurrence, _) = run { 1 + occurrence.missed } else { 0 } }
+
+    /// It was cancelled, and is there only until the core has let go of it.
+    var isLeaving: Bool { isSpent && isRevoked }
+
+    /// What the core had of it is over.
+    mutating func endRun() { (run, isRevoked, handBacks) = (.idle, false, 0) }
+
+    /// What the core has of it, and the rest of what was handed back, are as they were before it got another rule.
+    mutating func inherit(from former: AlarmEntry) {
+        (run, isRevoked) = (former.run, former.isRevoked)
+        (handBacks, restsUntil) = (former.handBacks, former.restsUntil)
+    }
 }
 
 /// Nominal instants go by the wall clock, or by real time.
@@ -147,7 +167,11 @@ extension AlarmEntry {
         }
     }
 
+    /// Nothing is overdue any more.
+    mutating func forgetDelays() { (spreadStart, rideEnd) = (nil, nil) }
+
     mutating func account(for overdue: Overdue) {
+        forgetDelays()
         switch course {
         case .calendar(var former):
             former.accounted = overdue.wall

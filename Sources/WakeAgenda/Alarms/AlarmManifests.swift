@@ -10,16 +10,16 @@ extension AlarmBook: AgendaBook {
             if seen >= seenBefore[clock.boot] ?? seen || clocksBefore[clock.boot] == nil {
                 clocksBefore[clock.boot] = clock
             }
-            noteSeen(seen, in: clock.boot)
+            recordSeen(seen, in: clock.boot)
         case .entry(let entry, let seen):
-            if case .interval(let course) = entry.course { noteSeen(seen, in: course.boot) }
+            if case .interval(let course) = entry.course { recordSeen(seen, in: course.boot) }
             drop(row.key)
             insert(entry, as: row.key)
         }
         return true
     }
 
-    private mutating func noteSeen(_ seen: Instant, in boot: String) {
+    private mutating func recordSeen(_ seen: Instant, in boot: String) {
         seenBefore[boot] = max(seen, seenBefore[boot] ?? seen)
     }
 
@@ -30,55 +30,91 @@ extension AlarmBook: AgendaBook {
         handlers[handler]?.mayOrder = plan.alarms != nil
         readObstacle(of: handler, &step)
         let declared = Set((plan.alarms ?? []).map(\.id))
-        for key in keys(of: handler) where !declared.contains(key.id) {
-            if entries[key]?.isDeclared == true || plan.alarms == nil {
-                withdraw(key, &step)
+        for key in presentKeys(of: handler) where !declared.contains(key.id) {
+            if entries[key]?.isDeclared == true {
+                withdraw(key, "undeclared", &step)
+            } else if plan.alarms == nil {
+                withdraw(key, "unpermitted", &step)
             } else {
                 consider(key, &step)
             }
         }
+        handlers[handler]?.refused = []
         for rule in plan.alarms ?? [] { declare(rule, handler, &step) }
+        if let refused = handlers[handler]?.refused, !refused.isEmpty { refusing.insert(handler) }
         readZones(&step)
     }
 
-    private mutating func withdraw(_ key: AgendaKey, _ step: inout AgendaStep) {
-        step.decide(key, "undeclared alarm \(key.id)")
-        recall(key, &step)
-        forget(key, &step)
+    private mutating func withdraw(_ key: AgendaKey, _ word: String, _ step: inout AgendaStep) {
+        step.decide(key, "\(word) alarm \(key.id)")
+        revoke(key, &step)
     }
 
-    /// What its handler does not have yet does not come any more.
-    func recall(_ key: AgendaKey, _ step: inout AgendaStep) {
+    /// Nothing of it comes any more. While the core has it, a mark stays, so that it does not come again after a crash.
+    mutating func revoke(_ key: AgendaKey, _ step: inout AgendaStep) {
+        guard case .raised = entries[key]?.run else { return forget(key, &step) }
+        place(key, .nowhere)
+        entries[key]?.isSpent = true
+        entries[key]?.isRevoked = true
+        store(key, &step)
+        recall(key, &step)
+    }
+
+    /// What its handler does not have yet leaves the queue.
+    private func recall(_ key: AgendaKey, _ step: inout AgendaStep) {
         if case .raised(_, let sequence?) = entries[key]?.run { step.emit(.recall(key.handler, sequence)) }
     }
 
     /// What it has come to stays where its time stays.
     private mutating func declare(_ rule: AlarmRule, _ handler: HandlerID, _ step: inout AgendaStep) {
         let key = AgendaKey(handler, .alarm, rule.id)
-        guard var entry = entries[key] else {
-            guard count(of: handler) < AlarmRule.limit else { return step.decide(key, "too-many alarm \(key.id)") }
-            return add(begun(rule, isDeclared: true, .set, step), as: key, &step)
+        guard var entry = entries[key], !entry.isLeaving else {
+            guard hasRoom(for: handler) else { return refuse(rule, key, &step) }
+            var entry = begun(rule, isDeclared: true, .set, step)
+            if let former = entries[key] { entry.inherit(from: former) }
+            return add(entry, as: key, &step)
         }
         guard entry.rule != rule || !entry.isDeclared else { return consider(key, &step) }
         if entry.rule.schedule != rule.schedule || !entry.isDeclared {
-            let run = entry.run
+            let former = entry
             entry = begun(rule, isDeclared: true, .changed, step)
-            entry.run = run
+            entry.inherit(from: former)
         }
         entry.rule = rule
         step.decide(key, "changed alarm \(key.id)")
         add(entry, as: key, &step)
     }
 
+    /// It is set once there is room.
+    private mutating func refuse(_ rule: AlarmRule, _ key: AgendaKey, _ step: inout AgendaStep) {
+        handlers[key.handler]?.refused.append(rule)
+        step.decide(key, "too-many alarm \(key.id)")
+        step.emit(.notify(key.handler, .error(.tooManyAlarms(besideDeclared: key.id))))
+    }
+
+    /// Sets declared alarms that found no room before, where there is some now.
+    mutating func declareRefused(_ step: inout AgendaStep) {
+        for handler in refusing.sorted() {
+            while let rule = handlers[handler]?.refused.first, hasRoom(for: handler) {
+                handlers[handler]?.refused.removeFirst()
+                declare(rule, handler, &step)
+            }
+            if handlers[handler]?.refused.isEmpty ?? true { refusing.remove(handler) }
+        }
+    }
+
     func begun(_ rule: AlarmRule, isDeclared: Bool, _ word: AlarmChange.Word, _ step: AgendaStep) -> AlarmEntry {
         let course = AlarmCourse.begin(rule.schedule, step, isSynced: clock?.isSynced ?? false)
         var entry = AlarmEntry(rule: rule, isDeclared: isDeclared, course: course, since: step.wall)
-        entry.note(word, at: step.wall)
+        entry.record(word, at: step.wall)
         return entry
     }
 
-    /// Those that can fire once more.
-    func count(of handler: HandlerID) -> Int { keys(of: handler).count { entries[$0]?.isSpent == false } }
+    /// For one more alarm. Only those count that can fire once more.
+    func hasRoom(for handler: HandlerID) -> Bool {
+        guard let ids = handlers[handler]?.ids, ids.count >= AlarmRule.limit else { return true }
+        return ids.count { entries[AgendaKey(handler, .alarm, $0)]?.isSpent == false } < AlarmRule.limit
+    }
 
     mutating func remove(_ handler: HandlerID, _ step: inout AgendaStep) {
         for key in keys(of: handler) { forget(key, &step) }
@@ -91,6 +127,7 @@ extension AlarmBook: AgendaBook {
         entries[key]?.run = .raised(occurrence, sequence)
         handlers[key.handler]?.sequences[sequence] = key.id
         store(key, &step)
+        if entries[key]?.isRevoked == true { recall(key, &step) }
     }
 
     func key(of sequence: Sequence, for handler: HandlerID) -> AgendaKey? {
@@ -102,15 +139,18 @@ extension AlarmBook: AgendaBook {
     ) {
         readClocks(&step)
         guard let entry = entries[key], case .raised(let occurrence, let sequence) = entry.run else { return }
-        entries[key]?.note(conclusion.word, at: step.wall)
-        guard conclusion.isFinal else { return store(key, &step) }
+        entries[key]?.record(conclusion.word, at: step.wall)
+        guard conclusion.isFinal else {
+            if entry.isRevoked { recall(key, &step) }
+            return store(key, &step)
+        }
         if let sequence { handlers[key.handler]?.sequences[sequence] = nil }
-        switch conclusion {
-        case .handedBack(let words): handBack(occurrence, until: words, key, &step)
-        case .acknowledged, .withdrawn, .overrun, .crashed, .deadLettered, .dropped:
-            if entry.isSpent { return forget(key, &step) }
-            entries[key]?.run = .idle
-            entries[key]?.handBacks = 0
+        if case .handedBack(let words) = conclusion, !entry.isRevoked {
+            handBack(occurrence, until: words, key, &step)
+        } else if entry.isSpent {
+            return forget(key, &step)
+        } else {
+            entries[key]?.endRun()
         }
         store(key, &step)
         consider(key, &step)
@@ -139,14 +179,14 @@ extension AlarmBook: AgendaBook {
     /// Beside its schedule, and so without a trace in it. What is on its way already is not doubled.
     mutating func raiseNow(_ key: AgendaKey, _ step: inout AgendaStep) -> Bool {
         readClocks(&step)
-        guard let entry = entries[key] else { return false }
+        guard let entry = entries[key], !entry.isLeaving else { return false }
         if case .owed = entry.run { raiseOwed(key, &step) }
         guard entry.run == .idle, !entry.isSpent else { return true }
         if let obstacle = obstacle(of: key.handler, step) {
             step.decide(key, "not-raised alarm \(key.id) \(obstacle)")
             return true
         }
-        entries[key]?.note(.operated, at: step.wall)
+        entries[key]?.record(.operated, at: step.wall)
         raise(AlarmEntry.Occurrence(due: step.wall, missed: 0), of: key, again: false, &step)
         place(key, .nowhere)
         return true
@@ -161,6 +201,7 @@ extension Conclusion {
         case .withdrawn: .withdrawn
         case .overrun: .overrun
         case .crashed: .crashed
+        case .givenBack: .givenBack
         case .deadLettered: .deadLettered
         case .dropped: .dropped
         }

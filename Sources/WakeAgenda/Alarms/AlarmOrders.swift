@@ -43,7 +43,9 @@ extension AlarmBook {
         case "alarms":
             guard member.value == .boolean(true) else { throw Self.malformedCancel(value) }
             waiting.removeAll { $0.handler == handler }
-            for key in keys(of: handler) where entries[key]?.isDeclared == false { cancel(key, &step) }
+            for key in keys(of: handler) where entries[key].map({ !$0.isDeclared && !$0.isLeaving }) ?? false {
+                cancel(key, &step)
+            }
         default: throw .unknownKey(member.name, of: "\"cancel\"", known: Self.cancelKeys)
         }
         return .done(.cancel, word: "cancelled", [])
@@ -64,8 +66,8 @@ extension AlarmBook {
     ) throws(ProtocolFault) {
         let key = AgendaKey(handler, .alarm, id)
         let isWaiting = waiting.contains { $0.handler == handler && $0.rule.id == id }
-        guard let entry = entries[key] ?? nil, !entry.isSpent else {
-            guard isWaiting else { throw .noSuchAlarm(id, known: keys(of: handler).map(\.id)) }
+        guard let entry = entries[key], !entry.isLeaving else {
+            guard isWaiting else { throw .noSuchAlarm(id, known: presentKeys(of: handler).map(\.id)) }
             return waiting.removeAll { $0.handler == handler && $0.rule.id == id }
         }
         guard !entry.isDeclared else {
@@ -79,8 +81,7 @@ extension AlarmBook {
 
     private mutating func cancel(_ key: AgendaKey, _ step: inout AgendaStep) {
         step.decide(key, "cancelled alarm \(key.id)")
-        recall(key, &step)
-        forget(key, &step)
+        revoke(key, &step)
     }
 
     private func permit(_ handler: HandlerID, verb: String) throws(ProtocolFault) {
@@ -93,12 +94,12 @@ extension AlarmBook {
 
     private func admit(_ rule: AlarmRule, _ handler: HandlerID, _ step: AgendaStep) throws(ProtocolFault) {
         let former = entries[AgendaKey(handler, .alarm, rule.id)]
-        if former?.isDeclared == true {
+        if let former, former.isDeclared, !former.isLeaving {
             throw ProtocolFault(
                 .conflict, "alarm \"\(rule.id)\": the manifest declares an alarm of that id.",
                 advice: "Give this one another id, or take the other out of the manifest.")
         }
-        if former.map(\.isSpent) ?? true, count(of: handler) >= AlarmRule.limit { throw .tooManyAlarms }
+        if former.map(\.isSpent) ?? true, !hasRoom(for: handler) { throw .tooManyAlarms }
         // A clock that is not synchronized cannot tell what is over.
         if case .at(let time) = rule.schedule, time <= step.wall, clock?.isSynced == true {
             throw ProtocolFault(
@@ -112,12 +113,15 @@ extension AlarmBook {
         let former = entries[key]
         let isReplaced = former?.isSpent == false
         var entry = begun(rule, isDeclared: false, isReplaced ? .replaced : .set, step)
-        entry.run = former?.run ?? .idle
+        if let former { entry.inherit(from: former) }
         let word = isReplaced ? "replaced" : "set"
         step.decide(key, "\(word) alarm \(key.id)")
         add(entry, as: key, &step)
         return .done(.alarm, word: word, [pendingEntry(key, step)].compactMap { $0 })
     }
+
+    /// The names of zones that neither an alarm nor an order needs any more.
+    mutating func removeUnusedZones() -> [String] { zones.removeUnused(besides: waiting) }
 
     /// Answers the orders whose zones have come.
     mutating func answerWaiting(_ step: inout AgendaStep) {

@@ -48,9 +48,15 @@ extension AlarmEntry {
         self.init(rule: rule, isDeclared: value["declared"] == .boolean(true), course: course, since: since)
         missed = value["missed"]?.moderate ?? 0
         isSpent = value["spent"] == .boolean(true)
+        isRevoked = value["revoked"] == .boolean(true)
         if let run = value["run"] {
             guard let run = Run(stored: run) else { return nil }
             self.run = run
+        }
+        // Taken back before it had a number: nothing comes of it.
+        if isRevoked, case .owed = run {
+            guard !isSpent else { return nil }
+            (run, isRevoked) = (.idle, false)
         }
         recall(value["history"]?.array?.compactMap { AlarmChange(stored: $0) } ?? [])
     }
@@ -65,6 +71,7 @@ extension AlarmEntry {
             $0.fragment(storedRule)
             if isDeclared { $0.field("declared", true) }
             if isSpent { $0.field("spent", true) }
+            if isRevoked { $0.field("revoked", true) }
             if missed != 0 { $0.field("missed", missed) }
             course.write(into: &$0)
             run.write(into: &$0)
@@ -169,6 +176,7 @@ extension AlarmRule {
             schedule.write(into: &$0)
             if catchUp != .once { $0.field("catch_up", catchUp.rawValue) }
             if leeway > .zero { $0.field("leeway", leeway.text) }
+            if !wakes { $0.field("wake", false) }
             if wakesMachine { $0.field("wakes_machine", true) }
             $0.key("data")
             $0.fragment(data)

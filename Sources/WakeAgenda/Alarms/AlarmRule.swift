@@ -32,6 +32,8 @@ public struct AlarmRule: Hashable, Sendable {
     public var catchUp = CatchUp.once
     /// For how long it may wait for another reason to wake the handler.
     public var leeway = TimeSpan.zero
+    /// Otherwise it goes along with a wake that something else causes.
+    public var wakes = true
     /// It ends the sleep of the machine.
     public var wakesMachine = false
     /// JSON that the event carries.

@@ -11,14 +11,20 @@ extension AlarmRule {
         self.init(id: reader.id, schedule: try reader.schedule())
         catchUp = try reader.catchUp() ?? catchUp
         leeway = try reader.span("leeway", in: .zero...Self.longestLeeway) ?? leeway
+        wakes = try reader.flag("wake") ?? wakes
         wakesMachine = try reader.flag("wakes_machine") ?? wakesMachine
+        if wakesMachine, !wakes {
+            throw reader.contradiction(
+                "has \"wake\": false and \"wakes_machine\": true", "Leave out one of them.")
+        }
         data = try reader.data() ?? data
         alert = try reader.alert()
     }
 
     /// Of the manifest's `alarms`; a manifest says no instants and no spans from now on.
     package static let manifestKeys = [
-        "id", "daily", "days", "zone", "every", "phase", "catch_up", "leeway", "wakes_machine", "data", "alert",
+        "id", "daily", "days", "zone", "every", "phase", "catch_up", "leeway", "wake", "wakes_machine", "data",
+        "alert",
     ]
 
     /// All that a manifest declares.
@@ -64,6 +70,13 @@ extension AlarmRule {
 }
 
 extension ProtocolFault {
+    static func tooManyAlarms(besideDeclared id: String) -> ProtocolFault {
+        ProtocolFault(
+            .tooMany,
+            "The alarm \"\(id)\" of the manifest is not set: this handler has \(AlarmRule.limit) alarms, which is the limit.",
+            advice: "Cancel one that was ordered; then the manifest's is set.")
+    }
+
     static let tooManyAlarms = ProtocolFault(
         .tooMany, "The handler has \(AlarmRule.limit) alarms, which is the limit.",
         advice: "Cancel one that is no longer needed, or let one alarm repeat.")
@@ -78,7 +91,7 @@ private struct AlarmReader {
     /// Those that take a span are also known with `_s`, for a number of seconds.
     private static let spans = ["every", "phase", "in", "leeway"]
     private static let keys =
-        ["id", "daily", "days", "zone", "at", "catch_up", "wakes_machine", "data", "alert"] + spans
+        ["id", "daily", "days", "zone", "at", "catch_up", "wake", "wakes_machine", "data", "alert"] + spans
         + spans.map { $0 + "_s" }
 
     init(_ value: JSONValue, _ origin: AlarmRule.Origin) throws(ProtocolFault) {
@@ -102,7 +115,7 @@ private struct AlarmReader {
         )
     }
 
-    private func contradiction(_ sentence: String, _ advice: String) -> ProtocolFault {
+    func contradiction(_ sentence: String, _ advice: String) -> ProtocolFault {
         .malformed("Alarm \"\(id)\" \(sentence).", advice: advice)
     }
 }
@@ -112,7 +125,7 @@ extension AlarmReader {
     func schedule() throws(ProtocolFault) -> AlarmRule.Schedule {
         let kinds = ["daily", "every", "at", "in"].filter { has($0) }
         guard let kind = kinds.first else {
-            throw contradiction("says no time", "Write one of \"daily\", \"every\", \"at\" and \"in\".")
+            throw contradiction("says no time", timeAdvice)
         }
         guard kinds.count == 1 else {
             throw contradiction(
@@ -124,6 +137,13 @@ extension AlarmReader {
         case "every": return try interval()
         case "at": return .at(try instant())
         default: return .after(try span("in", in: .milliseconds(1)...AlarmRule.longestSpan) ?? .zero)
+        }
+    }
+
+    private var timeAdvice: String {
+        switch origin {
+        case .manifest: "Write one of \"daily\" and \"every\"; the handler can order alarms of a single time."
+        case .order: "Write one of \"daily\", \"at\", \"in_s\" and \"every_s\"."
         }
     }
 
@@ -243,7 +263,7 @@ extension AlarmReader {
             throw contradiction("has both \"\(key)\" and \"\(key)_s\"", "Keep one of them.")
         }
         guard text != nil || seconds != nil else { return nil }
-        let span = text.map { $0.string.flatMap { TimeSpan(text: $0) } } ?? seconds?.wholeSpan
+        let span = text.map { $0.string.flatMap { TimeSpan(text: $0) } } ?? seconds?.seconds
         let ends = "from \(range.lowerBound.text) to \(range.upperBound.text)"
         guard let span, range.contains(span) else {
             throw text == nil
@@ -293,14 +313,5 @@ extension AlarmReader {
                 "\"alert\" of alarm \"\(id)\"", text.utf8.count, limit: AlarmRule.alertLimit, advice: "Shorten it.")
         }
         return text
-    }
-}
-
-extension JSONValue {
-    /// A number of seconds, to the millisecond.
-    fileprivate var wholeSpan: TimeSpan? {
-        if let integer { return .seconds(integer) }
-        guard let number, let milliseconds = Int64(exactly: (number * 1_000).rounded()) else { return nil }
-        return .milliseconds(milliseconds)
     }
 }

@@ -15,6 +15,8 @@ struct AlarmZones: Sendable {
     private var findings: [String: Finding] = [:]
     private var asked: Set<String> = []
     private var users: [String: Set<AgendaKey>] = [:]
+    /// Perhaps of no use any more.
+    private var doubtful: Set<String> = []
 
     subscript(name: String) -> Finding { findings[name] ?? .unknown }
 
@@ -22,6 +24,7 @@ struct AlarmZones: Sendable {
     mutating func look(for name: String, _ step: inout AgendaStep) -> Finding {
         if let finding = findings[name] { return finding }
         let finding = Self.finding(name, step)
+        doubtful.insert(name)
         if finding == .unknown {
             if asked.insert(name).inserted { step.emit(.readZone(name)) }
         } else {
@@ -30,10 +33,26 @@ struct AlarmZones: Sendable {
         return finding
     }
 
+    /// Something goes by it, or waits for its table.
+    func isWanted(_ name: String) -> Bool { asked.contains(name) || users[name] != nil }
+
+    /// What is of no use any more: neither to an alarm nor to an order that waits. It is forgotten.
+    mutating func removeUnused(besides waiting: [WaitingOrder]) -> [String] {
+        guard !doubtful.isEmpty else { return [] }
+        let awaited = Set(waiting.compactMap(\.rule.zoneName))
+        let unused = doubtful.filter { users[$0] == nil && !awaited.contains($0) }.sorted()
+        doubtful = doubtful.intersection(awaited)
+        for name in unused {
+            findings[name] = nil
+            asked.remove(name)
+        }
+        return unused
+    }
+
     /// Those that have come or changed since the last call, in order, with what was known of them.
-    mutating func takeChanges(_ step: AgendaStep) -> [(name: String, former: Finding)] {
+    mutating func readChanges(_ step: AgendaStep) -> [(name: String, former: Finding)] {
         var changes: [(name: String, former: Finding)] = []
-        for name in Set(users.keys).union(asked).sorted() {
+        for name in step.changes.zones.sorted() where isWanted(name) {
             let (former, finding) = (self[name], Self.finding(name, step))
             guard finding != .unknown, finding != former else { continue }
             findings[name] = finding
@@ -56,7 +75,7 @@ struct AlarmZones: Sendable {
     mutating func leave(_ name: String?, _ key: AgendaKey) {
         guard let name, var keys = users.removeValue(forKey: name) else { return }
         keys.remove(key)
-        if !keys.isEmpty { users[name] = keys }
+        if keys.isEmpty { doubtful.insert(name) } else { users[name] = keys }
     }
 
     func users(of name: String) -> [AgendaKey] { (users[name] ?? []).sorted() }

@@ -3,7 +3,7 @@ import WakeModel
 
 extension AlarmBook {
     func pending(of handler: HandlerID, _ step: AgendaStep) -> [PendingEntry] {
-        keys(of: handler).compactMap { pendingEntry($0, step) }
+        presentKeys(of: handler).compactMap { pendingEntry($0, step) }
     }
 
     func pendingEntry(_ key: AgendaKey, _ step: AgendaStep) -> PendingEntry? {
@@ -22,7 +22,7 @@ extension AlarmBook {
         case .owed(let occurrence, let conditions):
             result.due = occurrence.due
             result.waitsFor = waits(of: entry, until: conditions, key.handler, step)
-            if result.waitsFor.first?.word == "time" { result.nextChance = wall(of: entry.place, step) ?? step.wall }
+            result.nextChance = nextChanceAgain(of: entry, waits: result.waitsFor, step)
         case .idle:
             let isZoneKnown = finding.map { $0.zone != nil } ?? true
             result.waitsFor = waits(of: entry, isZoneKnown: isZoneKnown, isOverdue: overdue != nil, key.handler, step)
@@ -40,7 +40,7 @@ extension AlarmBook {
         of entry: AlarmEntry, until words: [String], _ handler: HandlerID, _ step: AgendaStep
     ) -> [PendingEntry.Wait] {
         let unmet = words.compactMap { try? Condition(word: $0) }.filter { !step.conditions.isTrue($0) }
-        let conditions = unmet.map { PendingEntry.Wait(word: $0.word, since: step.conditions.since($0) ?? entry.since) }
+        let conditions = unmet.map(step.wait)
         let waits = conditions + obstacles(of: handler, step)
         let isResting = entry.restsUntil.map { step.boottime < $0 } ?? false
         return (isResting || waits.isEmpty ? [wait("time", entry)] : []) + waits
@@ -53,8 +53,9 @@ extension AlarmBook {
         var waits = obstacles(of: handler, step)
         if !isZoneKnown { waits.append(wait("zone", entry)) }
         if !mayRun(entry) { waits.append(wait("clock", entry)) }
-        let isPutOff = if case .nowhere = entry.place { false } else { entry.place != .parked }
-        if !isOverdue && isZoneKnown || isOverdue && isPutOff || waits.isEmpty { waits.append(wait("time", entry)) }
+        if entry.place == .riding(until: nil) { return waits + [wait("wake", entry)] }
+        // What is overdue, and has nothing else to wait for, was put off.
+        if !isOverdue && isZoneKnown || waits.isEmpty { waits.append(wait("time", entry)) }
         return waits
     }
 
@@ -62,6 +63,17 @@ extension AlarmBook {
         guard let word = obstacle(of: handler, step) else { return [] }
         if let known = handlers[handler]?.obstacle, known.word == word { return [known] }
         return [PendingEntry.Wait(word: word, since: step.wall)]
+    }
+
+    /// Of one that was handed back: when it has rested, or its schedule comes to its next occurrence.
+    private func nextChanceAgain(
+        of entry: AlarmEntry, waits: [PendingEntry.Wait], _ step: AgendaStep
+    ) -> WallTime? {
+        let rested = entry.restsUntil.map { step.wallTime(at: $0) } ?? step.wall
+        let again = waits.first?.word == "time" ? rested : nil
+        let settled = waits.allSatisfy { $0.settles != nil } ? waits.compactMap(\.settles).max() : nil
+        let chances = [again, settled, wall(of: entry.place, step)].compactMap { $0 }
+        return chances.min().map { max($0, step.wall) }
     }
 
     /// Where nothing but time is missing, or the end of the wait for the clock is known.
@@ -78,7 +90,8 @@ extension AlarmBook {
     private func wall(of place: AlarmEntry.Place, _ step: AgendaStep) -> WallTime? {
         switch place {
         case .wall(let time): time
-        case .boottime(let instant), .riding(let instant): step.wallTime(at: instant)
+        case .boottime(let instant): step.wallTime(at: instant)
+        case .riding(let until): until.map(step.wallTime)
         case .nowhere, .parked: nil
         }
     }

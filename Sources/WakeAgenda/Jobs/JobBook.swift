@@ -4,6 +4,8 @@ import WakeModel
 struct JobBook: AgendaBook, Sendable {
     /// How many jobs that may take long run at a time, of all handlers.
     static let slots = 2
+    /// So long one of these may stand still while another job waits for a slot: half of what it has while none does.
+    static let patience = TimeSpan.seconds(30)
 
     var entries: [AgendaKey: JobEntry] = [:]
     var idsByHandler: [HandlerID: Set<String>] = [:]
@@ -75,23 +77,40 @@ struct JobBook: AgendaBook, Sendable {
 extension JobBook {
     mutating func advance(_ step: inout AgendaStep) {
         mend(&step)
-        for handler in step.changes.handlers { meet(handler, step) }
+        for handler in step.changes.handlers.sorted() { meet(handler, &step) }
         var ready: [AgendaKey] = []
-        for key in index.takeTouched(step) where look(at: key, &step) { ready.append(key) }
+        for key in index.removeTouched(step) where look(at: key, &step) { ready.append(key) }
         raise(ready, &step)
-        for key in index.takeUnsaved() {
+        makeWay(&step)
+        for key in index.removeUnsaved() {
             if let entry = entries[key] { step.emit(.store(entry.row(step))) }
         }
     }
 
-    /// A handler that is awake has what it was given.
-    mutating func meet(_ handler: HandlerID, _ step: AgendaStep) {
-        let situation = step.facts(of: handler).situation
-        let isAwake = situation == .awake || situation == .attached
+    private mutating func meet(_ handler: HandlerID, _ step: inout AgendaStep) {
         for key in keys(of: handler) {
             index.touch(key)
-            if isAwake, entries[key]?.lending.sequence != nil { entries[key]?.lending.isRunning = true }
+            guard var entry = entries[key], entry.lending.sequence != nil else { continue }
+            // Of other causes it is asked again by itself, where they stand.
+            if entry.lending.removeUnheardPress(step.facts(of: handler).situation) == .cancelled {
+                entry.lending.press(handler, because: .cancelled, &step)
+            }
+            entry.meet(step)
+            entries[key] = entry
+            followSlot(of: key, step)
+            // It comes back by its withdrawal, and waits where others of its kind do.
+            if entry.isWork, entry.isBarred(step) { entry.lending.recall(handler, &step) }
         }
+    }
+
+    /// A slot is for what runs, or runs as soon as its handler is woken. What runs has one, and be it one too many.
+    mutating func followSlot(of key: AgendaKey, _ step: AgendaStep) {
+        guard var entry = entries[key], entry.lending.sequence != nil, entry.isWork else { return }
+        let canRun = entry.canRun(step)
+        guard canRun != entry.lending.holdsSlot, !canRun || entry.lending.isRunning else { return }
+        entry.lending.holdsSlot = canRun
+        if canRun { working.insert(key) } else { freeSlot(of: key) }
+        put(entry)
     }
 
     mutating func mend(_ step: inout AgendaStep) {
@@ -116,9 +135,15 @@ extension JobBook {
             return false
         }
         guard entry.rule != nil else { return false }
+        if let next = entry.next, let overtaken = entry.overtakenAt, overtaken <= step.boottime {
+            entries[key]?.order(next, step)
+            index.save(key)
+            return look(at: key, &step)
+        }
         let requirement = entry.requirement(step)
         index.use(requirement.used(at: step.boottime), for: key, &step)
-        index.look(key, at: requirement.nextLook(after: step.boottime))
+        let next = Instant.earlier(requirement.nextLook(after: step.boottime), entry.heldUntil(step))
+        index.look(key, at: .earlier(next, entry.overtakenAt))
         let waits = entry.waits(step)
         if waits.isEmpty { return true }
         slotWaiters[key] = nil
@@ -137,24 +162,52 @@ extension JobBook {
     }
 
     /// What is queued or runs goes back when a condition is lost that it relies on.
-    mutating func follow(_ entry: JobEntry, _ step: inout AgendaStep) {
-        var entry = entry
-        index.look(entry.key, at: nil)
+    mutating func follow(_ former: JobEntry, _ step: inout AgendaStep) {
+        var entry = former
+        let restEnd = step.restEnd(of: entry.lending.sequence)
+        if restEnd == nil, step.hasRested(entry.lending.sequence) { entry = giveAgain(entry, step) }
+        index.look(entry.key, at: restEnd)
         index.use(entry.lending.relied, for: entry.key, &step)
         guard let lost = entry.lending.lost(deadline: entry.current.deadline, step) else { return }
-        entry.lending.press(entry.key.handler, &step)
+        entry.lending.press(entry.key.handler, because: .condition, &step)
         entry.history.add("lost \(lost.word) while \(entry.lending.state.rawValue)", step)
         step.decide(entry.key, "lost \(lost.word)")
         entries[entry.key] = entry
+    }
+
+    /// What was refused is given again: at once, where its handler is awake.
+    private mutating func giveAgain(_ entry: JobEntry, _ step: AgendaStep) -> JobEntry {
+        entries[entry.key]?.meet(step)
+        followSlot(of: entry.key, step)
+        return entries[entry.key] ?? entry
+    }
+
+    /// For each job that waits for a slot, one that stands still gives its own: first the one that has done so longest.
+    private mutating func makeWay(_ step: inout AgendaStep) {
+        let leaving = working.count { entries[$0]?.lending.pressed != nil }
+        let wanted = max(0, slotWaiters.count - leaving)
+        let still = working.compactMap { key in entries[key]?.makesWay(step).map { (at: $0, key: key) } }
+        for (at, key) in still.sorted(by: { ($0.at, $0.key) < ($1.at, $1.key) }).prefix(wanted) {
+            guard at <= step.boottime, var entry = entries[key] else {
+                index.look(key, at: at)
+                continue
+            }
+            entry.lending.press(key.handler, because: .stalled, &step)
+            entry.history.add("stood still while another job waited for its slot", step)
+            step.decide(key, "makes way")
+            entries[key] = entry
+        }
     }
 }
 
 // Raising, and skipping.
 extension JobBook {
-    /// The nearest deadline goes first, where slots are few.
+    /// The nearest deadline goes first, where slots are few; what made way comes after all others.
     mutating func raise(_ ready: [AgendaKey], _ step: inout AgendaStep) {
-        let ordered = ready.compactMap { key in entries[key].map { (deadline: $0.current.deadline, key: key) } }
-        for (_, key) in ordered.sorted(by: { ($0.deadline, $0.key) < ($1.deadline, $1.key) }) {
+        let ordered = ready.compactMap { key in
+            entries[key].map { (turn: $0.madeWay ? 1 : 0, deadline: $0.current.deadline, key: key) }
+        }
+        for (_, _, key) in ordered.sorted(by: { ($0.turn, $0.deadline, $0.key) < ($1.turn, $1.deadline, $1.key) }) {
             guard let entry = entries[key], let rule = entry.rule else { continue }
             if !rule.kind.isWork || working.count < Self.slots {
                 raise(entry, rule, &step)
@@ -174,10 +227,10 @@ extension JobBook {
         step.emit(.raise(entry.key, entry.occasion(rule, waived: waived, step)))
         let words = waived.map(\.word).joined(separator: ",")
         step.decide(entry.key, words.isEmpty ? "raise" : "raise without=\(words)")
-        entry.history.add(words.isEmpty ? "raised" : "raised at its deadline, without \(words)", step)
+        entry.history.add(entry.begun(without: waived), step)
         entry.lending.begin(
             relyingOn: entry.required.filter { !waived.contains($0) }, holdingSlot: rule.kind.isWork)
-        (entry.until, entry.isReturned) = ([], false)
+        (entry.until, entry.returned) = ([], nil)
         slotWaiters[entry.key] = nil
         if entry.lending.holdsSlot { working.insert(entry.key) }
         put(entry)
@@ -189,6 +242,7 @@ extension JobBook {
         let cause = others.isEmpty ? "the machine was off or asleep" : "it waited for \(others.listed)"
         step.decide(key, "skip waits=\(words.joined(separator: ","))")
         entries[key]?.history.add("skipped: its deadline passed while \(cause)", step)
+        entries[key]?.schedule?.skip()
         goOn(key, &step)
     }
 
@@ -198,9 +252,7 @@ extension JobBook {
         index.forget(entry.lending.sequence)
         freeSlot(of: key)
         entry.schedule?.end(at: step.boottime)
-        let scheduled = entry.rule.flatMap { entry.scheduled($0) }
-        guard let request = entry.next ?? scheduled, entry.rule != nil else { return erase(key, &step) }
-        entry.next = nil
+        guard let request = entry.removeFollowing(step) else { return erase(key, &step) }
         entry.wait(for: request, step)
         put(entry)
     }
@@ -212,7 +264,7 @@ extension JobBook {
         guard entry.lending.isWaiting else { return true }
         (entry.current.earliest, entry.current.deadline, entry.isOperated) = (step.boottime, step.boottime, true)
         entry.current.isAssumed = false
-        entry.history.add("started by a person", step)
+        entry.history.add("wanted now by a person", step)
         put(entry)
         return true
     }

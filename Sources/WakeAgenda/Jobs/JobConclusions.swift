@@ -4,17 +4,20 @@ import WakeModel
 extension JobBook {
     mutating func recordRaised(_ key: AgendaKey, as sequence: Sequence, _ step: inout AgendaStep) {
         guard var entry = entries[key], entry.lending.phase == .raising else { return }
-        let situation = step.facts(of: key.handler).situation
         entry.lending.phase = .raised(sequence)
-        entry.lending.isRunning = situation == .awake || situation == .attached
+        entry.meet(step)
         index.number(key, sequence)
         put(entry)
-        if entry.isCancelled { takeBack(key, &step) }
+        if entry.isCancelled { return revoke(key, &step) }
+        if entry.isWork, entry.isBarred(step) { entry.lending.recall(key.handler, &step) }
     }
 
-    mutating func progress(_ key: AgendaKey, done: Int64, total: Int64?) {
-        guard entries[key]?.lending.sequence != nil else { return }
-        entries[key]?.progress = JobProgress(done: done, total: total)
+    mutating func progress(_ key: AgendaKey, done: Int64, total: Int64?, _ step: AgendaStep) {
+        guard let entry = entries[key], entry.lending.sequence != nil else { return }
+        let furthest = entry.progress?.furthest
+        let isFurther = furthest.map { done > $0 } ?? true
+        if isFurther, entry.steadySince != nil { entries[key]?.steadySince = step.boottime }
+        entries[key]?.progress = JobProgress(done: done, total: total, furthest: max(done, furthest ?? done))
         entries[key]?.lending.isRunning = true
     }
 
@@ -33,10 +36,12 @@ extension JobBook {
         case .deadLettered, .dropped:
             step.decide(key, conclusion == .dropped ? "dropped" : "dead-lettered")
             goOn(key, &step)
-        case .overrun, .crashed:
+        case .overrun, .crashed, .givenBack:
             entries[key]?.lending.restart()
             entries[key]?.progress = nil
-            if entry.isCancelled { takeBack(key, &step) } else { index.touch(key) }
+            entries[key]?.steadySince = nil
+            followSlot(of: key, step)
+            if entry.isCancelled { revoke(key, &step) } else { index.touch(key) }
         case .withdrawn: comeBack(key, until: nil, &step)
         case .handedBack(let words): comeBack(key, until: step.conditions(named: words, by: key.handler), &step)
         }
@@ -48,7 +53,8 @@ extension JobBook {
         if entry.isCancelled { return goOn(key, &step) }
         index.forget(entry.lending.sequence)
         freeSlot(of: key)
-        (entry.lending, entry.progress, entry.waitingSince) = (Lending(), nil, step.wall)
+        let reason = entry.lending.pressed
+        (entry.lending, entry.progress, entry.steadySince, entry.waitingSince) = (Lending(), nil, nil, step.wall)
         if let until {
             entry.handBacks += 1
             entry.until = until
@@ -56,7 +62,7 @@ extension JobBook {
             let deadline = entry.current.deadline
             entry.current.earliest = deadline > step.boottime ? min(rested, deadline) : rested
         } else {
-            entry.isReturned = true
+            entry.returned = JobReturn(reason)
         }
         put(entry)
     }
@@ -72,6 +78,7 @@ extension Conclusion {
         case .withdrawn: "came back, not charged"
         case .overrun: "did not end in time"
         case .crashed: "the process ended over it"
+        case .givenBack(let until): until == nil ? "given back, for the process ended" : "refused, so it rests"
         case .deadLettered: "given up after failing too often"
         case .dropped: "dropped before the handler had it"
         }

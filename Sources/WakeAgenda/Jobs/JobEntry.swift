@@ -34,9 +34,15 @@ struct JobSchedule: Hashable, Sendable {
         isCounted = true
     }
 
-    /// What has passed meanwhile is missed.
+    /// What has passed meanwhile is missed. A run has told of those before it; where there was none, they are still to be told.
     mutating func end(at now: Instant) {
-        missed = pass(now)
+        missed = (isCounted ? 0 : missed) + pass(now)
+        isCounted = false
+    }
+
+    /// Its occurrence was not run after all.
+    mutating func skip() {
+        if isCounted { missed += 1 }
         isCounted = false
     }
 
@@ -52,6 +58,24 @@ struct JobSchedule: Hashable, Sendable {
 struct JobProgress: Hashable, Sendable {
     var done: Int64
     var total: Int64?
+    /// The largest that `done` ever was in this run.
+    var furthest: Int64
+}
+
+/// Why a run that was begun, or on its way, waits again.
+enum JobReturn: String, Hashable, Sendable, CaseIterable {
+    case condition, stalled, cancelled
+    /// Its handler was stopped or quarantined, or its gates were closed.
+    case stopped
+
+    init(_ reason: Withdrawal?) {
+        switch reason {
+        case .condition: self = .condition
+        case .stalled: self = .stalled
+        case .cancelled: self = .cancelled
+        case nil: self = .stopped
+        }
+    }
 }
 
 struct JobEntry: Sendable {
@@ -59,15 +83,15 @@ struct JobEntry: Sendable {
     /// Nil from the start of the bridge until its manifest was read, and after it was taken out of that.
     var rule: JobRule?
     var current: JobRequest
-    /// Ordered while the current one is raised.
+    /// Ordered while the current one is raised, or for later than the schedule's occurrence that waits.
     var next: JobRequest?
     var schedule: JobSchedule?
     var lending = Lending()
     /// What it was handed back for, in addition.
     var until: [Condition] = []
     var handBacks: Int64 = 0
-    /// A condition went while it ran, or was queued.
-    var isReturned = false
+    /// Why it was taken back from the core.
+    var returned: JobReturn?
     /// When the run that is raised ends, nothing of it comes back.
     var isCancelled = false
     /// A person started it: no time, no soft condition and no attachment is waited for.
@@ -75,6 +99,8 @@ struct JobEntry: Sendable {
     /// Runs in a row that the handler called failed.
     var failures: Int64 = 0
     var progress: JobProgress?
+    /// Since when it has run without coming further; nil while its handler sleeps, or has a person's attention.
+    var steadySince: Instant?
     var waitingSince: WallTime
     /// As ``BootShift/zero``: its instants wait for a synchronized clock.
     var assumedZero: WallTime?
@@ -84,6 +110,44 @@ struct JobEntry: Sendable {
         (self.key, self.rule, self.current, self.waitingSince) = (key, rule, current, waitingSince)
     }
 
+    /// A handler that is awake has what it was given, but for what it refused.
+    mutating func meet(_ step: AgendaStep) {
+        guard lending.sequence != nil else { return }
+        let isResting = step.restEnd(of: lending.sequence) != nil
+        switch step.facts(of: key.handler).situation {
+        case .awake where !isResting: (lending.isRunning, steadySince) = (true, steadySince ?? step.boottime)
+        case .attached where !isResting: (lending.isRunning, steadySince) = (true, nil)
+        case .held: (lending.isRunning, steadySince) = (false, nil)
+        case .awake, .attached, .asleep, .stopped, .quarantined, .unread: steadySince = nil
+        }
+    }
+
+    /// Whether its handler can run what was raised: it may be asleep, as long as it is woken for it.
+    func canRun(_ step: AgendaStep) -> Bool {
+        guard step.restEnd(of: lending.sequence) == nil, step.holdEnd(of: key.handler) == nil else { return false }
+        return !isBarred(step)
+    }
+
+    /// Nothing is given to its handler before an operator, a manifest or a gate lets it run.
+    func isBarred(_ step: AgendaStep) -> Bool {
+        step.obstacle(of: key.handler) != nil && !step.isAwake(key.handler)
+    }
+
+    /// It takes one of the few slots while it can run.
+    var isWork: Bool { rule?.kind.isWork ?? lending.holdsSlot }
+
+    /// It made way for another, so that one comes first.
+    var madeWay: Bool { returned == .stalled }
+
+    /// When it has stood still for so long that it makes way; nil while that clock does not run.
+    func makesWay(_ step: AgendaStep) -> Instant? {
+        guard lending.pressed == nil, let steadySince else { return nil }
+        return max(steadySince, step.cameUpAt) + JobBook.patience
+    }
+
+    /// Something that was ordered is still to be raised.
+    var hasOrder: Bool { next != nil || lending.isWaiting && current.isOrdered }
+
     /// Something of it is still to be raised.
     var isPending: Bool { lending.isWaiting || next != nil }
 
@@ -92,7 +156,8 @@ struct JobEntry: Sendable {
             isOperated
             ? current.earliest : step.spreadStart(of: key, due: current.earliest, deadline: current.deadline)
         return Requirement(
-            start: start, deadline: max(start, current.deadline), waives: !maySkip, conditions: required + waitedFor)
+            start: start, deadline: max(start, current.deadline), waives: !maySkip, conditions: required + waitedFor,
+            needsWake: !isOperated && rule?.wakes == false)
     }
 
     /// At its deadline it is skipped, unless a person wants it.
@@ -103,19 +168,56 @@ struct JobEntry: Sendable {
     private var waitedFor: [Condition] { until.filter { !required.contains($0) } }
 
     /// The occurrence of the schedule that comes next.
-    func scheduled(_ rule: JobRule) -> JobRequest? {
-        schedule.map {
+    var scheduled: JobRequest? {
+        // Before its manifest is read, it has as long as the run before.
+        let span = rule?.deadline ?? (current.deadline - current.earliest)
+        return schedule.map {
             JobRequest(
-                earliest: $0.nominal, deadline: $0.nominal + rule.deadline, require: nil, isOrdered: false,
+                earliest: $0.nominal, deadline: $0.nominal + span, require: nil, isOrdered: false,
                 isAssumed: $0.isAssumed)
         }
     }
 
     /// It waits from now on for another run.
     mutating func wait(for request: JobRequest, _ step: AgendaStep) {
-        (current, lending, progress) = (request, Lending(), nil)
-        (until, handBacks, isReturned, isCancelled, isOperated) = ([], 0, false, false, false)
+        (current, lending, progress, steadySince) = (request, Lending(), nil, nil)
+        (until, handBacks, returned, isCancelled, isOperated) = ([], 0, nil, false, false)
         waitingSince = step.wall
+    }
+}
+
+// What is ordered beside the schedule.
+extension JobEntry {
+    /// What is ordered takes the place of what waits. Where the schedule has an occurrence before it begins, that comes first.
+    mutating func order(_ request: JobRequest, _ step: AgendaStep) {
+        guard lending.isWaiting else {
+            next = request
+            return
+        }
+        if let occurrence = earlier(than: request, step) {
+            if current.isOrdered { wait(for: occurrence, step) }
+            next = request
+        } else {
+            next = nil
+            wait(for: request, step)
+        }
+    }
+
+    /// The next run: of the schedule, of an order, or none.
+    mutating func removeFollowing(_ step: AgendaStep) -> JobRequest? {
+        if let next, let occurrence = earlier(than: next, step) { return occurrence }
+        defer { next = nil }
+        return next ?? scheduled
+    }
+
+    /// When an order takes the place of the schedule's occurrence that still waits: one run stands for both.
+    var overtakenAt: Instant? {
+        lending.isWaiting && !current.isOrdered && !isOperated ? next?.earliest : nil
+    }
+
+    private func earlier(than request: JobRequest, _ step: AgendaStep) -> JobRequest? {
+        guard request.earliest > step.boottime, let occurrence = scheduled else { return nil }
+        return occurrence.earliest < request.earliest ? occurrence : nil
     }
 }
 
@@ -163,44 +265,74 @@ extension JobEntry {
             writer.field("kind", rule.kind.rawValue)
             writer.field("deadline", step.wallTime(at: current.deadline))
             writer.field("waived", waived.map(\.word))
-            if isReturned { writer.field("returned", "condition") }
+            if let returned { writer.field("returned", returned.rawValue) }
             if let missed = schedule?.missed, missed > 0 { writer.field("missed", missed) }
         }
         let budget: BudgetClass = rule.kind.isWork ? .work(longest: rule.maxRun) : .content
         return Occasion(name: "job.due", budgetClass: budget, payload: payload)
     }
 
-    /// Why the manifest and the kind of the job let it wait, beside its requirement.
-    func ownWait(_ step: AgendaStep) -> PendingEntry.Wait? {
-        guard let rule else { return PendingEntry.Wait(word: "manifest", since: waitingSince) }
-        let facts = step.facts(of: key.handler)
-        guard rule.kind == .continued, !isOperated, facts.situation != .attached else { return nil }
-        return PendingEntry.Wait(word: "attached", since: facts.situationSince)
+    /// For its history.
+    func begun(without waived: [Condition]) -> String {
+        let missing = waived.isEmpty ? "" : ", without \(waived.map(\.word).joined(separator: ", "))"
+        if isOperated { return "started by a person\(missing)" }
+        return waived.isEmpty ? "raised" : "raised at its deadline\(missing)"
     }
 
+    /// Why the manifest and the kind of the job let it wait, beside its requirement.
+    func ownWaits(_ step: AgendaStep) -> [PendingEntry.Wait] {
+        let facts = step.facts(of: key.handler)
+        guard let rule else {
+            let isUnread = facts.situation == .unread
+            return isUnread ? [] : [PendingEntry.Wait(word: "manifest", since: waitingSince)]
+        }
+        var waits: [PendingEntry.Wait] = []
+        if heldUntil(step) != nil { waits.append(.init(word: "held", since: facts.situationSince)) }
+        if rule.kind == .continued, !isOperated, facts.situation != .attached {
+            waits.append(.init(word: "attached", since: facts.situationSince))
+        }
+        return waits
+    }
+
+    /// A long job takes no slot while its handler may not run.
+    func heldUntil(_ step: AgendaStep) -> Instant? { isWork ? step.holdEnd(of: key.handler) : nil }
+
     func waits(_ step: AgendaStep) -> [PendingEntry.Wait] {
-        let own = ownWait(step).map { [$0] } ?? []
-        return requirement(step).waits(of: key.handler, since: waitingSince, step) + own
+        requirement(step).waits(of: key.handler, since: waitingSince, step) + ownWaits(step)
+    }
+
+    private func nextChance(_ step: AgendaStep) -> WallTime? {
+        let chance = requirement(step).nextChance(step)
+        guard let end = heldUntil(step).map(step.wallTime(at:)) else { return chance }
+        if let chance { return max(chance, end) }
+        return requirement(step).missing(step).unmet.isEmpty ? end : nil
     }
 
     func listed(waits: [PendingEntry.Wait], _ step: AgendaStep) -> PendingEntry {
         let isWaiting = lending.isWaiting
-        return PendingEntry(
+        var listed = PendingEntry(
             key: key, state: lending.state, due: step.wallTime(at: current.earliest),
             deadline: step.wallTime(at: current.deadline), waitsFor: isWaiting ? waits : [],
-            nextChance: isWaiting ? requirement(step).nextChance(step) : nil, sequence: lending.sequence,
+            nextChance: isWaiting ? nextChance(step) : nil, sequence: lending.sequence,
             progressDone: progress?.done, progressTotal: progress?.total, interval: schedule?.period,
             history: history.changes)
+        if isWaiting { listed.requires = required + waitedFor }
+        return listed
     }
 
-    /// What was ordered while the current run is raised.
+    /// What was ordered beside the current run.
     func listedNext(_ step: AgendaStep) -> PendingEntry? {
         guard let next else { return nil }
-        var waits = [PendingEntry.Wait(word: "earlier-run", since: waitingSince)]
+        var waits: [PendingEntry.Wait] = []
+        if overtakenAt == nil {
+            waits.append(.init(word: "earlier-run", since: waitingSince))
+        }
         if step.boottime < next.earliest { waits.append(.init(word: "time", since: waitingSince)) }
-        return PendingEntry(
+        var listed = PendingEntry(
             key: key, state: .waiting, due: step.wallTime(at: next.earliest),
             deadline: step.wallTime(at: next.deadline),
             waitsFor: waits, interval: schedule?.period)
+        listed.requires = next.require ?? rule?.require ?? []
+        return listed
     }
 }

@@ -28,8 +28,10 @@ extension JobBook {
         if var entry = entries[key] {
             guard entry.rule != rule else { return }
             adapt(&entry, to: rule, step)
+            let isUnscheduled = entry.lending.isWaiting && !entry.current.isOrdered && entry.schedule == nil
+            if isUnscheduled, let next = entry.next { entry.order(next, step) }
             put(entry)
-            if entry.lending.isWaiting, !entry.current.isOrdered, entry.schedule == nil { erase(key, &step) }
+            if isUnscheduled, !entry.current.isOrdered { erase(key, &step) }
         } else if let every = rule.every {
             let schedule = JobSchedule(period: every, nominal: step.boottime + every)
             let first = JobRequest(
@@ -50,8 +52,8 @@ extension JobBook {
             return
         }
         entry.schedule = rule.every.map { JobSchedule(period: $0, nominal: step.boottime + $0) }
-        entry.history.add(rule.every == nil ? "no more scheduled by the manifest" : "scheduled anew", step)
-        if isScheduled, let request = entry.scheduled(rule) { entry.wait(for: request, step) }
+        entry.history.add(rule.every == nil ? "no more scheduled by the manifest" : "scheduled again", step)
+        if isScheduled, let request = entry.scheduled { entry.wait(for: request, step) }
     }
 
     /// The manifest has it no more: it is cancelled, and the handler is told if that had ordered it.
@@ -64,15 +66,20 @@ extension JobBook {
         entries[key]?.rule = nil
         entries[key]?.schedule = nil
         entries[key]?.next = nil
-        takeBack(key, &step)
+        revoke(key, &step)
     }
 
     /// Nothing comes back of what is raised; what waits is gone at once.
-    mutating func takeBack(_ key: AgendaKey, _ step: inout AgendaStep) {
+    /// - Parameter asks: the handler that has it is to end it.
+    mutating func revoke(_ key: AgendaKey, asks: Bool = false, _ step: inout AgendaStep) {
         guard var entry = entries[key] else { return }
         if entry.lending.isWaiting { return erase(key, &step) }
         entry.isCancelled = true
-        entry.lending.recall(key.handler, &step)
+        if asks {
+            entry.lending.press(key.handler, because: .cancelled, &step)
+        } else {
+            entry.lending.recall(key.handler, &step)
+        }
         put(entry)
     }
 }

@@ -14,8 +14,8 @@ extension JobBook {
             require: order.require, isOrdered: true)
         guard pendingCount(rule.kind, beside: key) < rule.kind.mostPending else { throw .tooManyJobs(rule) }
         var entry = entries[key] ?? JobEntry(key: key, rule: rule, current: request, waitingSince: step.wall)
-        let isReplaced = entries[key] != nil && (entry.lending.isWaiting ? entry.current.isOrdered : entry.next != nil)
-        if entry.lending.isWaiting { entry.wait(for: request, step) } else { entry.next = request }
+        let isReplaced = entries[key]?.hasOrder ?? false
+        entry.order(request, step)
         if order.strategy == .fail { try refuseUnlessStartable(entry, rule, step) }
         entry.history.add(isReplaced ? "replaced" : "submitted", step)
         put(entry)
@@ -29,7 +29,7 @@ extension JobBook {
         let unmet = entry.required.filter { step.conditions.isKnown($0) && !step.conditions.isTrue($0) }.map(\.word)
         let isFull = rule.kind.isWork && working.count >= Self.slots
         let words =
-            [step.obstacle(of: entry.key.handler), entry.ownWait(step)?.word].compactMap { $0 } + unmet
+            [step.obstacle(of: entry.key.handler)].compactMap { $0 } + entry.ownWaits(step).map(\.word) + unmet
             + (isFull ? ["slot"] : []) + (entry.lending.isWaiting ? [] : ["earlier-run"])
         guard !words.isEmpty else { return }
         throw ProtocolFault(
@@ -42,18 +42,23 @@ extension JobBook {
         _ id: String, of handler: HandlerID, _ step: inout AgendaStep
     ) throws(ProtocolFault) -> Bool {
         _ = try declared(id, "cancel", of: handler, step)
-        return cancel(AgendaKey(handler, .job, id), &step)
+        return cancel(AgendaKey(handler, .job, id), by: .handler, &step)
     }
 
-    /// The manifest's schedule goes on with its next occurrence.
-    mutating func cancel(_ key: AgendaKey, _ step: inout AgendaStep) -> Bool {
+    /// The manifest's schedule goes on: with its next occurrence where nothing was ordered, for then that is cancelled.
+    mutating func cancel(_ key: AgendaKey, by canceller: JobCanceller, _ step: inout AgendaStep) -> Bool {
         guard var entry = entries[key] else { return false }
-        entry.history.add("cancelled", step)
+        entry.history.add(canceller.sentence, step)
+        let wasBeside = entry.lending.isWaiting && !entry.current.isOrdered && entry.next != nil
         entry.next = nil
         entries[key] = entry
-        step.decide(key, "cancel")
+        step.decide(key, canceller.wireName)
+        if wasBeside {
+            index.save(key)
+            return true
+        }
         guard entry.lending.isWaiting, let schedule = entry.schedule else {
-            takeBack(key, &step)
+            revoke(key, asks: canceller == .person, &step)
             return true
         }
         if !entry.current.isOrdered, schedule.nominal > step.boottime {
@@ -86,6 +91,27 @@ extension JobBook {
             throw .notDeclared(job: id, verb: verb, known: rules.map(\.id))
         }
         return rule
+    }
+}
+
+enum JobCanceller: Hashable, Sendable {
+    /// It ends what it runs in its own time.
+    case handler
+    case person
+
+    /// For a history.
+    var sentence: String {
+        switch self {
+        case .handler: "cancelled"
+        case .person: "cancelled by an operator"
+        }
+    }
+
+    var wireName: String {
+        switch self {
+        case .handler: "cancel"
+        case .person: "cancel operator"
+        }
     }
 }
 

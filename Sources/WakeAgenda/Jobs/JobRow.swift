@@ -15,7 +15,7 @@ extension JobEntry {
             }
             if !until.isEmpty { writer.field("until", until.map(\.word)) }
             if handBacks > 0 { writer.field("handed_back", handBacks) }
-            if isReturned { writer.field("returned", true) }
+            if let returned { writer.field("returned", returned.rawValue) }
             if isCancelled { writer.field("cancelled", true) }
             if isOperated { writer.field("operated", true) }
             if failures > 0 { writer.field("failures", failures) }
@@ -50,12 +50,12 @@ extension JobEntry {
         }
         if let number = value.count("seq") {
             lending = Lending(
-                phase: .raised(Sequence(UInt64(number))), holdsSlot: value.flag("slot"), relied: relied)
+                .raised(Sequence(UInt64(number))), holdingSlot: value.flag("slot"), relyingOn: relied)
         }
         self.until = until
         (handBacks, failures) = (value.count("handed_back") ?? 0, value.count("failures") ?? 0)
-        (isReturned, isCancelled) = (value.flag("returned"), value.flag("cancelled"))
-        isOperated = value.flag("operated")
+        returned = value["returned"]?.string.flatMap(JobReturn.init)
+        (isCancelled, isOperated) = (value.flag("cancelled"), value.flag("operated"))
         history = ChangeHistory(value)
     }
 }

@@ -28,6 +28,8 @@ public struct JobRule: Hashable, Sendable {
     public var deadline: TimeSpan
     public var onDeadline = DeadlinePolicy.run
     public var maxRun = TimeSpan.seconds(600)
+    /// Otherwise it goes along with a wake that something else causes.
+    public var wakes = true
 
     public init(id: String, kind: Kind) {
         (self.id, self.kind, deadline) = (id, kind, kind.defaultDeadline)
@@ -37,7 +39,7 @@ public struct JobRule: Hashable, Sendable {
     public static let longestRun = TimeSpan.seconds(6 * 3600)
     private static let example = "{\"id\":\"backup\",\"kind\":\"processing\",\"every\":\"1d\"}"
 
-    private static let keys = ["id", "kind", "require", "on_deadline"]
+    private static let keys = ["id", "kind", "require", "on_deadline", "wake"]
     private static let spans = ["every", "deadline", "max_run"]
     /// Of the manifest's `jobs`.
     package static let manifestKeys = keys + spans
@@ -54,6 +56,7 @@ public struct JobRule: Hashable, Sendable {
         require = try object.conditions("require") ?? []
         deadline = try object.span("deadline", from: .seconds(1)) ?? deadline
         onDeadline = try object.word("on_deadline") ?? .run
+        wakes = try object.flag("wake") ?? true
         let longest = try object.span("max_run", from: .seconds(1), to: Self.longestRun)
         try refuseContradictions(longest)
         maxRun = longest ?? maxRun

@@ -34,11 +34,12 @@ extension PollBook {
         mend(&step)
         for handler in step.changes.handlers where entries[handler] != nil {
             index.touch(Self.key(handler))
-            let isRaised = entries[handler]?.lending.sequence != nil
-            if isRaised, step.isAwake(handler) { entries[handler]?.lending.isRunning = true }
+            // What the poll lacks still it is asked about again.
+            _ = entries[handler]?.lending.removeUnheardPress(step.facts(of: handler).situation)
+            entries[handler]?.meet(step)
         }
-        for key in index.takeTouched(step) { look(at: key.handler, &step) }
-        for key in index.takeUnsaved() {
+        for key in index.removeTouched(step) { look(at: key.handler, &step) }
+        for key in index.removeUnsaved() {
             if let entry = entries[key.handler] { step.emit(.store(entry.row(step))) }
         }
     }
@@ -92,7 +93,8 @@ extension PollBook {
         let isRide = step.boottime < entry.due
         let words = waived.map(\.word).joined(separator: ",")
         step.decide(entry.key, (isRide ? "ride" : "raise") + (words.isEmpty ? "" : " without=\(words)"))
-        entry.history.add(isRide ? "rode along with a wake" : "raised", step)
+        let missing = waived.isEmpty ? "" : ", without \(waived.map(\.word).joined(separator: ", "))"
+        entry.history.add((isRide ? "rode along with a wake" : "raised") + missing, step)
         entry.lending.begin(relyingOn: (entry.rule?.require ?? []).filter { !waived.contains($0) })
         (entry.until, entry.raisedAt, entry.assumedZero) = ([], step.boottime, nil)
         put(entry)
@@ -102,13 +104,18 @@ extension PollBook {
     /// What is queued or runs goes back when a condition is lost that it relies on.
     private mutating func follow(_ entry: PollEntry, _ step: inout AgendaStep) {
         var entry = entry
-        index.look(entry.key, at: nil)
+        let restEnd = step.restEnd(of: entry.lending.sequence)
+        if restEnd == nil, step.hasRested(entry.lending.sequence) {
+            entry.meet(step)
+            entries[entry.key.handler] = entry
+        }
+        index.look(entry.key, at: restEnd)
         index.use(entry.lending.relied, for: entry.key, &step)
         // Its deadline is known only with its manifest.
         guard entry.rule != nil,
             let lost = entry.lending.lost(deadline: entry.due + entry.limits.ceiling, step)
         else { return }
-        entry.lending.press(entry.key.handler, &step)
+        entry.lending.press(entry.key.handler, because: .condition, &step)
         entry.history.add("lost \(lost.word) while \(entry.lending.state.rawValue)", step)
         step.decide(entry.key, "lost \(lost.word)")
         entries[entry.key.handler] = entry
@@ -145,6 +152,7 @@ extension PollBook {
         case .acknowledged(let result): learn(&entry, PollOutcome(result), awake, step)
         case .overrun: restart(&entry, .overrun)
         case .crashed: restart(&entry, .crashed)
+        case .givenBack: entry.lending.restart()
         case .deadLettered, .dropped:
             step.decide(key, conclusion == .dropped ? "dropped" : "dead-lettered")
             goOn(&entry, awake, step)

@@ -57,15 +57,28 @@ struct PollEntry: Sendable {
         return PollLimits(floor: floor, ceiling: max(rule.maxInterval, floor), adapts: rule.adapts)
     }
 
-    func requirement(_ step: AgendaStep) -> Requirement {
+    /// A handler that is awake has what it was given, but for what it refused.
+    mutating func meet(_ step: AgendaStep) {
+        guard let sequence = lending.sequence, step.restEnd(of: sequence) == nil else { return }
+        if step.isAwake(key.handler) { lending.isRunning = true }
+        if step.holdEnd(of: key.handler) != nil { lending.isRunning = false }
+    }
+
+    /// What it waits for beside time.
+    private var conditions: [Condition] {
         let required = rule?.require ?? []
-        let conditions = required + until.filter { !required.contains($0) }
+        return required + until.filter { !required.contains($0) }
+    }
+
+    func requirement(_ step: AgendaStep) -> Requirement {
         if isOperated { return Requirement(start: due, deadline: due, conditions: conditions) }
         let deadline = due + limits.ceiling
         var start = step.spreadStart(of: key, due: due, deadline: deadline)
         let ride = isReturned ? nil : base + pace.ride(limits)
         if let ride, step.isAwake(key.handler) { start = min(start, ride) }
-        return Requirement(start: start, earlyStart: ride, deadline: max(start, deadline), conditions: conditions)
+        return Requirement(
+            start: start, earlyStart: ride, deadline: max(start, deadline), conditions: conditions,
+            needsWake: rule?.wakes == false)
     }
 
     mutating func shift(by span: TimeSpan) {
@@ -109,6 +122,7 @@ struct PollEntry: Sendable {
             deadline: step.wallTime(at: due + limits.ceiling),
             waitsFor: isWaiting ? waits(step) : [], nextChance: isWaiting ? requirement(step).nextChance(step) : nil,
             sequence: lending.sequence, interval: pace.interval, history: history.changes)
+        if isWaiting { entry.requires = conditions }
         entry.pace = hours.pace(at: step.wallTime(at: due), slot: pace.grid)
         return entry
     }
@@ -118,7 +132,7 @@ extension AgendaStep {
     func isAwake(_ handler: HandlerID) -> Bool {
         switch facts(of: handler).situation {
         case .awake, .attached: true
-        case .stopped, .asleep: false
+        case .asleep, .held, .stopped, .quarantined, .unread: false
         }
     }
 }

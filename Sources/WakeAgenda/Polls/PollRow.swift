@@ -56,7 +56,7 @@ extension PollEntry {
             order = .floor(floor)
         }
         if let number = value.count("seq") {
-            lending = Lending(phase: .raised(Sequence(UInt64(number))), relied: relied)
+            lending = Lending(.raised(Sequence(UInt64(number))), relyingOn: relied)
         }
         (self.hours, self.until, handBacks) = (hours, until, value.count("handed_back") ?? 0)
         (isReturned, isOperated) = (value.flag("returned"), value.flag("operated"))

@@ -9,10 +9,12 @@ public struct PollRule: Hashable, Sendable {
     public var require: [Condition] = [.network]
     /// The interval follows from what polls were good for; otherwise it stays at the floor.
     public var adapts = true
+    /// Otherwise it goes along with a wake that something else causes.
+    public var wakes = true
 
     public static let shortestInterval = TimeSpan.seconds(60)
     private static let spans = ["min_interval", "max_interval"]
-    private static let keys = ["require", "adapt"]
+    private static let keys = ["require", "adapt", "wake"]
     /// Of the manifest's `poll`.
     package static let manifestKeys = spans + keys
 
@@ -29,6 +31,7 @@ public struct PollRule: Hashable, Sendable {
         self.init(minInterval: try object.span("min_interval", from: Self.shortestInterval))
         require = try object.conditions("require") ?? require
         adapts = try object.flag("adapt") ?? true
+        wakes = try object.flag("wake") ?? true
         maxInterval = try object.span("max_interval", from: Self.shortestInterval) ?? maxInterval
         if let minInterval, minInterval > maxInterval {
             throw ProtocolFault(

@@ -1,4 +1,4 @@
-// What the daemon answers about what is scheduled: pending entries, those that a person starts, and the conditions they wait for.
+// What the daemon answers about what is scheduled: pending entries, what a person starts or takes back, and conditions.
 import WakeAgenda
 import WakeControl
 import WakeCore
@@ -10,7 +10,7 @@ extension ControlAnswers {
 
     func pending(_ name: String?) throws(ControlRefusal) -> ControlResponse {
         let handler = try name.map { name throws(ControlRefusal) in try self.handler(name) }
-        let entries = bridge.turn.pending(of: handler)
+        let entries = inOrder(bridge.turn.pending(of: handler))
         return .json { writer in
             writer.object { writer in
                 writer.list("pending", entries) { write($1, into: &$0) }
@@ -20,16 +20,40 @@ extension ControlAnswers {
         }
     }
 
+    /// By handler, as people name it, and then by time.
+    private func inOrder(_ entries: [PendingEntry]) -> [PendingEntry] {
+        let named = entries.enumerated().map { (bridge.catalog.name(of: $1.key.handler), $1.due ?? .latest, $0, $1) }
+        return named.sorted { ($0.0, $0.1, $0.2) < ($1.0, $1.1, $1.2) }.map(\.3)
+    }
+
     func write(_ entry: PendingEntry, into writer: inout JSONWriter) {
         entry.write(of: bridge.catalog.name(of: entry.key.handler), into: &writer)
     }
 
-    // MARK: What a person starts
+    // MARK: What a person starts or takes back
 
     func raise(_ entry: ScheduledEntry, of name: String) throws(ControlRefusal) -> ControlResponse {
         let key = AgendaKey(entry, of: try handler(name))
         if let obstacle = bridge.turn.obstacle(to: key) { throw refusal(of: entry, name, obstacle) }
         bridge.turn.schedule(.operated(key, ref: nil))
+        return done(with: key)
+    }
+
+    func cancelJob(_ id: String, of name: String) throws(ControlRefusal) -> ControlResponse {
+        let key = AgendaKey(.job(id), of: try handler(name))
+        guard bridge.turn.pending(of: key.handler).contains(where: { $0.key == key }) else {
+            let known = bridge.turn.startable(.job, of: key.handler)
+            guard known.contains(id) else { throw unknown(.job(id), name, known) }
+            throw conflict(
+                "job '\(id)' of handler '\(name)' cannot be cancelled, for nothing of it is pending",
+                "see what is pending with: wakebridge pending \(name)")
+        }
+        bridge.turn.schedule(.cancelled(key))
+        return done(with: key)
+    }
+
+    /// With how the entry stands then.
+    private func done(with key: AgendaKey) -> ControlResponse {
         let standing = bridge.turn.pending(of: key.handler).first { $0.key == key }
         return .json { writer in
             writer.object { writer in
@@ -49,16 +73,32 @@ extension ControlAnswers {
             return conflict(
                 "\(entry.words) of handler '\(name)' cannot be started while the handler is stopped",
                 "let it run again with: wakebridge start \(name)")
+        case .quarantined:
+            return conflict(
+                "\(entry.words) of handler '\(name)' cannot be started while the handler is quarantined",
+                "see why with: wakebridge why \(name); lift it with: wakebridge start \(name)")
         case .gated(let conditions):
             return conflict(
                 "\(entry.words) of handler '\(name)' cannot be started before the handler's gates have opened",
-                "they wait for \(conditions.map(\.word).joined(separator: ", ")); for a test, open one with: "
-                    + "wakebridge simulate condition \(conditions.first?.word ?? "WORD") on")
+                adviceOnGates(conditions.map(\.word)))
         case .underWay(let state):
             let words = state == .running ? "runs already" : "is on its way to the handler already"
             return conflict(
                 "\(entry.words) of handler '\(name)' \(words)", "see how it stands with: wakebridge pending \(name)")
         }
+    }
+
+    /// Before its gates have opened nothing launches a handler.
+    func refuseGated(_ name: String) throws(ControlRefusal) {
+        let closed = bridge.turn.closedGates(of: try handler(name)).map(\.word)
+        guard !closed.isEmpty else { return }
+        throw conflict(
+            "handler '\(name)' cannot be woken before its gates have opened", adviceOnGates(closed))
+    }
+
+    private func adviceOnGates(_ closed: [String]) -> String {
+        "they wait for \(closed.joined(separator: ", ")); for a test, open one with: "
+            + "wakebridge simulate condition \(closed.first ?? "WORD") on"
     }
 
     private func conflict(_ message: String, _ advice: String) -> ControlRefusal {
@@ -118,12 +158,17 @@ extension ControlAnswers {
 extension ControlAnswers {
     /// For `why`: what is scheduled, and what the gates wait for.
     func writeSchedule(of handler: HandlerID, into writer: inout JSONWriter) {
-        writer.list("scheduled", bridge.turn.pending(of: handler)) { write($1, into: &$0) }
+        writer.list("scheduled", inOrder(bridge.turn.pending(of: handler))) { write($1, into: &$0) }
         writer.objects("gates", bridge.turn.closedGates(of: handler)) { writer, wait in
             writer.field("for", wait.word)
             writer.field("since", wait.since)
         }
     }
+}
+
+extension WallTime {
+    /// Of what has no time yet: after all others.
+    fileprivate static let latest = WallTime(microseconds: .max)
 }
 
 extension JSONWriter {

@@ -41,6 +41,7 @@ final class ControlAnswers {
         case .why(let name): return why(try handlerStatus(name))
         case .pending(let name): return try pending(name)
         case .raise(let entry, let name): return try raise(entry, of: name)
+        case .cancelJob(let id, let name): return try cancelJob(id, of: name)
         case .conditions: return conditions()
         case .play(let condition): return try play(condition)
         case .devices(nil): return knownDevices()
@@ -304,7 +305,9 @@ extension ControlAnswers {
 
     func simulate(_ simulation: Simulation) throws(ControlRefusal) -> ControlResponse {
         switch simulation {
-        case .wake(let name): return operate(try runnable(name), .wake)
+        case .wake(let name):
+            try refuseGated(name)
+            return operate(try runnable(name), .wake)
         case .expire(let name):
             return operate(try handler(name, in: [.active], "has no deadline to bring forward"), .expire)
         case .kill(let name): return operate(try handler(name, in: Self.living, "has no process to kill"), .kill)

@@ -12,7 +12,7 @@ import WakeTrace
 
 /// Owns everything for the life of the process. Everything runs on the loop's one thread.
 public final class Daemon {
-    public static let version = "0.25.0"
+    public static let version = "0.26.0"
 
     package let bridge: Bridge
     let settings: BridgeSettings
@@ -211,6 +211,8 @@ public final class Daemon {
             answers?.letGo(of: id)
             log.notice("handler \(name) is removed")
         }
+        // What a typing error leaves without a manifest keeps its alarms and jobs.
+        if let names = manifests.names { bridge.engine.settleSchedules(names.contains) }
         updateWarnings()
         observers.statusLine.updateSoon()
     }

@@ -12,9 +12,7 @@ final class DayStreams {
 
     init(of daemon: Daemon) {
         self.daemon = daemon
-        recorder = DayRecorder(of: daemon.bridge.catalog, zone: { ZoneFiles().nameOfLocal }) { [unowned daemon] in
-            daemon.agenda.conditions
-        }
+        recorder = DayRecorder(of: daemon.bridge.catalog, on: daemon.agenda)
         recorder.listener = self
         daemon.bridge.turn.listeners.add(recorder as any InputListener)
         daemon.bridge.turn.listeners.add(self as any EventSink)

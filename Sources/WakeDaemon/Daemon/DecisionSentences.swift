@@ -17,8 +17,14 @@ extension Decision {
         case .deadLettered(let sequence): "event \(sequence.rawValue) was dead-lettered"
         case .handedBack(let sequence, let words):
             "it gave event \(sequence.rawValue) back until there is: \(words.joined(separator: ", "))"
-        case .withdrawn(let sequence):
+        case .withdrawn(let sequence, .condition):
             "event \(sequence.rawValue) was taken back, for what it relies on has gone; it comes again"
+        case .withdrawn(let sequence, .stalled):
+            "event \(sequence.rawValue) was taken back, for it stood still while another job waited; it comes again"
+        case .withdrawn(let sequence, .cancelled):
+            "event \(sequence.rawValue) was taken back, for its job was cancelled"
+        case .recalled(let sequence):
+            "event \(sequence.rawValue) was taken out of its queue: what it came from was cancelled, or has to wait"
         case .refused(let sequence, _): "it gave event \(sequence.rawValue) back; its device waits"
         case .lost(_, let cause, let gap):
             "events are lost (\(cause.rawValue)); the gap with seq \(gap.rawValue) tells how many"
@@ -53,7 +59,10 @@ extension AgendaDecision {
             let condition = words.dropFirst().joined(separator: " ")
             return "\(entry) lost \(condition), on which it relies; it comes back"
         case "undeclared": return gone
+        case "unpermitted": return "\(entry) is gone, for the manifest permits no alarms any more"
         case "cancel" where words.dropFirst().first == "manifest": return gone
+        case "cancel" where words.dropFirst().first == "operator": return "\(entry) was cancelled by an operator"
+        case "makes": return "\(entry) stood still while another job waited: it makes way, and comes after that"
         case "too-many": return "\(entry) is not set: this handler has \(AlarmRule.limit) alarms already; cancel some"
         case "dead-lettered": return "\(entry) was given up, and lies among the dead letters"
         default: return nil

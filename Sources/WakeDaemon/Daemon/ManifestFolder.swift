@@ -51,6 +51,11 @@ final class ManifestFolder {
     /// Everything that is wrong with the folder as it was read last.
     var faults: [String] { unreadable.values.sorted() + broken.sorted { $0.key < $1.key }.flatMap(\.value) }
 
+    /// Of all manifests in the folder, broken ones too, as it was read last; nil where it could not be read.
+    var names: Set<String>? {
+        unreadable[""] == nil ? Set(known.manifests.keys).union(unreadable.keys) : nil
+    }
+
     /// Faults of manifests that are taken, with their lines in the texts that were read last.
     func located(_ faults: [ConfigurationError]) -> [String] {
         faults.flatMap { fault -> [String] in

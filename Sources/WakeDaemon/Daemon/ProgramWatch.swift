@@ -32,9 +32,8 @@ final class ProgramWatch: DecisionListener {
         switch decision {
         case .held, .moved(_, to: .quarantined, _): watch(handler)
         case .moved(_, to: .launching, _), .moved(_, to: .active, _), .moved(_, to: .stopped, _): watched[handler] = nil
-        case .moved, .delivered, .acknowledged, .refused, .handedBack, .withdrawn, .advanced, .charged, .deadLettered,
-            .lost, .struck, .began, .ended,
-            .faulted, .throttled, .notWoken:
+        case .moved, .delivered, .acknowledged, .refused, .handedBack, .withdrawn, .recalled, .advanced, .charged,
+            .deadLettered, .lost, .struck, .began, .ended, .faulted, .throttled, .notWoken:
             break
         }
     }

@@ -10,8 +10,10 @@ final class AgendaStage {
     private let journal: Journal
     private let catalog: Catalog
     private var inputs: [AgendaInput] = []
-    /// Handlers that have a plan: the moves of the others need not be told.
+    /// Handlers that have a plan, or had one: the moves of the others need not be told.
     private var concerned: Set<HandlerID> = []
+    /// What the journal owes handlers of which something is stored, until their manifests are read.
+    private var unread: [HandlerID: [RecoveredEvent]] = [:]
     /// What the processes of polled handlers had used when they woke: a poll that costs much comes less often.
     private var processorTimes: [HandlerID: TimeSpan] = [:]
     private var polled: Set<HandlerID> = []
@@ -33,12 +35,26 @@ final class AgendaStage {
 
     func receive(_ input: AgendaInput) { inputs.append(input) }
 
-    func configure(_ handler: HandlerID, _ plan: AgendaPlan) {
+    func configure(_ handler: HandlerID, _ plan: AgendaPlan, at stamp: Stamp) {
         guard !plan.isEmpty || concerned.contains(handler) else { return }
         concerned.insert(handler)
         if plan.poll == nil { polled.remove(handler) } else { polled.insert(handler) }
         receive(.configured(handler, plan))
+        if let owed = unread.removeValue(forKey: handler) { recover(owed, of: handler, at: stamp) }
     }
+
+    /// After its manifest, for what becomes of an entry depends on that.
+    private func recover(_ events: [RecoveredEvent], of handler: HandlerID, at stamp: Stamp) {
+        receive(.recovered(handler, owed: Set(events.map(\.sequence))))
+        for event in events {
+            guard case .occasion = event.content, let left = event.rest(at: stamp.wall) else { continue }
+            let end = Conclusion.givenBack(until: stamp.moment.boottime + left)
+            receive(.concluded(handler, event.sequence, end, awake: .zero, cpu: .zero))
+        }
+    }
+
+    /// Of these something is stored, and no manifest was read in this life.
+    var unreadHandlers: [HandlerID] { unread.keys.sorted() }
 
     func isPolled(_ handler: HandlerID) -> Bool { polled.contains(handler) }
 
@@ -55,6 +71,7 @@ final class AgendaStage {
     func remove(_ handler: HandlerID) {
         guard concerned.remove(handler) != nil else { return }
         polled.remove(handler)
+        unread[handler] = nil
         receive(.removed(handler))
     }
 
@@ -97,6 +114,11 @@ final class AgendaStage {
         let owed = recovery.pending.values.flatMap { $0.map(\.origin) } + journal.deadLetters().map(\.event.origin)
         origins.restore(known, keeping: Set(owed))
         origins.releaseAll(but: rows)
+        for handler in Set(rows.map(\.key.handler)) {
+            concerned.insert(handler)
+            unread[handler] = recovery.pending[handler] ?? []
+            if let name = journal.handlerName(of: handler) { catalog.introduce(handler, name) }
+        }
         receive(.restored(rows, bootID: journal.bootID))
     }
 
@@ -196,8 +218,9 @@ extension AgendaSource {
         case .alarm: .alarm
         case .poll: .poll
         case .job: .job
-        // A row that raises nothing.
+        // Rows that raise nothing.
         case .gate: SourceKind("gate", uriPrefix: "/gate/")
+        case .seen: SourceKind("seen", uriPrefix: "/seen/")
         }
     }
 }

@@ -48,7 +48,7 @@ struct EntryOrigins {
         guard conclusion.isFinal, let origin = raised.removeValue(forKey: sequence) else { return }
         switch conclusion {
         case .deadLettered, .dropped: retired.insert(origin)
-        case .acknowledged, .handedBack, .withdrawn, .overrun, .crashed: break
+        case .acknowledged, .handedBack, .withdrawn, .overrun, .crashed, .givenBack: break
         }
         let left = owed[origin, default: 1] - 1
         owed[origin] = left > 0 ? left : nil

@@ -19,6 +19,7 @@ package final class LiveAgenda: TurnObserver {
     private let catalog: Catalog
     private let clockWatch: ClockWatch
     private let watches: ConditionWatches
+    private let machineWake: MachineWakeTimers
     private let places: ConditionPlaces
     /// Until the clock is kept: calendars wait for that.
     private var clockKept: ClockKeptWatch?
@@ -27,9 +28,12 @@ package final class LiveAgenda: TurnObserver {
 
     package init(of bridge: Bridge, bus: SystemBus?, _ places: ConditionPlaces, hook: (any AlertHook)? = nil) {
         (turn, loop, catalog, clockWatch) = (bridge.turn, bridge.loop, bridge.catalog, bridge.clockWatch)
+        var places = places
+        places.readers = WaitingHandlers(catalog: bridge.catalog, accounts: bridge.accounts)
         self.places = places
         self.hook = hook
         watches = ConditionWatches(on: bridge.loop, bus: bus, places)
+        machineWake = MachineWakeTimers(on: bridge.loop, of: bridge.turn)
         turn.listeners.observe(self)
     }
 
@@ -39,6 +43,8 @@ package final class LiveAgenda: TurnObserver {
             watches.open(condition) { [turn] in turn.schedule(.condition(condition, isTrue: $0)) }
         case .close(let condition): watches.close(condition)
         case .readZone(let name): turn.schedule(.zone(name, clockWatch.zone(name)))
+        case .leaveZone(let name): clockWatch.leaveZone(name)
+        case .wakeMachine(let wake): machineWake.arm(wake)
         case .alert(let handler, let alarm, let text): alert(text, of: alarm, for: catalog.name(of: handler))
         case .raise, .withdraw, .recall, .press, .answer, .store, .erase, .gate, .notify, .decision: break
         }
@@ -51,9 +57,6 @@ package final class LiveAgenda: TurnObserver {
         }
         hook.alert(text, of: alarm, for: handler)
     }
-
-    /// What the watches found last, of all conditions that something waits for.
-    package var conditions: [(condition: Condition, isTrue: Bool)] { watches.found }
 
     /// Nothing is told any more.
     package func close() { hook?.close() }
@@ -83,5 +86,21 @@ package final class LiveAgenda: TurnObserver {
             turn.schedule(.clockChanged)
         case .zone(let name, let bytes): turn.schedule(.zone(name, bytes))
         }
+    }
+}
+
+extension LiveAgenda: MachineReading {
+    package var zone: String? { ZoneFiles().nameOfLocal }
+    package var conditions: [(condition: Condition, isTrue: Bool)] { watches.found }
+}
+
+/// The users of the handlers whose manifests wait for a path.
+private struct WaitingHandlers: PathReaders {
+    let catalog: Catalog
+    let accounts: AccountBook
+
+    func readers(of path: String) -> [Account] {
+        let waiting = catalog.handlers.values.filter { $0.agenda.conditions.contains(.unlocked(path)) }
+        return waiting.compactMap { try? accounts.account(of: $0) }
     }
 }

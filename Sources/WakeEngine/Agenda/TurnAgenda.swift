@@ -5,7 +5,7 @@ import WakeModel
 
 extension Turn {
     func configure(_ handler: HandlerID, _ plan: AgendaPlan) {
-        agenda.configure(handler, plan)
+        agenda.configure(handler, plan, at: clock.stamp())
         situate(handler)
         schedule(.tick)
     }
@@ -15,6 +15,18 @@ extension Turn {
         schedule(.tick)
     }
 
+    /// What is scheduled for handlers without a manifest is gone. What one has whose manifest cannot be read waits for that.
+    /// - Parameter isThere: whether there is a manifest of that name.
+    func settleUnread(_ isThere: (String) -> Bool) {
+        for handler in agenda.unreadHandlers {
+            if let name = journal.handlerName(of: handler), isThere(name) {
+                schedule(.situated(handler, .unread))
+            } else {
+                dismiss(handler)
+            }
+        }
+    }
+
     /// What a turn has to say to the agenda of the core's effects and of what happened.
     func relay(_ input: Input, at stamp: Stamp) {
         switch input {
@@ -22,15 +34,24 @@ extension Turn {
         case .operated(let handler, let verb):
             situate(handler)
             if verb == .attach || verb == .detach { listeners.attachmentChanged(ask { $0.hasAttached }) }
+        case .finish: agenda.receive(.ending)
         case .device, .entry, .configure, .remove, .recovered, .lost, .event, .reply, .fault, .throttled, .ordered,
             .written, .given, .launchFailed, .suspended, .locksInspected, .answered, .exited, .emptied, .memory,
-            .systemSleep, .thermal, .power, .announced, .notified, .shed, .revived, .withdraw, .recall, .gate,
-            .finish:
+            .systemSleep, .thermal, .power, .announced, .notified, .shed, .revived, .withdraw, .recall, .gate:
             break
         }
     }
 
-    func follow(_ handler: HandlerID, to state: HandlerState) {
+    func relay(_ decision: Decision, of handler: HandlerID) {
+        switch decision {
+        case .moved(_, let state, _): follow(handler, to: state)
+        // Some holds follow the move.
+        case .held: situate(handler)
+        default: break
+        }
+    }
+
+    private func follow(_ handler: HandlerID, to state: HandlerState) {
         situate(handler)
         guard state == .active, agenda.isPolled(handler) else { return }
         agenda.recordWake(of: handler, processorTime: executor.processorTime(of: handler))
@@ -44,7 +65,8 @@ extension Turn {
 
     /// Tells the agenda what the handler can do with an occasion now.
     func situate(_ handler: HandlerID) {
-        guard agenda.isConcerned(handler), let posture = ask({ $0.posture(of: handler) }) else { return }
+        let now = clock.now().boottime
+        guard agenda.isConcerned(handler), let posture = ask({ $0.posture(of: handler, at: now) }) else { return }
         agenda.receive(.situated(handler, HandlerSituation(posture)))
     }
 
@@ -62,8 +84,9 @@ extension Turn {
     private func apply(_ effect: AgendaEffect, at stamp: Stamp) {
         switch effect {
         case .raise(let key, let occasion): raise(occasion, of: key, at: stamp)
-        case .withdraw(let handler, let sequence), .press(let handler, let sequence):
-            stepCore(.withdraw(handler, sequence), at: stamp)
+        case .withdraw(let handler, let sequence): stepCore(.withdraw(handler, sequence, .condition), at: stamp)
+        case .press(let handler, let sequence, let reason):
+            stepCore(.withdraw(handler, sequence, reason), at: stamp)
         case .recall(let handler, let sequence): stepCore(.recall(handler, sequence), at: stamp)
         case .answer(let handler, let epoch, let answer, let reference):
             stepCore(.answered(handler, epoch, ref: reference, answer.notice(reference)), at: stamp)
@@ -71,7 +94,7 @@ extension Turn {
         case .store(let row): agenda.keep(row)
         case .erase(let key): agenda.erase(key)
         case .gate(let handler, let isOpen): stepCore(.gate(handler, isOpen: isOpen), at: stamp)
-        case .open, .close, .readZone, .alert: agenda.hold(effect)
+        case .open, .close, .readZone, .leaveZone, .wakeMachine, .alert: agenda.hold(effect)
         case .decision(let handler, let decision): listeners.hear(decision, of: handler, at: stamp)
         }
     }
@@ -88,13 +111,18 @@ extension HandlerSituation {
     fileprivate init(_ posture: HandlerPosture) {
         if posture.isBarred {
             self = .stopped
+        } else if posture.state == .quarantined {
+            self = .quarantined
+        } else if let until = posture.heldUntil {
+            self = .held(until: until)
         } else if posture.isAttached {
             self = .attached
         } else {
             switch posture.state {
             case .stopped: self = .stopped
+            case .quarantined: self = .quarantined
             case .active, .expiring: self = .awake
-            case .idle, .launching, .suspending, .suspended, .terminating, .held, .quarantined: self = .asleep
+            case .idle, .launching, .suspending, .suspended, .terminating, .held: self = .asleep
             }
         }
     }

@@ -57,6 +57,12 @@ package final class ClockWatch {
         return bytes
     }
 
+    /// Its changes are told no more.
+    package func leaveZone(_ name: String) {
+        guard zones.removeValue(forKey: name) != nil else { return }
+        follow()
+    }
+
     private func hearClock(_ report: (Change) -> Void) {
         if let step = try? clock.readStep() { report(.set(by: step)) }
     }

@@ -2,6 +2,11 @@
 import WakeModel
 import WakeSystem
 
+/// Those that have to read what is at a path before it counts as unlocked, beside the daemon.
+package protocol PathReaders {
+    func readers(of path: String) -> [Account]
+}
+
 /// As on any machine, unless a test says otherwise.
 package struct ConditionPlaces {
     /// How often a source looks again.
@@ -29,6 +34,7 @@ package struct ConditionPlaces {
     /// Patterns of the names of links whose traffic costs money.
     package var meteredLinks = BridgeSettings().meteredLinks
     package var intervals = Intervals()
+    package var readers: (any PathReaders)?
 
     package enum HeatLimits {
         case ofFirmware

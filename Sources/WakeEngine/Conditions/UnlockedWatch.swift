@@ -1,4 +1,4 @@
-// The condition `unlocked:PATH`: the daemon can read what is there. Told by the folders on the way to it, and by mounts.
+// The condition `unlocked:PATH`: those that wait for it can read what is there. Told by the folders on the way to it, and by mounts.
 import WakeLoop
 import WakeModel
 import WakeSystem
@@ -7,6 +7,7 @@ import WakeSystem
 final class UnlockedWatch: ConditionWatch {
     private let path: String
     private let intervals: ConditionPlaces.Intervals
+    private let readers: (any PathReaders)?
     private var way: PathWatch
     private let mounts: MountTable
     private var wayWatch: Watch?
@@ -18,6 +19,7 @@ final class UnlockedWatch: ConditionWatch {
     ) throws(SystemError) {
         self.path = path
         intervals = places.intervals
+        readers = places.readers
         way = try PathWatch(seesWrites: false)
         mounts = try MountTable(places.mounts)
         super.init(listener)
@@ -45,6 +47,7 @@ final class UnlockedWatch: ConditionWatch {
         try? way.renew([path])
         wayWatch?.enable()
         timer?.arm(at: SystemClock.monotonic() + intervals.look)
-        report(File.canBeRead(path))
+        let readers = readers?.readers(of: path) ?? []
+        report(File.canBeRead(path) && readers.allSatisfy { File.canBeRead(path, by: $0) })
     }
 }

@@ -223,12 +223,14 @@ extension HandlerManifest {
         settings.hasGates = !agenda.gates.isEmpty
     }
 
-    /// It names devices, or something that comes due; `autostart` and gates give it nothing to do.
+    /// It names devices, or something that comes due, or is started at boot; gates alone give it nothing to do.
     private func requireReason(_ object: ConfigurationObject) {
-        let isScheduled = ["alarms", "poll", "jobs"].contains(where: object.has)
-        let isWatching = ["modes", "watch"].contains(where: object.has)
-        guard !isScheduled || isWatching else { return }
-        object.require(["modes", "watch"])
+        if ["modes", "watch"].contains(where: object.has) { return object.require(["modes", "watch"]) }
+        guard !settings.startsAtBoot, !["alarms", "poll", "jobs"].contains(where: object.has) else { return }
+        guard object.has("after") else { return object.require(["modes", "watch"]) }
+        object.add(
+            "after says what it waits for, and nothing starts it then; add autostart: true, or watch, alarms, poll or jobs",
+            at: "after")
     }
 }
 

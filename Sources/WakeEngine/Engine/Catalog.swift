@@ -59,6 +59,9 @@ package final class Catalog {
         names[id] = manifest.id
     }
 
+    /// It has no manifest, or none that was read yet.
+    func introduce(_ id: HandlerID, _ name: String) { names[id] = name }
+
     func remove(_ id: HandlerID) {
         guard let manifest = handlers.removeValue(forKey: id) else { return }
         handlerIDs[manifest.id] = nil

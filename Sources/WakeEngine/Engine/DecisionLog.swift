@@ -5,7 +5,8 @@ import WakeModel
 
 package final class DecisionLog: DecisionListener {
     private let start: Instant
-    private let catalog: Catalog
+    /// What handlers are called by, in the present life of the bridge.
+    package var catalog: Catalog
     private let write: ([UInt8]) -> Void
 
     /// `start` is the instant shown as zero; `write` receives whole lines.
@@ -20,7 +21,8 @@ package final class DecisionLog: DecisionListener {
     }
 
     package func hear(_ decision: AgendaDecision, of handler: HandlerID, at stamp: Stamp) {
-        write("\(decision.key.source.rawValue) \(decision.key.id) \(decision.wireName)", of: handler, at: stamp)
+        let entry = [decision.key.source.rawValue, decision.key.id].filter { !$0.isEmpty }.joined(separator: " ")
+        write("\(entry) \(decision.wireName)", of: handler, at: stamp)
     }
 
     private func write(_ words: String, of handler: HandlerID, at stamp: Stamp) {

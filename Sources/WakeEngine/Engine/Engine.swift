@@ -92,6 +92,9 @@ public final class Engine {
         catalog.remove(id)
     }
 
+    /// After manifests were read: whether one that was not taken is there all the same is for `isThere` to say, by its name.
+    package func settleSchedules(_ isThere: (String) -> Bool) { turn.settleUnread(isThere) }
+
     /// What `ram` or a reboot lost is one gap for each device that the handler watches. A new handler has lost nothing.
     private func reportLosses(to id: HandlerID, _ manifest: HandlerManifest) {
         guard let lost = recovery.lost, recovery.handlers?.contains(id) ?? true else { return }

@@ -208,7 +208,7 @@ public final class Turn {
         case .setStopped(let handler, let isStopped): journal.setStopped(isStopped, handler)
         case .decision(let handler, let decision):
             listeners.hear(decision, of: handler, at: stamp)
-            if case .moved(_, let state, _) = decision { follow(handler, to: state) }
+            relay(decision, of: handler)
         case .order(let handler, let epoch, let order, let reference):
             agenda.receive(.ordered(handler, epoch, order, ref: reference))
         case .concluded(let handler, let sequence, let conclusion, let awake):

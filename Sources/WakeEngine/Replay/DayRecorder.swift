@@ -11,6 +11,14 @@ package protocol DayListener: AnyObject {
     func hear(_ subject: TraceOperation.Subject, at time: WallTime)
 }
 
+/// What a record begins with, as the machine is now.
+package protocol MachineReading: AnyObject {
+    /// What the machine's zone is called; nil where that is not known.
+    var zone: String? { get }
+    /// What was found last, of all conditions that something waits for.
+    var conditions: [(condition: Condition, isTrue: Bool)] { get }
+}
+
 /// Hears what happens to a turn, and tells what a replay needs of it. What follows from it, the replay decides anew.
 package final class DayRecorder {
     /// What is looked at before anything else, for nothing tells of it in time.
@@ -28,8 +36,7 @@ package final class DayRecorder {
     }
 
     private let catalog: Catalog
-    private let zoneName: () -> String?
-    private let conditions: () -> [(condition: Condition, isTrue: Bool)]
+    private let machine: any MachineReading
     package weak var listener: (any DayListener)?
     /// Nil while nothing is recorded.
     private var clocks: Clocks?
@@ -42,26 +49,20 @@ package final class DayRecorder {
     /// The readings of two clocks may lie so far apart.
     private static let leastSleep = TimeSpan.milliseconds(100)
 
-    /// - Parameters:
-    ///   - zone: what the machine's zone is called; nil where that is not known.
-    ///   - conditions: what the watches found last.
-    package init(
-        of catalog: Catalog, zone: @escaping () -> String?,
-        conditions: @escaping () -> [(condition: Condition, isTrue: Bool)]
-    ) {
-        (self.catalog, zoneName, self.conditions) = (catalog, zone, conditions)
+    package init(of catalog: Catalog, on machine: any MachineReading) {
+        (self.catalog, self.machine) = (catalog, machine)
     }
 
     // MARK: Beginning and ending
 
-    package var zoneNow: String? { zoneName() }
+    package var zoneNow: String? { machine.zone }
 
     /// Tells from now on. Returns what holds already.
     package func begin(at stamp: Stamp) -> [TraceOperation.Subject] {
         clocks = clocks ?? Clocks(stamp)
         zone = zoneNow
         let clock = stamp.isClockSynchronized ? [] : [TraceOperation.Subject.machine(.synchronized(false))]
-        let found = conditions().filter { played[$0.condition] == nil } + played.map { ($0.key, $0.value) }
+        let found = machine.conditions.filter { played[$0.condition] == nil } + played.map { ($0.key, $0.value) }
         return clock + manifests
             + found.sorted { $0.condition.word < $1.condition.word }.map {
                 .machine(.condition($0.condition.word, isTrue: $0.isTrue))
@@ -150,12 +151,12 @@ extension DayRecorder: InputListener {
         case .condition(let condition, let isTrue): if played[condition] == nil { tell(condition, isTrue, at: stamp) }
         case .overridden(let condition, let isTrue):
             played[condition] = isTrue
-            if let now = isTrue ?? conditions().first(where: { $0.condition == condition })?.isTrue {
+            if let now = isTrue ?? machine.conditions.first(where: { $0.condition == condition })?.isTrue {
                 tell(condition, now, at: stamp)
             }
         case .zone(ZoneFiles.localName, _): if clocks != nil { lookAtZone(at: stamp) }
-        case .restored, .configured, .removed, .situated, .ordered, .raised, .refused, .concluded, .progressed, .zone,
-            .clockChanged, .operated, .tick:
+        case .restored, .recovered, .configured, .removed, .situated, .ordered, .raised, .refused, .concluded,
+            .progressed, .zone, .clockChanged, .operated, .cancelled, .ending, .tick:
             break
         }
     }

@@ -91,7 +91,9 @@ extension ReplayedWorld: TurnObserver {
             report(condition)
         case .close(let condition): opened.remove(condition)
         case .readZone(let name): readZone(name)
-        case .raise, .withdraw, .recall, .press, .answer, .store, .erase, .gate, .notify, .alert, .decision: break
+        case .raise, .withdraw, .recall, .press, .answer, .store, .erase, .gate, .notify, .leaveZone, .wakeMachine,
+            .alert, .decision:
+            break
         }
     }
 

@@ -28,7 +28,7 @@ public final class VirtualReplay {
     private var reader: TraceReader
     /// What was read and is not played yet.
     private var ahead: [TraceOperation]
-    private var writeDecision: (([UInt8]) -> Void)?
+    private var decisions: DecisionLog?
     /// Where the trace's offset zero lies on CLOCK_MONOTONIC, and the decision log's.
     var traceStart = Instant.zero
     /// What the rest of the trace waits for.
@@ -86,14 +86,15 @@ public final class VirtualReplay {
 
     /// Writes every decision to `write`, from now on.
     public func logDecisions(_ write: @escaping ([UInt8]) -> Void) {
-        writeDecision = write
+        decisions = DecisionLog(from: traceStart, naming: bridge.engine.catalog, write: write)
         listen()
     }
 
     /// Each life has a catalog of its own.
     func listen() {
-        guard let writeDecision else { return }
-        turn.listeners.add(DecisionLog(from: traceStart, naming: bridge.engine.catalog, write: writeDecision))
+        guard let decisions else { return }
+        decisions.catalog = bridge.engine.catalog
+        turn.listeners.add(decisions)
     }
 
     /// Plays everything; `print` gets the lines that handlers would.
@@ -224,8 +225,8 @@ package final class DecisionTally: DecisionListener {
         case .moved(_, to: .suspended, _): suspensions += 1
         case .acknowledged(_, let count, _): acknowledged += count
         case .struck: strikes += 1
-        case .moved, .delivered, .refused, .handedBack, .withdrawn, .advanced, .charged, .lost, .held, .began, .ended,
-            .faulted, .throttled, .notWoken:
+        case .moved, .delivered, .refused, .handedBack, .withdrawn, .recalled, .advanced, .charged, .lost, .held,
+            .began, .ended, .faulted, .throttled, .notWoken:
             break
         }
     }

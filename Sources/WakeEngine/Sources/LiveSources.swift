@@ -242,10 +242,12 @@ extension LiveSources: ReplayHost {
     package func replay(_ kind: DeviceEvent.Kind, of uri: String, at wall: WallTime, line: Int) {
         guard let origin = origins[uri] else { return }
         bridge.turn.endIfOverdue()
-        let stamp = Stamp(moment: clock.now(), wall: wall)
+        // The event has the trace's date. The machine has its own, which schedules go by.
+        let now = clock.stamp()
+        let stamp = Stamp(moment: now.moment, wall: wall)
         // Before the event, so that no commit can hold the one without the other.
         if let replayedFile { bridge.journal.setReplayPosition(source: replayedFile, line: line) }
-        bridge.engine.ingest(DeviceEvent(origin: origin, kind: kind, stamp: stamp))
+        bridge.engine.ingest(DeviceEvent(origin: origin, kind: kind, stamp: stamp), at: now)
         if replayedFile != nil { bridge.journal.closeReplayStep() }
     }
 
