@@ -24,7 +24,8 @@ public enum DecoderFault: Error, Hashable, Sendable, CustomStringConvertible {
         case .noKey: "no key: the message is encrypted, and keys.json5 has no key for its address; add it"
         case .keyLength(let found, let expected):
             "no key: the key in keys.json5 has \(found.counted("byte")), this device's has \(expected)"
-        case .wrongKey: "wrong key: the message was not encrypted with the key in keys.json5; read it from the device again"
+        case .wrongKey:
+            "wrong key: the message was not encrypted with the key in keys.json5; read it from the device again"
         case .repeatedCounter(let found, let last):
             "repeated counter: it counts \(found) after \(last), so it is an old message, or the device began anew"
         case .notEncrypted:

@@ -24,7 +24,8 @@ struct DeviceKey {
         // One byte more than needed: C gets no null pointer for an empty message.
         var plain = [UInt8](repeating: 0, count: sealed.count + 1)
         let result = wake_ccm_open(
-            bytes, nonce, nonce.count, extra, extra.count, Array(sealed) + [0], sealed.count, Array(tag), tag.count, &plain)
+            bytes, nonce, nonce.count, extra, extra.count, Array(sealed) + [0], sealed.count, Array(tag), tag.count,
+            &plain)
         try Self.check(result)
         plain.removeLast()
         return plain
@@ -60,7 +61,8 @@ struct DeviceKey {
         switch result {
         case WAKE_CIPHER_DONE: return
         case WAKE_CIPHER_MISMATCH: throw DecoderFault.wrongKey
-        default: throw DecoderFault.noCipher(wake_cipher_fault().map { String(cString: $0) } ?? "it refused the lengths")
+        default:
+            throw DecoderFault.noCipher(wake_cipher_fault().map { String(cString: $0) } ?? "it refused the lengths")
         }
     }
 }

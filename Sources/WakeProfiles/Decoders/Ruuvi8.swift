@@ -26,7 +26,9 @@ enum Ruuvi8 {
     /// The largest number of a kind stands for none.
     private static func fields(of plain: [UInt8], _ counter: inout ReplayGuard) throws(DecoderFault) -> DecodedFields {
         func number(at place: Int) -> Int64 { Int64(plain[place..<(place + 2)].bigEndianNumber) }
-        let (temperature, humidity, pressure) = (Int64(Int16(truncatingIfNeeded: number(at: 0))), number(at: 2), number(at: 4))
+        let (temperature, humidity, pressure) = (
+            Int64(Int16(truncatingIfNeeded: number(at: 0))), number(at: 2), number(at: 4)
+        )
         let (voltage, transmission) = (number(at: 6) >> 5, number(at: 6) & 31)
         let (movements, sequence) = (number(at: 8), number(at: 10))
         var fields = DecodedFields()

@@ -55,7 +55,11 @@ extension JSONValue {
         case (.string(let one), .string(let two)): one.lowercased() == two.lowercased()
         case (.boolean, _), (_, .boolean): self == other
         default:
-            if let one = number, let two = other.number { abs(one - two) < 1e-9 * max(1, abs(two)) } else { self == other }
+            if let one = number, let two = other.number {
+                abs(one - two) < 1e-9 * max(1, abs(two))
+            } else {
+                self == other
+            }
         }
     }
 }

@@ -12,7 +12,9 @@ struct Listener {
     var address: [UInt8] = []
     var key: [UInt8]?
 
-    init(_ decoder: NamedDecoder, address: String = "", key: String? = nil, _ settings: DecoderSettings = .init()) throws {
+    init(_ decoder: NamedDecoder, address: String = "", key: String? = nil, _ settings: DecoderSettings = .init())
+        throws
+    {
         self.decoder = decoder
         self.address = try #require([UInt8](hexadecimal: address.filter { $0 != ":" }))
         self.key = try key.map { try #require([UInt8](hexadecimal: $0)) }
@@ -49,7 +51,8 @@ extension DecoderMessage.Origin {
 /// sentence. Returns how many had a value.
 @discardableResult
 func expectHardy(
-    _ decoder: NamedDecoder, _ origins: [DecoderMessage.Origin], seeds: [String], address: String = "", key: String? = nil,
+    _ decoder: NamedDecoder, _ origins: [DecoderMessage.Origin], seeds: [String], address: String = "",
+    key: String? = nil,
     _ settings: DecoderSettings = .init(), sourceLocation: SourceLocation = #_sourceLocation
 ) throws -> Int {
     var (dice, values) = (Dice(26), 0)
@@ -65,7 +68,9 @@ func expectHardy(
             if dice.isOne(in: 3) { bytes.removeLast(dice.below(bytes.count + 1)) }
         }
         let origin = origins[dice.below(origins.count)]
-        guard let text = listener.hear(bytes, origin, at: Instant(nanoseconds: Int64(round) * 1_000_000)) else { continue }
+        guard let text = listener.hear(bytes, origin, at: Instant(nanoseconds: Int64(round) * 1_000_000)) else {
+            continue
+        }
         if text.hasPrefix("{") {
             values += 1
             #expect((try? JSONValue(parsing: Array(text.utf8))) != nil, "\(text)", sourceLocation: sourceLocation)

@@ -64,7 +64,9 @@ struct AISSentence {
 
     init(_ bytes: [UInt8]) throws(DecoderFault) {
         let fields = try Self.checked(bytes).split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false)
-        guard fields.count == 7, fields[0].count == 5, fields[0].suffix(3) == Array("VDM".utf8)[...] || fields[0].suffix(3) == Array("VDO".utf8)[...] else {
+        guard fields.count == 7, fields[0].count == 5,
+            fields[0].suffix(3) == Array("VDM".utf8)[...] || fields[0].suffix(3) == Array("VDO".utf8)[...]
+        else {
             throw DecoderFault.unfit("not AIS: the sentence is no !..VDM or !..VDO with seven fields")
         }
         func digit(_ field: ArraySlice<UInt8>) -> Int? {
@@ -82,20 +84,23 @@ struct AISSentence {
         payload = Array(fields[5])
     }
 
-    /// The text between the mark and the checksum; without a tag block before it and line ends after it.
+    /// The text between the mark and the checksum; without a tag block before it, and without line ends and what
+    /// receivers add after it: a comma, then stations and times of their own.
     private static func checked(_ bytes: [UInt8]) throws(DecoderFault) -> ArraySlice<UInt8> {
         var text = bytes[...]
         if text.first == UInt8(ascii: "\\"), let end = text.dropFirst().firstIndex(of: UInt8(ascii: "\\")) {
             text = text[(end + 1)...]
         }
         while let last = text.last, last == 10 || last == 13 { text.removeLast() }
-        guard text.first == UInt8(ascii: "!"), text.count >= 4, text[text.endIndex - 3] == UInt8(ascii: "*"),
-            let found = [UInt8](hexadecimal: text.suffix(2))?.first
+        guard text.first == UInt8(ascii: "!"), let star = text.firstIndex(of: UInt8(ascii: "*")),
+            let found = [UInt8](hexadecimal: text[star...].dropFirst().prefix(2))?.first,
+            text[star...].dropFirst(3).first ?? UInt8(ascii: ",") == UInt8(ascii: ",")
         else { throw DecoderFault.unfit("not AIS: the sentence is not !…*hh, a text and two hexadecimal digits") }
-        let body = text.dropFirst().dropLast(3)
+        let body = text[..<star].dropFirst()
         let made = body.reduce(0, ^)
         guard found == made else {
-            throw DecoderFault.unfit("a wrong check: the sentence says \(found.hexadecimal), its text makes \(made.hexadecimal)")
+            throw DecoderFault.unfit(
+                "a wrong check: the sentence says \(found.hexadecimal), its text makes \(made.hexadecimal)")
         }
         return body
     }

@@ -117,7 +117,7 @@ struct AISLayout: Sendable {
                 .flag("off_position"), .skip(8), raim, .group([.flag("virtual"), assigned, .skip(1)], least: 2),
                 .group([.restOfText("name_extension")], least: 6),
             ]),
-        24: AISLayout(lengths: 160...170, fields: [.staticPart]),
+        24: AISLayout(lengths: 160...184, fields: [.staticPart]),
     ]
 
     private static let acknowledged: [AISField] = [target, .number("sequence", 2)]

@@ -33,7 +33,8 @@ enum AISMessage {
             let raw = try reader.unsigned(width)
             fields.add(name, raw > most ? .null : .decimal(Int64(raw), places: 1))
         case .flag(let name, let meaning): fields.add(name, try reader.flag() == meaning)
-        case .word(let name, let width, let words): fields.add(name, .word(Int64(try reader.unsigned(width)), of: words))
+        case .word(let name, let width, let words):
+            fields.add(name, .word(Int64(try reader.unsigned(width)), of: words))
         case .position(let form): try addPosition(form, &reader, to: &fields)
         case .text(let name, let characters): fields.add(name, try text(&reader, characters: characters))
         case .restOfText(let name): fields.add(name, try text(&reader, characters: reader.left / 6))
@@ -56,7 +57,9 @@ enum AISMessage {
         _ form: AISField.Position, _ reader: inout BitReader, to fields: inout DecodedFields
     ) throws(DecoderFault) {
         let (width, perDegree, places): (Int, Int64, Int) = form.isFine ? (28, 600_000, 7) : (18, 600, 4)
-        for (name, width, most) in [("longitude_deg", width, 180), ("latitude_deg", width - 1, 90)] as [(String, Int, Int64)] {
+        for (name, width, most) in [("longitude_deg", width, 180), ("latitude_deg", width - 1, 90)]
+            as [(String, Int, Int64)]
+        {
             fields.add(form.prefix + name, degrees(try reader.signed(width), perDegree, most: most, places: places))
         }
     }
@@ -130,7 +133,9 @@ enum AISMessage {
         let part = try reader.unsigned(2)
         fields.add("part", part == 0 ? "a" : "b")
         guard part > 0 else { return fields.add("name", try text(&reader, characters: 20)) }
-        guard part == 1, reader.left >= 122 else { throw DecoderFault.unfit("unknown part \(part) of AIS message type 24") }
+        guard part == 1, reader.left >= 122 else {
+            throw DecoderFault.unfit("unknown part \(part) of AIS message type 24")
+        }
         try addKind("ship_type", 8, &reader, to: &fields)
         fields.add("vendor", try text(&reader, characters: 3))
         fields.add("unit_model", try reader.unsigned(4))

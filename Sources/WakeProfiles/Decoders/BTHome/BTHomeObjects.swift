@@ -11,7 +11,9 @@ enum BTHomeObjects {
             let number = try reader.byte()
             guard let object = BTHomeTable.objects[number] else {
                 // Its length is not known: what was read before it counts, as the format asks.
-                if fields.isEmpty { throw DecoderFault.unfit("unknown object \(number.hexadecimal), and none before it") }
+                if fields.isEmpty {
+                    throw DecoderFault.unfit("unknown object \(number.hexadecimal), and none before it")
+                }
                 fields.add("undecoded", .bytes(rest))
                 return fields
             }
@@ -161,7 +163,8 @@ enum BTHomeObjects {
         _ lengths: ClosedRange<Int>, _ data: ArraySlice<UInt8>, _ number: UInt8
     ) throws(DecoderFault) {
         guard lengths.contains(data.count) else {
-            throw DecoderFault.unfit("object \(number.hexadecimal) has \(data.count.counted("byte")), which do not fit it")
+            throw DecoderFault.unfit(
+                "object \(number.hexadecimal) has \(data.count.counted("byte")), which do not fit it")
         }
     }
 }

@@ -22,7 +22,10 @@ struct HIDDescriptor {
         var minimum: UInt32?
         var maximum: UInt32?
     }
-    private enum Main { static let input: UInt8 = 0x80, output: UInt8 = 0x90, feature: UInt8 = 0xb0, collection: UInt8 = 0xa0, end: UInt8 = 0xc0 }
+    private enum Main {
+        static let input: UInt8 = 0x80, output: UInt8 = 0x90, feature: UInt8 = 0xb0, collection: UInt8 = 0xa0,
+            end: UInt8 = 0xc0
+    }
 
     private static let (mostFields, mostBits, deepest) = (4_096, 65_536, 32)
 
@@ -48,7 +51,9 @@ struct HIDDescriptor {
             let width = [0, 1, 2, 4][Int(prefix & 3)]
             try take(prefix & 0xfc, reader.take(width))
         }
-        guard collections.isEmpty else { throw DecoderFault.unfit("cut short: the report descriptor ends in a collection") }
+        guard collections.isEmpty else {
+            throw DecoderFault.unfit("cut short: the report descriptor ends in a collection")
+        }
     }
 
     private mutating func take(_ item: UInt8, _ data: ArraySlice<UInt8>) throws(DecoderFault) {
@@ -63,10 +68,14 @@ struct HIDDescriptor {
     private mutating func takeMain(_ item: UInt8, _ data: ArraySlice<UInt8>) throws(DecoderFault) {
         switch item {
         case Main.collection:
-            guard collections.count < Self.deepest else { throw DecoderFault.unfit("collections more than \(Self.deepest) deep") }
+            guard collections.count < Self.deepest else {
+                throw DecoderFault.unfit("collections more than \(Self.deepest) deep")
+            }
             collections.append(locals.usages.last ?? 0)
         case Main.end:
-            guard collections.popLast() != nil else { throw DecoderFault.unfit("the end of a collection that has not begun") }
+            guard collections.popLast() != nil else {
+                throw DecoderFault.unfit("the end of a collection that has not begun")
+            }
         case Main.input: try addFields(isFeature: false, flags: data.littleEndianNumber)
         case Main.feature: try addFields(isFeature: true, flags: data.littleEndianNumber)
         default: break
@@ -91,7 +100,9 @@ struct HIDDescriptor {
             globals.report = UInt8(truncatingIfNeeded: unsigned)
         case 0x94: globals.count = Int(min(unsigned, UInt64(Self.mostBits)))
         case 0xa4:
-            guard saved.count < Self.deepest else { throw DecoderFault.unfit("states saved more than \(Self.deepest) deep") }
+            guard saved.count < Self.deepest else {
+                throw DecoderFault.unfit("states saved more than \(Self.deepest) deep")
+            }
             saved.append(globals)
         case 0xb4:
             guard let last = saved.popLast() else { throw DecoderFault.unfit("a state is restored that was not saved") }
@@ -112,7 +123,8 @@ struct HIDDescriptor {
     }
 
     private var usages: [UInt32] {
-        guard let first = locals.minimum, let last = locals.maximum, first <= last, last - first < Self.mostFields else {
+        guard let first = locals.minimum, let last = locals.maximum, first <= last, last - first < Self.mostFields
+        else {
             return locals.usages
         }
         return locals.usages + Array(first...last)
@@ -122,32 +134,37 @@ struct HIDDescriptor {
         let key: [UInt8] = [isFeature ? 1 : 0, globals.report]
         let start = lengths[key] ?? 0
         let (bits, isTooLarge) = globals.size.multipliedReportingOverflow(by: globals.count)
-        guard !isTooLarge, start + bits <= Self.mostBits else { throw DecoderFault.unfit("a report of more than 8 KiB") }
+        guard !isTooLarge, start + bits <= Self.mostBits else {
+            throw DecoderFault.unfit("a report of more than 8 KiB")
+        }
         lengths[key] = start + bits
         let usages = usages
         // Bit 1 is of a variable; an array holds numbers of usages, which no power device sends.
         guard flags & 2 != 0, (1...64).contains(globals.size) else { return }
         for index in 0..<globals.count {
             // The last usage is that of all that follow.
-            guard let usage = index < usages.count ? usages[index] : usages.last, fields.count < Self.mostFields else { return }
+            guard let usage = index < usages.count ? usages[index] : usages.last, fields.count < Self.mostFields else {
+                return
+            }
             guard let known = HIDPowerUsage(usage, unit: globals.unit, in: collections) else { continue }
             fields.append(
                 HIDPowerLayout.Field(
                     isFeature: isFeature, report: globals.report, offset: start + index * globals.size,
-                    width: globals.size, scale: scale(base: known.base), name: known.name, isFlag: known.isFlag))
+                    width: globals.size, scale: scale(of: known), name: known.name, isFlag: known.isFlag))
         }
     }
 
-    private func scale(base: Int) -> HIDScale {
+    private func scale(of usage: HIDPowerUsage) -> HIDScale {
         let maximum = globals.logicalMaximum
         let written = Int64(clamping: maximum.value)
         let unused = UInt64(64 - 8 * max(1, maximum.width))
         let signed = Int64(bitPattern: maximum.value << unused) >> Int64(unused)
         let logicalMaximum = globals.logicalMinimum < 0 || signed >= 0 ? signed : written
-        let logical = globals.logicalMinimum <= logicalMaximum ? globals.logicalMinimum...logicalMaximum : Int64.min...Int64.max
+        let logical =
+            globals.logicalMinimum <= logicalMaximum ? globals.logicalMinimum...logicalMaximum : Int64.min...Int64.max
         let hasPhysical = globals.physicalMinimum < globals.physicalMaximum
         return HIDScale(
             logical: logical, physical: hasPhysical ? globals.physicalMinimum...globals.physicalMaximum : logical,
-            exponent: globals.exponent - base)
+            exponent: globals.exponent - usage.base, isKelvin: usage.isKelvin)
     }
 }

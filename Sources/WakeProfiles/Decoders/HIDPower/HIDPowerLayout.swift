@@ -65,7 +65,8 @@ struct HIDPowerLayout: Hashable, Sendable {
             try reader.skip(min(64, left))
             left -= min(64, left)
         }
-        let raw = field.scale.isSigned ? try reader.signed(field.width) : Int64(clamping: try reader.unsigned(field.width))
+        let raw =
+            field.scale.isSigned ? try reader.signed(field.width) : Int64(clamping: try reader.unsigned(field.width))
         // A number outside its limits is how a device says that it has none.
         guard field.scale.logical.contains(raw) else { return .null }
         return field.isFlag ? .flag(raw != 0) : field.scale.value(of: raw)
@@ -79,6 +80,8 @@ struct HIDScale: Hashable, Sendable {
     var physical: ClosedRange<Int64>
     /// The power of ten above the unit.
     var exponent: Int
+    /// Whether its field's name has degrees Celsius.
+    var isKelvin = false
 
     var isSigned: Bool { logical.lowerBound < 0 }
 
@@ -88,12 +91,13 @@ struct HIDScale: Hashable, Sendable {
             let span = Double(physical.upperBound) - Double(physical.lowerBound)
             return shifted(Double(physical.lowerBound) + share * span)
         }
-        if (-9...0).contains(exponent) { return .decimal(raw, places: -exponent) }
+        if (-9...0).contains(exponent), !isKelvin { return .decimal(raw, places: -exponent) }
         return shifted(Double(raw))
     }
 
     private func shifted(_ number: Double) -> DecodedValue {
         let power = powerOfTen(abs(exponent))
-        return .rounded(exponent < 0 ? number / power : number * power, places: 6)
+        let quantity = exponent < 0 ? number / power : number * power
+        return .rounded(isKelvin ? quantity - 273.15 : quantity, places: isKelvin ? 2 : 6)
     }
 }

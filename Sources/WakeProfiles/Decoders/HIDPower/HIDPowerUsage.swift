@@ -7,12 +7,15 @@ struct HIDPowerUsage {
         case quantity(String, base: Int = 0)
         /// A capacity in percent where the device gives no unit, else in ampere seconds.
         case capacity
+        /// Sent in kelvins.
+        case temperature
         case number
     }
 
     var name: String
     var isFlag = false
     var base = 0
+    var isKelvin = false
 
     /// Nil for other usages. `collections` are the usages around it, the outermost first.
     init?(_ usage: UInt32, unit: UInt32, in collections: [UInt32]) {
@@ -27,6 +30,9 @@ struct HIDPowerUsage {
             name = part + word + suffix
             self.base = unit == 0 ? 0 : base
         case .capacity: name = part + word + (unit == 0 ? "_percent" : "_as")
+        case .temperature:
+            name = part + word + "_c"
+            isKelvin = true
         case .number: name = part + word
         }
     }
@@ -44,7 +50,7 @@ struct HIDPowerUsage {
         0x84_0030: ("voltage", .quantity("_v", base: 7)), 0x84_0031: ("current", .quantity("_a")),
         0x84_0032: ("frequency", .quantity("_hz")), 0x84_0033: ("apparent_power", .quantity("_va", base: 7)),
         0x84_0034: ("active_power", .quantity("_w", base: 7)), 0x84_0035: ("load", .quantity("_percent")),
-        0x84_0036: ("temperature", .quantity("_k")), 0x84_0037: ("humidity", .quantity("_percent")),
+        0x84_0036: ("temperature", .temperature), 0x84_0037: ("humidity", .quantity("_percent")),
         0x84_0040: ("nominal_voltage", .quantity("_v", base: 7)), 0x84_0041: ("nominal_current", .quantity("_a")),
         0x84_0042: ("nominal_frequency", .quantity("_hz")),
         0x84_0043: ("nominal_apparent_power", .quantity("_va", base: 7)),

@@ -4,7 +4,12 @@ import WakeModel
 struct MiBeaconButtons {
     let model: String
 
-    private enum Sense { case plain, keys([String]), sets([[String]]), cube, dimmer }
+    private enum Sense {
+        case plain
+        case keys([String])
+        case sets([[String]])
+        case cube, dimmer
+    }
 
     private var sense: Sense? {
         switch model {
@@ -85,7 +90,9 @@ struct MiBeaconButtons {
     func buttons(of data: MiBeaconData, _ press: MiBeaconPress) -> [(name: String, event: String)] {
         let number = data.bytes.first
         switch (data.number >> 8, model) {
-        case (0x4a, "XMWS01XS"): return number == 0 ? [("button_left", press.rawValue)] : number == 1 ? [("button_right", press.rawValue)] : []
+        case (0x4a, "XMWS01XS"):
+            return number == 0
+                ? [("button_left", press.rawValue)] : number == 1 ? [("button_right", press.rawValue)] : []
         case (0x4a, _), (0x4e, "XMWXKG01LM"), (0x56, "KS2BB"): return [("button", press.rawValue)]
         case (0x4e, "XMWXKG01YL"):
             let names = [1: ["left"], 2: ["right"], 3: ["left", "right"]][number ?? 0] ?? []

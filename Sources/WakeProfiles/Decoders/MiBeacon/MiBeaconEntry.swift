@@ -98,7 +98,10 @@ extension MiBeaconObjects {
         if let name = operatorName(id) { return name }
         let number = id.littleEndianNumber
         guard number > 0x7fff_ffff else { return "Bluetooth key \(number)" }
-        let kinds = ["Fingerprint", "Password", "Keys", "NFC", "Two-step verification", "Human face", "Finger veins", "Palm print"]
+        let kinds = [
+            "Fingerprint", "Password", "Keys", "NFC", "Two-step verification", "Human face", "Finger veins",
+            "Palm print",
+        ]
         let kind = Int(number >> 16 & 0x7fff)
         // The first kind has the number 1; 0 is taken for it too.
         let name = kind <= kinds.count ? kinds[max(0, kind - 1)] + " key id" : "key id"

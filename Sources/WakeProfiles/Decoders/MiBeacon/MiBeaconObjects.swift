@@ -146,7 +146,8 @@ struct MiBeaconData {
 
     func between(_ lengths: ClosedRange<Int>) throws(DecoderFault) -> ArraySlice<UInt8> {
         guard lengths.contains(bytes.count) else {
-            throw DecoderFault.unfit("object \(number.hexadecimal) has \(bytes.count.counted("byte")), which do not fit it")
+            throw DecoderFault.unfit(
+                "object \(number.hexadecimal) has \(bytes.count.counted("byte")), which do not fit it")
         }
         return bytes
     }

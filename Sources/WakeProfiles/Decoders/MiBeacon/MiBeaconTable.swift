@@ -17,7 +17,11 @@ enum MiBeaconObject: Sendable {
 }
 
 /// What a button event with an object of its own says.
-enum MiBeaconPress: String, Sendable { case press, doublePress = "double_press", longPress = "long_press" }
+enum MiBeaconPress: String, Sendable {
+    case press
+    case doublePress = "double_press"
+    case longPress = "long_press"
+}
 
 /// Objects of more than one value, or whose values depend on the model.
 enum MiBeaconForm: Sendable {

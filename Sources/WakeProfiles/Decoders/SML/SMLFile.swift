@@ -77,7 +77,9 @@ struct SMLParser {
     }
 
     private mutating func value(depth: Int) throws(DecoderFault) -> SMLValue {
-        guard depth < Self.deepest else { throw DecoderFault.unfit("no SML: lists in lists, more than \(Self.deepest) deep") }
+        guard depth < Self.deepest else {
+            throw DecoderFault.unfit("no SML: lists in lists, more than \(Self.deepest) deep")
+        }
         let first = try reader.byte()
         var (count, next, width) = (Int(first & 15), first, 1)
         while next & 0x80 != 0 {

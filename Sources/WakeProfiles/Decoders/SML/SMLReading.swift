@@ -31,9 +31,8 @@ struct SMLReading {
                 return known.name + (name[4] == 0 ? "" : "_tariff\(name[4])") + suffix
             }
             if name[2...4] == [0, 0, 9] || name[2...4] == [96, 1, 0] { return "device_id" }
-            if name[2...4] == [96, 50, 1] { return "manufacturer" }
         }
-        if name == [0x81, 0x81, 0xc7, 0x82, 0x03, 0xff] { return "manufacturer" }
+        if name == [1, 0, 96, 50, 1, 1] || name == [0x81, 0x81, 0xc7, 0x82, 0x03, 0xff] { return "manufacturer" }
         let numbers = name[5] == Self.noPeriod ? name.dropLast() : name[...]
         return "obis_" + numbers.map { String($0) }.joined(separator: "_") + suffix
     }

@@ -9,6 +9,8 @@ struct SMLStream: Hashable, Sendable {
 
     /// What came since the beginning of a file that has not ended.
     private var held: [UInt8] = []
+    /// Up to where there is no end: a file that comes byte by byte is looked through once.
+    private var scanned = 0
 
     /// Nil while a file goes on. A piece that ends several files has the value of the last: each says what the meter shows.
     mutating func decode(_ message: DecoderMessage) throws(DecoderFault) -> DecodedFields? {
@@ -18,7 +20,7 @@ struct SMLStream: Hashable, Sendable {
             do throws(DecoderFault) { fields = try Self.read(file) } catch { fault = error }
         }
         if held.count > Self.longest {
-            held = []
+            (held, scanned) = ([], 0)
             fault = .unfit("an SML file of more than 64 KiB, which no escape sequence has ended")
         }
         if fields == nil, let fault { throw fault }
@@ -27,32 +29,35 @@ struct SMLStream: Hashable, Sendable {
 
     /// Removes a whole file, with its escape sequences.
     private mutating func nextFile() -> [UInt8]? {
-        guard let start = Self.place(of: Self.begin, in: held, from: 0) else {
+        // What is held begins with a file, or is short.
+        guard let start = held.starts(with: Self.begin) ? 0 : Self.place(of: Self.begin, in: held, from: 0) else {
             // The beginning may come with the next bytes.
             held.removeFirst(max(0, held.count - Self.begin.count + 1))
             return nil
         }
-        held.removeFirst(start)
-        guard let end = Self.end(of: held) else { return nil }
-        defer { held.removeFirst(end) }
+        if start > 0 { (held, scanned) = (Array(held[start...]), 0) }
+        guard let end = findEnd() else { return nil }
+        defer { (held, scanned) = (Array(held[end...]), 0) }
         return Array(held[..<end])
     }
 
     /// Behind the end sequence, its count of padding and its check; nil where they are not there yet.
-    private static func end(of bytes: [UInt8]) -> Int? {
-        var place = begin.count
-        while let found = self.place(of: escape, in: bytes, from: place) {
-            let next = bytes[(found + 4)...]
-            if next.starts(with: escape) {
-                place = found + 8
+    private mutating func findEnd() -> Int? {
+        scanned = max(scanned, Self.begin.count)
+        while let found = Self.place(of: Self.escape, in: held, from: scanned) {
+            scanned = found
+            let next = held[(found + 4)...]
+            if next.starts(with: Self.escape) {
+                scanned = found + 8
             } else if next.first == 0x1a {
-                return found + 8 <= bytes.count ? found + 8 : nil
+                return next.count >= 4 ? found + 8 : nil
             } else if next.count < 4 {
                 return nil
             } else {
-                place = found + 1
+                scanned = found + 1
             }
         }
+        scanned = max(scanned, held.count - Self.escape.count + 1)
         return nil
     }
 
@@ -69,7 +74,9 @@ struct SMLStream: Hashable, Sendable {
         }
         let padding = Int(file[file.count - 3])
         let body = file.dropFirst(begin.count).dropLast(8)
-        guard padding < 4, padding <= body.count else { throw DecoderFault.unfit("an SML file with \(padding) bytes of padding") }
+        guard padding < 4, padding <= body.count else {
+            throw DecoderFault.unfit("an SML file with \(padding) bytes of padding")
+        }
         return try SMLFile.read(unescaped(body.dropLast(padding)))
     }
 

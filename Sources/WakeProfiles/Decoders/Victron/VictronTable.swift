@@ -8,8 +8,10 @@ enum VictronTable {
     private static let state = Field(name: "state", width: 8, form: .word(states, none: 0xff))
     private static let error = Field(name: "error", width: 8, form: .word(errors, none: 0xff))
     private static let alarms = Field(name: "alarms", width: 16, form: .flags(alarmNames))
-    private static let batteryVolts = Field(name: "battery_voltage_v", width: 16, form: .signed(places: 2, none: 0x7fff))
-    private static let batteryAmperes = Field(name: "battery_current_a", width: 16, form: .signed(places: 1, none: 0x7fff))
+    private static let batteryVolts = Field(
+        name: "battery_voltage_v", width: 16, form: .signed(places: 2, none: 0x7fff))
+    private static let batteryAmperes = Field(
+        name: "battery_current_a", width: 16, form: .signed(places: 1, none: 0x7fff))
     private static let fineAmperes = Field(name: "battery_current_a", width: 22, form: .signed(places: 3, none: -1))
     private static let photovoltaic = Field(name: "pv_power_w", width: 16, form: .unsigned(none: 0xffff))
     private static let yield = Field(name: "yield_today_kwh", width: 16, form: .unsigned(places: 2, none: 0xffff))
@@ -19,8 +21,10 @@ enum VictronTable {
     private static let consumed = Field(name: "consumed_ah", width: 20, form: .negative(places: 1, none: 0xf_ffff))
     private static let auxiliary = Field(name: "", width: 16, form: .auxiliary)
     private static let auxiliaryInput = Field(name: "aux_input", width: 2, form: .unsigned(none: 3))
-    private static let mains = Field(name: "ac_input", width: 2, form: .word([0: "ac_in_1", 1: "ac_in_2", 2: "not_connected"], none: 3))
-    private static let commonVolts = Field(name: "battery_voltage_v", width: 14, form: .unsigned(places: 2, none: 0x3fff))
+    private static let mains = Field(
+        name: "ac_input", width: 2, form: .word([0: "ac_in_1", 1: "ac_in_2", 2: "not_connected"], none: 3))
+    private static let commonVolts = Field(
+        name: "battery_voltage_v", width: 14, form: .unsigned(places: 2, none: 0x3fff))
 
     private static func temperature(_ name: String) -> Field {
         Field(name: name, width: 7, form: .unsigned(offset: -40, none: 0x7f))
@@ -77,7 +81,8 @@ enum VictronTable {
         0x03: (
             "inverter",
             [
-                state, alarms, batteryVolts, Field(name: "ac_apparent_power_va", width: 16, form: .unsigned(none: 0xffff)),
+                state, alarms, batteryVolts,
+                Field(name: "ac_apparent_power_va", width: 16, form: .unsigned(none: 0xffff)),
                 Field(name: "ac_voltage_v", width: 15, form: .unsigned(places: 2, none: 0x7fff)),
                 Field(name: "ac_current_a", width: 11, form: .unsigned(places: 1, none: 0x7ff)),
             ]
@@ -159,7 +164,8 @@ enum VictronTable {
     ]
 
     static let batterySense: (name: String, fields: [Field])? = (
-        "battery_sense", [Field(name: "", width: 16, form: .unsigned(none: nil)), batteryVolts, alarms, auxiliary, auxiliaryInput]
+        "battery_sense",
+        [Field(name: "", width: 16, form: .unsigned(none: nil)), batteryVolts, alarms, auxiliary, auxiliaryInput]
     )
 
     private static let states: [Int64: String] = [

@@ -6,7 +6,9 @@ public enum KeyLayout: String, CaseIterable, Hashable, Sendable {
     enum Level: Hashable, Sendable { case plain, shifted, altGr }
 
     /// Rows of keys, each from its first number on.
-    private static let rows: [(first: UInt16, count: Int)] = [(2, 12), (16, 12), (30, 11), (41, 1), (43, 1), (44, 10), (86, 1)]
+    private static let rows: [(first: UInt16, count: Int)] = [
+        (2, 12), (16, 12), (30, 11), (41, 1), (43, 1), (44, 10), (86, 1),
+    ]
 
     /// The characters of one level, in the order of the rows.
     private func characters(_ level: Level) -> String {
@@ -60,7 +62,9 @@ public enum KeyLayout: String, CaseIterable, Hashable, Sendable {
         var rest = Array(characters(level))[...]
         var table: [UInt16: Character] = [:]
         for row in Self.rows {
-            for (index, character) in rest.prefix(row.count).enumerated() { table[row.first + UInt16(index)] = character }
+            for (index, character) in rest.prefix(row.count).enumerated() {
+                table[row.first + UInt16(index)] = character
+            }
             rest = rest.dropFirst(row.count)
         }
         return table
@@ -70,7 +74,9 @@ public enum KeyLayout: String, CaseIterable, Hashable, Sendable {
     func character(_ code: UInt16, _ level: Level, _ isCapsLocked: Bool) -> Character? {
         if let character = Self.common[code] { return character }
         guard let tables = Self.tables[self] else { return nil }
-        guard isCapsLocked, level != .altGr, tables[.plain]?[code]?.isLetter == true else { return tables[level]?[code] }
+        guard isCapsLocked, level != .altGr, tables[.plain]?[code]?.isLetter == true else {
+            return tables[level]?[code]
+        }
         return tables[level == .plain ? .shifted : .plain]?[code]
     }
 }
