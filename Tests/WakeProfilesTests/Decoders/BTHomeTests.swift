@@ -121,7 +121,8 @@ struct BTHomeTests {
         // With an address of its own, which takes the place of the broadcast's.
         #expect(
             try reading("43a5808fe64854f196c06ffb4900112233f08ecbde", address: "010203040506", key: Self.key) == both)
-        let old = try reading("fba435e4d3c312fb0011223357d90a99", service: 0x181e, key: Self.key)
+        let old = try reading(
+            "fba435e4d3c312fb0011223357d90a99", service: 0x181e, address: Self.address, key: Self.key)
         #expect(old == both)
     }
 

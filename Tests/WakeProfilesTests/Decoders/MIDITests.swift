@@ -10,7 +10,7 @@ struct MIDITests {
         var listener = try Listener(.midi)
         return try pieces.map { piece in
             try listener.hear(piece, origin).map {
-                $0.hasPrefix(#"{"messages":["#) ? String($0.dropFirst(13).dropLast(2)) : $0
+                $0.hasPrefix(#"{"messages":["#) && $0.hasSuffix("]}") ? String($0.dropFirst(13).dropLast(2)) : $0
             }
         }
     }

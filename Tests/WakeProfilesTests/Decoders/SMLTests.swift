@@ -50,6 +50,8 @@ struct SMLTests {
         var listener = try Listener(.sml)
         return pieces.map { listener.hear($0, .line) }
     }
+    private static let begin: [UInt8] = [0x1b, 0x1b, 0x1b, 0x1b, 1, 1, 1, 1]
+    private static let end: [UInt8] = [0x1b, 0x1b, 0x1b, 0x1b, 0x1a]
     private func bytes(_ recording: Recording) throws -> [UInt8] { try #require([UInt8](hexadecimal: recording.file)) }
 
     @Test("recorded files decode: tariffs, negative power, names and numbers of devices, a check that begins with zero")
@@ -82,13 +84,13 @@ struct SMLTests {
     /// A file around one reading whose value holds four escape bytes.
     @Test("escape bytes in a file are sent twice, and count once")
     func escaped() throws {
-        let list =
-            [UInt8](
-                hexadecimal: "7605000000016200620072630701770101017177070100600100ff010101010" + "5"
-                    + "1b1b1b1b1b1b1b1b" + "0101" + "01" + "63000000") ?? []
-        var file: [UInt8] = [0x1b, 0x1b, 0x1b, 0x1b, 1, 1, 1, 1] + list
+        let message =
+            "760500000001620062007263070177010101017177070100600100ff01010101051b1b1b1b1b1b1b1b01010163000000"
+        let list = try #require([UInt8](hexadecimal: message))
+        var file: [UInt8] = Self.begin + list
         let padding = (4 - (list.count - 4) % 4) % 4
-        file += [UInt8](repeating: 0, count: padding) + [0x1b, 0x1b, 0x1b, 0x1b, 0x1a, UInt8(padding)]
+        file += [UInt8](repeating: 0, count: padding)
+        file += Self.end + [UInt8(padding)]
         file += Self.check(file)
         #expect(try values([file]) == [#"{"device_id":"1b1b1b1b"}"#])
     }
@@ -121,8 +123,8 @@ struct SMLTests {
             "7605", "76ffffff", "f0f0f0f0f0", "7177777777777777777777777777", "72620162", "5a00000000000000000000",
             "760101010101",
         ] {
-            var file: [UInt8] = [0x1b, 0x1b, 0x1b, 0x1b, 1, 1, 1, 1] + (try #require([UInt8](hexadecimal: body)))
-            file += [0x1b, 0x1b, 0x1b, 0x1b, 0x1a, 0]
+            var file: [UInt8] = Self.begin + (try #require([UInt8](hexadecimal: body)))
+            file += Self.end + [0]
             let heard = try values([file + Self.check(file)])
             #expect(heard.count == 1 && heard[0]?.hasPrefix("{") == false, "\(body): \(heard)")
         }
@@ -130,8 +132,7 @@ struct SMLTests {
 
     @Test("a file that never ends is given up after 64 KiB")
     func endless() throws {
-        let begin: [UInt8] = [0x1b, 0x1b, 0x1b, 0x1b, 1, 1, 1, 1]
-        let heard = try values([begin + [UInt8](repeating: 0x55, count: 65_536), bytes(Self.dzg)])
+        let heard = try values([Self.begin + [UInt8](repeating: 0x55, count: 65_536), bytes(Self.dzg)])
         #expect(heard == ["an SML file of more than 64 KiB, which no escape sequence has ended", Self.dzg.value])
     }
 
@@ -144,8 +145,8 @@ struct SMLTests {
         for _ in 0..<10_000 {
             var body = seeds[dice.below(seeds.count)]
             for _ in 0...dice.below(4) { body[dice.below(body.count)] = UInt8(truncatingIfNeeded: dice.next()) }
-            var file: [UInt8] =
-                [0x1b, 0x1b, 0x1b, 0x1b, 1, 1, 1, 1] + body + [0x1b, 0x1b, 0x1b, 0x1b, 0x1a, UInt8(dice.below(3))]
+            var file: [UInt8] = Self.begin + body
+            file += Self.end + [UInt8(dice.below(3))]
             file += Self.check(file)
             guard let text = listener.hear(file, .line), text.hasPrefix("{") else { continue }
             #expect((try? JSONValue(parsing: Array(text.utf8))) != nil, "\(text)")

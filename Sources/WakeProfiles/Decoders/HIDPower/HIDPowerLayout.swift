@@ -87,7 +87,8 @@ struct HIDScale: Hashable, Sendable {
 
     func value(of raw: Int64) -> DecodedValue {
         guard logical == physical || logical.lowerBound == logical.upperBound else {
-            let share = Double(raw - logical.lowerBound) / Double(logical.upperBound - logical.lowerBound)
+            let width = Double(logical.upperBound) - Double(logical.lowerBound)
+            let share = (Double(raw) - Double(logical.lowerBound)) / width
             let span = Double(physical.upperBound) - Double(physical.lowerBound)
             return shifted(Double(physical.lowerBound) + share * span)
         }
