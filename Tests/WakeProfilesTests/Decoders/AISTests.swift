@@ -21,6 +21,15 @@ struct AISTests {
         #expect(types.count == 27, "\(types.sorted())")
     }
 
+    /// A sentence of gpsd's test/daemon/ais-nmea-type6-fid55.log.
+    @Test("numbers that stand for none are null: course, heading and turn of a ship that does not say them")
+    func none() throws {
+        var listener = try Listener(.ais)
+        let text = listener.hear(Array("!AIVDM,1,1,,A,139qWm0P00PPEm6M3Gj>4?vLR>`<,0*44".utf8), .line)
+        #expect(text?.contains(#""turn_deg_min":null,"speed_kn":0,"#) == true)
+        #expect(text?.contains(#""course_deg":null,"heading_deg":null,"second":14,"#) == true)
+    }
+
     private static let parts = [
         "!AIVDM,2,1,9,B,55R3Vn82=ILTQ3KKS>1<D60Dq@E918U<F222221J1`?164vc03S1CCAD,0*2A",
         "!AIVDM,2,2,9,B,`88888888888880,2*76",

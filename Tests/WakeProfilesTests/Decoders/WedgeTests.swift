@@ -59,7 +59,7 @@ struct WedgeTests {
                 == #"{"text":"A1sd"}"#)
     }
 
-    /// The keys of a row of digits, then those right of Enter's row and left of Z, with the level that a modifier makes.
+    /// Letters that change places, and keys beside them whose signs differ.
     @Test(
         "the same keys are other characters in another layout",
         arguments: [
