@@ -76,7 +76,8 @@ struct VictronRecord {
 
     private func flags(_ names: [String], width: Int, _ reader: inout BitReader) throws(DecoderFault) -> DecodedValue {
         var set: [DecodedValue] = []
-        for bit in 0..<width where try reader.flag() {
+        for bit in 0..<width {
+            guard try reader.flag() else { continue }
             set.append(names.indices.contains(bit) ? .text(names[bit]) : .whole(Int64(bit)))
         }
         return .list(set)
