@@ -20,6 +20,8 @@ let package = Package(
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         // Takes the header of libmicrohttpd-dev, and loads the library when it is needed.
         .target(name: "CMicrohttpd"),
+        // Loads libcrypto when it is needed, and takes no header of it: profiles are read on systems without one too.
+        .target(name: "CCrypto"),
         .systemLibrary(name: "CWords"),
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
 
@@ -27,7 +29,7 @@ let package = Package(
         .target(name: "WakeModel", linkerSettings: [.linkedLibrary("m")]),
         .target(name: "WakeCore", dependencies: ["WakeModel"]),
         .target(name: "WakeAgenda", dependencies: ["WakeModel"]),
-        .target(name: "WakeProfiles", dependencies: ["WakeModel"]),
+        .target(name: "WakeProfiles", dependencies: ["WakeModel", "CCrypto"]),
         .target(name: "WakeWords", dependencies: ["WakeModel", "CWords"]),
 
         // Thin edges.

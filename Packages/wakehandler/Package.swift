@@ -11,7 +11,8 @@ let package = Package(
     ],
     targets: [
         .target(name: "WakeModel", linkerSettings: [.linkedLibrary("m")]),
-        .target(name: "WakeProfiles", dependencies: ["WakeModel"]),
+        .target(name: "CCrypto"),
+        .target(name: "WakeProfiles", dependencies: ["WakeModel", "CCrypto"]),
         .target(name: "WakeTrace", dependencies: ["WakeModel"]),
         .target(name: "WakeHandler", dependencies: ["WakeModel"]),
         .target(name: "WakeHandlerTesting", dependencies: ["WakeModel", "WakeProfiles", "WakeTrace", "WakeHandler"]),

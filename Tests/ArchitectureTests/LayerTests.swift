@@ -7,7 +7,7 @@ private let layers: [(module: String, imports: Set<String>)] = [
     ("WakeModel", ["Synchronization"]),
     ("WakeCore", ["WakeModel"]),
     ("WakeAgenda", ["WakeModel"]),
-    ("WakeProfiles", ["WakeModel"]),
+    ("WakeProfiles", ["WakeModel", "CCrypto"]),
     ("WakeTrace", ["WakeModel"]),
     ("WakeHCI", ["WakeModel"]),
     ("WakeCapture", ["WakeModel", "WakeTrace", "WakeHCI"]),
@@ -103,7 +103,8 @@ struct LayerTests {
         "each system library has one importer",
         arguments: [
             "CLinux": "WakeSystem", "CSystemd": "WakeLoop", "CSQLite": "WakeJournal", "CMicrohttpd": "WakeControl",
-            "CBluetooth": "WakeSystem", "CUdev": "WakeSystem", "CWords": "WakeWords", "CCurl": "wakebridge",
+            "CBluetooth": "WakeSystem", "CCrypto": "WakeProfiles", "CUdev": "WakeSystem", "CWords": "WakeWords",
+            "CCurl": "wakebridge",
         ])
     func hasOneImporter(library: String, importer: String) {
         let importers = Set(SourceTree.swift.filter { $0.imports.contains(library) }.map(\.module))
@@ -126,11 +127,14 @@ struct LayerTests {
     }
 
     @Test(
-        "the built daemon links neither libcurl nor libmicrohttpd, which brings TLS along, nor Foundation nor Dispatch")
+        "the built daemon links neither libcurl nor libcrypto nor libmicrohttpd, which brings TLS along, nor Foundation nor Dispatch"
+    )
     func linksLittle() throws {
         let names = try ElfDependencies.names(of: builtPrograms + "/wakebridged")
         #expect(names.contains { $0.hasPrefix("libc.so") }, "\(names)")
-        for unwanted in ["libcurl", "libmicrohttpd", "libFoundation.so", "libFoundationNetworking", "libdispatch"] {
+        for unwanted in [
+            "libcurl", "libcrypto", "libmicrohttpd", "libFoundation.so", "libFoundationNetworking", "libdispatch",
+        ] {
             #expect(!names.contains { $0.hasPrefix(unwanted) }, "\(names)")
         }
     }

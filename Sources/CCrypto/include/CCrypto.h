@@ -1,0 +1,34 @@
+// AES-128 of libcrypto for Swift: CCM with a short tag, and single blocks.
+// The library is loaded when the first encrypted message is read: most machines never hear one, and it is large.
+// What is used of it is declared in cipher.c, so that no header of OpenSSL is needed where this is compiled.
+#pragma once
+#include <stddef.h>
+#include <stdint.h>
+
+#define WAKE_AES_KEY_BYTES 16
+#define WAKE_AES_BLOCK_BYTES 16
+
+enum wake_cipher_result {
+    WAKE_CIPHER_DONE,
+    /// The tag is not that of these bytes under this key.
+    WAKE_CIPHER_MISMATCH,
+    /// The library cannot be loaded, or refused the lengths.
+    WAKE_CIPHER_ABSENT,
+};
+
+/// Why the library cannot be loaded; null where it is loaded.
+const char *wake_cipher_fault(void);
+
+/// Opens `count` bytes of CCM into `plain`, which has as much room. On a mismatch nothing in `plain` means anything.
+enum wake_cipher_result wake_ccm_open(const uint8_t *key, const uint8_t *nonce, size_t nonce_count,
+                                      const uint8_t *extra, size_t extra_count, const uint8_t *sealed, size_t count,
+                                      const uint8_t *tag, size_t tag_count, uint8_t *plain);
+
+/// Seals `count` bytes of CCM into `sealed`, and writes `tag_count` bytes of tag.
+enum wake_cipher_result wake_ccm_seal(const uint8_t *key, const uint8_t *nonce, size_t nonce_count,
+                                      const uint8_t *extra, size_t extra_count, const uint8_t *plain, size_t count,
+                                      uint8_t *sealed, uint8_t *tag, size_t tag_count);
+
+/// Encrypts or decrypts whole blocks, each by itself.
+enum wake_cipher_result wake_aes_encrypt(const uint8_t *key, const uint8_t *blocks, size_t count, uint8_t *result);
+enum wake_cipher_result wake_aes_decrypt(const uint8_t *key, const uint8_t *blocks, size_t count, uint8_t *result);
