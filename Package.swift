@@ -42,9 +42,10 @@ let package = Package(
             name: "WakeSources",
             dependencies: ["WakeModel", "WakeProfiles", "WakeTrace", "WakeHCI", "WakeSystem", "WakeLoop"]),
         .target(name: "WakeDoctor", dependencies: ["WakeModel", "WakeHCI", "WakeSystem", "WakeLoop", "WakeSources"]),
-        // Of the tool alone: what turns captures into traces and back, and what finds and pairs peripherals.
+        // Of the tool alone: captures into traces and back, finding and pairing peripherals, drafting and checking profiles.
         .target(name: "WakeCapture", dependencies: ["WakeModel", "WakeTrace", "WakeHCI"]),
         .target(name: "WakePairing", dependencies: ["WakeModel", "WakeSystem", "WakeLoop", "WakeSources"]),
+        .target(name: "WakeAuthoring", dependencies: ["WakeModel", "WakeProfiles", "WakeTrace", "WakeSources"]),
         .target(name: "WakeControl", dependencies: ["WakeModel", "WakeSystem", "WakeLoop", "CMicrohttpd"]),
 
         // Composition, and what people hold in their hands.
@@ -68,7 +69,8 @@ let package = Package(
             name: "wakebridge",
             dependencies: [
                 "WakeModel", "WakeProfiles", "WakeSystem", "WakeLoop", "WakeSources", "WakeDoctor", "WakeEngine",
-                "WakeDaemon", "WakeControl", "WakeTrace", "WakeCapture", "WakePairing", "WakeWords", "CCurl",
+                "WakeDaemon", "WakeControl", "WakeTrace", "WakeCapture", "WakePairing", "WakeAuthoring", "WakeWords",
+                "CCurl",
             ]),
 
         .target(
@@ -109,6 +111,9 @@ let package = Package(
             ]),
         .testTarget(
             name: "WakeProfilesTests", dependencies: ["TestBench", "WakeModel", "WakeProfiles", "WakeSystem"]),
+        .testTarget(
+            name: "WakeAuthoringTests",
+            dependencies: ["TestBench", "WakeAuthoring", "WakeModel", "WakeProfiles", "WakeSources", "WakeSystem"]),
         .testTarget(
             name: "WakeDaemonTests",
             dependencies: [

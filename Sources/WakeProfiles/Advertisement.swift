@@ -71,13 +71,6 @@ struct AdvertisementProgram: Hashable, Sendable {
         var program: FieldProgram
     }
 
-    /// Bytes of a structure that a named decoder is to read.
-    struct Handover {
-        var name: DecoderName
-        var part: AdvertisementPart
-        var bytes: [UInt8]
-    }
-
     /// Only a few, as with channels. Entries of one company stand before that of any.
     var entries: [Entry] = []
     /// All structures that have an entry make the value, and not the first alone.
@@ -112,7 +105,7 @@ struct AdvertisementProgram: Hashable, Sendable {
     }
 
     /// The first structure that has an entry, where a named decoder is to read it.
-    func handover(of bytes: [UInt8]) -> Handover? {
+    func handover(of bytes: [UInt8]) -> ProfileDecoder.Handover? {
         var structures = AdvertisementStructures(bytes)
         while let structure = try? structures.next() {
             guard let (entry, bytes) = entry(of: structure) else { continue }
@@ -121,7 +114,8 @@ struct AdvertisementProgram: Hashable, Sendable {
             else {
                 return nil
             }
-            return Handover(name: name, part: structure.part, bytes: Array(bytes[from..<to]))
+            return .init(
+                decoder: name, bytes: Array(bytes[from..<to]), origin: DecoderMessage.Origin(structure.part))
         }
         return nil
     }

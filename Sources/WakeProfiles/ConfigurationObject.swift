@@ -88,6 +88,9 @@ public struct ConfigurationObject {
         places.isEmpty ? members.first { $0.name == key }?.value : places[key].map { members[$0].value }
     }
 
+    /// The value as it was read, for what is not configuration.
+    public func any(_ key: String) -> JSONValue? { value(key) }
+
     /// Reports those that are absent.
     public func require(_ keys: [String]) {
         for key in keys where !has(key) { add("\(path(of: key)) is missing", at: key) }

@@ -34,6 +34,8 @@ public enum DecodeFault: Error, Hashable, Sendable, CustomStringConvertible {
     case notEvents(count: Int)
     /// The framing of the line has found no whole message.
     case fragment(Fragment)
+    /// Found when the message was heard; the sentence is whole.
+    case heard(String)
 
     public var description: String {
         switch self {
@@ -55,6 +57,7 @@ public enum DecodeFault: Error, Hashable, Sendable, CustomStringConvertible {
         case .wrongCheck(let kind, let found, let made):
             "a wrong check: \(kind) says \(found), the bytes make \(made)"
         case .fragment(let fragment): fragment.sentence
+        case .heard(let sentence): sentence
         case .notEvents(let count): "not input events: \(count.counted("byte")), where each event has 8"
         }
     }

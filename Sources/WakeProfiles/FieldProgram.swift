@@ -136,7 +136,7 @@ struct FieldProgram: Hashable, Sendable {
         case check(Int)
         case text(Int)
         /// All that is left is for a named decoder.
-        case handOver(DecoderName)
+        case handOver(NamedDecoder)
     }
 
     struct Output: Hashable, Sendable {
@@ -178,10 +178,15 @@ struct FieldProgram: Hashable, Sendable {
     /// Made of two messages, when they are heard.
     var rates: [Rate] = []
 
+    /// Whether messages must be heard in their order: a rate is made of two, and a named decoder remembers.
+    var hasMemory: Bool {
+        !rates.isEmpty || steps.contains { if case .control(.handOver) = $0.work { true } else { false } }
+    }
+
     /// What a run came to: an object, or bytes that a named decoder is to read.
     enum Outcome: Hashable, Sendable {
         case written
-        case handedOver(DecoderName, from: Int, to: Int)
+        case handedOver(NamedDecoder, from: Int, to: Int)
     }
 
     /// Appends the object for `bytes` to `json`. Throws where they are too short, too long or not text; the text appended

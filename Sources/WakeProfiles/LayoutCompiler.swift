@@ -68,7 +68,7 @@ extension FieldCompiler {
     }
 
     private mutating func addDecoder(of object: ConfigurationObject) {
-        guard isWhole("decoder", in: object), let name = object.word("decoder", as: DecoderName.self) else { return }
+        guard isWhole("decoder", in: object), let name = object.word("decoder", as: NamedDecoder.self) else { return }
         append(.handOver(name))
     }
 

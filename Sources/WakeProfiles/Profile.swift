@@ -29,7 +29,7 @@ struct ChannelProgram: Hashable, Sendable {
     }
 
     /// The bytes that a named decoder is to read; nil where none is named, or a fault keeps them.
-    func handover(of bytes: [UInt8]) -> (name: DecoderName, bytes: [UInt8])? {
+    func handover(of bytes: [UInt8]) -> (name: NamedDecoder, bytes: [UInt8])? {
         var scratch: [UInt8] = []
         guard form == .fields, let checked = try? checked(bytes),
             case .handedOver(let name, let from, let to)? = try? program.run(over: checked, into: &scratch)
@@ -139,6 +139,8 @@ public struct Profile: Hashable, Sendable {
     public var optional: Set<BluetoothUUID> = []
     /// Of characteristics whose messages come in pieces.
     public var framings: [ChannelFraming] = []
+    /// Of a named decoder.
+    var decoderSettings = DecoderSettings()
     public var ask = AskPlan()
 }
 

@@ -6,14 +6,16 @@ public final class ProfileDecoder: Sendable {
     /// Only a few: a linear search is faster than hashing a channel.
     private let programs: [ChannelProgram]
     private let advertisement: AdvertisementProgram
+    private let settings: DecoderSettings
 
-    /// Whether messages of some channel make rates.
-    public let makesRates: Bool
+    /// Whether some messages must be heard in their order, and not only decoded: their values have a memory or a key.
+    public let hasMemory: Bool
 
     init(_ profile: Profile) {
         programs = profile.programs
         advertisement = profile.advertisement
-        makesRates = profile.programs.contains { !$0.program.rates.isEmpty }
+        settings = profile.decoderSettings
+        hasMemory = (programs.map(\.program) + advertisement.entries.map(\.program)).contains(where: \.hasMemory)
     }
 
     /// Writes the value of `bytes` as one JSON object. Returns false, and writes nothing, where the profile does not decode
@@ -32,42 +34,79 @@ public final class ProfileDecoder: Sendable {
         return false
     }
 
-    /// Bytes that a named decoder is to read: nil where the profile names none for them.
-    public struct Handover: Hashable, Sendable {
-        public var decoder: DecoderName
-        public var bytes: [UInt8]
-        /// Of a broadcast.
-        public var part: AdvertisementPart?
-    }
-
-    public func handover(of bytes: [UInt8], from channel: Channel) -> Handover? {
-        if channel == .advertisement {
-            return advertisement.handover(of: bytes).map { Handover(decoder: $0.name, bytes: $0.bytes, part: $0.part) }
-        }
-        return programs.first { $0.channel == channel }?.handover(of: bytes).map {
-            Handover(decoder: $0.name, bytes: $0.bytes)
-        }
-    }
-
-    /// The rates that a message makes with the ones before it, as members of its object, to be given to
-    /// ``decode(_:from:rates:into:)``. Asked once for each message, when it is heard: policies may drop it afterwards.
-    public func rates(
-        of bytes: [UInt8], from channel: Channel, at now: Instant, after memory: inout RateMemory
-    ) -> [UInt8] {
-        programs.first { $0.channel == channel }?.rates(of: bytes, at: now, after: &memory) ?? []
-    }
-
-    /// The same as ``decode(_:from:into:)``, with the rates that were made when the message was heard.
+    /// The same, with what became of the message when it was heard.
     public func decode(
-        _ bytes: [UInt8], from channel: Channel, rates: [UInt8], into writer: inout JSONWriter
+        _ bytes: [UInt8], from channel: Channel, heard: HeardValue, into writer: inout JSONWriter
     ) throws(DecodeFault) -> Bool {
-        guard !rates.isEmpty else { return try decode(bytes, from: channel, into: &writer) }
-        var value = JSONWriter()
-        guard try decode(bytes, from: channel, into: &value) else { return false }
-        var object = value.bytes
-        object.removeLast()
-        if object.count > 1 { object.append(UInt8(ascii: ",")) }
-        writer.fragment(object + rates + [UInt8(ascii: "}")])
+        switch heard.form {
+        case nil: return try decode(bytes, from: channel, into: &writer)
+        case .nothing: return false
+        case .fault: throw DecodeFault.heard(String(decoding: heard.text, as: UTF8.self))
+        case .value: writer.fragment(Array(heard.text))
+        case .members:
+            var value = JSONWriter()
+            guard try decode(bytes, from: channel, into: &value) else { return false }
+            var object = value.bytes
+            object.removeLast()
+            if object.count > 1 { object.append(UInt8(ascii: ",")) }
+            writer.fragment(object + heard.text + [UInt8(ascii: "}")])
+        }
         return true
+    }
+
+    /// What becomes of a message with the ones before it. Asked once for each, when it is heard: policies may drop it afterwards.
+    /// - Parameter memory: of this device alone.
+    public func hear(
+        _ bytes: [UInt8], from channel: Channel, of sender: DeviceMemory.Sender, at now: Instant,
+        after memory: inout DeviceMemory
+    ) -> HeardValue {
+        guard hasMemory else { return .none }
+        if let handover = handover(of: bytes, from: channel) {
+            let message = DecoderMessage(
+                bytes: handover.bytes, origin: handover.origin, address: sender.address, key: sender.key, heard: now)
+            var settings = settings
+            settings.reportDescriptor = sender.reportDescriptor
+            return memory.decode(message, with: handover.decoder, settings)
+        }
+        guard let program = programs.first(where: { $0.channel == channel }) else { return .none }
+        let rates = program.rates(of: bytes, at: now, after: &memory.rates)
+        return rates.isEmpty ? .none : HeardValue(.members, rates)
+    }
+
+    /// Bytes that a named decoder is to read.
+    struct Handover: Hashable {
+        var decoder: NamedDecoder
+        var bytes: [UInt8]
+        var origin: DecoderMessage.Origin
+    }
+
+    /// Nil where the profile names no decoder for them.
+    func handover(of bytes: [UInt8], from channel: Channel) -> Handover? {
+        if channel == .advertisement { return advertisement.handover(of: bytes) }
+        guard let origin = DecoderMessage.Origin(channel) else { return nil }
+        return programs.first { $0.channel == channel }?.handover(of: bytes).map {
+            Handover(decoder: $0.name, bytes: $0.bytes, origin: origin)
+        }
+    }
+}
+
+extension DecoderMessage.Origin {
+    /// Nil for broadcasts, whose parts tell, and for pieces.
+    fileprivate init?(_ channel: Channel) {
+        switch channel {
+        case .characteristic: self = .characteristic
+        case .report: self = .report
+        case .input: self = .input
+        case .serial: self = .line
+        case .fragment, .stream: return nil
+        }
+    }
+
+    init(_ part: AdvertisementPart) {
+        switch part {
+        case .serviceData(let uuid): self = .serviceData(uuid)
+        case .manufacturerData(let company): self = .manufacturerData(company)
+        case .anyManufacturerData: self = .manufacturerData(.max)
+        }
     }
 }

@@ -6,8 +6,10 @@ enum ProfileDocument {
     static let keys = ["name", "title", "mode", "match"] + peripheralKeys + ["streams", "ask"] + accessoryKeys
     static let matchKeys = ["services", "name_prefix", "broadcast", "properties"]
     static let broadcastKeys = ["company", "service_data"] + BytePattern.keys
-    static let streamKeys = ["name", "check", "derive"] + FieldCompiler.layoutKeys
-    static let channelKeys = streamKeys + ["framing"]
+    static let messageKeys = ["name", "check", "derive"] + FieldCompiler.layoutKeys
+    static let wedgeKeys = ["layout", "pause"]
+    static let streamKeys = messageKeys + wedgeKeys
+    static let channelKeys = messageKeys + ["framing"]
     static let advertisementKeys = ["service_data", "manufacturer_data", "merge"]
 
     /// Throws every fault of the file, each with its place.
@@ -213,6 +215,18 @@ extension ProfileDocument {
             profile.framings.append(.init(channel: channel, framing: framing, limit: limit))
         }
         if let program = channelProgram(channel, entry) { profile.programs.append(program) }
+        if profile.kind == .externalAccessory { readWedge(entry, into: &profile.decoderSettings) }
+    }
+
+    /// How a device that types is read.
+    private static func readWedge(_ entry: ConfigurationObject, into settings: inout DecoderSettings) {
+        let given = wedgeKeys.filter { entry.has($0) }
+        if !entry.isText("decoder", NamedDecoder.wedge.rawValue) {
+            for key in given { entry.add("\(entry.path(of: key)) fits only decoder \"wedge\"; remove it", at: key) }
+            return
+        }
+        settings.layout = entry.word("layout") ?? settings.layout
+        settings.pause = entry.span("pause", in: .milliseconds(10) ... .seconds(10)) ?? settings.pause
     }
 
     /// Notifications are packets already: nothing measures the silence between them.

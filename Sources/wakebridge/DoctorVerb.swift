@@ -66,7 +66,7 @@ extension AccessoryKnowledge {
             defaultGroup: UdevRules.group,
             identify: { properties, node in
                 let index = library.matchAccessory(properties: properties) { profile in
-                    node.map { profile.accessory?.node == $0 } ?? (profile.accessory?.node != .rfcomm)
+                    node.map { profile.node == $0 } ?? (profile.node != .rfcomm)
                 }
                 return index.map(library.name)
             },

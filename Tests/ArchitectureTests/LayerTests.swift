@@ -22,6 +22,7 @@ private let layers: [(module: String, imports: Set<String>)] = [
     ("WakeSystem", ["WakeModel", "CLinux", "CBluetooth", "CUdev", "Glibc", "Synchronization"]),
     ("WakeLoop", ["WakeModel", "WakeSystem", "CSystemd", "Glibc"]),
     ("WakeSources", ["WakeModel", "WakeProfiles", "WakeTrace", "WakeHCI", "WakeSystem", "WakeLoop"]),
+    ("WakeAuthoring", ["WakeModel", "WakeProfiles", "WakeTrace", "WakeSources"]),
     ("WakePairing", ["WakeModel", "WakeSystem", "WakeLoop", "WakeSources"]),
     ("WakeDoctor", ["WakeModel", "WakeHCI", "WakeSystem", "WakeLoop", "WakeSources", "Glibc"]),
     ("WakeControl", ["WakeModel", "WakeSystem", "WakeLoop", "CMicrohttpd", "Glibc"]),
@@ -45,8 +46,8 @@ private let layers: [(module: String, imports: Set<String>)] = [
         [
             // Of the loop for scanning and pairing, which speak to bluetoothd and need no daemon.
             "WakeModel", "WakeCore", "WakeProfiles", "WakeTrace", "WakeCapture", "WakeWords", "WakeSystem", "WakeLoop",
-            "WakeSources", "WakePairing", "WakeDoctor", "WakeControl", "WakeEngine", "WakeDaemon", "CCurl", "Glibc",
-            "Synchronization",
+            "WakeSources", "WakePairing", "WakeAuthoring", "WakeDoctor", "WakeControl", "WakeEngine", "WakeDaemon", "CCurl",
+            "Glibc", "Synchronization",
         ]
     ),
 ]

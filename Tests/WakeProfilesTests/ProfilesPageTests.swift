@@ -67,7 +67,7 @@ struct ProfilesPageTests {
         #expect(Set(page.words(below: "### Texts")) == Set(FieldCompiler.textKeys + textKinds))
         #expect(Set(page.words(below: "### Rates")) == Set(FieldCompiler.rateKeys))
         #expect(Set(page.words(below: "### Questions")) == Set(AskPlan.keys))
-        for name in DecoderName.allCases { #expect(page.text.contains("`\"\(name.rawValue)\"`"), "\(name)") }
+        for name in NamedDecoder.allCases { #expect(page.text.contains("`\"\(name.rawValue)\"`"), "\(name)") }
         for service in IncludedService.allCases { #expect(page.text.contains("`\"\(service.rawValue)\"`")) }
         #expect(page.text.contains("up to \(FieldProgram.slotCount) fields"))
         #expect(

@@ -28,18 +28,18 @@ struct RateTests {
         let (library, errors) = library(Self.keys)
         #expect(errors.map(\.description) == [])
         let decoder = library.decoder(try #require(library.index(named: "p")))
-        #expect(decoder.makesRates)
+        #expect(decoder.hasMemory)
         let channel = Channel.characteristic(BluetoothUUID(short: 0x2a5b))
-        var memory = RateMemory()
+        var memory = DeviceMemory()
         return try messages.map { message throws -> String in
             let bytes: [UInt8] = [
                 2, UInt8(message.turns & 255), UInt8(message.turns >> 8), UInt8(message.time & 255),
                 UInt8(message.time >> 8),
             ]
             let now = Instant.zero + .seconds(message.second)
-            let rates = decoder.rates(of: bytes, from: channel, at: now, after: &memory)
+            let heard = decoder.hear(bytes, from: channel, of: .init(), at: now, after: &memory)
             var writer = JSONWriter()
-            #expect(try decoder.decode(bytes, from: channel, rates: rates, into: &writer))
+            #expect(try decoder.decode(bytes, from: channel, heard: heard, into: &writer))
             return String(decoding: writer.bytes, as: UTF8.self)
         }
     }
@@ -72,10 +72,12 @@ struct RateTests {
         let (library, _) = library(Self.keys)
         let decoder = library.decoder(try #require(library.index(named: "p")))
         let channel = Channel.characteristic(BluetoothUUID(short: 0x2a5b))
-        var memory = RateMemory()
+        var memory = DeviceMemory()
         func rates(_ bytes: [UInt8], _ second: Int64) -> String {
             String(
-                decoding: decoder.rates(of: bytes, from: channel, at: .zero + .seconds(second), after: &memory),
+                decoding: decoder.hear(
+                    bytes, from: channel, of: .init(), at: .zero + .seconds(second), after: &memory
+                ).text,
                 as: UTF8.self)
         }
         #expect(rates([2, 1, 0, 0, 0], 0) == "")
@@ -183,10 +185,18 @@ struct ProfileKeyTests {
         let channel = Channel.characteristic(BluetoothUUID(short: 0x2a37))
         var writer = JSONWriter()
         #expect(try !decoder.decode([2, 7], from: channel, into: &writer) && writer.bytes.isEmpty)
-        #expect(decoder.handover(of: [2, 7], from: channel) == .init(decoder: .hidPower, bytes: [2, 7]))
+        #expect(decoder.handover(of: [2, 7], from: channel) == .init(decoder: .hidPower, bytes: [2, 7], origin: .characteristic))
         #expect(decoder.handover(of: [1, 7], from: channel) == nil)
         let heard = decoder.handover(of: [4, 0x16, 0xd2, 0xfc, 0x40], from: .advertisement)
-        #expect(heard == .init(decoder: .bthome, bytes: [0x40], part: .serviceData(BluetoothUUID(short: 0xfcd2))))
+        #expect(heard == .init(decoder: .bthome, bytes: [0x40], origin: .service(0xfcd2)))
+        var memory = DeviceMemory()
+        let value = decoder.hear(
+            [7, 0x16, 0xd2, 0xfc, 0x40, 2, 0xca, 9], from: .advertisement, of: .init(), at: .zero, after: &memory)
+        #expect(value == HeardValue(.value, #"{"temperature_c":25.06}"#.utf8))
+        #expect(try decoder.decode([], from: .advertisement, heard: value, into: &writer))
+        #expect(String(decoding: writer.bytes, as: UTF8.self) == #"{"temperature_c":25.06}"#)
+        let spoilt = decoder.hear([5, 0x16, 0xd2, 0xfc, 0x40, 2], from: .advertisement, of: .init(), at: .zero, after: &memory)
+        #expect(spoilt.form == .fault)
     }
 
     @Test("at start only what devices are matched against is read, and a fault in the rest is told when it is needed")

@@ -185,7 +185,8 @@ public final class Daemon {
         let folders = ProfileFolder.known(in: options.configurationDirectory)
         let reading = ProfileFolder.read(folders, after: bridge.catalog.profiles)
         profileFaults = reading.errors.map(\.description)
-        let changes = bridge.catalog.update(Array(reading.sources.values), keeping: reading.kept)
+        let changes = bridge.catalog.update(
+            Array(reading.sources.values), shared: Array(reading.shared.values), keeping: reading.kept)
         profileFaults += changes.errors.map(\.description)
         for name in changes.updated { log.notice("profile \(name) is taken up, for devices that come from now on") }
         for name in changes.dropped { log.notice("profile \(name) is gone; it is no device's that comes from now on") }

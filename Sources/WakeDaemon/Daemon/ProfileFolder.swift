@@ -7,10 +7,14 @@ import WakeSystem
 public enum ProfileFolder {
     /// They explain keys to people, and are for no device.
     private static let examples = ["example", "example-accessory"]
+    /// Holds characteristics that many devices have, a file for each.
+    private static let shared = "gatt"
 
     /// What was found in the folders, a profile of a name once.
     struct Reading {
         var sources: [String: ProfileLibrary.Source] = [:]
+        /// Characteristics that many devices have, by UUID.
+        var shared: [String: ProfileLibrary.Source] = [:]
         /// Those that are there and cannot be read, by name.
         var unreadable: [String: ConfigurationError] = [:]
         /// A folder that is there and cannot be looked into.
@@ -40,7 +44,7 @@ public enum ProfileFolder {
     /// Loads what ``known(in:)`` names. Broken profiles are left out and told.
     public static func load(_ folders: [String]) -> (library: ProfileLibrary, errors: [ConfigurationError]) {
         let reading = read(folders)
-        let (library, errors) = ProfileLibrary.load(Array(reading.sources.values))
+        let (library, errors) = ProfileLibrary.load(Array(reading.sources.values), shared: Array(reading.shared.values))
         return (library, reading.errors + errors)
     }
 
@@ -52,7 +56,11 @@ public enum ProfileFolder {
             do throws(SystemError) {
                 try BridgePlaces.check(folder)
                 for name in try TrustedDirectory.names(in: folder) where !examples.contains(name) {
-                    read(name, in: folder, into: &reading)
+                    if name == shared {
+                        readShared(in: "\(folder)/\(shared)", into: &reading)
+                    } else {
+                        read(name, in: folder, into: &reading)
+                    }
                 }
             } catch {
                 guard !error.errno.isAbsence else { continue }
@@ -79,6 +87,24 @@ public enum ProfileFolder {
             reading.sources[name] = nil
             reading.unseen.remove(name)
             reading.unreadable[name] = ConfigurationError(file: file, sentence: error.description)
+        }
+    }
+
+    /// What a profile that lies in `folder` takes from beside it, or else from what was shipped.
+    public static func shared(beside folder: String) -> [ProfileLibrary.Source] {
+        var reading = Reading()
+        for place in shipped() + [folder.parent] { readShared(in: "\(place)/\(shared)", into: &reading) }
+        return Array(reading.shared.values)
+    }
+
+    private static func readShared(in folder: String, into reading: inout Reading) {
+        let names = (try? TrustedDirectory.names(in: folder)) ?? []
+        for name in names where name.hasSuffix(".json5") {
+            let (uuid, file) = (String(name.dropLast(6)), "\(folder)/\(name)")
+            do throws(SystemError) {
+                let text = try TrustedFile.bytes(at: file, limit: 1 << 20)
+                reading.shared[uuid] = ProfileLibrary.Source(name: uuid, file: file, text: text)
+            } catch { reading.blindness.append(ConfigurationError(file: file, sentence: error.description)) }
         }
     }
 

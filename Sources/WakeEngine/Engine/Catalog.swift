@@ -34,8 +34,10 @@ package final class Catalog {
     package init(profiles: ProfileLibrary) { self.profiles = profiles }
 
     /// Holds for devices that come from now on.
-    package func update(_ sources: [ProfileLibrary.Source], keeping kept: Set<String>) -> ProfileLibrary.Changes {
-        profiles.update(with: sources, keeping: kept)
+    package func update(
+        _ sources: [ProfileLibrary.Source], shared: [ProfileLibrary.Source], keeping kept: Set<String>
+    ) -> ProfileLibrary.Changes {
+        profiles.update(with: sources, shared: shared, keeping: kept)
     }
 
     /// The profile that a device of such a number goes on with; where it has none of that name, the one that is loaded now.

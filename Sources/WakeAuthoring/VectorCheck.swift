@@ -1,0 +1,118 @@
+// Plays vectors to a profile, as a device would say them, and tells where the profile makes something else of them.
+import WakeModel
+import WakeProfiles
+import WakeSources
+
+public struct VectorCheck {
+    /// A vector that came out otherwise.
+    public struct Mismatch: Hashable, Sendable, CustomStringConvertible {
+        public var number: Int
+        public var expected: String
+        public var made: String
+
+        public var description: String { "vector \(number): expected \(expected), the profile makes \(made)" }
+    }
+
+    private let profile: Profile
+    private let decoder: ProfileDecoder
+    private var memory = DeviceMemory()
+    private var now = Instant.zero
+
+    public init(_ profile: ProfileIndex, of library: ProfileLibrary) {
+        self.profile = library[profile]
+        decoder = library.decoder(profile)
+    }
+
+    /// In the order of the file.
+    public static func mismatches(_ vectors: [Vector], _ profile: ProfileIndex, of library: ProfileLibrary) -> [Mismatch] {
+        var check = VectorCheck(profile, of: library)
+        return vectors.compactMap { vector in
+            let made = check.play(vector)
+            guard !vector.outcome.fits(made) else { return nil }
+            return Mismatch(number: vector.number, expected: vector.outcome.text, made: made.text)
+        }
+    }
+
+    private mutating func play(_ vector: Vector) -> Vector.Outcome {
+        if let pause = vector.pause { now = now + pause } else { (memory, now) = (DeviceMemory(), .zero) }
+        let (channel, messages) = messages(of: vector)
+        var last = Vector.Outcome.nothing
+        for message in messages { last = decode(message, from: channel, vector.sender) }
+        return last
+    }
+
+    /// What its pieces are cut into.
+    private func messages(of vector: Vector) -> (channel: Channel, messages: [[UInt8]]) {
+        switch vector.origin {
+        case .part(let part): (.advertisement, vector.pieces.map { part.structure(with: $0) })
+        case .channel(let channel): (channel, cut(vector.pieces, of: channel))
+        }
+    }
+
+    private func cut(_ pieces: [[UInt8]], of channel: Channel) -> [[UInt8]] {
+        guard pieces.count > 1, let (framing, limit) = framing(of: channel) else { return pieces }
+        var framer = Framer(framing, limit: limit)
+        return pieces.flatMap { framer.append($0[...], at: now, readBy: now) }.compactMap { frame in
+            if case .message(let bytes) = frame { bytes } else { nil }
+        }
+    }
+
+    private func framing(of channel: Channel) -> (framing: Framing, limit: Int)? {
+        if let own = profile.framings.first(where: { $0.channel == channel }) { return (own.framing, own.limit) }
+        guard channel == .serial, let plan = profile.accessory else { return nil }
+        return (plan.framing, plan.frameLimit)
+    }
+
+    private mutating func decode(
+        _ message: [UInt8], from channel: Channel, _ sender: DeviceMemory.Sender
+    ) -> Vector.Outcome {
+        let heard = decoder.hear(message, from: channel, of: sender, at: now, after: &memory)
+        var writer = JSONWriter()
+        do throws(DecodeFault) {
+            guard try decoder.decode(message, from: channel, heard: heard, into: &writer) else { return .nothing }
+        } catch { return .fault(error.description) }
+        return (try? JSONValue(parsing: writer.bytes)).map { .value($0) } ?? .fault("no JSON")
+    }
+}
+
+extension Vector.Outcome {
+    /// Whether this, which was expected, is what was made: of a fault only the beginning.
+    fileprivate func fits(_ made: Vector.Outcome) -> Bool {
+        if case .fault(let start) = self, case .fault(let sentence) = made { return sentence.hasPrefix(start) }
+        return self == made
+    }
+
+    fileprivate var text: String {
+        switch self {
+        case .value(let value):
+            String(decoding: { () -> [UInt8] in
+                var writer = JSONWriter()
+                writer.value(value)
+                return writer.bytes
+            }(), as: UTF8.self)
+        case .fault(let sentence): "raw bytes (\(sentence))"
+        case .nothing: "no value"
+        }
+    }
+}
+
+extension AdvertisementPart {
+    /// An AD structure that holds it. Nil numbers are part of the data.
+    func structure(with data: [UInt8]) -> [UInt8] {
+        let head: [UInt8] =
+            switch self {
+            case .serviceData(let uuid): uuid.short.map { [0x16, UInt8($0 & 255), UInt8($0 >> 8 & 255)] }
+                ?? [0x21] + uuid.littleEndian
+            case .manufacturerData(let company): [0xff, UInt8(company & 255), UInt8(company >> 8)]
+            case .anyManufacturerData: [0xff]
+            }
+        return [UInt8(clamping: head.count + data.count)] + head + data
+    }
+}
+
+extension BluetoothUUID {
+    /// Its 16 bytes as they are sent.
+    fileprivate var littleEndian: [UInt8] {
+        [low, high].flatMap { half in stride(from: 0, to: 64, by: 8).map { UInt8(truncatingIfNeeded: half >> $0) } }
+    }
+}

@@ -1,0 +1,50 @@
+// What a device's earlier messages leave for the next: a rate is made of two messages, some formats of many.
+import WakeModel
+
+/// Of one device with one profile. Kept by whatever hears the device, and used once for each message, in their order.
+public struct DeviceMemory: Hashable, Sendable {
+    /// Who a message is from, for formats that encrypt.
+    public struct Sender: Hashable, Sendable {
+        /// Six bytes in the order in which the address is written; empty for an accessory.
+        public var address: [UInt8]
+        /// Of keys.json5.
+        public var key: [UInt8]?
+        /// Of a HID device.
+        public var reportDescriptor: [UInt8] = []
+
+        public init(address: [UInt8] = [], key: [UInt8]? = nil, reportDescriptor: [UInt8] = []) {
+            (self.address, self.key, self.reportDescriptor) = (address, key, reportDescriptor)
+        }
+    }
+
+    var rates = RateMemory()
+    private var states: [NamedDecoder: DecoderState] = [:]
+
+    public init() {}
+
+    /// After a disconnect or a gap: what was begun does not go on. Counters of encrypted messages must still grow.
+    public mutating func forget() {
+        rates.forget()
+        states = states.filter { $0.value.isCounter }
+    }
+
+    /// What a named decoder makes of a message.
+    mutating func decode(
+        _ message: DecoderMessage, with decoder: NamedDecoder, _ settings: DecoderSettings
+    ) -> HeardValue {
+        do throws(DecoderFault) {
+            var json: [UInt8] = []
+            var state = DecoderState.nothing
+            // Held once, so that it is changed in place.
+            if let known = states.removeValue(forKey: decoder) { state = known } else { state = try decoder.begin(settings) }
+            defer { states[decoder] = state }
+            let hasValue = try decoder.run(over: message, with: &state, into: &json)
+            return hasValue ? HeardValue(.value, json) : HeardValue(.nothing)
+        } catch { return HeardValue(.fault, Array(error.description.utf8)) }
+    }
+}
+
+extension DecoderState {
+    fileprivate static let nothing = DecoderState(memory: .nothing)
+    fileprivate var isCounter: Bool { if case .counter = memory { true } else { false } }
+}

@@ -1,0 +1,83 @@
+// wakebridge profile: whether a device profile makes of published messages what they mean.
+import WakeAuthoring
+import WakeDaemon
+import WakeModel
+import WakeProfiles
+import WakeSystem
+import WakeWords
+
+extension Verb {
+    static var profile: Verb {
+        Verb(
+            name: "profile", summary: "check a device profile against its published messages",
+            synopsis: ["check [--json] FOLDER…"],
+            detail: """
+                'check' reads FOLDER/profile.json5 as the daemon does, then plays FOLDER/vectors.json5 to it: messages that were
+                published, and the value of each. Tells every fault with its line, and every message that comes out otherwise.
+                Exit status 1 if there is one.
+                """,
+            flags: [Flag("json", "print what was found as JSON")],
+            operands: [.words("check", then: .several(.directory))]
+        ) { words throws(Complaint) in
+            try words.atMost(.max)
+            guard words.operands.first == "check" else { throw .usage("say what: check") }
+            let folders = words.operands.dropFirst()
+            guard !folders.isEmpty else { throw .usage("a FOLDER must be named") }
+            let checks = try folders.map { folder throws(Complaint) in try CheckedFolder(folder) }
+            Console.print(words.has("json") ? CheckedFolder.json(checks) : Array(checks.map(\.text).joined().utf8))
+            return checks.contains(where: \.isFaulty) ? 1 : 0
+        }
+    }
+}
+
+/// One folder, with all that was found.
+private struct CheckedFolder {
+    let folder: String
+    private var faults: [String] = []
+    private var vectors: [Vector] = []
+
+    init(_ folder: String) throws(Complaint) {
+        self.folder = folder
+        let path: String
+        do throws(SystemError) { path = try File.absolute(folder) } catch {
+            throw .failure("cannot check \(folder): \(error); name a folder that is there")
+        }
+        let name = path.split(separator: "/").last.map(String.init) ?? path
+        let text = try Self.text(of: "\(path)/profile.json5")
+        let shared = ProfileFolder.shared(beside: path)
+        let (library, errors) = ProfileLibrary.load(
+            [ProfileLibrary.Source(name: name, file: "\(folder)/profile.json5", text: text)], shared: shared)
+        faults = errors.map(\.description)
+        guard let index = library.index(named: name) else { return }
+        let file = "\(path)/vectors.json5"
+        guard File.exists(file) else { return }
+        let published = try Self.text(of: file)
+        do throws(ConfigurationErrors) {
+            vectors = try Vector.read(published, file: "\(folder)/vectors.json5", kind: library.head(index).kind)
+        } catch { faults += error.all.map(\.description) }
+        faults += VectorCheck.mismatches(vectors, index, of: library).map { "\(folder)/vectors.json5: \($0)" }
+    }
+
+    private static func text(of file: String) throws(Complaint) -> [UInt8] {
+        do throws(SystemError) { return try File.bytes(at: file, limit: 1 << 20) } catch {
+            throw .failure("cannot read \(file): \(error)")
+        }
+    }
+
+    var isFaulty: Bool { !faults.isEmpty }
+
+    var text: String {
+        let sum = "\(folder): \(vectors.count.counted("message")), \(faults.count.counted("fault"))"
+        return (faults + [sum]).map { $0.printable + "\n" }.joined()
+    }
+
+    static func json(_ checks: [CheckedFolder]) -> [UInt8] {
+        JSONWriter.line { writer in
+            writer.objects("folders", checks) { writer, check in
+                writer.field("folder", check.folder)
+                writer.field("messages", check.vectors.count)
+                writer.field("faults", check.faults)
+            }
+        }
+    }
+}
