@@ -60,7 +60,10 @@ public struct Profile: Hashable, Sendable {
     public struct Match: Hashable, Sendable {
         public struct Property: Hashable, Sendable {
             public var name: String
-            public var value: String
+            /// One of them is enough; never empty.
+            public var values: [String]
+
+            public init(name: String, values: [String]) { (self.name, self.values) = (name, values) }
         }
 
         public var services: [BluetoothUUID] = []
@@ -81,7 +84,7 @@ public struct Profile: Hashable, Sendable {
         ) -> Bool {
             if let prefix = namePrefix, !(name ?? "").hasPrefix(prefix) { return false }
             return services.allSatisfy(found.contains)
-                && properties.allSatisfy { wanted in given.contains { $0 == (wanted.name, wanted.value) } }
+                && properties.allSatisfy { wanted in given.contains { $0.0 == wanted.name && wanted.values.contains($0.1) } }
                 && (broadcasts.isEmpty || advertisement.map { fits($0) } ?? false)
         }
 

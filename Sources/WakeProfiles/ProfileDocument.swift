@@ -105,7 +105,7 @@ enum ProfileDocument {
         match.broadcasts = broadcasts(of: found)
         if let properties = found.object("properties", keys: nil) {
             match.properties = properties.keys.compactMap { name in
-                properties.text(name).map { Profile.Match.Property(name: name, value: $0) }
+                values(of: name, in: properties).map { Profile.Match.Property(name: name, values: $0) }
             }
         }
         if found.keys.isEmpty || match.weight == 0 && found.report.errors.isEmpty {
@@ -113,6 +113,16 @@ enum ProfileDocument {
                 "match asks for nothing and would match every device; name one of \(matchKeys.joined(separator: ", "))")
         }
         return match
+    }
+
+    /// A text, or a list of which one is enough.
+    private static func values(of property: String, in properties: ConfigurationObject) -> [String]? {
+        guard case .array(let texts)? = properties.any(property) else { return properties.text(property).map { [$0] } }
+        guard !texts.isEmpty else {
+            properties.refuse(property, expected: "a text, or a list of texts of which one is enough")
+            return nil
+        }
+        return properties.texts(property)
     }
 
     private static func broadcasts(of match: ConfigurationObject) -> [Profile.Broadcast] {

@@ -182,10 +182,10 @@ struct UdevProfileRules {
         if let (part, token) = Self.attribute(property, of: node) {
             return demand.parts[part, default: []].append(token)
         }
-        let value = UdevValue.pattern(property.value)
         let isPath = node == .hid && property.name.hasPrefix("ID_PATH")
         // The path to the device, or to its interface that the node belongs to.
-        demand.own.append("ENV{\(property.name)}==\"\(isPath ? "\(value)|\(value):*" : value)\"")
+        let value = property.pattern { isPath ? "\($0)|\($0):*" : $0 }
+        demand.own.append("ENV{\(property.name)}==\"\(value)\"")
         guard let source = missing(property.name) else { return }
         if !demand.imports.contains(source) { demand.imports.append(source) }
     }
@@ -205,7 +205,7 @@ struct UdevProfileRules {
     private static func attribute(
         _ property: Profile.Match.Property, of node: AccessoryNode
     ) -> (Part, String)? {
-        let value = UdevValue.pattern(property.value)
+        let value = property.pattern { $0 }
         switch (property.name, node) {
         case ("USB_SERIAL_PORT", .serial): return (.usbSerial, "ATTRS{port_number}==\"\(value)\"")
         // The device has the others itself.
@@ -213,15 +213,16 @@ struct UdevProfileRules {
         case ("ID_VENDOR_ID", _): return (.usbDevice, "ATTRS{idVendor}==\"\(value)\"")
         case ("ID_MODEL_ID", _): return (.usbDevice, "ATTRS{idProduct}==\"\(value)\"")
         case ("ID_SERIAL_SHORT", _):
-            return (.usbDevice, "ATTRS{serial}==\"\(UdevValue.patternOfUnderscored(property.value))\"")
+            return (.usbDevice, "ATTRS{serial}==\"\(property.values.map(UdevValue.patternOfUnderscored).joined(separator: "|"))\"")
         case ("ID_USB_INTERFACE_NUM", _): return (.usbInterface, "ATTRS{bInterfaceNumber}==\"\(value)\"")
         case ("NAME", .input), ("PHYS", .input), ("UNIQ", .input):
-            let bare = UdevValue.pattern(property.value.unquoted)
+            let bare = property.values.map { UdevValue.pattern($0.unquoted) }.joined(separator: "|")
             return (.input, "ATTRS{\(property.name.lowercased())}==\"\(bare)\"")
         default:
             // They are no attributes of their own; `uevent` lists them in this order.
             guard let next = nextOfHID[property.name] else { return nil }
-            return (.hid, "ATTRS{uevent}==\"*\(property.name)=\(value)?\(next)=*\"")
+            let line = property.pattern { "*\(property.name)=\($0)?\(next)=*" }
+            return (.hid, "ATTRS{uevent}==\"\(line)\"")
         }
     }
 
@@ -238,7 +239,7 @@ struct UdevProfileRules {
         var tokens = profile.match.properties.filter { Self.usbNames.contains($0.name) }
         if tokens.isEmpty { tokens = usbNumbers }
         guard tokens.contains(where: { $0.name != "ID_REVISION" }) else { return [] }
-        let demands = tokens.map { "ENV{\($0.name)}==\"\(UdevValue.pattern($0.value))\"" }
+        let demands = tokens.map { "ENV{\($0.name)}==\"\($0.pattern { $0 })\"" }
         let line = ["SUBSYSTEM==\"usb\", ENV{DEVTYPE}==\"usb_device\""] + demands
         return [(line + [claim]).joined(separator: ", ")]
     }
@@ -249,10 +250,11 @@ struct UdevProfileRules {
 
     /// `0003:0000046D:0000C52B` is bus, vendor and product; bus 3 is USB.
     private var usbNumbers: [Profile.Match.Property] {
-        let parts = profile.match.properties.first { $0.name == "HID_ID" }?.value.split(separator: ":") ?? []
-        guard parts.count == 3, parts[0] == "0003" else { return [] }
-        return zip(["ID_VENDOR_ID", "ID_MODEL_ID"], parts.dropFirst()).map {
-            Profile.Match.Property(name: $0, value: $1.suffix(4).lowercased())
+        let texts = profile.match.properties.first { $0.name == "HID_ID" }?.values ?? []
+        let parts = texts.map { $0.split(separator: ":") }
+        guard !parts.isEmpty, parts.allSatisfy({ $0.count == 3 && $0[0] == "0003" }) else { return [] }
+        return [("ID_VENDOR_ID", 1), ("ID_MODEL_ID", 2)].map { name, place in
+            Profile.Match.Property(name: name, values: Set(parts.map { $0[place].suffix(4).lowercased() }).sorted())
         }
     }
 
@@ -264,13 +266,20 @@ struct UdevProfileRules {
                 throw UdevRulesFault(
                     description: "\(place) has \(property.name.debugDescription), which is no property that udev has")
             }
-            guard UdevValue.isSayable(property.value) else {
+            for value in property.values where !UdevValue.isSayable(value) {
                 throw UdevRulesFault(
                     description:
-                        "\(place).\(property.name) is \(property.value.debugDescription), which no udev rule can"
+                        "\(place).\(property.name) is \(value.debugDescription), which no udev rule can"
                         + " ask for; match by another property than one with |, a backslash or control characters")
             }
         }
+    }
+}
+
+extension Profile.Match.Property {
+    /// Its values as alternatives of a match, each put into its place.
+    fileprivate func pattern(_ place: (String) -> String) -> String {
+        values.map { place(UdevValue.pattern($0)) }.joined(separator: "|")
     }
 }
 

@@ -33,7 +33,7 @@ extension ProfileHead {
         case .serial: "tty"
         case .hid: "hidraw"
         case .input: "input"
-        case .some(.none): match.properties.first { $0.name == "SUBSYSTEM" }?.value ?? "usb"
+        case .some(.none): match.properties.first { $0.name == "SUBSYSTEM" }?.values.first ?? "usb"
         case .rfcomm, nil: nil
         }
     }

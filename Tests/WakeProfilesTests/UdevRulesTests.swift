@@ -11,7 +11,7 @@ extension Profile {
         var profile = Profile(
             name: name, title: "Thing", kind: .externalAccessory, match: Match(), notify: [], readAtConnect: [],
             channelNames: [:], programs: [], advertisement: AdvertisementProgram())
-        profile.match.properties = properties.map { Match.Property(name: $0, value: $1) }
+        profile.match.properties = properties.map { Match.Property(name: $0, values: [$1]) }
         profile.accessory = AccessoryPlan(node: node)
         return profile
     }

@@ -135,7 +135,7 @@ final class ControlAnswers {
         entry.profile.map { bridge.catalog.profiles[$0].match }.map { match in
             DeviceStatus.Match(
                 services: match.services, namePrefix: match.namePrefix,
-                properties: match.properties.map { .init(name: $0.name, value: $0.value) })
+                properties: match.properties.map { .init(name: $0.name, value: $0.values.joined(separator: " or ")) })
         }
     }
 
