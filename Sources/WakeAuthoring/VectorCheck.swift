@@ -24,7 +24,9 @@ public struct VectorCheck {
     }
 
     /// In the order of the file.
-    public static func mismatches(_ vectors: [Vector], _ profile: ProfileIndex, of library: ProfileLibrary) -> [Mismatch] {
+    public static func mismatches(_ vectors: [Vector], _ profile: ProfileIndex, of library: ProfileLibrary)
+        -> [Mismatch]
+    {
         var check = VectorCheck(profile, of: library)
         return vectors.compactMap { vector in
             let made = check.play(vector)
@@ -85,11 +87,12 @@ extension Vector.Outcome {
     fileprivate var text: String {
         switch self {
         case .value(let value):
-            String(decoding: { () -> [UInt8] in
-                var writer = JSONWriter()
-                writer.value(value)
-                return writer.bytes
-            }(), as: UTF8.self)
+            String(
+                decoding: { () -> [UInt8] in
+                    var writer = JSONWriter()
+                    writer.value(value)
+                    return writer.bytes
+                }(), as: UTF8.self)
         case .fault(let sentence): "raw bytes (\(sentence))"
         case .nothing: "no value"
         }
@@ -101,8 +104,9 @@ extension AdvertisementPart {
     func structure(with data: [UInt8]) -> [UInt8] {
         let head: [UInt8] =
             switch self {
-            case .serviceData(let uuid): uuid.short.map { [0x16, UInt8($0 & 255), UInt8($0 >> 8 & 255)] }
-                ?? [0x21] + uuid.littleEndian
+            case .serviceData(let uuid):
+                uuid.short.map { [0x16, UInt8($0 & 255), UInt8($0 >> 8 & 255)] }
+                    ?? [0x21] + uuid.littleEndian
             case .manufacturerData(let company): [0xff, UInt8(company & 255), UInt8(company >> 8)]
             case .anyManufacturerData: [0xff]
             }

@@ -1,6 +1,7 @@
 // The daemon's part in a recording: says which line comes next, and keeps book of what the handler answers.
 import WakeHandler
 internal import WakeModel
+internal import WakeProfiles
 
 /// Pure: the caller carries the lines between it and the session.
 struct PlayedDaemon {
@@ -11,6 +12,7 @@ struct PlayedDaemon {
     private struct Owed {
         let sequence: Sequence
         let item: PlayedScript.Item
+        let heard: HeardValue
         var attempts: UInt32 = 0
 
         var event: RecordedEvent { item.event }
@@ -33,6 +35,8 @@ struct PlayedDaemon {
 
     private let recording: Recording
     private var script: PlayedScript
+    /// By device.
+    private var memories: [Int: DeviceMemory] = [:]
     private var schedule: PlayedSchedule
     private let lineStart = EventLineStart(idPrefix: "replay-")
     /// How many items of the script were played, and how many events were numbered.
@@ -120,7 +124,10 @@ extension PlayedDaemon {
 
     private mutating func number(_ item: PlayedScript.Item) -> Owed {
         numbered += 1
-        return Owed(sequence: Sequence(UInt64(numbered)), item: item)
+        let (event, now) = (item.event, Instant.zero + item.event.elapsed)
+        let heard = script.devices[event.device].hear(
+            event.kind, at: now, after: &memories[event.device, default: .init()])
+        return Owed(sequence: Sequence(UInt64(numbered)), item: item, heard: heard)
     }
 
     /// True where the events of a device are due again, the earliest first.
@@ -144,7 +151,9 @@ extension PlayedDaemon {
         let stamp = Stamp(moment: Moment(monotonic: .zero, boottime: .zero), wall: event.wall)
         let origin = EventOrigin(rawValue: UInt32(event.device))
         return script.devices[event.device].line(
-            DeviceEvent(origin: origin, kind: event.kind, stamp: stamp, isAuthenticated: owing.item.occasion != nil),
+            DeviceEvent(
+                origin: origin, kind: event.kind, stamp: stamp, isAuthenticated: owing.item.occasion != nil,
+                heard: owing.heard),
             owing.sequence, attempt: owing.attempts, start: lineStart)
     }
 

@@ -20,7 +20,7 @@ struct PlayedDevice: Sendable {
     init(_ entry: Device) { (device, decoder) = (entry, nil) }
 
     func line(_ event: DeviceEvent, _ sequence: Sequence, attempt: UInt32, start: EventLineStart) -> [UInt8] {
-        let (value, fault) = decode(event.kind)
+        let (value, fault) = decode(event)
         var writer = JSONWriter()
         EventLine(
             event, of: DeviceText(of: device, in: event.kind.wireName), sequence: sequence, attempt: attempt,
@@ -29,11 +29,23 @@ struct PlayedDevice: Sendable {
         return writer.bytes
     }
 
-    private func decode(_ kind: DeviceEvent.Kind) -> (value: [UInt8]?, fault: String?) {
-        guard case .data(let channel, let bytes) = kind, let decoder else { return (nil, nil) }
+    /// What becomes of a message with those before it, as the daemon hears it.
+    func hear(_ kind: DeviceEvent.Kind, at now: Instant, after memory: inout DeviceMemory) -> HeardValue {
+        guard let decoder, decoder.hasMemory else { return .none }
+        switch kind {
+        case .data(let channel, let bytes):
+            return decoder.hear(bytes, from: channel, of: .init(), at: now, after: &memory)
+        case .connected, .disconnected, .gap: memory.forget()
+        case .attention, .occasion: break
+        }
+        return .none
+    }
+
+    private func decode(_ event: DeviceEvent) -> (value: [UInt8]?, fault: String?) {
+        guard case .data(let channel, let bytes) = event.kind, let decoder else { return (nil, nil) }
         var value = JSONWriter()
         do {
-            return (try decoder.decode(bytes, from: channel, into: &value) ? value.bytes : nil, nil)
+            return (try decoder.decode(bytes, from: channel, heard: event.heard, into: &value) ? value.bytes : nil, nil)
         } catch {
             return (nil, error.description)
         }

@@ -15,6 +15,8 @@ import WakeModel
 /// | 10 fragment, 11 stream | length u8, name in UTF-8, bytes |
 /// | 12 occasion | class u8 (0 data, 1 content, 2 work), longest time of work in ns i64, length u8, name in UTF-8, JSON |
 ///
+/// Before the payload of a value that was made when its message was heard stand its length (u32) and its bytes.
+///
 /// A row whose number is not above 0 is a ``ProgressRecord``, of kind 0. So it shares the page, and the cost, of the events
 /// that are written with it.
 ///
@@ -47,7 +49,7 @@ struct EventRecord {
             Row(
                 seq: seq, owner: owner, device: event.origin.rawValue, kind: event.kind.code, marks: event.marks,
                 stamp: event.stamp))
-        buffer.appendPayload(of: event.kind)
+        buffer.appendPayload(of: event)
         row.check = suffix.isEmpty ? checker.check(buffer) : checker.check(buffer + suffix)
         return row.check
     }
@@ -98,11 +100,12 @@ struct EventRecord {
         _ row: Statement, suffix: [UInt8] = []
     ) -> (seq: Sequence, owner: UInt32, event: DeviceEvent)? {
         guard let owner = UInt32(exactly: row.integer(1)), let device = UInt32(exactly: row.integer(2)),
-            let kind = try? DeviceEvent.Kind(code: row.integer(3), payload: row.blob(9)),
-            let marks = UInt8(exactly: row.integer(7))
+            let marks = UInt8(exactly: row.integer(7)),
+            let (kind, heard) = try? DeviceEvent.content(code: row.integer(3), payload: row.blob(9), marks)
         else { return nil }
-        let event = DeviceEvent(
+        var event = DeviceEvent(
             origin: device, kind, monotonic: row.integer(4), boottime: row.integer(5), wall: row.integer(6), marks)
+        event.heard = heard
         let seq = UInt64(bitPattern: row.integer(0))
         // Encoding is a bijection, so the decoded event must give the stored check again.
         guard Int64(encode(event, seq: seq, owner: owner, suffix: suffix)) == row.integer(8) else { return nil }
@@ -111,8 +114,22 @@ struct EventRecord {
 }
 
 extension DeviceEvent {
-    /// What is true of an event beside its kind: 1 the clock was synchronized, 2 the device was bonded.
-    var marks: UInt8 { (stamp.isClockSynchronized ? 1 : 0) | (isAuthenticated ? 2 : 0) }
+    /// What is true of an event beside its kind: 1 the clock was synchronized, 2 the device was bonded, 4 a value was made of it
+    /// when it was heard.
+    var marks: UInt8 {
+        (stamp.isClockSynchronized ? 1 : 0) | (isAuthenticated ? 2 : 0) | (heard.isNone ? 0 : Self.heardMark)
+    }
+    private static let heardMark: UInt8 = 4
+
+    /// What a payload holds.
+    static func content(
+        code: Int64, payload: [UInt8], _ marks: UInt8
+    ) throws(MalformedRecord) -> (kind: Kind, heard: HeardValue) {
+        guard marks & heardMark != 0 else { return (try Kind(code: code, payload: payload), .none) }
+        var reader = ByteReader(bytes: payload)
+        guard let heard = HeardValue(bytes: try reader.sized()) else { throw MalformedRecord() }
+        return (try Kind(code: code, payload: reader.rest), heard)
+    }
 
     /// Of a gap, the first sequence that it reports.
     var firstReported: Sequence? { if case .gap(let gap) = kind { gap.first } else { nil } }
@@ -220,8 +237,12 @@ extension [UInt8] {
         appendLittleEndian(stamp.wall.microseconds)
     }
 
-    mutating func appendPayload(of kind: DeviceEvent.Kind) {
-        switch kind {
+    mutating func appendPayload(of event: DeviceEvent) {
+        if !event.heard.isNone {
+            appendLittleEndian(UInt32(event.heard.bytes.count))
+            append(contentsOf: event.heard.bytes)
+        }
+        switch event.kind {
         case .connected(let folded): appendLittleEndian(folded)
         case .disconnected(let reason, let folded):
             appendLittleEndian(folded)

@@ -121,7 +121,7 @@ struct TurnBuffer {
         bytes.append(event.stamp)
         bytes.append(event.marks)
         payload.removeAll(keepingCapacity: true)
-        payload.appendPayload(of: event.kind)
+        payload.appendPayload(of: event)
         append(payload)
     }
 }
@@ -205,7 +205,8 @@ extension DeviceEvent {
         let (origin, code): (UInt32, UInt8) = (try reader.integer(), try reader.integer())
         let (monotonic, boottime): (Int64, Int64) = (try reader.integer(), try reader.integer())
         let (wall, marks): (Int64, UInt8) = (try reader.integer(), try reader.integer())
-        let kind = try Kind(code: Int64(code), payload: try reader.sized())
+        let (kind, heard) = try Self.content(code: Int64(code), payload: try reader.sized(), marks)
         self.init(origin: origin, kind, monotonic: monotonic, boottime: boottime, wall: wall, marks)
+        self.heard = heard
     }
 }

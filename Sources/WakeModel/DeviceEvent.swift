@@ -58,12 +58,17 @@ public struct DeviceEvent: Hashable, Sendable {
     public var stamp: Stamp
     /// Whether its device was bonded when the event arose.
     public var isAuthenticated: Bool
+    /// Of data whose value takes more than its own bytes.
+    public var heard: HeardValue
 
-    public init(origin: EventOrigin, kind: Kind, stamp: Stamp, isAuthenticated: Bool = false) {
+    public init(
+        origin: EventOrigin, kind: Kind, stamp: Stamp, isAuthenticated: Bool = false, heard: HeardValue = .none
+    ) {
         self.origin = origin
         self.kind = kind
         self.stamp = stamp
         self.isAuthenticated = isAuthenticated
+        self.heard = heard
     }
 
     /// True for events that are never coalesced or delayed by a subscription: everything but data and gaps.

@@ -36,7 +36,11 @@ public struct DeviceMemory: Hashable, Sendable {
             var json: [UInt8] = []
             var state = DecoderState.nothing
             // Held once, so that it is changed in place.
-            if let known = states.removeValue(forKey: decoder) { state = known } else { state = try decoder.begin(settings) }
+            if let known = states.removeValue(forKey: decoder) {
+                state = known
+            } else {
+                state = try decoder.begin(settings)
+            }
             defer { states[decoder] = state }
             let hasValue = try decoder.run(over: message, with: &state, into: &json)
             return hasValue ? HeardValue(.value, json) : HeardValue(.nothing)

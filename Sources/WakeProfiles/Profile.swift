@@ -84,7 +84,9 @@ public struct Profile: Hashable, Sendable {
         ) -> Bool {
             if let prefix = namePrefix, !(name ?? "").hasPrefix(prefix) { return false }
             return services.allSatisfy(found.contains)
-                && properties.allSatisfy { wanted in given.contains { $0.0 == wanted.name && wanted.values.contains($0.1) } }
+                && properties.allSatisfy { wanted in
+                    given.contains { $0.0 == wanted.name && wanted.values.contains($0.1) }
+                }
                 && (broadcasts.isEmpty || advertisement.map { fits($0) } ?? false)
         }
 

@@ -178,7 +178,9 @@ public struct ProfileLibrary: Sendable {
         matchOrder.first { index in
             let head = head(index)
             return head.kind == .externalAccessory && isFitting(head)
-                && head.match.properties.allSatisfy { wanted in properties[wanted.name].map(wanted.values.contains) ?? false }
+                && head.match.properties.allSatisfy { wanted in
+                    properties[wanted.name].map(wanted.values.contains) ?? false
+                }
         }
     }
 

@@ -213,7 +213,10 @@ struct UdevProfileRules {
         case ("ID_VENDOR_ID", _): return (.usbDevice, "ATTRS{idVendor}==\"\(value)\"")
         case ("ID_MODEL_ID", _): return (.usbDevice, "ATTRS{idProduct}==\"\(value)\"")
         case ("ID_SERIAL_SHORT", _):
-            return (.usbDevice, "ATTRS{serial}==\"\(property.values.map(UdevValue.patternOfUnderscored).joined(separator: "|"))\"")
+            return (
+                .usbDevice,
+                "ATTRS{serial}==\"\(property.values.map(UdevValue.patternOfUnderscored).joined(separator: "|"))\""
+            )
         case ("ID_USB_INTERFACE_NUM", _): return (.usbInterface, "ATTRS{bInterfaceNumber}==\"\(value)\"")
         case ("NAME", .input), ("PHYS", .input), ("UNIQ", .input):
             let bare = property.values.map { UdevValue.pattern($0.unquoted) }.joined(separator: "|")

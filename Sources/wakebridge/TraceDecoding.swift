@@ -26,12 +26,16 @@ struct TraceDecoding {
         do {
             let chunks = try FileChunks(trace)
             var reader = TraceReader(supplyingChunks: chunks.next)
+            var memories: [Int: DeviceMemory] = [:]
             while let operation = try reader.next() {
-                guard case .data(let channel, let bytes) = operation.kind else { continue }
+                guard case .device(let device, .data(let channel, let bytes)) = operation.subject else { continue }
+                let heard = decoder.hear(
+                    bytes, from: channel, of: .init(), at: .zero + operation.offset,
+                    after: &memories[device, default: .init()])
                 rows.append(
                     Row(
                         line: operation.line, channel: channel.wireName.text, bytes: bytes,
-                        outcome: Self.outcome(of: bytes, channel, decoder)))
+                        outcome: Self.outcome(of: bytes, channel, heard, decoder)))
             }
             if let failure = chunks.failure { throw failure }
         } catch {
@@ -39,10 +43,12 @@ struct TraceDecoding {
         }
     }
 
-    private static func outcome(of bytes: [UInt8], _ channel: Channel, _ decoder: ProfileDecoder) -> Outcome {
+    private static func outcome(
+        of bytes: [UInt8], _ channel: Channel, _ heard: HeardValue, _ decoder: ProfileDecoder
+    ) -> Outcome {
         var writer = JSONWriter()
         do throws(DecodeFault) {
-            guard try decoder.decode(bytes, from: channel, into: &writer) else { return .raw }
+            guard try decoder.decode(bytes, from: channel, heard: heard, into: &writer) else { return .raw }
             return .value(String(decoding: writer.bytes, as: UTF8.self))
         } catch { return .misfit(error.description) }
     }

@@ -185,7 +185,9 @@ struct ProfileKeyTests {
         let channel = Channel.characteristic(BluetoothUUID(short: 0x2a37))
         var writer = JSONWriter()
         #expect(try !decoder.decode([2, 7], from: channel, into: &writer) && writer.bytes.isEmpty)
-        #expect(decoder.handover(of: [2, 7], from: channel) == .init(decoder: .hidPower, bytes: [2, 7], origin: .characteristic))
+        #expect(
+            decoder.handover(of: [2, 7], from: channel)
+                == .init(decoder: .hidPower, bytes: [2, 7], origin: .characteristic))
         #expect(decoder.handover(of: [1, 7], from: channel) == nil)
         let heard = decoder.handover(of: [4, 0x16, 0xd2, 0xfc, 0x40], from: .advertisement)
         #expect(heard == .init(decoder: .bthome, bytes: [0x40], origin: .service(0xfcd2)))
@@ -195,7 +197,8 @@ struct ProfileKeyTests {
         #expect(value == HeardValue(.value, #"{"temperature_c":25.06}"#.utf8))
         #expect(try decoder.decode([], from: .advertisement, heard: value, into: &writer))
         #expect(String(decoding: writer.bytes, as: UTF8.self) == #"{"temperature_c":25.06}"#)
-        let spoilt = decoder.hear([5, 0x16, 0xd2, 0xfc, 0x40, 2], from: .advertisement, of: .init(), at: .zero, after: &memory)
+        let spoilt = decoder.hear(
+            [5, 0x16, 0xd2, 0xfc, 0x40, 2], from: .advertisement, of: .init(), at: .zero, after: &memory)
         #expect(spoilt.form == .fault)
     }
 

@@ -14,6 +14,7 @@ public final class Engine {
     package let composer: LineComposer
     /// What the journal knew at the start, but for the events that it still owes.
     private let recovery: Recovery
+    private var hearing = MessageHearing()
     /// Handlers that know what the start lost: a manifest that comes back is not told twice.
     private var informed: Set<HandlerID> = []
     var journal: Journal { turn.journal }
@@ -60,6 +61,7 @@ public final class Engine {
         let profile = profile ?? catalog.profile(of: device, as: id)
         if profile == nil { device.profile = nil }
         catalog.set(device, profile, as: id)
+        hearing.introduce(device, as: id, with: profile.map { catalog.profiles.decoder($0) })
         turn.ingest(.device(id, device))
     }
 
@@ -67,9 +69,13 @@ public final class Engine {
     package func ingest(_ event: DeviceEvent, at now: Stamp? = nil) {
         var event = event
         event.isAuthenticated = catalog.entry(event.origin)?.device.isBonded ?? false
+        event.heard = hearing.hear(event)
         catalog.record(event)
         turn.ingest(.event(event), at: now ?? event.stamp)
     }
+
+    /// Keys with which devices encrypt, from now on.
+    package func adopt(_ keys: DeviceKeys) { hearing.adopt(keys) }
 
     // MARK: Handlers
 

@@ -101,7 +101,7 @@ package final class LineComposer {
         guard case .data(let channel, let bytes) = event.kind, let decoder else { return (nil, nil) }
         value.removeAll()
         do {
-            return (try decoder.decode(bytes, from: channel, into: &value) ? value.bytes : nil, nil)
+            return (try decoder.decode(bytes, from: channel, heard: event.heard, into: &value) ? value.bytes : nil, nil)
         } catch {
             return (nil, error.description)
         }
