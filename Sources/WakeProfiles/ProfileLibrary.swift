@@ -9,11 +9,13 @@ public struct ProfileLibrary: Sendable {
         /// The file's name in error sentences.
         public var file: String
         public var text: [UInt8]
+        public var reading: Reading
 
-        public init(name: String, file: String, text: [UInt8]) {
+        public init(name: String, file: String, text: [UInt8], reading: Reading = .whole) {
             self.name = name
             self.file = file
             self.text = text
+            self.reading = reading
         }
     }
 
@@ -44,36 +46,35 @@ public struct ProfileLibrary: Sendable {
     public enum Reading: Sendable {
         /// All of it: every fault is told, and a profile that has one is left out.
         case whole
-        /// What devices are matched against. The rest is read when a device needs it; see ``lateFaults``.
+        /// What devices are matched against. The rest is read when a device needs it; see ``lateFaults(of:)``.
         case whenNeeded
     }
 
     /// Loads the profiles; leaves out one with a fault, and reports each fault.
     /// - Parameter shared: definitions of characteristics, named by UUID.
     public static func load(
-        _ sources: [Source], shared: [Source] = [], reading: Reading = .whole
+        _ sources: [Source], shared: [Source] = []
     ) -> (library: ProfileLibrary, errors: [ConfigurationError]) {
         var library = ProfileLibrary()
-        let changes = library.update(with: sources, shared: shared, reading: reading)
+        let changes = library.update(with: sources, shared: shared)
         return (library, changes.errors)
     }
 
-    /// Faults that came to light when a device needed the rest of a profile: what it says is raw.
-    public var lateFaults: [ConfigurationError] { alphabetical.flatMap { entries[$0.rawValue].faults } }
+    /// Faults that came to light when a device needed the rest of a profile: what the device says is raw.
+    public func lateFaults(of index: ProfileIndex) -> [ConfigurationError] { entries[index.rawValue].faults }
 
     /// Replaces all profiles. One with a fault is reported and stays as it was, and so do those of `kept`.
     /// Indices that were given stay valid.
     public mutating func update(
-        with sources: [Source], shared definitions: [Source] = [], keeping kept: Set<String> = [],
-        reading: Reading = .whole
+        with sources: [Source], shared definitions: [Source] = [], keeping kept: Set<String> = []
     ) -> Changes {
         let shared = SharedCharacteristics(definitions)
         var changes = Changes()
-        if reading == .whole { changes.errors = shared.faults }
+        changes.errors = shared.faults
         var present = kept
         for source in sources.sorted(by: { $0.name < $1.name }) {
             if present.insert(source.name).inserted {
-                load(source, shared, reading, &changes)
+                load(source, shared, &changes)
             } else {
                 let sentence = "a profile named \"\(source.name)\" is loaded already; rename one of the two"
                 changes.errors.append(ConfigurationError(file: source.file, sentence: sentence))
@@ -88,25 +89,23 @@ public struct ProfileLibrary: Sendable {
         return changes
     }
 
-    private mutating func load(
-        _ source: Source, _ shared: SharedCharacteristics, _ reading: Reading, _ changes: inout Changes
-    ) {
+    private mutating func load(_ source: Source, _ shared: SharedCharacteristics, _ changes: inout Changes) {
         let text = (hash: Self.hash(of: source.text) ^ shared.hash, file: source.file)
         guard texts[source.name]?.hash != text.hash else {
             texts[source.name] = text
             return
         }
         do throws(ConfigurationErrors) {
-            add(try Self.entry(of: source, shared, reading))
+            add(try Self.entry(of: source, shared))
             texts[source.name] = text
             changes.updated.append(source.name)
         } catch { changes.errors += error.located(in: source.text).all }
     }
 
     private static func entry(
-        of source: Source, _ shared: SharedCharacteristics, _ reading: Reading
+        of source: Source, _ shared: SharedCharacteristics
     ) throws(ConfigurationErrors) -> ProfileEntry {
-        if reading == .whenNeeded, let head = try ProfileSkimmer.head(of: source) {
+        if source.reading == .whenNeeded, let head = try ProfileSkimmer.head(of: source) {
             return ProfileEntry(head, of: source, shared)
         }
         return ProfileEntry(

@@ -33,7 +33,7 @@ public final class Daemon {
     private var answers: ControlAnswers?
     private var signals: [SignalWatch] = []
     private var isEnding = false
-    /// Everything that is wrong with the profiles as they were read last.
+    /// Everything that is wrong with the profiles and the keys of devices as they were read last.
     private var profileFaults: [String]
     /// Of the manifests that are taken, as they were read last.
     private(set) var warnings: [BridgeWarning] = []
@@ -57,6 +57,12 @@ public final class Daemon {
         let logBook = HandlerLogBook(catalog: catalog, clock: clock, settings: settings.log)
         bridge = try Bridge(
             Self.bridgeOptions(options, settings), catalog: catalog, clock: clock, handlerLog: logBook)
+        do throws(ConfigurationErrors) {
+            bridge.engine.adopt(try KeyFile.read(in: options.configurationDirectory))
+        } catch {
+            for fault in error.all { Log("keys").error("\(fault.description); no key of it is used") }
+            profileFaults += error.all.map(\.description)
+        }
         observers = try HandlerObservers(logBook, of: bridge, clock: clock)
         bus = SystemBus(on: bridge.loop)
         monitors = try MachineMonitors(of: bridge, bus: bus, settings)
@@ -185,12 +191,20 @@ public final class Daemon {
         let folders = ProfileFolder.known(in: options.configurationDirectory)
         let reading = ProfileFolder.read(folders, after: bridge.catalog.profiles)
         profileFaults = reading.errors.map(\.description)
+        adoptKeys()
         let changes = bridge.catalog.update(
             Array(reading.sources.values), shared: Array(reading.shared.values), keeping: reading.kept)
         profileFaults += changes.errors.map(\.description)
         for name in changes.updated { log.notice("profile \(name) is taken up, for devices that come from now on") }
         for name in changes.dropped { log.notice("profile \(name) is gone; it is no device's that comes from now on") }
         return !changes.isEmpty
+    }
+
+    /// What cannot be read changes nothing.
+    private func adoptKeys() {
+        do throws(ConfigurationErrors) { bridge.engine.adopt(try KeyFile.read(in: options.configurationDirectory)) } catch {
+            profileFaults += error.all.map(\.description)
+        }
     }
 
     private func readManifests() {

@@ -52,14 +52,17 @@ public enum ProfileFolder {
     /// - Parameter library: what was made of the reading before.
     static func read(_ folders: [String], after library: ProfileLibrary = ProfileLibrary()) -> Reading {
         var reading = Reading()
+        // What was shipped was tested: its faults may wait until a device needs the profile.
+        let tested = Set(shipped())
         for folder in folders {
+            let depth: ProfileLibrary.Reading = tested.contains(folder) ? .whenNeeded : .whole
             do throws(SystemError) {
                 try BridgePlaces.check(folder)
                 for name in try TrustedDirectory.names(in: folder) where !examples.contains(name) {
                     if name == shared {
-                        readShared(in: "\(folder)/\(shared)", into: &reading)
+                        readShared(in: "\(folder)/\(shared)", depth, into: &reading)
                     } else {
-                        read(name, in: folder, into: &reading)
+                        read(name, in: folder, depth, into: &reading)
                     }
                 }
             } catch {
@@ -75,11 +78,13 @@ public enum ProfileFolder {
         return reading
     }
 
-    private static func read(_ name: String, in folder: String, into reading: inout Reading) {
+    private static func read(
+        _ name: String, in folder: String, _ depth: ProfileLibrary.Reading, into reading: inout Reading
+    ) {
         let file = "\(folder)/\(name)/profile.json5"
         do throws(SystemError) {
             let text = try TrustedFile.bytes(at: file, limit: 1 << 20)
-            reading.sources[name] = ProfileLibrary.Source(name: name, file: file, text: text)
+            reading.sources[name] = ProfileLibrary.Source(name: name, file: file, text: text, reading: depth)
             reading.unreadable[name] = nil
             reading.unseen.remove(name)
         } catch {
@@ -93,17 +98,19 @@ public enum ProfileFolder {
     /// What a profile that lies in `folder` takes from beside it, or else from what was shipped.
     public static func shared(beside folder: String) -> [ProfileLibrary.Source] {
         var reading = Reading()
-        for place in shipped() + [folder.parent] { readShared(in: "\(place)/\(shared)", into: &reading) }
+        for place in shipped() + [folder.parent] { readShared(in: "\(place)/\(shared)", .whole, into: &reading) }
         return Array(reading.shared.values)
     }
 
-    private static func readShared(in folder: String, into reading: inout Reading) {
+    private static func readShared(
+        in folder: String, _ depth: ProfileLibrary.Reading, into reading: inout Reading
+    ) {
         let names = (try? TrustedDirectory.names(in: folder)) ?? []
         for name in names where name.hasSuffix(".json5") {
             let (uuid, file) = (String(name.dropLast(6)), "\(folder)/\(name)")
             do throws(SystemError) {
                 let text = try TrustedFile.bytes(at: file, limit: 1 << 20)
-                reading.shared[uuid] = ProfileLibrary.Source(name: uuid, file: file, text: text)
+                reading.shared[uuid] = ProfileLibrary.Source(name: uuid, file: file, text: text, reading: depth)
             } catch { reading.blindness.append(ConfigurationError(file: file, sentence: error.description)) }
         }
     }

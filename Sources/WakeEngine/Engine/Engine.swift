@@ -15,6 +15,8 @@ public final class Engine {
     /// What the journal knew at the start, but for the events that it still owes.
     private let recovery: Recovery
     private var hearing = MessageHearing()
+    /// Profiles whose faults were told.
+    private var examined: Set<ProfileIndex> = []
     /// Handlers that know what the start lost: a manifest that comes back is not told twice.
     private var informed: Set<HandlerID> = []
     var journal: Journal { turn.journal }
@@ -62,7 +64,16 @@ public final class Engine {
         if profile == nil { device.profile = nil }
         catalog.set(device, profile, as: id)
         hearing.introduce(device, as: id, with: profile.map { catalog.profiles.decoder($0) })
+        if let profile { reportFaults(of: profile) }
         turn.ingest(.device(id, device))
+    }
+
+    /// The rest of a shipped profile is read when a device needs it.
+    private func reportFaults(of profile: ProfileIndex) {
+        guard examined.insert(profile).inserted else { return }
+        for fault in catalog.profiles.lateFaults(of: profile) {
+            Log("profiles").error("\(fault.description); what its devices say is delivered raw")
+        }
     }
 
     /// - Parameter now: where the event is told later than it happened; no budget began then.
