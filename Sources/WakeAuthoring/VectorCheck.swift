@@ -101,7 +101,7 @@ extension Vector.Outcome {
 
 extension AdvertisementPart {
     /// An AD structure that holds it. Nil numbers are part of the data.
-    func structure(with data: [UInt8]) -> [UInt8] {
+    public func structure(with data: [UInt8]) -> [UInt8] {
         let head: [UInt8] =
             switch self {
             case .serviceData(let uuid):

@@ -67,22 +67,28 @@ public struct Profile: Hashable, Sendable {
         }
 
         public var services: [BluetoothUUID] = []
-        public var namePrefix: String?
+        /// The name begins with one of them; empty: any name.
+        public var namePrefixes: [String] = []
         public var properties: [Property] = []
         /// One of them must be in what it broadcasts.
         public var broadcasts: [Broadcast] = []
 
+        /// Services that many devices have beside what they are for: battery, current time, user data, device information.
+        static let companions = Set([0x180f, 0x1805, 0x181c, 0x180a].map { BluetoothUUID(short: $0) })
+
         /// How many properties must match; of two profiles that match, the more specific one is used.
         var weight: Int {
-            services.count + properties.count + (namePrefix == nil ? 0 : 1)
+            services.count { !Self.companions.contains($0) } + properties.count + (namePrefixes.isEmpty ? 0 : 1)
                 + (broadcasts.map { 1 + $0.pattern.weight }.min() ?? 0)
         }
+
+        var asksNothing: Bool { services.isEmpty && properties.isEmpty && namePrefixes.isEmpty && broadcasts.isEmpty }
 
         func fits(
             services found: Set<BluetoothUUID>, name: String?, properties given: [(String, String)],
             advertisement: [UInt8]?
         ) -> Bool {
-            if let prefix = namePrefix, !(name ?? "").hasPrefix(prefix) { return false }
+            if !namePrefixes.isEmpty, !namePrefixes.contains(where: (name ?? "").hasPrefix) { return false }
             return services.allSatisfy(found.contains)
                 && properties.allSatisfy { wanted in
                     given.contains { $0.0 == wanted.name && wanted.values.contains($0.1) }

@@ -101,14 +101,14 @@ enum ProfileDocument {
         refuseMisplaced(in: found, of: object, kind: kind)
         var match = Profile.Match()
         match.services = uuids("services", of: found)
-        match.namePrefix = found.text("name_prefix")
+        match.namePrefixes = values(of: "name_prefix", in: found) ?? []
         match.broadcasts = broadcasts(of: found)
         if let properties = found.object("properties", keys: nil) {
             match.properties = properties.keys.compactMap { name in
                 values(of: name, in: properties).map { Profile.Match.Property(name: name, values: $0) }
             }
         }
-        if found.keys.isEmpty || match.weight == 0 && found.report.errors.isEmpty {
+        if found.keys.isEmpty || match.asksNothing && found.report.errors.isEmpty {
             found.add(
                 "match asks for nothing and would match every device; name one of \(matchKeys.joined(separator: ", "))")
         }
@@ -116,13 +116,13 @@ enum ProfileDocument {
     }
 
     /// A text, or a list of which one is enough.
-    private static func values(of property: String, in properties: ConfigurationObject) -> [String]? {
-        guard case .array(let texts)? = properties.any(property) else { return properties.text(property).map { [$0] } }
+    private static func values(of key: String, in object: ConfigurationObject) -> [String]? {
+        guard case .array(let texts)? = object.any(key) else { return object.text(key).map { [$0] } }
         guard !texts.isEmpty else {
-            properties.refuse(property, expected: "a text, or a list of texts of which one is enough")
+            object.refuse(key, expected: "a text, or a list of texts of which one is enough")
             return nil
         }
-        return properties.texts(property)
+        return object.texts(key)
     }
 
     private static func broadcasts(of match: ConfigurationObject) -> [Profile.Broadcast] {

@@ -162,12 +162,30 @@ public struct ProfileLibrary: Sendable {
         advertisement: [UInt8]? = nil
     ) -> ProfileIndex? {
         let services = Set(services)
-        return matchOrder.first { index in
-            let head = head(index)
-            return head.kind == kind
-                && head.match.fits(
-                    services: services, name: name, properties: properties, advertisement: advertisement)
+        return matchOrder.first {
+            fits($0, kind, services: services, name: name, properties: properties, advertisement: advertisement)
         }
+    }
+
+    /// Those that match a device and ask for as much as the one that it gets: in a library without rivals it is that one alone.
+    public func rivals(
+        kind: SourceKind, services: [BluetoothUUID] = [], name: String? = nil, properties: [(String, String)] = [],
+        advertisement: [UInt8]? = nil
+    ) -> [ProfileIndex] {
+        let services = Set(services)
+        let fitting = matchOrder.filter {
+            fits($0, kind, services: services, name: name, properties: properties, advertisement: advertisement)
+        }
+        return fitting.filter { head($0).match.weight == fitting.first.map { head($0).match.weight } }
+    }
+
+    private func fits(
+        _ index: ProfileIndex, _ kind: SourceKind, services: Set<BluetoothUUID>, name: String?,
+        properties: [(String, String)], advertisement: [UInt8]?
+    ) -> Bool {
+        let head = head(index)
+        return head.kind == kind
+            && head.match.fits(services: services, name: name, properties: properties, advertisement: advertisement)
     }
 
     /// The most specific accessory profile that matches a udev device and that `isFitting` accepts.
