@@ -34,7 +34,7 @@ test-all: test test-rest ## both, as every change must pass them
 test-debian13: ## build with Debian 13's own Swift in a Debian 13 root, for speed, and run the unit tests there
 	@Scripts/debian13.sh
 
-check-debian13: ## build sources and tests there, and run none
+check-debian13: ## build the sources there, and run nothing
 	@Scripts/debian13.sh build
 
 test-arm64: ## build programs and tests for arm64 on amd64, compare a replay, and run the unit tests in an emulator

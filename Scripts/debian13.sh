@@ -1,6 +1,6 @@
 #!/bin/sh
 # Builds sources and tests for speed with Debian 13's own Swift, in a Debian 13 root below .build/debian13, and runs the unit tests
-# there; `debian13.sh build` builds only, and `debian13.sh run COMMAND...` runs something else there.
+# there; `debian13.sh build` only builds the sources, not optimized, and `debian13.sh run COMMAND...` runs something else there.
 # The root is made once for each list of packages, and prepared by Scripts/prepare.sh like any fresh machine.
 # Only processes of this script see what is mounted in the root. Needs root, and a mirror of Debian that apt knows.
 set -eu
@@ -30,7 +30,7 @@ inside() {
 }
 
 # shellcheck disable=SC2086  # several words
-build() { inside swift build $options --build-tests </dev/null; }
+build() { inside swift build $options $extent </dev/null; }
 tests() { inside TEST_BUILD="$options" TEST_SILENCE="${TEST_SILENCE:-900}" Scripts/test.py units; }
 
 check_machine "build in a Debian 13 of its own"
@@ -40,7 +40,11 @@ shift
 goal=${1:-tests}
 
 since=$(date +%s)
-options="-c release -Xswiftc -enable-testing --scratch-path .build/debian13/build"
+# What only has to compile is ready many times sooner without the tests, and where nothing is optimized.
+case $goal in
+build) options="--scratch-path .build/debian13/debug" extent= ;;
+*) options="-c release -Xswiftc -enable-testing --scratch-path .build/debian13/build" extent=--build-tests ;;
+esac
 packages=$(cat Scripts/prepare.sh Scripts/debian13.sh | cksum)
 if [ "$(cat "$place/packages" 2>/dev/null)" != "$packages" ]; then
     make_root
