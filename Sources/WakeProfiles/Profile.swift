@@ -163,4 +163,6 @@ public struct ProfileHead: Hashable, Sendable {
     public var match: Profile.Match
     /// Of an accessory.
     public var node: AccessoryNode?
+    /// It came with the program: its accessories are opened where a manifest watches it.
+    public var isShipped = false
 }

@@ -14,16 +14,19 @@ final class ProfileEntry: Sendable {
     private let shared: SharedCharacteristics
     private let content: Mutex<Content>
 
-    init(whole profile: Profile) {
+    init(whole profile: Profile, isShipped: Bool) {
         head = ProfileHead(
             name: profile.name, title: profile.title, kind: profile.kind, match: profile.match,
-            node: profile.accessory?.node)
+            node: profile.accessory?.node, isShipped: isShipped)
         source = nil
         shared = .none
         content = Mutex(.read(profile, ProfileDecoder(profile), faults: []))
     }
 
+    /// Of a profile that came with the program.
     init(_ head: ProfileHead, of source: ProfileLibrary.Source, _ shared: SharedCharacteristics) {
+        var head = head
+        head.isShipped = true
         self.head = head
         self.source = source
         self.shared = shared

@@ -109,7 +109,8 @@ public struct ProfileLibrary: Sendable {
             return ProfileEntry(head, of: source, shared)
         }
         return ProfileEntry(
-            whole: try ProfileDocument.read(source.text, folder: source.name, file: source.file, shared: shared))
+            whole: try ProfileDocument.read(source.text, folder: source.name, file: source.file, shared: shared),
+            isShipped: source.reading == .whenNeeded)
     }
 
     /// Hashes eight bytes at a time: byte by byte, hashing would take longer than reading the texts.

@@ -22,7 +22,8 @@ struct SharedCharacteristics: Sendable {
 
     /// Every fault of every file.
     var faults: [ConfigurationError] {
-        sources.values.filter { $0.reading == .whole }.sorted { $0.file < $1.file }.flatMap { source -> [ConfigurationError] in
+        sources.values.filter { $0.reading == .whole }.sorted { $0.file < $1.file }.flatMap {
+            source -> [ConfigurationError] in
             let report = ConfigurationReport(file: source.file)
             _ = Self.profile(with: source, report)
             return ConfigurationErrors(report.errors).located(in: source.text).all

@@ -118,7 +118,13 @@ final class AccessoryProfiles: AccessoryPlanner {
 
     func hold(_ matches: [String: AccessoryMatch]) { held.hold(matches) }
 
-    func plan(for record: UdevRecord) -> AccessoryMatch? { match(host.profiles.index(of: record)) }
+    /// Of the shipped profiles only those that a manifest watches: nothing else is to take the machine's own devices from their
+    /// users.
+    func plan(for record: UdevRecord) -> AccessoryMatch? {
+        guard let index = host.profiles.index(of: record) else { return nil }
+        let head = host.profiles.head(index)
+        return head.isShipped && !host.isWatched(head.name) ? nil : match(index)
+    }
 
     /// A device that was known as a peripheral stays one, though it advertises nothing just now.
     func plan(for peripheral: BluezPeripheral) -> AccessoryMatch? {

@@ -21,6 +21,9 @@ public protocol SourceHost: AnyObject {
     /// Whether a handler is awake that hears it.
     func isWanted(_ uri: String) -> Bool
 
+    /// Whether a manifest watches devices of the profile.
+    func isWatched(_ profile: String) -> Bool
+
     /// A device is watched from now on, or its name, its profile or its bond is another.
     /// - Parameter profile: nil for the one that it has.
     func introduce(_ device: Device, by profile: ProfileIndex?)

@@ -61,7 +61,8 @@ extension Facts {
 extension AccessoryKnowledge {
     fileprivate static var ofProfiles: AccessoryKnowledge {
         let library = ProfileLibrary.known()
-        let isNeeded = library.all.contains { $0.accessory.map { $0.node != .rfcomm } ?? false }
+        let used = ProfileFolder.inUse(of: library)
+        let isNeeded = used.contains { $0.accessory.map { $0.node != .rfcomm } ?? false }
         return AccessoryKnowledge(
             defaultGroup: UdevRules.group,
             identify: { properties, node in
@@ -73,7 +74,7 @@ extension AccessoryKnowledge {
             rules: { group in
                 guard isNeeded else { return .none }
                 do throws(UdevRulesFault) {
-                    return .text(try UdevRules(library.all, group: group).text)
+                    return .text(try UdevRules(used, group: group).text)
                 } catch { return .unmade(error.description) }
             })
     }

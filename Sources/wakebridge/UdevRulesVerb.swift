@@ -1,4 +1,5 @@
 // wakebridge udev-rules: prints the udev rules that the known accessories need.
+import WakeDaemon
 import WakeModel
 import WakeProfiles
 import WakeWords
@@ -10,10 +11,11 @@ extension Verb {
             synopsis: ["[--profile PROFILE …] [--group GROUP] [--json]", "--braille"],
             detail: """
                 Changes nothing. The rules let a group open the nodes of the accessories, keep ModemManager off them and
-                their USB devices awake. They are put into effect by:
+                their USB devices awake. They are for your own profiles and for those that a manifest watches, unless
+                --profile says which. They are put into effect by:
                   wakebridge udev-rules | sudo tee /etc/udev/rules.d/70-wakebridge.rules
                   sudo udevadm control --reload && sudo udevadm trigger
-                'make install' installs those of the shipped profiles, and the second file, which --braille prints; these
+                'make install' installs those of GPS receivers, and the second file, which --braille prints; these
                 go before them. The service runs as root and needs no group; 'run' and 'scan' without root do:
                   sudo groupadd --system wakebridge && sudo usermod -aG wakebridge "$USER"
                 """,
@@ -57,14 +59,15 @@ private func printRules(_ words: ParsedWords) throws(Complaint) {
         })
 }
 
-/// The named profiles, or all.
+/// The named profiles, or those in use.
 private func accessories(_ words: ParsedWords) throws(Complaint) -> [Profile] {
-    let all = ProfileLibrary.known().all.filter { $0.kind == .externalAccessory }
+    let library = ProfileLibrary.known()
     let wanted = words.options.filter { $0.name == "profile" }.compactMap(\.value)
-    if wanted.isEmpty { return all }
-    for name in wanted where !all.contains(where: { $0.name == name }) {
-        let near = suggestion(for: name, among: all.map(\.name))
+    if wanted.isEmpty { return ProfileFolder.inUse(of: library).filter { $0.kind == .externalAccessory } }
+    let names = library.heads.filter { $0.kind == .externalAccessory }.map(\.name)
+    for name in wanted where !names.contains(name) {
+        let near = suggestion(for: name, among: names)
         throw .notFound("there is no profile of an accessory named '\(name)'.\(near)")
     }
-    return all.filter { wanted.contains($0.name) }
+    return names.filter(wanted.contains).compactMap { library.index(named: $0).map { library[$0] } }
 }

@@ -46,7 +46,8 @@ private let layers: [(module: String, imports: Set<String>)] = [
         [
             // Of the loop for scanning and pairing, which speak to bluetoothd and need no daemon.
             "WakeModel", "WakeCore", "WakeProfiles", "WakeTrace", "WakeCapture", "WakeWords", "WakeSystem", "WakeLoop",
-            "WakeSources", "WakePairing", "WakeAuthoring", "WakeDoctor", "WakeControl", "WakeEngine", "WakeDaemon", "CCurl",
+            "WakeSources", "WakePairing", "WakeAuthoring", "WakeDoctor", "WakeControl", "WakeEngine", "WakeDaemon",
+            "CCurl",
             "Glibc", "Synchronization",
         ]
     ),

@@ -20,7 +20,8 @@ struct FieldName {
     ]
     /// What is counted or named, and what has no unit.
     private static let counts: Set = [
-        "count", "counter", "index", "number", "sequence", "id", "ids", "code", "version", "revision", "cycles", "steps",
+        "count", "counter", "index", "number", "sequence", "id", "ids", "code", "version", "revision", "cycles",
+        "steps",
         "strokes", "events", "channel", "type", "level", "score", "flags", "mask", "address", "port", "page",
         "x", "y", "z", "ratio", "coefficient", "factor", "coordinate", "cosine", "gravity", "hdop", "vdop",
         "year", "month", "day",

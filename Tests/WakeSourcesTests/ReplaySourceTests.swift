@@ -40,6 +40,7 @@ import WakeTrace
         func awaitsTrust(_ uri: String) -> Bool { false }
         func listening(to uri: String) -> Listening? { nil }
         func isWanted(_ uri: String) -> Bool { false }
+        func isWatched(_ profile: String) -> Bool { true }
         func introduce(_ device: Device, by profile: ProfileIndex?) {}
         func raise(_ kind: DeviceEvent.Kind, of uri: String, at stamp: Stamp) {}
         func record(_ listening: Listening, of uri: String) {}

@@ -134,7 +134,8 @@ final class ControlAnswers {
     private func match(_ entry: Catalog.DeviceEntry) -> DeviceStatus.Match? {
         entry.profile.map { bridge.catalog.profiles[$0].match }.map { match in
             DeviceStatus.Match(
-                services: match.services, namePrefix: match.namePrefixes.isEmpty ? nil : match.namePrefixes.joined(separator: " or "),
+                services: match.services,
+                namePrefix: match.namePrefixes.isEmpty ? nil : match.namePrefixes.joined(separator: " or "),
                 properties: match.properties.map { .init(name: $0.name, value: $0.values.joined(separator: " or ")) })
         }
     }

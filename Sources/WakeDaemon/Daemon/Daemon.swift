@@ -179,10 +179,11 @@ public final class Daemon {
     }
 
     private func applyConfiguration() {
+        let watched = sources.watchedProfiles
         let areOther = applyProfiles()
         applyManifests()
         // As at the start: who watches what is known before a device is.
-        if areOther { sources.reconfigure() }
+        if areOther || sources.watchedProfiles != watched { sources.reconfigure() }
     }
 
     /// Takes what changed in the folders of profiles, for devices that come from now on; true where something did. What is
@@ -202,7 +203,9 @@ public final class Daemon {
 
     /// What cannot be read changes nothing.
     private func adoptKeys() {
-        do throws(ConfigurationErrors) { bridge.engine.adopt(try KeyFile.read(in: options.configurationDirectory)) } catch {
+        do throws(ConfigurationErrors) {
+            bridge.engine.adopt(try KeyFile.read(in: options.configurationDirectory))
+        } catch {
             profileFaults += error.all.map(\.description)
         }
     }

@@ -1,6 +1,7 @@
 // Where device profiles lie on disk, and reading them: the shipped ones first, then those that people add.
 import Glibc
 import WakeEngine
+import WakeModel
 import WakeProfiles
 import WakeSystem
 
@@ -53,7 +54,7 @@ public enum ProfileFolder {
     static func read(_ folders: [String], after library: ProfileLibrary = ProfileLibrary()) -> Reading {
         var reading = Reading()
         // What was shipped was tested: its faults may wait until a device needs the profile.
-        let tested = Set(shipped())
+        let tested = Set(chosen == nil ? shipped() : [])
         for folder in folders {
             let depth: ProfileLibrary.Reading = tested.contains(folder) ? .whenNeeded : .whole
             do throws(SystemError) {
@@ -95,6 +96,22 @@ public enum ProfileFolder {
         }
     }
 
+    /// The profiles whose accessories a daemon opens: your own, and those shipped that a manifest watches.
+    public static func inUse(
+        of library: ProfileLibrary, in configuration: String = DaemonOptions().configurationDirectory
+    ) -> [Profile] {
+        let watched = watchedProfiles(in: configuration + "/handlers.d")
+        return library.heads.filter { !$0.isShipped || watched.contains($0.name) }
+            .compactMap { library.index(named: $0.name).map { library[$0] } }
+    }
+
+    /// What the manifests of a folder name; one that cannot be read names none.
+    private static func watchedProfiles(in folder: String) -> Set<String> {
+        let files = ((try? Directory.names(in: folder)) ?? []).filter { $0.hasSuffix(".json5") }
+        let manifests = files.compactMap { try? JSONValue(json5: try File.bytes(at: "\(folder)/\($0)", limit: 1 << 20)) }
+        return Set(manifests.flatMap { ($0["watch"]?.array ?? []).compactMap { $0["profile"]?.string } })
+    }
+
     /// What a profile that lies in `folder` takes from beside it, or else from what was shipped.
     public static func shared(beside folder: String) -> [ProfileLibrary.Source] {
         var reading = Reading()
@@ -117,7 +134,7 @@ public enum ProfileFolder {
 
     /// `WAKEBRIDGE_DEVICES` where set; otherwise what was installed beside this program, or the checkout it was built in.
     public static func shipped() -> [String] {
-        if let chosen = Environment.value(of: "WAKEBRIDGE_DEVICES") { return [chosen] }
+        if let chosen { return [chosen] }
         guard let program = programPath() else { return [] }
         var folder = program.parent
         let installed = folder.parent + "/share/wakebridge/Devices"
@@ -128,6 +145,9 @@ public enum ProfileFolder {
         }
         return []
     }
+
+    /// In place of what was installed: such profiles are taken as your own are.
+    private static var chosen: String? { Environment.value(of: "WAKEBRIDGE_DEVICES") }
 
     private static func programPath() -> String? { try? File.linkTarget(of: "/proc/self/exe") }
 }

@@ -199,6 +199,17 @@ extension LiveSources: SourceHost {
     package func listening(to uri: String) -> Listening? { bridge.journal.listening(to: uri) }
     package func isWanted(_ uri: String) -> Bool { wanted.contains(uri) }
 
+    package func isWatched(_ profile: String) -> Bool {
+        bridge.catalog.handlers.values.contains { handler in
+            handler.settings.subscriptions.contains { $0.profile == profile }
+        }
+    }
+
+    /// What manifests watch.
+    package var watchedProfiles: Set<String> {
+        Set(bridge.catalog.handlers.values.flatMap { $0.settings.subscriptions.map(\.profile) })
+    }
+
     package func introduce(_ device: Device, by profile: ProfileIndex?) {
         origins[device.uri] = bridge.engine.know(device, by: profile)
         // A handler may be awake already that hears it.

@@ -54,6 +54,11 @@ struct DaemonFolder {
         try Directory.create(path + "/etc/handlers.d")
         let shipped = try File.bytes(at: Places.checkout() + "/Devices/heart-rate-monitor/profile.json5")
         for number in 1...profiles { try writeProfile(shipped, number) }
+        try Directory.create(path + "/Devices/gatt")
+        for uuid in ["2a37", "2a38", "2a19"] {
+            let shared = try File.bytes(at: Places.checkout() + "/Devices/gatt/\(uuid).json5")
+            try File.replace("\(path)/Devices/gatt/\(uuid).json5", with: shared)
+        }
         for number in 1...handlers { try writeManifest(number) }
         try File.replace(trace, with: Array(Self.oneEvent(ofEach: devices).utf8))
     }

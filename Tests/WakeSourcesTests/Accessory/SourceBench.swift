@@ -167,6 +167,7 @@ private final class BenchStore: AccessoryRegistryStoring {
 }
 
 extension AccessoryBench: SourceHost {
+    func isWatched(_ profile: String) -> Bool { true }
     var clock: any WakeClock { sleepyClock }
     var profiles: ProfileLibrary { ProfileLibrary() }
     var knownDevices: [Device] { Array(known.values) }
