@@ -113,7 +113,8 @@ let package = Package(
             name: "WakeProfilesTests", dependencies: ["TestBench", "WakeModel", "WakeProfiles", "WakeSystem"]),
         .testTarget(
             name: "WakeAuthoringTests",
-            dependencies: ["TestBench", "WakeAuthoring", "WakeModel", "WakeProfiles", "WakeSources", "WakeSystem"]),
+            dependencies: ["TestBench", "WakeAuthoring", "WakeModel", "WakeProfiles", "WakeSources", "WakeSystem"],
+            exclude: ["gss.py"]),
         .testTarget(
             name: "WakeDaemonTests",
             dependencies: [

@@ -61,12 +61,16 @@ public struct Recording: Sendable {
             let name = file.split(separator: "/").dropLast().last.map(String.init) ?? file
             sources.append(ProfileLibrary.Source(name: name, file: file, text: try Self.read(file)))
         }
-        try self.init(text, named: path, sources)
+        let shared = try paths(matching: "/gatt/*.json5", below: folder).map { file throws(Fault) in
+            let name = file.split(separator: "/").last.map { String($0.dropLast(6)) } ?? file
+            return SharedDefinition(name: name, file: file, text: try Self.read(file))
+        }
+        try self.init(text, named: path, sources, shared)
     }
 
     /// Plays a trace that a test writes down itself; its events are delivered raw, since it has no profiles.
     /// - Throws: a sentence that names the line which is wrong.
-    public init(text: String) throws(Fault) { try self.init(Array(text.utf8), named: "the text", []) }
+    public init(text: String) throws(Fault) { try self.init(Array(text.utf8), named: "the text", [], []) }
 
     /// Plays alarms, polls and jobs to a handler that has no devices.
     /// - Parameter start: what the wall clock shows at the beginning.
@@ -78,8 +82,10 @@ public struct Recording: Sendable {
         self.occasions = occasions
     }
 
-    private init(_ text: [UInt8], named name: String, _ sources: [ProfileLibrary.Source]) throws(Fault) {
-        let (library, errors) = ProfileLibrary.load(sources)
+    private init(
+        _ text: [UInt8], named name: String, _ sources: [ProfileLibrary.Source], _ shared: [SharedDefinition]
+    ) throws(Fault) {
+        let (library, errors) = ProfileLibrary.load(sources, shared: shared)
         if let error = errors.first { throw Fault(description: "A profile cannot be used: \(error). Fix the file.") }
         var reader = TraceReader(bytes: text)
         do {

@@ -31,6 +31,16 @@ public enum AdvertisementPart: Hashable, Sendable {
     }
 }
 
+extension AdvertisementPart {
+    /// What an advertisement holds, as far as it is whole.
+    public static func parts(of advertisement: [UInt8]) -> [(part: AdvertisementPart, data: [UInt8])] {
+        var structures = AdvertisementStructures(advertisement)
+        var parts: [(AdvertisementPart, [UInt8])] = []
+        while let structure = try? structures.next() { parts.append((structure.part, Array(structure.data))) }
+        return parts
+    }
+}
+
 /// The structures of an advertisement that have a name, one after the other.
 struct AdvertisementStructures {
     struct Structure {

@@ -53,7 +53,7 @@ public struct ProfileLibrary: Sendable {
     /// Loads the profiles; leaves out one with a fault, and reports each fault.
     /// - Parameter shared: definitions of characteristics, named by UUID.
     public static func load(
-        _ sources: [Source], shared: [Source] = []
+        _ sources: [Source], shared: [SharedDefinition] = []
     ) -> (library: ProfileLibrary, errors: [ConfigurationError]) {
         var library = ProfileLibrary()
         let changes = library.update(with: sources, shared: shared)
@@ -66,7 +66,7 @@ public struct ProfileLibrary: Sendable {
     /// Replaces all profiles. One with a fault is reported and stays as it was, and so do those of `kept`.
     /// Indices that were given stay valid.
     public mutating func update(
-        with sources: [Source], shared definitions: [Source] = [], keeping kept: Set<String> = []
+        with sources: [Source], shared definitions: [SharedDefinition] = [], keeping kept: Set<String> = []
     ) -> Changes {
         let shared = SharedCharacteristics(definitions)
         var changes = Changes()

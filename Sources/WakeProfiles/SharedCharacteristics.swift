@@ -1,55 +1,89 @@
 // Definitions of characteristics that many devices have: each is written once, in a file of its own.
 import WakeModel
 
-/// The files `Devices/gatt/XXXX.json5`, by the characteristic's UUID.
+/// One characteristic, as a file `Devices/gatt/XXXX.json5` says it.
+public struct SharedDefinition: Sendable {
+    /// The characteristic's UUID, which the file is named by.
+    public var name: String
+    /// The file's name in error sentences.
+    public var file: String
+    /// Another one where the text may be another.
+    var edition: Int
+    /// Whether its faults are told when profiles are loaded, and not when a profile takes it.
+    var isReadAtOnce: Bool
+    private var read: @Sendable () -> [UInt8]?
+    /// Nil where the file cannot be read any more.
+    public var text: [UInt8]? { read() }
+
+    public init(name: String, file: String, text: [UInt8]) {
+        (self.name, self.file) = (name, file)
+        edition = ProfileLibrary.hash(of: text)
+        isReadAtOnce = true
+        read = { text }
+    }
+
+    /// One that came with the program: it is read when a profile takes it.
+    public init(name: String, file: String, edition: Int, read: @escaping @Sendable () -> [UInt8]?) {
+        (self.name, self.file, self.edition, self.read) = (name, file, edition, read)
+        isReadAtOnce = false
+    }
+}
+
+/// All of them, by the characteristic's UUID.
 struct SharedCharacteristics: Sendable {
     static let none = SharedCharacteristics([])
 
-    private var sources: [BluetoothUUID: ProfileLibrary.Source] = [:]
-    /// Of all texts: a profile that takes one has changed where one has.
+    private var definitions: [BluetoothUUID: SharedDefinition] = [:]
+    /// Those whose names are no UUIDs.
+    private var strangers: [SharedDefinition] = []
+    /// Of all editions: a profile that takes one has changed where one has.
     let hash: Int
 
-    /// - Parameter sources: named by UUID.
-    init(_ sources: [ProfileLibrary.Source]) {
+    init(_ definitions: [SharedDefinition]) {
         var hasher = Hasher()
-        for source in sources.sorted(by: { $0.name < $1.name }) {
-            hasher.combine(source.name)
-            hasher.combine(ProfileLibrary.hash(of: source.text))
-            if let uuid = BluetoothUUID(source.name) { self.sources[uuid] = source }
+        for definition in definitions.sorted(by: { $0.name < $1.name }) {
+            hasher.combine(definition.name)
+            hasher.combine(definition.edition)
+            if let uuid = BluetoothUUID(definition.name) {
+                self.definitions[uuid] = definition
+            } else {
+                strangers.append(definition)
+            }
         }
-        hash = sources.isEmpty ? 0 : hasher.finalize()
+        hash = definitions.isEmpty ? 0 : hasher.finalize()
     }
 
-    /// Every fault of every file.
+    /// Every fault of the files that are read at once.
     var faults: [ConfigurationError] {
-        sources.values.filter { $0.reading == .whole }.sorted { $0.file < $1.file }.flatMap {
-            source -> [ConfigurationError] in
-            let report = ConfigurationReport(file: source.file)
-            _ = Self.profile(with: source, report)
-            return ConfigurationErrors(report.errors).located(in: source.text).all
-        }
+        (Array(definitions.values) + strangers).filter(\.isReadAtOnce).sorted { $0.file < $1.file }
+            .flatMap { definition -> [ConfigurationError] in
+                let (report, text) = (ConfigurationReport(file: definition.file), definition.text ?? [])
+                _ = Self.profile(with: definition, text, report)
+                return ConfigurationErrors(report.errors).located(in: text).all
+            }
     }
 
     /// Its name, program and framing, as the only ones of a profile; nil where there is none, or it has a fault.
     fileprivate func definition(of uuid: BluetoothUUID) -> Profile? {
-        sources[uuid].flatMap { source in
-            let report = ConfigurationReport(file: source.file)
-            let profile = Self.profile(with: source, report)
-            return report.errors.isEmpty ? profile : nil
-        }
+        guard let definition = definitions[uuid], let text = definition.text else { return nil }
+        let report = ConfigurationReport(file: definition.file)
+        let profile = Self.profile(with: definition, text, report)
+        return report.errors.isEmpty ? profile : nil
     }
 
-    private static func profile(with source: ProfileLibrary.Source, _ report: ConfigurationReport) -> Profile? {
-        guard let uuid = BluetoothUUID(source.name) else {
+    private static func profile(
+        with definition: SharedDefinition, _ text: [UInt8], _ report: ConfigurationReport
+    ) -> Profile? {
+        guard let uuid = BluetoothUUID(definition.name) else {
             report.add("its name is no Bluetooth UUID; call it as the characteristic, such as 2a19.json5")
             return nil
         }
         guard
             let entry = ConfigurationObject(
-                document: source.text, keys: ProfileDocument.channelKeys, required: ["name"], report: report)
+                document: text, keys: ProfileDocument.channelKeys, required: ["name"], report: report)
         else { return nil }
         var profile = Profile(
-            name: source.name, title: source.name, kind: .bluetoothCentral, match: .init(), notify: [],
+            name: definition.name, title: definition.name, kind: .bluetoothCentral, match: .init(), notify: [],
             readAtConnect: [], accessory: nil, channelNames: [:], programs: [], advertisement: AdvertisementProgram())
         ProfileDocument.read(entry, of: .characteristic(uuid), into: &profile)
         return profile

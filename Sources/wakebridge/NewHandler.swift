@@ -63,7 +63,7 @@ struct NewHandler {
         let told = try words.client.device(named: word)
         guard let name = told.profile else {
             throw .notFound(
-                "no profile knows '\(told.alias.printable)'; name one with --profile, or write one with 'wakebridge new profile'"
+                "no profile knows '\(told.alias.printable)'; name one with --profile, or write one with 'wakebridge profile new'"
             )
         }
         return (try profile(named: name), word == told.source ? word : told.alias)

@@ -1,12 +1,22 @@
-// A profile to begin with: its text, with a comment for each key, and what identifies a device that is there.
+// A profile to begin with: its text, with a comment for each key, and what a device that is there showed or said.
+import WakeAuthoring
+import WakeCapture
 import WakeDaemon
 import WakeModel
+import WakeProfiles
+import WakeSystem
+import WakeTrace
 import WakeWords
 
 struct NewProfile {
     private let name: String
     private let path: String
-    private let pattern: DevicePattern
+    private let source: Source
+
+    private enum Source {
+        case pattern(DevicePattern)
+        case draft(ProfileDraft)
+    }
 
     init(_ words: ParsedWords) throws(Complaint) {
         name = words.operands[1]
@@ -15,9 +25,26 @@ struct NewProfile {
         }
         let folder = words.value("directory") ?? BridgePlaces.mine.configuration + "/Devices"
         path = "\(folder)/\(name)/profile.json5"
-        pattern =
-            try words.value("from").map { device throws(Complaint) in try DevicePattern(of: device, words) }
-            ?? .unknown(name)
+        if words.has("from"), words.has("trace") { throw .usage("--from and --trace exclude each other") }
+        if let file = words.value("trace") {
+            source = .draft(try Self.draft(of: file))
+        } else {
+            let pattern = try words.value("from").map { device throws(Complaint) in try DevicePattern(of: device, words)
+            }
+            source = .pattern(pattern ?? .unknown(name))
+        }
+    }
+
+    /// - Parameter file: a trace, or a capture that can be imported.
+    private static func draft(of file: String) throws(Complaint) -> ProfileDraft {
+        do {
+            let bytes = try File.bytes(at: file, limit: 1 << 30)
+            let trace = bytes.starts(with: Array("wakebridge-trace".utf8)) ? bytes : try TraceImport.run(bytes).trace
+            if let draft = try ProfileDraft(ofTrace: trace) { return draft }
+        } catch {
+            throw .failure("cannot draft a profile from \(file): \(error); record the device with 'wakebridge record'")
+        }
+        throw .failure("cannot draft a profile from \(file): it holds no device; record one with 'wakebridge record'")
     }
 
     private static func isPlain(_ byte: UInt8) -> Bool {
@@ -33,19 +60,37 @@ struct NewProfile {
     }
 
     private var text: String {
+        switch source {
+        case .draft(let draft): draft.text(named: name, known: Self.sharedNames())
+        case .pattern(let pattern): text(of: pattern)
+        }
+    }
+
+    /// What the shipped definitions call characteristics.
+    private static func sharedNames() -> [BluetoothUUID: String] {
+        let named = ProfileFolder.shared(beside: "").compactMap { definition -> (BluetoothUUID, String)? in
+            guard let uuid = BluetoothUUID(definition.name), let text = definition.text,
+                let name = (try? JSONValue(json5: text))?["name"]?.string
+            else { return nil }
+            return (uuid, name)
+        }
+        return Dictionary(named) { first, _ in first }
+    }
+
+    private func text(of pattern: DevicePattern) -> String {
         """
         // The profile \(name): which devices it is for, and how their bytes become values.
         // 'wakebridge check' tells what is wrong with it; Devices/example explains every key.
         {
           name: "\(name)",        // the name of this folder
           title: "\(name)",       // what people read in lists
-        \(pattern.isAccessory ? accessory : peripheral)
+        \(pattern.isAccessory ? accessory(pattern) : peripheral(pattern))
         }
 
         """
     }
 
-    private var peripheral: String {
+    private func peripheral(_ pattern: DevicePattern) -> String {
         """
           mode: "bluetooth-central",
 
@@ -63,7 +108,7 @@ struct NewProfile {
         """
     }
 
-    private var accessory: String {
+    private func accessory(_ pattern: DevicePattern) -> String {
         """
           mode: "external-accessory",
 

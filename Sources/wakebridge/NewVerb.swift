@@ -1,4 +1,4 @@
-// wakebridge new: writes a handler or a profile to begin with.
+// wakebridge new: writes a handler to begin with.
 import Glibc
 import WakeDaemon
 import WakeModel
@@ -8,10 +8,9 @@ import WakeWords
 extension Verb {
     static var new: Verb {
         Verb(
-            name: "new", summary: "write a handler that runs as it is, or a profile to fill in",
+            name: "new", summary: "write a handler that runs as it is",
             synopsis: [
-                "handler [--profile PROFILE] [--device DEVICE] [--language LANGUAGE] [--directory DIR] [--json] NAME",
-                "profile [--from DEVICE] [--directory DIR] [--json] NAME",
+                "handler [--profile PROFILE] [--device DEVICE] [--language LANGUAGE] [--directory DIR] [--json] NAME"
             ],
             detail: """
                 'handler' writes a program that logs every event and acknowledges it, and its manifest beside it, into handlers.d
@@ -19,33 +18,24 @@ extension Verb {
                 it is that of the DEVICE. LANGUAGE is shell, python or swift; shell if not given. For swift it is a package in
                 the current directory, to be built.
 
-                'profile' writes Devices/NAME/profile.json5 there, with a comment for each key. With --from its match is what
-                identifies that DEVICE: an address, an alias, a name, or a node such as /dev/ttyACM0.
-
                 Nothing is overwritten.
                 """,
             flags: [
                 Flag("profile", short: "p", value: "PROFILE", "the devices whose events it gets"),
                 Flag("device", value: "DEVICE", "of this device only, by alias or source"),
                 Flag("language", short: "l", value: "LANGUAGE", "shell, python or swift; shell if not given"),
-                Flag("from", value: "DEVICE", "match what this device shows"),
                 Flag("directory", value: "DIR", "write it there"),
                 Flag("json", "print what was written as JSON"),
             ] + daemonFlags,
-            operands: [.words("handler", "profile", then: .free)]
+            operands: [.words("handler", then: .free)]
         ) { words throws(Complaint) in
-            let known = ["handler", "profile"]
-            guard let what = words.operands.first else { throw .usage("say what: a handler or a profile") }
-            guard known.contains(what) else {
-                throw .usage("'\(what)' cannot be made.\(suggestion(for: what, among: known))")
+            guard let what = words.operands.first else { throw .usage("say what: handler") }
+            guard what == "handler" else {
+                throw .usage("'\(what)' cannot be made.\(suggestion(for: what, among: ["handler"]))")
             }
-            guard words.operands.count > 1 else { throw .usage("the \(what) needs a NAME") }
+            guard words.operands.count > 1 else { throw .usage("the handler needs a NAME") }
             try words.atMost(2)
-            let strange = what == "handler" ? ["from"] : ["profile", "device", "language"]
-            if let option = strange.first(where: { words.has($0) }) {
-                throw .usage("--\(option) has no meaning for a \(what)")
-            }
-            var made = what == "handler" ? try NewHandler(words).write() : try NewProfile(words).write()
+            var made = try NewHandler(words).write()
             awaitDaemon(words, made)
             made.begin(with: startOfOwnDaemon(for: made))
             Console.print(words.has("json") ? made.json : Array(made.text.utf8))

@@ -1,4 +1,4 @@
-// wakebridge profile: whether a device profile makes of published messages what they mean.
+// wakebridge profile: a device profile to begin with, and whether one makes of published messages what they mean.
 import WakeAuthoring
 import WakeDaemon
 import WakeModel
@@ -9,25 +9,55 @@ import WakeWords
 extension Verb {
     static var profile: Verb {
         Verb(
-            name: "profile", summary: "check a device profile against its published messages",
-            synopsis: ["check [--json] FOLDER…"],
+            name: "profile", summary: "draft a device profile, or check one against published messages",
+            synopsis: [
+                "new [--from DEVICE | --trace FILE] [--directory DIR] [--json] NAME", "check [--json] FOLDER…",
+            ],
             detail: """
+                'new' writes Devices/NAME/profile.json5 into the configuration directory, or into DIR, and overwrites nothing. With
+                --from its match is what identifies that DEVICE: an address, an alias, a name, or a node such as /dev/ttyACM0. With
+                --trace it is drafted from a trace or a capture: services, channels, and what changes in their messages.
+
                 'check' reads FOLDER/profile.json5 as the daemon does, then plays FOLDER/vectors.json5 to it: messages that were
                 published, and the value of each. Tells every fault with its line, and every message that comes out otherwise.
                 Exit status 1 if there is one.
                 """,
-            flags: [Flag("json", "print what was found as JSON")],
-            operands: [.words("check", then: .several(.directory))]
+            flags: [
+                Flag("from", value: "DEVICE", "match what this device shows"),
+                Flag("trace", short: "t", value: "FILE", "draft it from this trace or capture"),
+                Flag("directory", value: "DIR", "write it there"),
+                Flag("json", "print what was written or found as JSON"),
+            ] + daemonFlags,
+            operands: [
+                .word([.init(word: "new", then: [.free]), .init(word: "check", then: [.several(.directory)])])
+            ]
         ) { words throws(Complaint) in
-            try words.atMost(.max)
-            guard words.operands.first == "check" else { throw .usage("say what: check") }
-            let folders = words.operands.dropFirst()
-            guard !folders.isEmpty else { throw .usage("a FOLDER must be named") }
-            let checks = try folders.map { folder throws(Complaint) in try CheckedFolder(folder) }
-            Console.print(words.has("json") ? CheckedFolder.json(checks) : Array(checks.map(\.text).joined().utf8))
-            return checks.contains(where: \.isFaulty) ? 1 : 0
+            switch words.operands.first {
+            case "new": return try writeProfile(words)
+            case "check": return try checkProfiles(words)
+            case let other?:
+                throw .usage("'\(other)' is no deed of it.\(suggestion(for: other, among: ["new", "check"]))")
+            case nil: throw .usage("say what: new or check")
+            }
         }
     }
+}
+
+private func writeProfile(_ words: ParsedWords) throws(Complaint) -> Int32 {
+    guard words.operands.count > 1 else { throw .usage("the profile needs a NAME") }
+    try words.atMost(2)
+    let made = try NewProfile(words).write()
+    Console.print(words.has("json") ? made.json : Array(made.text.utf8))
+    return 0
+}
+
+private func checkProfiles(_ words: ParsedWords) throws(Complaint) -> Int32 {
+    try words.atMost(.max)
+    let folders = words.operands.dropFirst()
+    guard !folders.isEmpty else { throw .usage("a FOLDER must be named") }
+    let checks = try folders.map { folder throws(Complaint) in try CheckedFolder(folder) }
+    Console.print(words.has("json") ? CheckedFolder.json(checks) : Array(checks.map(\.text).joined().utf8))
+    return checks.contains(where: \.isFaulty) ? 1 : 0
 }
 
 /// One folder, with all that was found.

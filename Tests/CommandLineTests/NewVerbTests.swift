@@ -150,7 +150,7 @@ import WakeSystem
 
     @Test("a new profile has no fault, and every key that a profile of its kind needs is there or in a comment")
     func profile() throws {
-        let made = try tool("new", "profile", "my-strap", "--directory", folder)
+        let made = try tool("profile", "new", "my-strap", "--directory", folder)
         let path = folder + "/my-strap/profile.json5"
         #expect(made.exit == 0 && made.output.hasPrefix("wrote \(path)\n"), "\(made)")
         let checked = try tool("check", path)
@@ -165,7 +165,7 @@ import WakeSystem
         let bluetooth = try ScriptedBluetooth(
             #"{"devices": [{"address": "C0:DE:00:00:00:10", "name": "Box 7", "uuids": ["1800", "181a"], "known": true}]}"#
         )
-        let made = try bluetooth.tool("new", "profile", "box", "--from", "Box 7", "--directory", folder)
+        let made = try bluetooth.tool("profile", "new", "box", "--from", "Box 7", "--directory", folder)
         #expect(made.exit == 0, "\(made)")
         #expect(text(of: folder + "/box/profile.json5").contains("match: { services: [\"181a\"] }"))
         #expect(try tool("check", folder + "/box/profile.json5").exit == 0)

@@ -11,7 +11,7 @@ enum ShippedLibrary {
     static let folder = "\(packageFolder)/Devices"
     static let examples = ["example", "example-accessory"]
 
-    static let shared: [ProfileLibrary.Source] = names(in: "\(folder)/gatt").map { file in
+    static let shared: [SharedDefinition] = names(in: "\(folder)/gatt").map { file in
         .init(name: String(file.dropLast(6)), file: "Devices/gatt/\(file)", text: bytes(of: "\(folder)/gatt/\(file)"))
     }
 
@@ -79,7 +79,7 @@ extension DeviceLibraryTests {
     @Test("every number of a shared characteristic says its unit, or what it counts")
     func sharedHaveUnits() throws {
         for source in ShippedLibrary.shared {
-            let unsaid = FieldName.all(in: try JSONValue(json5: source.text)).filter { !$0.saysUnit }.map(\.name)
+            let unsaid = FieldName.all(in: try JSONValue(json5: source.text ?? [])).filter { !$0.saysUnit }.map(\.name)
             #expect(unsaid == [], "\(source.name)")
         }
     }

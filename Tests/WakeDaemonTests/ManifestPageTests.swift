@@ -144,7 +144,7 @@ struct ManifestPageTests {
             return ProfileLibrary.Source(name: name, file: "Devices/\(name)/profile.json5", text: Array(text.utf8))
         }
         #expect(sources.count >= 2 && !settings.isEmpty)
-        sources += names(in: "\(packageFolder)/Devices").map { name in
+        sources += names(in: "\(packageFolder)/Devices").filter { $0 != "gatt" }.map { name in
             let file = "Devices/\(name)/profile.json5"
             return ProfileLibrary.Source(name: name, file: file, text: bytes(of: "\(packageFolder)/\(file)"))
         }

@@ -20,10 +20,10 @@ func shippedSources() throws -> [ProfileLibrary.Source] {
 }
 
 /// The characteristics that many of them share.
-func shippedCharacteristics() throws -> [ProfileLibrary.Source] {
+func shippedCharacteristics() throws -> [SharedDefinition] {
     let folder = packageRoot.appendingPathComponent("Devices/gatt")
     return try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted().map { name in
-        ProfileLibrary.Source(
+        SharedDefinition(
             name: String(name.dropLast(6)), file: "Devices/gatt/\(name)",
             text: [UInt8](try Data(contentsOf: folder.appendingPathComponent(name))))
     }

@@ -54,7 +54,9 @@ public struct ConfigurationCheck {
         let own = (try? JSONValue(json5: text))?["name"]?.string
         let isInPlace = file.hasSuffix("/profile.json5")
         let name = (isInPlace ? folder : own) ?? own ?? "profile"
-        let (library, errors) = ProfileLibrary.load([ProfileLibrary.Source(name: name, file: file, text: text)])
+        let (library, errors) = ProfileLibrary.load(
+            [ProfileLibrary.Source(name: name, file: file, text: text)],
+            shared: ProfileFolder.shared(beside: File.parent(of: file)))
         faults += errors
         decoder = library.index(named: name).map { library.decoder($0) }
     }

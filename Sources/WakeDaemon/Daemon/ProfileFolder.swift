@@ -15,7 +15,7 @@ public enum ProfileFolder {
     struct Reading {
         var sources: [String: ProfileLibrary.Source] = [:]
         /// Characteristics that many devices have, by UUID.
-        var shared: [String: ProfileLibrary.Source] = [:]
+        var shared: [String: SharedDefinition] = [:]
         /// Those that are there and cannot be read, by name.
         var unreadable: [String: ConfigurationError] = [:]
         /// A folder that is there and cannot be looked into.
@@ -113,9 +113,10 @@ public enum ProfileFolder {
     }
 
     /// What a profile that lies in `folder` takes from beside it, or else from what was shipped.
-    public static func shared(beside folder: String) -> [ProfileLibrary.Source] {
+    public static func shared(beside folder: String) -> [SharedDefinition] {
         var reading = Reading()
-        for place in shipped() + [folder.parent] { readShared(in: "\(place)/\(shared)", .whole, into: &reading) }
+        for place in shipped() { readShared(in: "\(place)/\(shared)", .whenNeeded, into: &reading) }
+        readShared(in: "\(folder.parent)/\(shared)", .whole, into: &reading)
         return Array(reading.shared.values)
     }
 
@@ -123,12 +124,21 @@ public enum ProfileFolder {
         in folder: String, _ depth: ProfileLibrary.Reading, into reading: inout Reading
     ) {
         let names = (try? TrustedDirectory.names(in: folder)) ?? []
+        // A package is put in place by renaming, which changes the folder.
+        let edition = Int(truncatingIfNeeded: File.changeTime(of: folder)?.microseconds ?? 0)
         for name in names where name.hasSuffix(".json5") {
             let (uuid, file) = (String(name.dropLast(6)), "\(folder)/\(name)")
-            do throws(SystemError) {
-                let text = try TrustedFile.bytes(at: file, limit: 1 << 20)
-                reading.shared[uuid] = ProfileLibrary.Source(name: uuid, file: file, text: text, reading: depth)
-            } catch { reading.blindness.append(ConfigurationError(file: file, sentence: error.description)) }
+            switch depth {
+            case .whenNeeded:
+                reading.shared[uuid] = SharedDefinition(name: uuid, file: file, edition: edition) {
+                    try? TrustedFile.bytes(at: file, limit: 1 << 20)
+                }
+            case .whole:
+                do throws(SystemError) {
+                    let text = try TrustedFile.bytes(at: file, limit: 1 << 20)
+                    reading.shared[uuid] = SharedDefinition(name: uuid, file: file, text: text)
+                } catch { reading.blindness.append(ConfigurationError(file: file, sentence: error.description)) }
+            }
         }
     }
 

@@ -35,7 +35,7 @@ package final class Catalog {
 
     /// Holds for devices that come from now on.
     package func update(
-        _ sources: [ProfileLibrary.Source], shared: [ProfileLibrary.Source], keeping kept: Set<String>
+        _ sources: [ProfileLibrary.Source], shared: [SharedDefinition], keeping kept: Set<String>
     ) -> ProfileLibrary.Changes {
         profiles.update(with: sources, shared: shared, keeping: kept)
     }

