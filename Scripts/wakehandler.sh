@@ -23,10 +23,7 @@ for target in $(sed -n 's/.*\.target(name: "\([A-Za-z]*\)".*/\1/p' Packages/wake
     cp -R "Sources/$target" "$tree/Sources"
 done
 # Profiles and recordings; not the scripts they were made with.
-find Devices -type f ! -name '*.py' | while IFS= read -r file; do
-    mkdir -p "$tree/$(dirname "$file")"
-    cp "$file" "$tree/$file"
-done
+find Devices -type f ! -name '*.py' -print0 | tar --null --files-from=- -cf - | tar -C "$tree" -xf -
 
 # Without a checkout of git there is no commit to take the time from.
 time=${SOURCE_DATE_EPOCH:-$(git -c safe.directory='*' log -1 --format=%ct 2>/dev/null || echo 0)}

@@ -56,10 +56,11 @@ final class ProfileEntry: Sendable {
     private func read() -> (Profile, [ConfigurationError]) {
         guard let source else { return (bare, []) }
         do throws(ConfigurationErrors) {
-            let profile = try ProfileDocument.read(
-                source.text, folder: source.name, file: source.file, shared: shared)
-            return (profile, [])
-        } catch { return (bare, error.located(in: source.text).all) }
+            let text = try source.text()
+            do throws(ConfigurationErrors) {
+                return (try ProfileDocument.read(text, folder: source.name, file: source.file, shared: shared), [])
+            } catch { return (bare, error.located(in: text).all) }
+        } catch { return (bare, error.all) }
     }
 
     /// What is matched, and nothing else.

@@ -2,20 +2,35 @@
 import WakeModel
 
 public struct ProfileLibrary: Sendable {
-    /// One profile file, read by the caller.
+    /// One profile file.
     public struct Source: Sendable {
         /// The folder's name, which the profile must have.
         public var name: String
         /// The file's name in error sentences.
         public var file: String
-        public var text: [UInt8]
         public var reading: Reading
+        /// Another one where the text may be another.
+        var edition: Int
+        private var read: @Sendable () throws(ConfigurationError) -> [UInt8]
 
+        /// Read by the caller.
         public init(name: String, file: String, text: [UInt8], reading: Reading = .whole) {
-            self.name = name
-            self.file = file
-            self.text = text
-            self.reading = reading
+            (self.name, self.file, self.reading) = (name, file, reading)
+            edition = ProfileLibrary.hash(of: text)
+            read = { text }
+        }
+
+        /// One that came with the program: it is read when it is new, and when a device needs it.
+        public init(
+            name: String, file: String, edition: Int,
+            read: @escaping @Sendable () throws(ConfigurationError) -> [UInt8]
+        ) {
+            (self.name, self.file, self.reading) = (name, file, .whenNeeded)
+            (self.edition, self.read) = (edition, read)
+        }
+
+        public func text() throws(ConfigurationErrors) -> [UInt8] {
+            do throws(ConfigurationError) { return try read() } catch { throw ConfigurationErrors([error]) }
         }
     }
 
@@ -90,7 +105,7 @@ public struct ProfileLibrary: Sendable {
     }
 
     private mutating func load(_ source: Source, _ shared: SharedCharacteristics, _ changes: inout Changes) {
-        let text = (hash: Self.hash(of: source.text) ^ shared.hash, file: source.file)
+        let text = (hash: source.edition ^ shared.hash, file: source.file)
         guard texts[source.name]?.hash != text.hash else {
             texts[source.name] = text
             return
@@ -99,18 +114,21 @@ public struct ProfileLibrary: Sendable {
             add(try Self.entry(of: source, shared))
             texts[source.name] = text
             changes.updated.append(source.name)
-        } catch { changes.errors += error.located(in: source.text).all }
+        } catch { changes.errors += error.all }
     }
 
     private static func entry(
         of source: Source, _ shared: SharedCharacteristics
     ) throws(ConfigurationErrors) -> ProfileEntry {
-        if source.reading == .whenNeeded, let head = try ProfileSkimmer.head(of: source) {
-            return ProfileEntry(head, of: source, shared)
-        }
-        return ProfileEntry(
-            whole: try ProfileDocument.read(source.text, folder: source.name, file: source.file, shared: shared),
-            isShipped: source.reading == .whenNeeded)
+        let text = try source.text()
+        do throws(ConfigurationErrors) {
+            if source.reading == .whenNeeded, let head = try ProfileSkimmer.head(of: source, text) {
+                return ProfileEntry(head, of: source, shared)
+            }
+            return ProfileEntry(
+                whole: try ProfileDocument.read(text, folder: source.name, file: source.file, shared: shared),
+                isShipped: source.reading == .whenNeeded)
+        } catch { throw error.located(in: text) }
     }
 
     /// Hashes eight bytes at a time: byte by byte, hashing would take longer than reading the texts.

@@ -6,15 +6,15 @@ enum ProfileSkimmer {
 
     /// What devices are matched against, and the faults in it. Nil where the text has to be read whole to tell.
     static func head(
-        of source: ProfileLibrary.Source
+        of source: ProfileLibrary.Source, _ whole: [UInt8]
     ) throws(ConfigurationErrors) -> ProfileHead? {
-        guard let text = reduced(source.text) else { return nil }
+        guard let text = reduced(whole) else { return nil }
         let report = ConfigurationReport(file: source.file)
         let required = ["name", "title", "mode", "match"]
         let object = ConfigurationObject(document: text, keys: ProfileDocument.keys, required: required, report: report)
         var head = object.flatMap { ProfileDocument.head(of: $0, folder: source.name) }
         if let object, head?.kind == .externalAccessory { head?.node = ProfileDocument.node(of: object) }
-        do throws(ConfigurationErrors) { try report.conclude() } catch { throw error.located(in: source.text) }
+        try report.conclude()
         return head
     }
 

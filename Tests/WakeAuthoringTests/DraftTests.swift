@@ -26,28 +26,37 @@ struct DraftTests {
         ).errors.map(\.description)
     }
 
-    @Test("bytes that never change are a constant, and two that move as one number are one, in the order in which they do")
+    @Test(
+        "bytes that never change are a constant, and two that move as one number are one, in the order in which they do"
+    )
     func parts() throws {
-        let messages = (0..<20).map { step in [0xaa, 0x55, UInt8(step * 40 & 255), UInt8(step * 40 >> 8), 1, UInt8(step * 91 & 255)] }
+        let messages = (0..<20).map { step in
+            [0xaa, 0x55, UInt8(step * 40 & 255), UInt8(step * 40 >> 8), 1, UInt8(step * 91 & 255)]
+        }
         let draft = try #require(ChannelDraft(messages))
-        #expect(draft.lines == [
-            #"{ name: "constant_0", type: "bytes", length: 2, hidden: true },  // always aa55"#,
-            #"{ name: "bytes_2_number", type: "uint16" },  // 0 to 760"#,
-            #"{ name: "constant_4", type: "bytes", length: 1, hidden: true },  // always 01"#,
-            #"{ name: "byte_5_number", type: "uint8" },  // 0 to 255"#,
-        ].map { $0.replacing("0 to 255", with: range(of: messages.map { $0[5] })) })
+        #expect(
+            draft.lines
+                == [
+                    #"{ name: "constant_0", type: "bytes", length: 2, hidden: true },  // always aa55"#,
+                    #"{ name: "bytes_2_number", type: "uint16" },  // 0 to 760"#,
+                    #"{ name: "constant_4", type: "bytes", length: 1, hidden: true },  // always 01"#,
+                    #"{ name: "byte_5_number", type: "uint8" },  // 0 to 255"#,
+                ].map { $0.replacing("0 to 255", with: range(of: messages.map { $0[5] })) })
     }
 
     private func range(of bytes: [UInt8]) -> String { "\(bytes.min() ?? 0) to \(bytes.max() ?? 0)" }
 
     @Test("what only longer messages have is the rest, and text is text")
     func restAndText() throws {
-        #expect(ChannelDraft([[1, 2], [1, 3, 9]])?.lines.last == #"{ name: "rest", type: "bytes" },  // messages have 2 to 3 bytes"#)
+        #expect(
+            ChannelDraft([[1, 2], [1, 3, 9]])?.lines.last
+                == #"{ name: "rest", type: "bytes" },  // messages have 2 to 3 bytes"#)
         #expect(ChannelDraft([Array("12.5 kg\r\n".utf8)])?.lines == [#"{ name: "text", type: "utf8" },"#])
         #expect(ChannelDraft([]) == nil && ChannelDraft([[]]) == nil)
     }
 
-    @Test("a draft of a peripheral matches its own services, and leaves known characteristics to their shared definition")
+    @Test(
+        "a draft of a peripheral matches its own services, and leaves known characteristics to their shared definition")
     func peripheral() throws {
         let text = try draft(["connect", "data 2a19 57", "data fff1 aa5501", "data fff1 aa5502"])
         #expect(text.contains(#"match: { services: ["fff0"] }"#) && text.contains(#"notify: ["2a19", "fff1"]"#))

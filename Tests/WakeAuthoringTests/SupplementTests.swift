@@ -36,8 +36,8 @@ struct SupplementTests {
         #expect(Described.all.count == 277 && said.count >= 246)
     }
 
-    /// Of some fields one of several must be there: 1 or 2 bytes of a heart rate, 4 of a temperature.
-    private static let choice = 0...4
+    /// Of some fields one of several must be there: 1 or 2 bytes of a heart rate, 6 of a blood pressure.
+    private static let choice = 0...8
 
     @Test("the smallest message of each characteristic is as long as the supplement says")
     func isAsLong() throws {

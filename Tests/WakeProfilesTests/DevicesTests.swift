@@ -182,7 +182,7 @@ struct DevicesTests {
         for name in library.names {
             let index = try #require(library.index(named: name))
             for channel in library[index].programs.map(\.channel) {
-                for _ in 0..<200 {
+                for _ in 0..<40 {
                     let bytes = (0..<Int(random() % 40)).map { _ in UInt8(truncatingIfNeeded: random() >> 20) }
                     var writer = JSONWriter()
                     guard let done = try? library.decoder(index).decode(bytes, from: channel, into: &writer), done

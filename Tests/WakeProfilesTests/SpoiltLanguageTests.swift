@@ -46,7 +46,7 @@ struct SpoiltLanguageTests {
         var count = 0
         let names = ["example", "example-accessory", "heart-rate-monitor", "gps-receiver"]
         for source in try shippedSources() where names.contains(source.name) {
-            let document = try JSONValue(json5: source.text)
+            let document = try JSONValue(json5: try source.text())
             for renaming in [true, false] {
                 var number = 0
                 while true {
@@ -68,7 +68,7 @@ struct SpoiltLanguageTests {
         #expect(count >= 200, "\(count)")
     }
 
-    @Test("10,000 strings of chance bytes through every construct make JSON or say why not")
+    @Test("tens of thousands of strings of chance bytes through every shipped layout make JSON or say why not")
     func bytes() throws {
         let library = try shippedLibrary().library
         var dice = Dice(26)
@@ -77,7 +77,7 @@ struct SpoiltLanguageTests {
             let index = try #require(library.index(named: name))
             let decoder = library.decoder(index)
             for channel in library[index].programs.map(\.channel) + [.advertisement] {
-                for _ in 0..<1_000 {
+                for _ in 0..<50 {
                     let text = dice.isOne(in: 3)
                     let alphabet = Array("$WGT,12.5kg*=V{}\"\\ \n".utf8) + [0, 1, 2, 9, 10, 0xff, 0x16]
                     let bytes = (0..<dice.below(40)).map { _ in

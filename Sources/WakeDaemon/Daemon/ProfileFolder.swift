@@ -83,9 +83,19 @@ public enum ProfileFolder {
         _ name: String, in folder: String, _ depth: ProfileLibrary.Reading, into reading: inout Reading
     ) {
         let file = "\(folder)/\(name)/profile.json5"
+        if depth == .whenNeeded {
+            // What was changed in place has another time too.
+            guard let changed = File.changeTime(of: file) else { return }
+            reading.unreadable[name] = nil
+            reading.unseen.remove(name)
+            reading.sources[name] = ProfileLibrary.Source(
+                name: name, file: file, edition: Int(truncatingIfNeeded: changed.microseconds)
+            ) { () throws(ConfigurationError) in try shippedText(of: file) }
+            return
+        }
         do throws(SystemError) {
             let text = try TrustedFile.bytes(at: file, limit: 1 << 20)
-            reading.sources[name] = ProfileLibrary.Source(name: name, file: file, text: text, reading: depth)
+            reading.sources[name] = ProfileLibrary.Source(name: name, file: file, text: text)
             reading.unreadable[name] = nil
             reading.unseen.remove(name)
         } catch {
@@ -108,8 +118,16 @@ public enum ProfileFolder {
     /// What the manifests of a folder name; one that cannot be read names none.
     private static func watchedProfiles(in folder: String) -> Set<String> {
         let files = ((try? Directory.names(in: folder)) ?? []).filter { $0.hasSuffix(".json5") }
-        let manifests = files.compactMap { try? JSONValue(json5: try File.bytes(at: "\(folder)/\($0)", limit: 1 << 20)) }
+        let manifests = files.compactMap {
+            try? JSONValue(json5: try File.bytes(at: "\(folder)/\($0)", limit: 1 << 20))
+        }
         return Set(manifests.flatMap { ($0["watch"]?.array ?? []).compactMap { $0["profile"]?.string } })
+    }
+
+    private static func shippedText(of file: String) throws(ConfigurationError) -> [UInt8] {
+        do throws(SystemError) { return try TrustedFile.bytes(at: file, limit: 1 << 20) } catch {
+            throw ConfigurationError(file: file, sentence: error.description)
+        }
     }
 
     /// What a profile that lies in `folder` takes from beside it, or else from what was shipped.
