@@ -3,7 +3,7 @@ import WakeModel
 
 struct SpoiltPieces: Hashable, Sendable {
     private static let interval = TimeSpan.seconds(10)
-    private var reportedAt: Instant?
+    var reportedAt: Instant?
     /// How many came since.
     private var count = 0
 
