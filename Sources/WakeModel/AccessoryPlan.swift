@@ -144,11 +144,14 @@ public struct AccessoryPlan: Hashable, Sendable {
     public var settle: TimeSpan
     /// An absence shorter than this is not announced.
     public var replugGrace: TimeSpan
+    /// Of a device that types: the silence that ends a line, if Enter does not. Nil where each batch is a message.
+    public var typingPause: TimeSpan?
+    public var ask: AskPlan
 
     public init(
         node: AccessoryNode, line: LineSettings = LineSettings(), framing: Framing = .none, frameLimit: Int = 4_096,
         sharing: Sharing = .exclusive, onSuspend: OnSuspend = .keep, settle: TimeSpan = .seconds(1),
-        replugGrace: TimeSpan = .seconds(2)
+        replugGrace: TimeSpan = .seconds(2), typingPause: TimeSpan? = nil, ask: AskPlan = AskPlan()
     ) {
         self.node = node
         self.line = line
@@ -158,5 +161,7 @@ public struct AccessoryPlan: Hashable, Sendable {
         self.onSuspend = onSuspend
         self.settle = settle
         self.replugGrace = replugGrace
+        self.typingPause = typingPause
+        self.ask = ask
     }
 }

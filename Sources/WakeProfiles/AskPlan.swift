@@ -1,39 +1,13 @@
-// What a device is asked and told: once when its link is armed, and again and again while somebody may want the answer.
+// Reads the key `ask` of a profile.
 import WakeModel
 
-public struct AskPlan: Hashable, Sendable {
-    /// Bytes that are written to a characteristic or a line.
-    public struct Question: Hashable, Sendable {
-        public var to: Channel
-        public var bytes: [UInt8]
-    }
-
-    public struct Poll: Hashable, Sendable {
-        public enum When: String, Hashable, Sendable, CaseIterable {
-            /// While a handler of the device is awake.
-            case awake
-            case always
-        }
-
-        public var question: Question
-        public var every: TimeSpan
-        public var when: When
-    }
-
-    /// In this order, after arming.
-    public var start: [Question] = []
-    public var poll: [Poll] = []
-
-    public var isEmpty: Bool { start.isEmpty && poll.isEmpty }
-}
-
-/// The key `ask`.
 extension AskPlan {
     static let keys = ["start", "poll"]
     static let questionKeys = ["to", "bytes"]
     static let pollKeys = questionKeys + ["every", "when"]
 
     init(_ object: ConfigurationObject, kind: SourceKind) {
+        self.init()
         guard let ask = object.object("ask", keys: Self.keys) else { return }
         start = (ask.objects("start", keys: Self.questionKeys, required: Self.questionKeys) ?? []).compactMap {
             Self.question($0, kind: kind)
@@ -42,7 +16,7 @@ extension AskPlan {
             guard let question = Self.question($0, kind: kind),
                 let every = $0.span("every", in: .milliseconds(100) ... .seconds(86_400))
             else { return nil }
-            return Poll(question: question, every: every, when: $0.word("when") ?? .awake)
+            return Poll(question, every: every, when: $0.word("when") ?? .awake)
         }
         if start.isEmpty, poll.isEmpty, ask.report.errors.isEmpty {
             ask.add("ask asks nothing; write start or poll, or leave it out")

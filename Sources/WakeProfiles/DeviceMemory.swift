@@ -42,8 +42,14 @@ public struct DeviceMemory: Hashable, Sendable {
                 state = try decoder.begin(settings)
             }
             defer { states[decoder] = state }
-            let hasValue = try decoder.run(over: message, with: &state, into: &json)
-            return hasValue ? HeardValue(.value, json) : HeardValue(.nothing)
+            var whole = try decoder.decode(message, with: &state)
+            // A message is a whole line, which its source has waited for: an Enter may be missing.
+            if let end = state.deadline, let rest = decoder.finish(&state, at: end) {
+                whole = whole?.joined(with: rest) ?? rest
+            }
+            guard let fields = whole else { return HeardValue(.nothing) }
+            fields.write(into: &json)
+            return HeardValue(.value, json)
         } catch { return HeardValue(.fault, Array(error.description.utf8)) }
     }
 }

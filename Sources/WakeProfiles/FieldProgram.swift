@@ -183,6 +183,10 @@ struct FieldProgram: Hashable, Sendable {
         !rates.isEmpty || steps.contains { if case .control(.handOver) = $0.work { true } else { false } }
     }
 
+    func names(_ decoder: NamedDecoder) -> Bool {
+        steps.contains { if case .control(.handOver(decoder)) = $0.work { true } else { false } }
+    }
+
     /// What a run came to: an object, or bytes that a named decoder is to read.
     enum Outcome: Hashable, Sendable {
         case written

@@ -44,6 +44,8 @@ enum ProfileDocument {
         profile.takeShared(shared)
         profile.ask = AskPlan(object, kind: head.kind)
         if head.kind == .externalAccessory { profile.accessory = accessory(of: object) }
+        profile.accessory?.ask = profile.ask
+        if profile.isTyped { profile.accessory?.typingPause = profile.decoderSettings.pause }
         return profile
     }
 
@@ -545,6 +547,13 @@ extension ProfileDocument {
             else { return nil }
             return bytes
         }
+    }
+}
+
+extension Profile {
+    /// Its device types lines of text.
+    fileprivate var isTyped: Bool {
+        programs.contains { $0.channel == .input && $0.form == .fields && $0.program.names(.wedge) }
     }
 }
 

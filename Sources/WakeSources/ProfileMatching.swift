@@ -91,9 +91,20 @@ final class PeripheralProfiles: PeripheralPlanner {
             .flatMap { profiles.index(named: $0) }
         guard let index else { return nil }
         let profile = profiles[index]
-        return BluetoothPlan(
-            profile: profile.name, link: LinkPlan(notify: profile.notify, read: profile.readAtConnect),
-            edition: index.rawValue)
+        return BluetoothPlan(profile: profile.name, link: LinkPlan(profile), edition: index.rawValue)
+    }
+}
+
+extension LinkPlan {
+    init(_ profile: Profile) {
+        var framings: [BluetoothUUID: ChannelFraming] = [:]
+        for found in profile.framings {
+            guard case .characteristic(let uuid) = found.channel else { continue }
+            framings[uuid] = ChannelFraming(found.framing, limit: found.limit)
+        }
+        self.init(
+            notify: profile.notify, read: profile.readAtConnect, optional: profile.optional, framings: framings,
+            ask: profile.ask)
     }
 }
 

@@ -145,9 +145,11 @@ class Thing(dbus.service.Object):
             self.set(Value=dbus.Array([value], signature="y"))
             answer([value])
 
-    @dbus.service.method(CHARACTERISTIC, in_signature="aya{sv}")
-    def WriteValue(self, value, options):
-        meet_fault("WriteValue")
+    @dbus.service.method(CHARACTERISTIC, in_signature="aya{sv}", async_callbacks=("answer", "refuse"))
+    def WriteValue(self, value, options, answer, refuse):
+        if not meet_fault("WriteValue"):
+            self.peripheral.take(bytes(value), str(options.get("type", "")))
+            answer()
 
     @dbus.service.method(ADAPTER)
     def StartDiscovery(self):
@@ -200,6 +202,8 @@ class Peripheral:
         self.address, self.place, self.handle = "C0:DE:00:00:00:%02X" % number, None, 14
         # Until its services are told: resolved before the objects, or never.
         self.resolves = "well"
+        # What was written to it, and what it says to that, in pieces.
+        self.questions, self.answers = [], {}
         # What its database says that it offers, where its advertisements say something else.
         self.outside, self.inside = [HEART_RATE], None
 
@@ -285,9 +289,26 @@ class Peripheral:
         self.heart.set(Notifying=False)
 
     def say(self, number):
+        return self.notify(number.to_bytes(2, "little"))
+
+    def make_pack(self):
+        """It also has what questions are written to, which takes commands only; it answers by its notifications."""
+        path = self.heart.path[:-4] + "%04x" % (self.handle + 5)
+        asked = Thing(
+            path, CHARACTERISTIC, UUID="0000fff2-0000-1000-8000-00805f9b34fb",
+            Flags=dbus.Array(["write-without-response"], signature="s"))
+        asked.peripheral = self
+        self.database.append(asked)
+
+    def take(self, question, way):
+        self.questions.append("%s/%s" % (question.hex(), way))
+        for piece in self.answers.get(question.hex(), []):
+            self.notify(bytes.fromhex(piece))
+
+    def notify(self, piece):
         heard = self.isUp and self.isConfigured and self.isClient
         if heard:
-            self.heart.set(Value=dbus.Array(number.to_bytes(2, "little"), signature="y"))
+            self.heart.set(Value=dbus.Array(piece, signature="y"))
         return heard
 
     def change_services(self):
@@ -511,6 +532,22 @@ class Commands:
     def listen(self, number, on):
         """Another program listens to it, or ends to."""
         peripherals[int(number)].heart.set(Notifying=on == "on")
+
+    def pack(self, number):
+        peripherals[int(number)].make_pack()
+
+    def teach(self, number, question, *pieces):
+        """What it answers from now on; nothing without pieces."""
+        peripherals[int(number)].answers[question] = pieces
+
+    def notify(self, number, *pieces):
+        return "yes" if all([peripherals[int(number)].notify(bytes.fromhex(one)) for one in pieces]) else "no"
+
+    def asked(self, number):
+        """What was written to it since this was asked last, each with its way."""
+        found = peripherals[int(number)]
+        told, found.questions = found.questions, []
+        return " ".join(told)
 
     def services(self, number):
         peripherals[int(number)].change_services()

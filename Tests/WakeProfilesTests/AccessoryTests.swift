@@ -45,6 +45,41 @@ struct AccessoryTests {
         #expect(try !UdevRules(library.all).text.contains("# p:"))
     }
 
+    @Test("a device that types is heard by lines: its plan has the silence that ends one, and others have none")
+    func typing() throws {
+        let typed = try plan(#"streams: {input: {name: "codes", decoder: "wedge", pause: "50ms"}}"#)
+        #expect(typed?.typingPause == .milliseconds(50))
+        #expect(try plan(#"streams: {input: {name: "c", decoder: "wedge"}}"#)?.typingPause == .milliseconds(200))
+        #expect(try plan(#"streams: {input: {name: "keys"}}"#)?.typingPause == nil)
+    }
+
+    @Test("what a profile asks is in the plan of the node")
+    func questions() throws {
+        let asking = try plan(#"node: "serial", ask: {poll: [{to: "serial", bytes: "57", every: "5s"}]}"#)
+        #expect(asking?.ask.poll == [.init(.init(to: .serial, bytes: [0x57]), every: .seconds(5), when: .awake)])
+        #expect(asking?.ask.needsWanted == true)
+        #expect(try plan(#"node: "serial""#)?.ask.isEmpty == true)
+    }
+
+    @Test("a message of a device that types is a whole line, also where no Enter ends it")
+    func lines() throws {
+        let text = #"""
+            {name: "p", title: "P", mode: "external-accessory", match: {properties: {A: "b"}},
+             streams: {input: {name: "codes", decoder: "wedge"}}}
+            """#
+        let library = ProfileLibrary.load([.init(name: "p", file: "f", text: Array(text.utf8))]).library
+        let decoder = library.decoder(try #require(library.index(named: "p")))
+        var memory = DeviceMemory()
+        func heard(_ keys: UInt8...) -> HeardValue {
+            let bytes = keys.flatMap { [1, 0, $0, 0, 1, 0, 0, 0] as [UInt8] }
+            return decoder.hear(bytes, from: .input, of: .init(), at: .zero, after: &memory)
+        }
+        #expect(heard(30, 48) == HeardValue(.value, Array(#"{"text":"ab"}"#.utf8)))
+        #expect(heard(46, 28) == HeardValue(.value, Array(#"{"text":"c"}"#.utf8)))
+        #expect(heard(46, 28, 32) == HeardValue(.value, Array(#"{"text":["c","d"]}"#.utf8)))
+        #expect(heard(28) == HeardValue(.nothing))
+    }
+
     @Test("a Bluetooth profile has no plan")
     func bluetooth() throws {
         let library = try shippedLibrary().library

@@ -38,6 +38,10 @@ final class Air {
     var matches: (BluezPeripheral) -> Bool = { $0.services.contains(BluetoothUUID(short: 0x180d)) }
     var notify = [heart]
     var read: [BluetoothUUID] = []
+    var optional: Set<BluetoothUUID> = []
+    var framing: Framing?
+    var questions = AskPlan()
+    var wanted: Set<String> = []
 
     private let patience: LinkTimeouts
     fileprivate let pins: AdapterPins
@@ -234,7 +238,9 @@ private final class AirPlanner: PeripheralPlanner {
     var pins: AdapterPins { air.pins }
     func plan(for peripheral: BluezPeripheral) -> BluetoothPlan? {
         guard air.matches(peripheral) else { return nil }
-        return BluetoothPlan(profile: "strap", link: LinkPlan(notify: air.notify, read: air.read))
+        var link = LinkPlan(notify: air.notify, read: air.read, optional: air.optional, ask: air.questions)
+        link.framings[heart] = air.framing.map { LinkPlan.ChannelFraming($0, limit: 64) }
+        return BluetoothPlan(profile: "strap", link: link)
     }
     func hold(_ plans: [String: BluetoothPlan]) {}
 }
@@ -246,7 +252,7 @@ extension Air: SourceHost {
     func session(of uri: String) -> LinkSession { sessions[uri] ?? .open }
     func awaitsTrust(_ uri: String) -> Bool { awaitedTrust.contains(uri) }
     func listening(to uri: String) -> Listening? { listening[uri] }
-    func isWanted(_ uri: String) -> Bool { false }
+    func isWanted(_ uri: String) -> Bool { wanted.contains(uri) }
     func introduce(_ device: Device, by profile: ProfileIndex?) {
         proofs.append("\(device.alias) \(device.isBonded ? "bonded" : "not bonded")")
         if accounts[device.uri] == nil { accounts[device.uri] = LinkAccounts() }

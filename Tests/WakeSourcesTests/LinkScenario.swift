@@ -16,6 +16,8 @@ final class LinkScenario {
     var answers: [LinkRequest: LinkFailure?] = [:]
     /// What the peripheral's configurations read; nil where they cannot be read.
     var configuration: [UInt8]? = [1, 0]
+    /// What becomes of a question's write; nil where it is taken.
+    var refusalToAsk: LinkFailure?
     private(set) var requests: [LinkRequest] = []
     private(set) var raised: [DeviceEvent.Kind] = []
     /// Of what was raised since the last look, when it came.
@@ -25,11 +27,13 @@ final class LinkScenario {
     static let origin: Int64 = 1_700_000_000_000_000
 
     init(
-        notify: [BluetoothUUID] = [heart], read: [BluetoothUUID] = [], session: LinkSession = .open,
-        heardUntil: TimeSpan? = nil
+        notify: [BluetoothUUID] = [heart], read: [BluetoothUUID] = [], optional: Set<BluetoothUUID> = [],
+        framing: Framing? = nil, ask: AskPlan = AskPlan(), session: LinkSession = .open, heardUntil: TimeSpan? = nil
     ) {
+        var plan = LinkPlan(notify: notify, read: read, optional: optional, ask: ask)
+        plan.framings[heart] = framing.map { LinkPlan.ChannelFraming($0, limit: 16) }
         machine = LinkMachine(
-            LinkPlan(notify: notify, read: read), session: session,
+            plan, session: session,
             heardUntil: heardUntil.map { WallTime(microseconds: Self.origin) + $0 }, patience: LinkTimeouts())
         facts.absence = .bluetoothdGone
         for uuid in notify {
@@ -73,6 +77,8 @@ final class LinkScenario {
             } else if let configuration {
                 queue.append(.configuration(uuid, configuration))
             }
+        } else if case .ask = request {
+            queue.append(.answered(request, refusalToAsk))
         } else if let answer = answers[request] {
             queue.append(.answered(request, answer))
         }
@@ -149,6 +155,8 @@ final class LinkScenario {
             switch kind {
             case .connected: "connected"
             case .disconnected(let reason, _): "disconnected \(reason)"
+            case .data(.fragment(let fragment), let bytes):
+                "\(fragment.rawValue) \(bytes.map(String.init).joined(separator: ","))"
             case .data(_, let bytes): "data \(bytes.map(String.init).joined(separator: ","))"
             case .gap(let gap): "gap \(seconds(gap.from))-\(seconds(gap.to))"
             case .attention(let attention, _): "attention \(attention.rawValue)"
@@ -169,6 +177,11 @@ final class LinkScenario {
     private func seconds(_ wall: WallTime) -> String {
         let tenths = (wall.microseconds - Self.origin) / 100_000
         return "\(tenths / 10).\(tenths % 10)"
+    }
+
+    /// The questions that were written since the last look, by their first byte.
+    func questions() -> [UInt8] {
+        asked().compactMap { if case .ask(let asked) = $0 { asked.question.bytes.first } else { nil } }
     }
 
     /// What was asked since the last look.

@@ -50,8 +50,13 @@ final class LinkWorld {
         hasKernel = !dice.isOne(in: 3)
         hasAir = !dice.isOne(in: 3)
         let reads = dice.isOne(in: 3) ? [BluetoothUUID(short: 0x2a24)] : []
+        var plan = LinkPlan(notify: channels, read: reads)
+        if dice.isOne(in: 3) {
+            let question = AskPlan.Question(to: .characteristic(BluetoothUUID(short: 0xfff2)), bytes: [1])
+            plan.ask = AskPlan(start: [question], poll: [.init(question, every: .seconds(7), when: .always)])
+        }
         machine = LinkMachine(
-            LinkPlan(notify: channels, read: reads), heardUntil: WallTime(microseconds: 0), patience: LinkTimeouts())
+            plan, heardUntil: WallTime(microseconds: 0), patience: LinkTimeouts())
         self.dice = dice
         after(0) { [unowned self] in comeBack() }
         for (index, channel) in channels.enumerated() { speak(channel, every: .seconds(1), after: Int64(index) * 250) }
@@ -286,6 +291,7 @@ final class LinkWorld {
         case .disconnect:
             linkDown()
             return .answered(request, nil)
+        case .ask: return .answered(request, isLinkUp && facts.isUp ? fault : .notConnected)
         case .startNotify(let uuid), .stopNotify(let uuid), .readConfiguration(let uuid), .read(let uuid):
             guard isLinkUp, facts.isUp, facts.areServicesResolved else { return .answered(request, .notConnected) }
             guard fault == nil else { return .answered(request, fault) }
@@ -295,7 +301,7 @@ final class LinkWorld {
 
     private func answer(_ request: LinkRequest, of uuid: BluetoothUUID) -> LinkInput {
         switch request {
-        case .connect, .disconnect, .cut, .letGo, .block, .unblock: break
+        case .connect, .disconnect, .cut, .letGo, .block, .unblock, .ask: break
         // Written only if bluetoothd believes it must.
         case .startNotify: if clients.insert(uuid).inserted { isConfigured.insert(uuid) }
         case .stopNotify:

@@ -45,6 +45,12 @@ public struct DecodedFields: Hashable, Sendable {
     mutating func add(_ name: String, _ whole: some BinaryInteger) { add(name, .whole(Int64(clamping: whole))) }
     mutating func add(_ name: String, _ text: String) { add(name, .text(text)) }
 
+    func joined(with more: DecodedFields) -> DecodedFields {
+        var all = self
+        for field in more.fields { all.add(field.name, field.value) }
+        return all
+    }
+
     /// Appends the object.
     func write(into json: inout [UInt8]) {
         json.append(UInt8(ascii: "{"))

@@ -128,7 +128,7 @@ extension AccessorySource {
         let uri = device.uri
         if watched[uri]?.match != match { watch(device, match, by: opener) }
         watched[uri]?.device = device
-        needsWanted = needsWanted || match.plan.onSuspend == .detach
+        needsWanted = needsWanted || match.plan.onSuspend == .detach || match.plan.ask.needsWanted
         introduce(device, match)
         step(uri, .wanted(host.isWanted(uri)))
         let machine = watched[uri]?.machine
@@ -291,7 +291,8 @@ extension PortMachine {
     var blockingReason: String? {
         switch phase {
         case .away: isCalled ? Self.unknown : "it is not attached"
-        case .idle, .open: nil
+        case .idle: nil
+        case .open: asking.trouble?.sentence
         case .opening: refusal?.sentence
         case .barred: refusal?.sentence ?? "it hung up, and is opened again"
         }

@@ -10,6 +10,8 @@ final class AccessoryPort {
         /// It could not be; the port is of no more use.
         case refused(PortRefusal)
         case word(NodeWord, Instant)
+        /// What became of the write of a question.
+        case asked(Int, TalkFailure?)
         /// The device went; the node is closed.
         case gone
         /// When something is due has changed.
@@ -159,6 +161,10 @@ final class AccessoryPort {
     }
 
     // MARK: Writing
+
+    func ask(_ asked: AskedQuestion) {
+        write(asked.question.bytes, to: asked.question.to) { [tell] in tell(.asked(asked.number, $0)) }
+    }
 
     /// `answer` is called once, when the system has taken all of it, or with why it did not.
     func write(_ bytes: [UInt8], to channel: Channel?, _ answer: @escaping (TalkFailure?) -> Void) {

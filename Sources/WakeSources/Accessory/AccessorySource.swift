@@ -33,10 +33,7 @@ public final class AccessorySource: MachineSource {
         var port: AccessoryPort?
         /// The number in /sys of the plug that udev announced, and since when another one has been there.
         var plug: (number: UInt64?, replacedSince: Instant?) = (nil, nil)
-        /// When it was last reported that its bytes are no message.
-        var spoiltReportedAt: Instant?
-        /// How often it happened since.
-        var spoiltCount = 0
+        var spoilt = SpoiltPieces()
     }
 
     struct Timers {
@@ -126,6 +123,8 @@ public final class AccessorySource: MachineSource {
             host.raise(kind, of: uri, at: stamp)
         case .open(let place): open(place, of: uri, entry)
         case .close: close(uri)
+        case .ask(let asked):
+            if let port = entry.port { port.ask(asked) } else { step(uri, .asked(asked.number, .notConnected)) }
         }
     }
 
@@ -168,6 +167,7 @@ public final class AccessorySource: MachineSource {
         case .refused(let refusal):
             watched[uri]?.port = nil
             step(uri, .refused(isGone(uri) ? .absent(refusal.sentence) : refusal))
+        case .asked(let number, let failure): step(uri, .asked(number, failure))
         case .word(let word, let instant): raise(word, of: uri, at: host.clock.stamp().moved(to: instant))
         case .gone:
             watched[uri]?.port = nil
@@ -199,7 +199,9 @@ public final class AccessorySource: MachineSource {
         switch word {
         case .data(let channel, let bytes): step(uri, .said(.data(channel, bytes)), at: stamp)
         case .spoilt(let channel, let bytes, let why):
-            reportSpoilt(uri, why, stamp)
+            if let detail = watched[uri]?.spoilt.record(why, at: stamp.moment.monotonic) {
+                step(uri, .said(.attention(.undecodable, detail: detail)), at: stamp)
+            }
             step(uri, .said(.data(channel, bytes)), at: stamp)
         case .loss(let from, let to):
             let gap = Gap(
@@ -207,17 +209,6 @@ public final class AccessorySource: MachineSource {
                 to: stamp.moved(to: to).wall)
             step(uri, .said(.gap(gap)), at: stamp)
         }
-    }
-
-    /// A device that sends garbage is reported every 10 s, with a count; handlers get the bytes each time.
-    private func reportSpoilt(_ uri: String, _ why: String, _ stamp: Stamp) {
-        let now = stamp.moment.monotonic
-        watched[uri]?.spoiltCount += 1
-        guard let entry = watched[uri], entry.spoiltReportedAt.map({ now - $0 >= .seconds(10) }) ?? true else { return }
-        let times = entry.spoiltCount > 1 ? "; \(entry.spoiltCount) pieces like it since the last report" : ""
-        watched[uri]?.spoiltReportedAt = now
-        watched[uri]?.spoiltCount = 0
-        step(uri, .said(.attention(.undecodable, detail: why + times)), at: stamp)
     }
 
     // MARK: Time

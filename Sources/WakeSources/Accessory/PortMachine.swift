@@ -20,8 +20,10 @@ public enum PortInput: DeviceMachineInput, Hashable, Sendable {
     /// What came by the node: data, and what a source knows to be lost or wrong with it.
     case said(DeviceEvent.Kind)
     case session(LinkSession)
-    /// Whether a handler is awake for it; asked of a plan that closes the node otherwise. Where none is, what came by the
-    /// node after that instant was not told and never will be.
+    /// What became of the write of a question.
+    case asked(Int, TalkFailure?)
+    /// Whether a handler is awake for it; told where a plan closes the node otherwise, or does not ask. Where none is, what
+    /// came by the node after that instant was not told and never will be.
     case wanted(Bool, toldUntil: WallTime? = nil)
     /// Another machine takes its place, because its profile is another. What is to be told is told now.
     case retired
@@ -42,6 +44,16 @@ public struct PortMachine: DeviceMachine, Sendable {
         case open
     }
 
+    /// What came of trying to open it, since it was attached or opened the last time.
+    private struct Tries: Hashable {
+        var count = 0
+        /// Those of them that were not for want of the device.
+        var faults = 0
+        var wasToldBarred = false
+        /// How often in a row its line hung up soon after it was opened.
+        var losses = 0
+    }
+
     let plan: AccessoryPlan
     let patience: PortTimeouts
     private(set) var phase = Phase.away
@@ -56,20 +68,16 @@ public struct PortMachine: DeviceMachine, Sendable {
     private var isWanted = false
     /// How far was told what came by the node, as it is let go.
     private var toldUntil: WallTime?
-    private var attempts = 0
-    /// Those of them that were not for want of the device.
-    private var faults = 0
-    private var wasToldBarred = false
+    private var tries = Tries()
     private var openedAt: Instant?
     /// When it was surely alive the last time.
     private var aliveAt: Stamp?
-    /// How often in a row its line hung up soon after it was opened.
-    private var losses = 0
     /// Why it could not be opened the last time.
     private(set) var refusal: PortRefusal?
     /// When it came, as far back as matters for calling it unstable.
     private var arrivals: [Instant] = []
     private(set) var isFlapping = false
+    private(set) var asking: AskSchedule
 
     /// - Parameter heardUntil: how far it was listened to in an earlier life of the bridge.
     public init(
@@ -79,6 +87,7 @@ public struct PortMachine: DeviceMachine, Sendable {
         self.plan = plan
         self.session = session
         self.patience = patience
+        asking = AskSchedule(plan.ask)
         deafSince = plan.node == .none ? nil : heardUntil
     }
 
@@ -101,8 +110,8 @@ public struct PortMachine: DeviceMachine, Sendable {
     public var deadline: Instant? {
         var retry: Instant?
         if case .barred(let at) = phase { retry = at }
-        if case .opening(_, let slowAt) = phase, !wasToldBarred { retry = slowAt }
-        return [retry, presence.deadline].compactMap { $0 }.min()
+        if case .opening(_, let slowAt) = phase, !tries.wasToldBarred { retry = slowAt }
+        return [retry, presence.deadline, asking.deadline].compactMap { $0 }.min()
     }
 
     public mutating func step(_ input: PortInput, at stamp: Stamp) -> [PortEffect] {
@@ -120,12 +129,33 @@ public struct PortMachine: DeviceMachine, Sendable {
         case .wanted(let next, let toldUntil):
             isWanted = next
             self.toldUntil = next ? nil : toldUntil
+            proceed(.awake(next), &step)
+        case .asked(let number, let failure): proceed(.written(number, AskSchedule.Fate(failure)), &step)
         case .retired: retire(&step)
         case .tick: reportSlowness(&step)
         }
         settle(&step)
         pursue(&step)
+        keepAsking(&step)
         return step.effects
+    }
+
+    // MARK: Questions of its profile
+
+    private mutating func proceed(_ input: AskSchedule.Input, _ step: inout PortStep) {
+        for effect in asking.step(input, at: step.now) {
+            switch effect {
+            case .write(let asked): step.effects.append(.ask(asked))
+            case .tell(let trouble): step.log(trouble.sentence)
+            }
+        }
+    }
+
+    /// It is asked while it is heard: not while it is paused, closed or let go.
+    private mutating func keepAsking(_ step: inout PortStep) {
+        let isHeard = phase == .open && session == .open
+        if isHeard != asking.isArmed { proceed(isHeard ? .armed : .left, &step) }
+        if let due = asking.deadline, step.now >= due { proceed(.tick, &step) }
     }
 
     // MARK: Plug and unplug
@@ -134,8 +164,7 @@ public struct PortMachine: DeviceMachine, Sendable {
         if phase != .away { detach(&step) }
         node = next
         attachedAt = step.stamp
-        (attempts, faults, losses) = (0, 0, 0)
-        wasToldBarred = false
+        tries = Tries()
         openedAt = nil
         phase = .idle
         if !isCalled { recordArrival(&step) }
@@ -165,8 +194,8 @@ public struct PortMachine: DeviceMachine, Sendable {
         recordDeafness(since: surelyHeard(at: step.stamp))
         // Udev follows with the removal; where it does not, the line was hung up, and may be had again.
         let wasShort = openedAt.map { step.now - $0 < patience.soundOpening } ?? false
-        losses = wasShort ? losses + 1 : 1
-        phase = .barred(retryAt: step.now + patience.wait(afterLosses: losses))
+        tries.losses = wasShort ? tries.losses + 1 : 1
+        phase = .barred(retryAt: step.now + patience.wait(afterLosses: tries.losses))
         goDown("hung-up", &step)
     }
 
@@ -245,8 +274,8 @@ public struct PortMachine: DeviceMachine, Sendable {
     }
 
     private mutating func reportSlowness(_ step: inout PortStep) {
-        guard case .opening(let since, let slowAt?) = phase, !wasToldBarred, let longest = patience.longestOpening,
-            step.now >= slowAt
+        guard case .opening(let since, let slowAt?) = phase, !tries.wasToldBarred,
+            let longest = patience.longestOpening, step.now >= slowAt
         else { return }
         // A driver that slept with the system was not slow.
         let left = longest - (step.stamp.moment.monotonic - since.moment.monotonic)
@@ -258,7 +287,7 @@ public struct PortMachine: DeviceMachine, Sendable {
             "its driver has not opened \(node ?? "its node") for \(longest.wholeMilliseconds / 1_000) s, "
             + "because the device does not answer; plug it in again"
         refusal = .other(sentence)
-        wasToldBarred = true
+        tries.wasToldBarred = true
         step.log(sentence)
         step.raise(.attention(.accessDenied, detail: sentence))
     }
@@ -290,15 +319,15 @@ public struct PortMachine: DeviceMachine, Sendable {
         isDeafByLoss = false
         if !isCalled { recordUnheard(sinceOpening: since, step.now) }
         aliveAt = step.stamp
-        (attempts, faults) = (0, 0)
+        // Losses are counted over openings.
+        tries = Tries(losses: tries.losses)
         refusal = nil
-        wasToldBarred = false
         if session == .open { comeUp(&step) }
     }
 
     /// What it said from its plug on is lost, where the first try did not succeed.
     private mutating func recordUnheard(sinceOpening since: Stamp, _ now: Instant) {
-        if attempts > 0 {
+        if tries.count > 0 {
             deafSince = deafSince ?? attachedAt?.wall
         } else if now - since.moment.boottime >= patience.promptOpening {
             deafSince = deafSince ?? since.wall
@@ -313,17 +342,17 @@ public struct PortMachine: DeviceMachine, Sendable {
     }
 
     private mutating func handleRefusal(_ refusal: PortRefusal, _ step: inout PortStep) {
-        attempts += 1
+        tries.count += 1
         self.refusal = refusal
-        let wait = patience.wait(after: attempts)
+        let wait = patience.wait(after: tries.count)
         phase = .barred(retryAt: step.now + wait)
         if case .absent(let why) = refusal {
-            if attempts == 1, isCalled { step.log("is not connected, and is tried again: \(why)") }
+            if tries.count == 1, isCalled { step.log("is not connected, and is tried again: \(why)") }
             return
         }
-        faults += 1
-        guard faults >= patience.quickTries, !wasToldBarred else { return }
-        wasToldBarred = true
+        tries.faults += 1
+        guard tries.faults >= patience.quickTries, !tries.wasToldBarred else { return }
+        tries.wasToldBarred = true
         step.log("could not be opened, and is tried again: \(refusal.sentence)")
         step.raise(.attention(.accessDenied, detail: refusal.sentence))
     }
@@ -349,5 +378,6 @@ public struct PortMachine: DeviceMachine, Sendable {
         guard phase == .open, session == .open else { return }
         aliveAt = step.stamp
         raise(kind, &step)
+        if case .data = kind { proceed(.answered, &step) }
     }
 }

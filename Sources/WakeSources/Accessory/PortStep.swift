@@ -4,6 +4,7 @@ import WakeModel
 public enum PortEffect: Hashable, Sendable {
     case open(String)
     case close
+    case ask(AskedQuestion)
     case raise(DeviceEvent.Kind, Stamp)
     /// For the log: a sentence without its subject.
     case log(String)

@@ -18,6 +18,14 @@ public struct BluetoothPlan: Hashable, Sendable {
     }
 }
 
+/// Of the bluetoothd that is there.
+struct BluetoothdLife: Hashable {
+    /// Since when; nil where it was there before the bridge.
+    var since: Instant?
+    /// Since when its objects are known; nil while they are not.
+    var objectsKnownSince: Instant?
+}
+
 public final class BluetoothSource: MachineSource {
     /// A peripheral that is watched. It stays here while its adapter or bluetoothd is away.
     struct Entry: WatchedDevice {
@@ -57,10 +65,9 @@ public final class BluetoothSource: MachineSource {
     let kernel: MgmtClient?
     var slots = ConnectionLimits()
     var stalls = StallLedger()
-    /// Since when there is a bluetoothd; nil where it was there before the bridge.
-    private(set) var ownerSince: Instant?
-    /// Since when its objects are known; nil while they are not.
-    private(set) var objectsKnownSince: Instant?
+    private(set) var life = BluetoothdLife()
+    /// Some devices are asked only while a handler is awake, so it matters which are.
+    public internal(set) var needsWanted = false
 
     /// - Parameters:
     ///   - air: knows since when links are up and why they end, where the kernel lets the bridge monitor that.
@@ -80,8 +87,7 @@ public final class BluetoothSource: MachineSource {
         timer = try host.loop.timer(on: LinkMachine.clock) { [unowned self] in tick() }
         client.listen(self)
         client.ownerDidChange = { [unowned self] isNew in
-            ownerSince = isNew ? self.host.clock.now().monotonic : nil
-            objectsKnownSince = nil
+            life = BluetoothdLife(since: isNew ? self.host.clock.now().monotonic : nil)
             self.kernel?.abandon()
         }
         air?.onDrop = { [weak self] in self?.step(Device.uri(ofBluetooth: $0), .dropped(reason: $1, at: $2)) }
@@ -187,12 +193,18 @@ extension BluetoothSource: RegisteredSource {
         }
     }
 
-    public func blockingReason(of uri: String) -> String? { linkBlock(of: uri)?.sentence }
+    public func blockingReason(of uri: String) -> String? {
+        linkBlock(of: uri)?.sentence ?? watched[uri]?.machine.asking.trouble?.sentence
+    }
+
+    public func setWanted(_ isWanted: Bool, _ uri: String) {
+        if watched[uri]?.machine.plan.ask.needsWanted == true { step(uri, .wanted(isWanted)) }
+    }
 }
 
 extension BluetoothSource: BluezListener {
     public func bluezDidAppear() {
-        objectsKnownSince = host.clock.stamp().moment.monotonic
+        life.objectsKnownSince = host.clock.stamp().moment.monotonic
         log.notice("bluetoothd is there")
     }
 

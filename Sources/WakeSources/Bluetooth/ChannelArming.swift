@@ -41,7 +41,8 @@ extension LinkMachine {
 
     mutating func beginArming(_ step: inout LinkStep) -> Bool {
         let missing = Set(plan.notify).subtracting(facts.channels.keys)
-        guard plan.notify.isEmpty || missing.count < plan.notify.count else { return getStuck(.unknownObject, &step) }
+        let required = plan.required
+        guard required.isEmpty || !required.isSubset(of: missing) else { return getStuck(.unknownObject, &step) }
         absent = missing
         arming = [:]
         for uuid in plan.notify { start(uuid, &step) }
@@ -66,7 +67,7 @@ extension LinkMachine {
         for uuid in plan.notify where isDue(uuid, step.now) { start(uuid, &step) }
         if arming.values.allSatisfy(\.isSettled) { return settleArming(&step) }
         guard step.now >= until else { return false }
-        guard arming.values.contains(where: { $0.stage == .proven }) else {
+        guard plan.required.isEmpty || arming.values.contains(where: { $0.stage == .proven }) else {
             return giveUp("its notifications could not be switched on in time", &step)
         }
         for (uuid, channel) in arming where !channel.isSettled { arming[uuid]?.settle(.failed(.timedOut)) }
@@ -82,14 +83,17 @@ extension LinkMachine {
     /// Some may be refused: a battery that cannot be heard is no reason not to hear the heart.
     private mutating func settleArming(_ step: inout LinkStep) -> Bool {
         let failed = plan.notify.compactMap { uuid in arming[uuid]?.failure.map { (uuid, $0) } }
-        guard failed.isEmpty || failed.count < arming.count else { return getStuck(failed[0].1, &step) }
+        guard failed.isEmpty || failed.count < arming.count || plan.required.isEmpty else {
+            return getStuck(failed[0].1, &step)
+        }
         recordSuccess()
         announce(&step)
         for (uuid, failure) in failed { leaveDeaf(uuid, failure, &step) }
-        for uuid in plan.notify where absent.contains(uuid) {
+        for uuid in plan.notify where absent.contains(uuid) && !plan.optional.contains(uuid) {
             reportUnsubscribed(uuid, "the peripheral does not offer it", &step)
         }
         beginReads(&step)
+        proceed(.armed, &step)
         return move(to: .ready)
     }
 
@@ -101,6 +105,7 @@ extension LinkMachine {
         channel.refusals += 1
         channel.retryAt = step.now + patience.deafness(after: channel.refusals)
         arming[uuid] = channel
+        cutShort(uuid, &step)
         voice.doubt(uuid)
         reportUnsubscribed(uuid, failure.sentence, &step)
     }
@@ -137,7 +142,10 @@ extension LinkMachine {
     /// Other firmware, or a database read again: the characteristic that was armed is another object now.
     mutating func keepArmed(_ step: inout LinkStep) -> Bool {
         let isStale = arming.contains { uuid, channel in facts.channels[uuid]?.path != channel.path }
-        let isNew = plan.notify.contains { facts.channels[$0] != nil && arming[$0] == nil }
+        // What it need not have is begun with when it comes.
+        let isNew = plan.notify.contains {
+            facts.channels[$0] != nil && arming[$0] == nil && !plan.optional.contains($0)
+        }
         guard isStale || isNew && phase == .ready else { return false }
         // It is not known since when the armed characteristic was gone.
         endLink("services-changed", wasSound: false, &step)
@@ -161,6 +169,7 @@ extension LinkMachine {
         case .stopNotify(let uuid): handleStopped(uuid, failure, &step)
         case .readConfiguration(let uuid): if let failure { handleUnread(uuid, failure, &step) }
         case .read(let uuid): endRead(uuid, &step)
+        case .ask(let asked): handleAsked(asked, failure, &step)
         }
     }
 
@@ -186,7 +195,7 @@ extension LinkMachine {
     private mutating func fail(_ uuid: BluetoothUUID, _ failure: LinkFailure, _ step: inout LinkStep) {
         arming[uuid]?.settle(.failed(failure))
         guard phase == .ready else { return }
-        if arming.values.allSatisfy({ $0.failure != nil }) {
+        if arming.values.allSatisfy({ $0.failure != nil }), !plan.required.isEmpty {
             _ = getStuck(failure, &step)
         } else {
             leaveDeaf(uuid, failure, &step)

@@ -48,13 +48,35 @@ public struct LinkFacts: Hashable, Sendable {
 
 /// What the profile asks of the link.
 public struct LinkPlan: Hashable, Sendable {
+    /// How the notifications of one characteristic become messages.
+    public struct ChannelFraming: Hashable, Sendable {
+        public var framing: Framing
+        /// The longest message in bytes.
+        public var limit: Int
+
+        public init(_ framing: Framing, limit: Int) { (self.framing, self.limit) = (framing, limit) }
+    }
+
     public var notify: [BluetoothUUID]
     public var read: [BluetoothUUID]
+    /// Of both, what a peripheral may lack.
+    public var optional: Set<BluetoothUUID>
+    public var framings: [BluetoothUUID: ChannelFraming]
+    public var ask: AskPlan
 
-    public init(notify: [BluetoothUUID], read: [BluetoothUUID]) {
+    public init(
+        notify: [BluetoothUUID], read: [BluetoothUUID], optional: Set<BluetoothUUID> = [],
+        framings: [BluetoothUUID: ChannelFraming] = [:], ask: AskPlan = AskPlan()
+    ) {
         self.notify = notify
         self.read = read
+        self.optional = optional
+        self.framings = framings
+        self.ask = ask
     }
+
+    /// What a peripheral must have to be of use, as far as it is heard.
+    var required: Set<BluetoothUUID> { Set(notify).subtracting(optional) }
 }
 
 public enum LinkInput: DeviceMachineInput, Hashable, Sendable {
@@ -82,6 +104,8 @@ public enum LinkInput: DeviceMachineInput, Hashable, Sendable {
     case handlerReads(BluetoothUUID)
     case handlerRead(BluetoothUUID, [UInt8]?)
     case configuration(BluetoothUUID, [UInt8])
+    /// Whether a handler is awake that hears it; told where the plan asks only then.
+    case wanted(Bool)
     case tick
 }
 
@@ -101,6 +125,8 @@ public enum LinkRequest: Hashable, Sendable {
     case stopNotify(BluetoothUUID)
     case readConfiguration(BluetoothUUID)
     case read(BluetoothUUID)
+    /// A question of the profile is written.
+    case ask(AskedQuestion)
 }
 
 public enum LinkFailure: Hashable, Sendable {

@@ -78,6 +78,7 @@ public struct LinkMachine: DeviceMachine, Sendable {
     var leftOver = LeftOver()
     private var lastStep: Stamp?
     var bond = LinkBond()
+    var asking: AskSchedule
 
     /// - Parameter isOurs: a link that is up at first sight is one that an earlier life of the bridge had.
     public init(
@@ -88,7 +89,9 @@ public struct LinkMachine: DeviceMachine, Sendable {
         self.session = session
         self.isOurs = isOurs
         self.patience = patience
+        asking = AskSchedule(plan.ask)
         voice.heardUntil = heardUntil
+        voice.assemblies = plan.framings.mapValues(ChannelAssembly.init)
     }
 
     public var isReady: Bool { phase == .ready }
@@ -103,7 +106,7 @@ public struct LinkMachine: DeviceMachine, Sendable {
     public var deadline: Instant? {
         switch phase {
         case .away: dialDue
-        case .ready: retryDue
+        case .ready: asking.deadline.map { min($0, retryDue ?? $0) } ?? retryDue
         case .connecting(let until), .resolving(let until), .gathering(let until), .stuck(let until),
             .dropping(let until), .cutting(let until):
             until
@@ -147,6 +150,7 @@ public struct LinkMachine: DeviceMachine, Sendable {
         case .handlerRead(let uuid, let bytes): handleHandlerRead(uuid, bytes, &step)
         case .configuration(let uuid, let bytes):
             if isCurrent(.readConfiguration(uuid), &step) { handleConfiguration(uuid, bytes, &step) }
+        case .wanted(let isWanted): proceed(.awake(isWanted), &step)
         case .tick: break
         }
     }
@@ -166,7 +170,7 @@ public struct LinkMachine: DeviceMachine, Sendable {
             return step.now >= until ? giveUp("its services were not resolved in time", &step) : false
         case .gathering(let until): return hasEverything || step.now >= until ? beginArming(&step) : false
         case .arming(let until): return keepArmed(&step) || advanceArming(until, &step)
-        case .ready: return keepArmed(&step) || retryDeaf(&step)
+        case .ready: return keepArmed(&step) || retryDeaf(&step) || keepAsking(&step)
         // A notification proves the subscription.
         case .stuck(let until): return step.now >= until || voice.hasProof ? begin(&step) : false
         // It came back before the loss was seen, or never went: as if it had just come.
@@ -245,6 +249,8 @@ public struct LinkMachine: DeviceMachine, Sendable {
         }
         endLink("profile-changed", &step)
         plan = next
+        voice.assemblies = plan.framings.mapValues(ChannelAssembly.init)
+        asking = AskSchedule(plan.ask, isAwake: asking.isAwake)
         absent = []
         if facts.isUp, session == .open { _ = begin(&step) }
     }
@@ -308,7 +314,7 @@ public struct LinkMachine: DeviceMachine, Sendable {
     }
 
     /// Bluetoothd may say that all is resolved before it has offered it all (bluez#1489).
-    private var hasEverything: Bool { Set(plan.notify).subtracting(absent).isSubset(of: facts.channels.keys) }
+    private var hasEverything: Bool { plan.required.subtracting(absent).isSubset(of: facts.channels.keys) }
 }
 
 /// One call's effects and its instant.

@@ -25,6 +25,9 @@ extension BluetoothSource {
             answer(nil)
             // Bluetoothd believes that the kernel still waits for it.
             if entry.machine.facts.isReachable { order(.wait, entry) { _ in } }
+        case .ask(let asked):
+            guard case .characteristic(let uuid) = asked.question.to else { return answer(.unknownObject) }
+            write(asked.question.bytes, to: uuid, of: uri) { answer(LinkFailure($0)) }
         case .connect, .disconnect, .startNotify, .stopNotify, .readConfiguration, .read:
             askBluetoothd(request, of: uri, entry)
         }
@@ -59,7 +62,7 @@ extension BluetoothSource {
         case .block:
             let arguments: [BusValue] = [.string(peripheral), .string("Blocked"), .variant(.boolean(true))]
             return Call(path: entry.path, interface: BluezInterface.properties, member: "Set", arguments: arguments)
-        case .cut, .letGo, .unblock: return nil
+        case .cut, .letGo, .unblock, .ask: return nil
         case .startNotify(let uuid): return channels[uuid].map { notify($0, "StartNotify") }
         case .stopNotify(let uuid): return channels[uuid].map { notify($0, "StopNotify") }
         case .read(let uuid):
@@ -145,6 +148,15 @@ extension BluetoothSource {
 }
 
 extension LinkFailure {
+    /// Nil where it was written.
+    fileprivate init?(_ result: Result<Void, TalkFailure>) {
+        switch result {
+        case .success: return nil
+        case .failure(.notConnected): self = .notConnected
+        case .failure(.notOffered(let why)), .failure(.refused(let why)): self = .other(why)
+        }
+    }
+
     init(_ error: BusError) {
         let text = error.message.lowercased()
         let isAuthentication = ["authentication", "authorization", "encryption"].contains {

@@ -54,7 +54,7 @@ extension LinkRequest {
     fileprivate var outlivesLink: Bool {
         switch self {
         case .connect, .disconnect, .cut, .letGo, .block, .unblock, .stopNotify: true
-        case .startNotify, .readConfiguration, .read: false
+        case .startNotify, .readConfiguration, .read, .ask: false
         }
     }
 }

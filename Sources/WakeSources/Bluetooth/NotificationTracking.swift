@@ -3,7 +3,7 @@
 import WakeModel
 
 /// What was heard on the link that is up, and until when it was surely listened to.
-struct NotificationTracker: Hashable, Sendable {
+struct NotificationTracker: Sendable {
     /// A value and when it was heard, which is when it is told to have come, however much later that is.
     struct Word: Hashable, Sendable {
         var channel: BluetoothUUID
@@ -37,6 +37,9 @@ struct NotificationTracker: Hashable, Sendable {
     var reads: [BluetoothUUID: Read] = [:]
     /// Until when all that may be lost was told on this link.
     var toldUntil: WallTime?
+    /// Of characteristics whose messages come in pieces.
+    var assemblies: [BluetoothUUID: ChannelAssembly] = [:]
+    var spoilt = SpoiltPieces()
     /// What was heard on any link: where it is deaf, something is lost.
     private(set) var everHeard: Set<BluetoothUUID> = []
 
@@ -62,9 +65,9 @@ struct NotificationTracker: Hashable, Sendable {
 
     /// The link is gone. When it was last listened to stays.
     mutating func leaveLink() {
-        let everHeard = everHeard
+        let (everHeard, assemblies, spoilt) = (everHeard, assemblies, spoilt)
         self = NotificationTracker(heardUntil: surelyHeard)
-        self.everHeard = everHeard
+        (self.everHeard, self.assemblies, self.spoilt) = (everHeard, assemblies, spoilt)
     }
 
     /// Not after the fall; but no gap reaches back over one that was told.
@@ -72,6 +75,9 @@ struct NotificationTracker: Hashable, Sendable {
         guard let heardUntil, let fellAt else { return heardUntil }
         return min(heardUntil, max(fellAt, toldUntil ?? fellAt))
     }
+
+    /// Since when pieces were heard of a message that is not whole yet.
+    var untoldSince: WallTime? { assemblies.isEmpty ? nil : assemblies.values.compactMap(\.untoldSince).min() }
 
     init(heardUntil: WallTime? = nil) { self.heardUntil = heardUntil }
 }
@@ -83,12 +89,15 @@ extension LinkMachine {
             for uuid in voice.reads.keys.sorted(by: { $0.description < $1.description }) {
                 if let held = voice.reads[uuid]?.held { raise(held, &step) }
             }
+            cutAllShort(&step)
             if isMissing { voice.heardUntil = voice.toldUntil } else if wasSound { recordListened(&step) }
         } else if voice.hasEarly {
             announce(&step)
+            cutAllShort(&step)
         }
         if phase == .ready || voice.earlyUntil != nil { step.raise(.disconnected(reason: reason, folded: 0)) }
         arming = [:]
+        proceed(.left, &step)
         voice.leaveLink()
         requests.leaveLink()
     }
@@ -106,13 +115,15 @@ extension LinkMachine {
     /// Until when a link was listened to of which nothing is known to be wrong.
     func surelyHeard(at now: WallTime) -> WallTime {
         let sure = min(now, voice.sleptSince ?? now) - patience.supervision
-        return max(voice.heardUntil ?? sure, sure)
+        let heard = max(voice.heardUntil ?? sure, sure)
+        return min(heard, voice.untoldSince ?? heard)
     }
 
     /// Nil before its first link. One that is deaf in part is not listened to: its next link's gap begins where the last ended.
     var listening: Listening? {
         guard phase == .ready else { return voice.heardUntil.map { .until($0) } }
-        return isMissing ? voice.toldUntil.map { .until($0) } : voice.heardUntil.map { .since($0) }
+        if isMissing { return voice.toldUntil.map { .until($0) } }
+        return voice.heardUntil.map { .since(min($0, voice.untoldSince ?? $0)) }
     }
 
     /// What was heard once is not heard on this link.
@@ -122,7 +133,7 @@ extension LinkMachine {
 
     /// What may have been said unheard, then that it is there, then what it said already.
     mutating func announce(_ step: inout LinkStep) {
-        if !plan.notify.isEmpty {
+        if !plan.required.isEmpty || !absent.isSuperset(of: plan.notify) {
             let until = deafUntil(step.stamp.wall)
             let from = min(voice.heardUntil ?? until, until)
             step.raise(.gap(Gap(cause: .link, count: nil, first: nil, last: nil, from: from, to: until)))
@@ -150,7 +161,7 @@ extension LinkMachine {
     }
 
     mutating func beginReads(_ step: inout LinkStep) {
-        for uuid in plan.read where facts.channels[uuid] != nil || !plan.notify.contains(uuid) {
+        for uuid in plan.read where facts.channels[uuid] != nil || !plan.required.contains(uuid) {
             voice.reads[uuid] = NotificationTracker.Read(isOwn: true)
             ask(.read(uuid), &step)
         }
@@ -161,6 +172,8 @@ extension LinkMachine {
         if isProof(of: uuid) { prove(uuid, &step) }
         let word = NotificationTracker.Word(channel: uuid, bytes: bytes, at: step.stamp)
         guard phase == .ready else { return voice.keep(word) }
+        // Pieces may have come unheard.
+        if voice.sleptSince != nil { cutAllShort(&step) }
         voice.heardUntil = step.stamp.wall
         voice.sleptSince = nil
         guard let read = voice.reads[uuid] else { return raise(word, &step) }
@@ -175,14 +188,11 @@ extension LinkMachine {
         return facts.channels[uuid].map { !$0.canRead || !$0.hasConfiguration } ?? true
     }
 
-    private func raise(_ word: NotificationTracker.Word, _ step: inout LinkStep) {
-        step.raise(.data(.characteristic(word.channel), word.bytes), at: word.at)
-    }
-
     mutating func handleRead(_ uuid: BluetoothUUID, _ bytes: [UInt8], _ step: inout LinkStep) {
         guard voice.reads[uuid]?.isOwn == true else { return }
         settleRead(uuid, bytes, &step) { $0.isOwn = false }
-        raise(NotificationTracker.Word(channel: uuid, bytes: bytes, at: step.stamp), &step)
+        // Whole by itself, also where notifications are pieces; and it answers no question.
+        step.raise(.data(.characteristic(uuid), bytes))
     }
 
     mutating func endRead(_ uuid: BluetoothUUID, _ step: inout LinkStep) {

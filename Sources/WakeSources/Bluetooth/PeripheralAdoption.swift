@@ -47,6 +47,7 @@ extension BluetoothSource {
 
     private func watch(_ device: Device, at path: String, _ plan: BluetoothPlan, _ session: LinkSession) {
         let uri = device.uri
+        needsWanted = needsWanted || plan.link.ask.needsWanted
         if watched[uri]?.device != device || watched[uri]?.plan.edition != plan.edition {
             introduce(device, plan)
         }
@@ -57,12 +58,14 @@ extension BluetoothSource {
                 plan.link, session: session, heardUntil: heardUntil,
                 isOurs: isOfEarlierLife && session != .closed && !isHeardElsewhere(path), patience: patience)
             watched[uri] = Entry(path: path, device: device, plan: plan, machine: machine)
-            return
+            return setWanted(host.isWanted(uri), uri)
         }
         watched[uri]?.path = path
         watched[uri]?.device = device
         watched[uri]?.plan = plan
-        if known.machine.plan != plan.link { step(uri, .plan(plan.link)) }
+        guard known.machine.plan != plan.link else { return }
+        step(uri, .plan(plan.link))
+        setWanted(host.isWanted(uri), uri)
     }
 
     /// Another program listens to it: what an earlier life of the bridge had switched on went off with that life.
@@ -137,10 +140,12 @@ extension BluetoothSource {
 
     /// Whether its link is older than this bluetoothd; nil where that is not known.
     private func isLeftOver(_ peripheral: BluezPeripheral) -> Bool? {
-        guard peripheral.isConnected, let since = air?.upSince(peripheral.address), let ownerSince else { return nil }
-        if since < ownerSince { return true }
+        guard peripheral.isConnected, let since = air?.upSince(peripheral.address), let lifeSince = life.since else {
+            return nil
+        }
+        if since < lifeSince { return true }
         // Bluetoothd has its name, then takes links, then offers its objects: in between neither can be concluded.
-        guard let objectsKnownSince, since > objectsKnownSince else { return nil }
+        guard let knownSince = life.objectsKnownSince, since > knownSince else { return nil }
         return false
     }
 

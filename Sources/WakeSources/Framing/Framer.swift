@@ -11,7 +11,7 @@ public enum Frame: Hashable, Sendable {
 }
 
 /// Empty messages, such as empty lines, are none: between two ends stands nothing that could wake anybody.
-public struct Framer {
+public struct Framer: Sendable {
     private var cutter: any FrameCutter
     /// When the first byte came of what is not told yet; nil while there is none.
     public private(set) var openSince: Instant?

@@ -12,6 +12,8 @@ struct PortBench {
     private(set) var told: [(kind: DeviceEvent.Kind, at: Stamp)] = []
     private(set) var sentences: [String] = []
     private(set) var opens: [String] = []
+    /// The questions that were written, by their first byte.
+    private(set) var questions: [UInt8] = []
     private(set) var closes = 0
     /// What opening the node brings; nil opens it.
     var refusal: PortRefusal?
@@ -37,6 +39,9 @@ struct PortBench {
                 closes += 1
                 isOpening = false
             case .raise(let kind, let stamp): told.append((kind, stamp))
+            case .ask(let asked):
+                questions.append(asked.question.bytes[0])
+                take(.asked(asked.number, nil))
             case .log(let sentence): sentences.append(sentence)
             }
         }
@@ -100,6 +105,7 @@ struct PortBench {
         told = []
         sentences = []
         opens = []
+        questions = []
         closes = 0
     }
 

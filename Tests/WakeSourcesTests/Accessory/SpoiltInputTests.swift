@@ -104,9 +104,9 @@ struct SpoiltInputTests {
             #expect(try bench.turn { data(bench, .serial).count == number })
         }
         #expect(attentions(bench).count == 1)
-        let told = try #require(bench.source.watched[source]?.spoiltReportedAt)
+        let told = try #require(bench.source.watched[source]?.spoilt.reportedAt)
         for (seconds, attentionCount) in [(5, 1), (10, 2)] as [(Int64, Int)] {
-            bench.source.watched[source]?.spoiltReportedAt = told - .seconds(seconds)
+            bench.source.watched[source]?.spoilt.reportedAt = told - .seconds(seconds)
             let heard = data(bench, .serial).count
             gadget.say(spoilt.piece + spoilt.end + spoilt.good)
             #expect(try bench.turn { data(bench, .serial).count == heard + 1 })

@@ -99,6 +99,6 @@ final class InputHandle: NodeHandle {
     }
 
     func begin(_ plan: AccessoryPlan, at now: Instant) throws(SystemError) -> any OpenNode {
-        try InputNode(self, at: now)
+        try InputNode(self, typingPause: plan.typingPause, at: now)
     }
 }
