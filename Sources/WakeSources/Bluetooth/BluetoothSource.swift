@@ -77,7 +77,7 @@ public final class BluetoothSource: MachineSource {
         self.kernel = kernel
         self.patience = patience
         application = try GattApplication(client, services: planner.services, on: host.loop)
-        timer = try host.loop.timer(on: LinkMachine.clock) { [unowned self] in tick() }
+        timer = try host.loop.timer(on: LinkMachine.clock, of: self) { $0.tick() }
         client.listen(self)
         client.ownerDidChange = { [unowned self] isNew in
             ownerSince = isNew ? self.host.clock.now().monotonic : nil
