@@ -35,18 +35,22 @@ public struct MonitorSocket: ~Copyable {
     public init(hearing addresses: [RadioAddress]?) throws(SystemError) {
         let made = FileDescriptor(owning: Int32(try Self.check(wake_bluetooth_socket(), "open")))
         wake_monitor_prepare(made.raw, Int32(Self.bufferBytes >> 4))
+        try Self.keepReports(of: addresses, made.raw)
+        _ = try Self.check(wake_monitor_bind(made.raw), "listen to")
         self.init(owning: made, packetBytes: Self.linkPacketBytes)
-        try keepReports(of: addresses)
-        _ = try Self.check(wake_monitor_bind(raw), "listen to")
     }
 
     /// From now on. The kernel drops what other addresses say, and does not wake us for it.
     /// - Parameter addresses: nil for all of them. More than the kernel can tell apart are all, too.
     public func keepReports(of addresses: [RadioAddress]?) throws(SystemError) {
-        let isAll = (addresses?.count ?? .max) > Self.mostAddresses
+        try Self.keepReports(of: addresses, raw)
+    }
+
+    private static func keepReports(of addresses: [RadioAddress]?, _ raw: Int32) throws(SystemError) {
+        let isAll = (addresses?.count ?? .max) > mostAddresses
         // No address at all is one that nothing has.
         let kept = isAll ? [] : addresses.map { $0.isEmpty ? [RadioAddress(number: 0)] : $0 } ?? []
-        _ = try Self.check(wake_monitor_keep_reports(raw, kept.flatMap(\.sent), kept.count), "filter")
+        _ = try check(wake_monitor_keep_reports(raw, kept.flatMap(\.sent), kept.count), "filter")
     }
 
     private static let mostAddresses = Int(WAKE_MOST_REPORTED)

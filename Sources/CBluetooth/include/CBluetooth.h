@@ -23,7 +23,7 @@ int wake_management_bind(int descriptor);
 int wake_monitor_keep_links(int descriptor);
 
 /// The most addresses that `wake_monitor_keep_reports` tells apart.
-#define WAKE_MOST_REPORTED 400
+#define WAKE_MOST_REPORTED 128
 
 /// Has the kernel drop all packets but reports of advertisements; of those, where `count` is not 0, all but those from these
 /// addresses, six bytes each as they go over the air, and those that stand with others in one event.

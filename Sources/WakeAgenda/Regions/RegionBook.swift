@@ -67,9 +67,10 @@ struct RegionBook: AgendaBook, Sendable {
     // MARK: What is near
 
     mutating func hear(_ beacon: BeaconPattern, _ presence: RegionPresence) {
-        guard presences[beacon] != presence else { return }
+        let concerned = entries.filter { $0.value.beacon == beacon }.keys
+        guard !concerned.isEmpty, presences[beacon] != presence else { return }
         presences[beacon] = presence
-        for (key, entry) in entries where entry.beacon == beacon { touched.insert(key) }
+        touched.formUnion(concerned)
     }
 
     mutating func advance(_ step: inout AgendaStep) {

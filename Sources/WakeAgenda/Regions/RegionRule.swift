@@ -11,6 +11,8 @@ public struct RegionRule: Hashable, Sendable {
     public static let limit = 20
     private static let example = "{\"id\":\"home\",\"beacon\":{\"ibeacon\":\"f7826da6-4fa2-4e98-8024-bc5b71e0893e\"}}"
     private static let keys = ["id", "beacon"]
+    /// Of the manifest's `regions`.
+    package static let manifestKeys = keys + BeaconPattern.keys.map { "beacon.\($0)" }
 
     /// The manifest's `regions`.
     public static func list(_ value: JSONValue) throws(ProtocolFault) -> [RegionRule] {
@@ -48,6 +50,11 @@ extension BeaconPattern {
     private static let forms = [
         ("ibeacon", ["major", "minor"]), ("altbeacon", ["major", "minor"]), ("eddystone", ["instance"]),
     ]
+
+    fileprivate static var keys: [String] {
+        let all = forms.flatMap { [$0.0] + $0.1 }
+        return all.indices.filter { all.firstIndex(of: all[$0]) == $0 }.map { all[$0] }
+    }
 
     init(_ value: JSONValue, of id: String) throws(ProtocolFault) {
         let owner = "\"beacon\" of the region \"\(id)\""

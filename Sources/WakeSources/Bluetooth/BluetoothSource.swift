@@ -187,6 +187,9 @@ extension BluetoothSource: RegisteredSource {
         }
     }
 
+    /// Whether it is one of those that are connected.
+    public func hasPeripheral(_ uri: String) -> Bool { watched[uri] != nil }
+
     public func blockingReason(of uri: String) -> String? { linkBlock(of: uri)?.sentence }
 }
 

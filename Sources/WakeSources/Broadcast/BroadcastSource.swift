@@ -51,7 +51,7 @@ public final class BroadcastSource {
         let namings = host.namings
         let isNamed = !list.names.isEmpty || namings.contains { isOfBroadcasts($0.profile) }
         isWanted = rules.learns || isNamed || !regions.isEmpty || !adopted.isEmpty
-        patterns = MonitorPattern.all(of: isNamed || rules.learns ? heardProfiles : [], host.beacons)
+        patterns = MonitorPattern.all(of: heardProfiles, host.beacons)
         ear?.hear(addresses(of: namings))
         followAll()
     }
@@ -61,11 +61,12 @@ public final class BroadcastSource {
     }
 
     /// Those whose devices may be told of.
-    private var heardProfiles: [Profile] {
-        let heads = host.profiles.heads.filter { $0.kind == .bluetoothCentral && !$0.match.broadcasts.isEmpty }
-        let named = rules.learns || !list.names.isEmpty ? nil : Set(host.namings.map(\.profile))
-        return heads.filter { named?.contains($0.name) ?? true }
-            .compactMap { host.profiles.index(named: $0.name).map { host.profiles[$0] } }
+    private var heardProfiles: [ProfileHead] {
+        let heads = host.profiles.heads.filter { $0.kind == .bluetoothCentral }
+        let isAnyone = rules.learns || !list.names.isEmpty
+        let ofAdopted = adopted.values.compactMap { host.profiles.index(of: $0).map { host.profiles.name($0) } }
+        let named = Set(host.namings.map(\.profile).filter(isOfBroadcasts) + ofAdopted)
+        return heads.filter { named.contains($0.name) || isAnyone && !$0.match.broadcasts.isEmpty }
     }
 
     private var adoptedBroadcasters: [RadioAddress: BluezPeripheral] {
@@ -187,9 +188,10 @@ public final class BroadcastSource {
     /// that no device has.
     var filter: BusValue {
         let quiet = BusValue.array(of: "s", [.string("5f6d0b5c-2f52-4c8f-9a4e-6f1d2b7c0e11")])
-        return .properties(
-            [("Transport", .string("le"))]
-                + (ear == nil ? [("DuplicateData", .boolean(true))] : [("DuplicateData", .boolean(false)), ("UUIDs", quiet)]))
+        let isQuiet = ear != nil
+        var pairs: [(String, BusValue)] = [("Transport", .string("le")), ("DuplicateData", .boolean(!isQuiet))]
+        if isQuiet { pairs.append(("UUIDs", quiet)) }
+        return .properties(pairs)
     }
 }
 
@@ -225,6 +227,12 @@ extension BroadcastSource: RegisteredSource {
     public func name(_ address: RadioAddress, _ alias: String) throws(SystemError) {
         try list.name(address, alias)
         reconsider()
+    }
+
+    /// The one that a person named, by its name, its source or its address.
+    public func named(_ word: String) -> (address: RadioAddress, name: String)? {
+        let address = RadioAddress(Device.bluetoothAddress(in: word) ?? word)
+        return list.names.first { $0.value == word || $0.key == address }.map { ($0.key, $0.value) }
     }
 
     /// False where no person had named it.

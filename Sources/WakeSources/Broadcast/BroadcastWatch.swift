@@ -78,8 +78,8 @@ struct BroadcastWatch: Sendable {
     mutating func forget() { (heard, strangers) = ([:], [:]) }
 
     /// Nil for what is not allowed, and for what is not known yet.
-    private mutating func broadcaster(_ sighting: Sighting, _ judge: some BroadcastJudge) -> (Broadcaster, isNew: Bool)? {
-        if let broadcaster = heard[sighting.address] { return (broadcaster, false) }
+    private mutating func admit(_ sighting: Sighting, _ judge: some BroadcastJudge) -> Broadcaster? {
+        if let broadcaster = heard[sighting.address] { return broadcaster }
         var stranger = strangers[sighting.address] ?? Stranger()
         guard stranger.looks < Self.mostLooks else { return nil }
         stranger.looks += 1
@@ -99,10 +99,10 @@ struct BroadcastWatch: Sendable {
         strangers[sighting.address] = nil
         let uri = Device.uri(ofBluetooth: sighting.address.description)
         let device = Device(uri: uri, alias: alias, profile: plan.profile, kind: .bluetoothCentral)
-        return (Broadcaster(device: device, plan: plan), true)
+        return Broadcaster(device: device, plan: plan)
     }
 
-    private mutating func turnDown(_ address: RadioAddress, _ stranger: Stranger) -> (Broadcaster, isNew: Bool)? {
+    private mutating func turnDown(_ address: RadioAddress, _ stranger: Stranger) -> Broadcaster? {
         if strangers[address] == nil, strangers.count >= Self.mostStrangers { strangers = [:] }
         strangers[address] = stranger
         return nil
@@ -114,7 +114,8 @@ struct BroadcastWatch: Sendable {
     mutating func hear(
         _ sighting: Sighting, _ judge: some BroadcastJudge, at now: Instant, listened: Instant
     ) -> [Effect] {
-        guard var (broadcaster, isNew) = broadcaster(sighting, judge) else { return [] }
+        let isNew = heard[sighting.address] == nil
+        guard var broadcaster = admit(sighting, judge) else { return [] }
         var effects: [Effect] = []
         let uri = broadcaster.device.uri
         if isNew, !broadcaster.plan.hasLink { effects.append(.introduce(broadcaster.device, broadcaster.plan.index)) }

@@ -38,7 +38,7 @@ struct MonitorPattern: Hashable, Sendable {
     }
 
     /// Nil where not all that is to be heard can be told by bytes: then a monitor would miss some of it.
-    static func all(of profiles: [Profile], _ beacons: Set<BeaconPattern>) -> [MonitorPattern]? {
+    static func all(of profiles: [ProfileHead], _ beacons: Set<BeaconPattern>) -> [MonitorPattern]? {
         var patterns = Set(beacons.map { MonitorPattern($0) })
         for profile in profiles {
             guard !profile.match.broadcasts.isEmpty else { return nil }
@@ -47,6 +47,7 @@ struct MonitorPattern: Hashable, Sendable {
                 patterns.insert(pattern)
             }
         }
+        guard !patterns.isEmpty else { return nil }
         return patterns.sorted { ($0.type, $0.offset, $0.bytes.hexadecimal) < ($1.type, $1.offset, $1.bytes.hexadecimal) }
     }
 }

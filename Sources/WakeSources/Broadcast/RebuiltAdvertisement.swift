@@ -4,7 +4,7 @@ import WakeModel
 
 extension BluezPeripheral {
     /// Service data by UUID, then manufacturer data by company, so that the same data are always the same bytes; nil without any.
-    var advertisement: [UInt8]? {
+    public var advertisement: [UInt8]? {
         guard !serviceData.isEmpty || !manufacturerData.isEmpty else { return nil }
         var bytes: [UInt8] = []
         for (uuid, data) in serviceData.sorted(by: { ($0.key.high, $0.key.low) < ($1.key.high, $1.key.low) }) {

@@ -32,6 +32,8 @@ final class ReportEar {
             heard = addresses
         } catch {
             Log("broadcasts").warning("\(error.description); every advertisement is looked at")
+            heard = .none
+            try? socket.keepReports(of: nil)
         }
     }
 

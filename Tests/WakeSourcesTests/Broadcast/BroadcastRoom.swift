@@ -14,7 +14,7 @@ struct RoomJudge: BroadcastJudge {
     func isMeant(_ address: RadioAddress) -> Bool { meant.contains(address) }
 
     func plan(for sighting: Sighting) -> BroadcastPlan? {
-        guard sighting.data.starts(with: [3 + UInt8(sighting.data.count - 4), 0xff, 0x99, 0x04]) else { return nil }
+        guard sighting.data.dropFirst().starts(with: [0xff, 0x99, 0x04]) else { return nil }
         return BroadcastPlan(profile: "tag", index: ProfileIndex(rawValue: 0))
     }
 
@@ -76,14 +76,14 @@ struct Room {
         }
     }
 
-    /// Of one of them: `+` for its coming, `-` for its going, and the last byte of what it said.
+    /// Of one of them: `+` for its coming, `-` for its going, and the number that it said.
     func story(of number: UInt64) -> [String] {
         (told[Self.address(number)] ?? []).compactMap { effect in
             guard case .raise(let kind, _) = effect else { return nil }
             switch kind {
             case .connected: return "+"
             case .disconnected(let reason, _): return "-\(reason)"
-            case .data(_, let bytes): return "\(bytes.last ?? 0)"
+            case .data(_, let bytes): return "\(bytes.dropFirst(4).reduce(0) { $0 << 8 | Int($1) })"
             case .gap, .attention, .occasion: return "?"
             }
         }

@@ -134,7 +134,11 @@ struct ScanMachineTests {
             case 0: adapter.facts.isLinking.toggle()
             case 1: adapter.facts.isWanted.toggle()
             case 2: adapter.facts.hasMonitors.toggle()
-            case 3: adapter.send(.answered(.startDiscovery, failed: dice.isOne(in: 3)))
+            case 3:
+                let failed = dice.isOne(in: 3)
+                // What was refused does not run.
+                if failed, !adapter.machine.isListening { isScanning = false }
+                adapter.send(.answered(.startDiscovery, failed: failed))
             case 4: adapter.send(.answered(.registerMonitor, failed: dice.isOne(in: 3)))
             case 5: adapter.send(dice.isOne(in: 2) ? .activated : .released)
             default: adapter.pass(.milliseconds(Int64(dice.below(5_000))))
