@@ -25,7 +25,10 @@ public struct Agenda: Sendable {
     /// Settling and losing conditions takes time in which the machine is awake.
     public var nextMonotonicDeadline: Instant? { conditions.next }
     public var nextBoottimeDeadline: Instant? {
-        .earlier(seen.next, .earlier(alarms.nextBoottime, .earlier(polls.nextBoottime, .earlier(jobs.nextBoottime, regions.nextBoottime))))
+        .earlier(
+            seen.next,
+            .earlier(
+                alarms.nextBoottime, .earlier(polls.nextBoottime, .earlier(jobs.nextBoottime, regions.nextBoottime))))
     }
     /// Polls and jobs go by real time.
     public var nextWallDeadline: WallTime? { alarms.nextWall }
@@ -167,7 +170,8 @@ extension Agenda {
             guard case .givenBack(let until?) = conclusion else { return }
             rests = rests.filter { $0.value.until > stamp.moment.boottime }
             rests[sequence] = Rest(until: until, since: stamp.wall)
-        case .recovered, .ordered, .raised, .region, .refused, .progressed, .clockChanged, .operated, .cancelled, .ending, .tick:
+        case .recovered, .ordered, .raised, .region, .refused, .progressed, .clockChanged, .operated, .cancelled,
+            .ending, .tick:
             break
         }
     }

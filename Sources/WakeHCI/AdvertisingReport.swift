@@ -44,7 +44,8 @@ public struct AdvertisingReport: Hashable, Sendable {
         func next(in rest: inout ArraySlice<UInt8>, _ controller: UInt16) -> AdvertisingReport? {
             let place = self == .legacy ? 2 : 3
             let head = self == .legacy ? 9 : 24
-            guard let kind = rest.byte(place - 1), let address = rest.slice(place, 6).flatMap({ RadioAddress(sent: $0) }),
+            guard let kind = rest.byte(place - 1),
+                let address = rest.slice(place, 6).flatMap({ RadioAddress(sent: $0) }),
                 let length = rest.byte(head - 1).map(Int.init), let data = rest.slice(head, length),
                 let level = rest.byte(self == .legacy ? head + length : 13)
             else { return nil }

@@ -24,7 +24,9 @@ extension BluetoothStation {
             bytes, from: .advertisement, of: DeviceMemory.Sender(address: address), at: SystemClock.monotonic(),
             after: &memory)
         var writer = JSONWriter()
-        guard (try? decoder.decode(bytes, from: .advertisement, heard: heard, into: &writer)) == true else { return nil }
+        guard (try? decoder.decode(bytes, from: .advertisement, heard: heard, into: &writer)) == true else {
+            return nil
+        }
         return writer.bytes
     }
 }

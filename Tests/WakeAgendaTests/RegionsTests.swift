@@ -26,7 +26,9 @@ struct RegionsTests {
         for sequence in world.heldSequences { world.conclude(sequence, .acknowledged(nil)) }
     }
 
-    @Test("where the beacon is when the region is first known, the handler is told so as initial; then of each difference")
+    @Test(
+        "where the beacon is when the region is first known, the handler is told so as initial; then of each difference"
+    )
     func differences() throws {
         var world = try configured()
         for presence in [RegionPresence.inside, .inside, .unknown, .inside, .outside, .outside, .inside] {

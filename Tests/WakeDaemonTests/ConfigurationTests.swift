@@ -239,7 +239,8 @@ struct ConfigurationTests {
         #expect(documented(text) == Set(HandlerManifest.keys + inManifest))
         let settings = BridgeSettings.self
         let inSettings = nested([
-            ("devices.NAME", settings.deviceKeys), ("broadcasts", settings.broadcastKeys), ("storm", settings.stormKeys),
+            ("devices.NAME", settings.deviceKeys), ("broadcasts", settings.broadcastKeys),
+            ("storm", settings.stormKeys),
             ("flips", settings.flipKeys),
             ("log", settings.logKeys), ("journal", settings.journalKeys), ("memory", settings.memoryKeys),
             ("thermal", settings.thermalKeys), ("alerts", settings.alertKeys), ("replay", settings.replayKeys),

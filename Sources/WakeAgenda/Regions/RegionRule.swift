@@ -79,7 +79,8 @@ extension BeaconPattern {
                 throw ProtocolFault(
                     .conflict, "\(owner) has \"minor\" and no \"major\".", advice: "Write both, or \"major\" alone.")
             }
-            self = form.0 == "ibeacon"
+            self =
+                form.0 == "ibeacon"
                 ? .iBeacon(uuid: uuid, major: major, minor: minor) : .altBeacon(uuid: uuid, major: major, minor: minor)
         }
     }

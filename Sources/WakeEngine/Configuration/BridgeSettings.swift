@@ -96,7 +96,8 @@ public struct BridgeSettings: Hashable, Sendable {
 
 extension BridgeSettings {
     static let keys = [
-        "control_group", "suspend", "adapter", "devices", "broadcasts", "storm", "flips", "log", "journal", "memory", "thermal",
+        "control_group", "suspend", "adapter", "devices", "broadcasts", "storm", "flips", "log", "journal", "memory",
+        "thermal",
         "metered_links", "alerts", "replay", "timers",
     ]
     static let alertKeys = ["command", "ntfy"]

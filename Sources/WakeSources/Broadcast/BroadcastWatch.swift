@@ -84,7 +84,9 @@ struct BroadcastWatch: Sendable {
         guard stranger.looks < Self.mostLooks else { return nil }
         stranger.looks += 1
         stranger.name = sighting.name ?? stranger.name
-        for service in sighting.services where !stranger.services.contains(service) { stranger.services.append(service) }
+        for service in sighting.services where !stranger.services.contains(service) {
+            stranger.services.append(service)
+        }
         var whole = sighting
         (whole.name, whole.services) = (stranger.name, stranger.services)
         guard let plan = judge.plan(for: whole) else {

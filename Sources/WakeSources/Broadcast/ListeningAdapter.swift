@@ -22,7 +22,9 @@ extension BroadcastSource {
         case .registerMonitor: registerMonitor(of: path)
         case .unregisterMonitor:
             adapters[path]?.objects = []
-            call("UnregisterMonitor", BluezInterface.monitors, [.objectPath(Self.root(of: path))], .unregisterMonitor, path)
+            call(
+                "UnregisterMonitor", BluezInterface.monitors, [.objectPath(Self.root(of: path))], .unregisterMonitor,
+                path)
         case .stopDiscovery: call("StopDiscovery", BluezInterface.adapter, [], .stopDiscovery, path)
         case .startDiscovery:
             client.call(path, BluezInterface.adapter, "SetDiscoveryFilter", [filter], within: .seconds(5)) { _ in }

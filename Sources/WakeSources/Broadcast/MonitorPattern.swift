@@ -12,7 +12,9 @@ struct MonitorPattern: Hashable, Sendable {
     /// `(yyay)`, as org.bluez.AdvertisementMonitor1 has them.
     var value: BusValue { .structure([.byte(offset), .byte(type), .bytes(bytes)]) }
 
-    init(type: UInt8, offset: UInt8 = 0, bytes: [UInt8]) { (self.type, self.offset, self.bytes) = (type, offset, bytes) }
+    init(type: UInt8, offset: UInt8 = 0, bytes: [UInt8]) {
+        (self.type, self.offset, self.bytes) = (type, offset, bytes)
+    }
 
     /// Nil for what no bytes tell: the data of any company.
     init?(_ part: AdvertisementPart) {
@@ -48,6 +50,8 @@ struct MonitorPattern: Hashable, Sendable {
             }
         }
         guard !patterns.isEmpty else { return nil }
-        return patterns.sorted { ($0.type, $0.offset, $0.bytes.hexadecimal) < ($1.type, $1.offset, $1.bytes.hexadecimal) }
+        return patterns.sorted {
+            ($0.type, $0.offset, $0.bytes.hexadecimal) < ($1.type, $1.offset, $1.bytes.hexadecimal)
+        }
     }
 }

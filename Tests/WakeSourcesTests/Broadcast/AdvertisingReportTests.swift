@@ -22,7 +22,8 @@ struct AdvertisingReportTests {
     @Test("an extended report too, and several in one event are all read")
     func extended() {
         let one: [UInt8] = [
-            0x13, 0x00, 0x00, 0x01, 0xf4, 0xf3, 0xf2, 0xf1, 0xc0, 1, 0, 0xff, 0x7f, 0xb0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 3, 2,
+            0x13, 0x00, 0x00, 0x01, 0xf4, 0xf3, 0xf2, 0xf1, 0xc0, 1, 0, 0xff, 0x7f, 0xb0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 3,
+            2,
             1, 6,
         ]
         let body: [UInt8] = [0x0d, 2] + one + one

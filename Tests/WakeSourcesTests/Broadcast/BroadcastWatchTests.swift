@@ -143,7 +143,8 @@ struct BroadcastWatchTests {
     }
 
     /// 200 broadcasters, 20 of them named, speak in any order, to a radio that is deaf at times.
-    @Test("in a crowd nothing wakes but those that were named, and each of their values is told once", arguments: 1...40)
+    @Test(
+        "in a crowd nothing wakes but those that were named, and each of their values is told once", arguments: 1...40)
     func crowd(seed: UInt64) {
         var dice = Dice(seed)
         var room = Room()
