@@ -82,6 +82,48 @@ int wake_monitor_keep_links(int descriptor) {
     return code < 0 ? -errno : 0;
 }
 
+// The event's code is the byte 6, its kind 8, the number of its reports 9; the address of the first begins at 12, or at 13 in an
+// extended report. An address is compared in two steps, its first four bytes and its last two.
+int wake_monitor_keep_reports(int descriptor, const uint8_t *addresses, size_t count) {
+    enum { HEAD = 15, EACH = 5 };
+    if (count > WAKE_MOST_REPORTED) count = 0;
+    struct sock_filter program[HEAD + EACH * WAKE_MOST_REPORTED + 1] = {
+        BPF_STMT(BPF_LD | BPF_H | BPF_ABS, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0x0300, 1, 0),
+        BPF_STMT(BPF_RET | BPF_K, 0),
+        BPF_STMT(BPF_LD | BPF_B | BPF_ABS, 6),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, EVT_LE_META_EVENT, 1, 0),
+        BPF_STMT(BPF_RET | BPF_K, 0),
+        BPF_STMT(BPF_LDX | BPF_W | BPF_IMM, 12),
+        BPF_STMT(BPF_LD | BPF_B | BPF_ABS, 8),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, EVT_LE_ADVERTISING_REPORT, 3, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0x0d, 1, 0),
+        BPF_STMT(BPF_RET | BPF_K, 0),
+        BPF_STMT(BPF_LDX | BPF_W | BPF_IMM, 13),
+        BPF_STMT(BPF_LD | BPF_B | BPF_ABS, 9),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 1, count > 0, 0),
+        BPF_STMT(BPF_RET | BPF_K, 0x40000),
+    };
+    size_t length = HEAD;
+    for (size_t index = 0; index < count; index++, addresses += 6) {
+        uint32_t first = (uint32_t)addresses[0] << 24 | addresses[1] << 16 | addresses[2] << 8 | addresses[3];
+        uint32_t last = (uint32_t)addresses[4] << 8 | addresses[5];
+        struct sock_filter one[EACH] = {
+            BPF_STMT(BPF_LD | BPF_W | BPF_IND, 0),
+            BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, first, 0, 3),
+            BPF_STMT(BPF_LD | BPF_H | BPF_IND, 4),
+            BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, last, 0, 1),
+            BPF_STMT(BPF_RET | BPF_K, 0x40000),
+        };
+        memcpy(program + length, one, sizeof one);
+        length += EACH;
+    }
+    program[length++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, 0);
+    struct sock_fprog filter = {.len = (unsigned short)length, .filter = program};
+    int code = setsockopt(descriptor, SOL_SOCKET, SO_ATTACH_FILTER, &filter, sizeof filter);
+    return code < 0 ? -errno : 0;
+}
+
 void wake_monitor_prepare(int descriptor, int buffer_bytes) {
     int on = 1;
     setsockopt(descriptor, SOL_SOCKET, SO_TIMESTAMP, &on, sizeof on);

@@ -1,4 +1,4 @@
-// The agenda: alarms, polls and jobs of all handlers, with the conditions and gates that they wait for. Pure.
+// The agenda: alarms, polls, jobs and regions of all handlers, with the conditions and gates that they wait for. Pure.
 import WakeModel
 
 public struct Agenda: Sendable {
@@ -17,6 +17,7 @@ public struct Agenda: Sendable {
     var alarms = AlarmBook()
     var polls = PollBook()
     var jobs = JobBook()
+    var regions = RegionBook()
 
     /// - Parameter seed: of all that is spread: two agendas with one seed decide alike.
     public init(seed: UInt64) { self.seed = seed }
@@ -24,7 +25,10 @@ public struct Agenda: Sendable {
     /// Settling and losing conditions takes time in which the machine is awake.
     public var nextMonotonicDeadline: Instant? { conditions.next }
     public var nextBoottimeDeadline: Instant? {
-        .earlier(seen.next, .earlier(alarms.nextBoottime, .earlier(polls.nextBoottime, jobs.nextBoottime)))
+        .earlier(
+            seen.next,
+            .earlier(
+                alarms.nextBoottime, .earlier(polls.nextBoottime, .earlier(jobs.nextBoottime, regions.nextBoottime))))
     }
     /// Polls and jobs go by real time.
     public var nextWallDeadline: WallTime? { alarms.nextWall }
@@ -42,6 +46,7 @@ public struct Agenda: Sendable {
         alarms.advance(&step)
         polls.advance(&step)
         jobs.advance(&step)
+        regions.advance(&step)
         seen.advance(isNeeded: hasEntries, &step)
         followMachineWake(&step)
         leaveZones(&step)
@@ -165,7 +170,8 @@ extension Agenda {
             guard case .givenBack(let until?) = conclusion else { return }
             rests = rests.filter { $0.value.until > stamp.moment.boottime }
             rests[sequence] = Rest(until: until, since: stamp.wall)
-        case .recovered, .ordered, .raised, .refused, .progressed, .clockChanged, .operated, .cancelled, .ending, .tick:
+        case .recovered, .ordered, .raised, .region, .refused, .progressed, .clockChanged, .operated, .cancelled,
+            .ending, .tick:
             break
         }
     }
@@ -196,6 +202,7 @@ extension Agenda {
             conclude(key, conclusion, max(awake, .zero), max(cpu, .zero), &step)
         case .progressed(let handler, let sequence, let done, let total):
             if let key = jobs.key(of: sequence, for: handler) { jobs.progress(key, done: done, total: total, step) }
+        case .region(let beacon, let presence): regions.hear(beacon, presence)
         case .operated(let key, _): operate(key, &step)
         case .cancelled(let key): if key.source == .job { _ = jobs.cancel(key, by: .person, &step) }
         case .ending: if hasEntries { seen.store(&step) }
@@ -210,6 +217,7 @@ extension Agenda {
             case .alarm: alarms.restore(row, &step)
             case .poll: polls.restore(row, &step)
             case .job: jobs.restore(row, &step)
+            case .region: regions.restore(row, &step)
             case .gate: gates.restore(row, bootID: bootID)
             case .seen: seen.restore(row)
             }
@@ -223,6 +231,7 @@ extension Agenda {
         alarms.configure(handler, plan, &step)
         polls.configure(handler, plan, &step)
         jobs.configure(handler, plan, &step)
+        regions.configure(handler, plan, &step)
     }
 
     private mutating func remove(_ handler: HandlerID, _ step: inout AgendaStep) {
@@ -230,6 +239,7 @@ extension Agenda {
         alarms.remove(handler, &step)
         polls.remove(handler, &step)
         jobs.remove(handler, &step)
+        regions.remove(handler, &step)
     }
 
     private mutating func recordRaised(_ key: AgendaKey, _ sequence: Sequence, _ step: inout AgendaStep) {
@@ -237,6 +247,7 @@ extension Agenda {
         case .alarm: alarms.recordRaised(key, as: sequence, &step)
         case .poll: polls.recordRaised(key, as: sequence, &step)
         case .job: jobs.recordRaised(key, as: sequence, &step)
+        case .region: regions.recordRaised(key, as: sequence, &step)
         case .gate, .seen: break
         }
     }
@@ -248,6 +259,7 @@ extension Agenda {
         case .alarm: alarms.conclude(key, conclusion, awake: awake, cpu: cpu, &step)
         case .poll: polls.conclude(key, conclusion, awake: awake, cpu: cpu, &step)
         case .job: jobs.conclude(key, conclusion, awake: awake, cpu: cpu, &step)
+        case .region: regions.conclude(key, conclusion, awake: awake, cpu: cpu, &step)
         case .gate, .seen: break
         }
     }
@@ -258,7 +270,7 @@ extension Agenda {
             case .alarm: alarms.raiseNow(key, &step)
             case .poll: polls.raiseNow(key, &step)
             case .job: jobs.raiseNow(key, &step)
-            case .gate, .seen: false
+            case .region, .gate, .seen: false
             }
         step.decide(key, isKnown ? "operate" : "operate unknown")
     }
@@ -266,12 +278,13 @@ extension Agenda {
     private func raised(for handler: HandlerID) -> [Sequence] {
         let ofAlarms = alarms.handlers[handler]?.sequences.keys.sorted() ?? []
         let ofPoll = [polls.entries[handler]?.lending.sequence].compactMap { $0 }
-        return ofAlarms + ofPoll + jobs.keys(of: handler).compactMap { jobs.entries[$0]?.lending.sequence }
+        let ofJobs = jobs.keys(of: handler).compactMap { jobs.entries[$0]?.lending.sequence }
+        return ofAlarms + ofPoll + ofJobs + regions.raised(for: handler)
     }
 
     private func key(of sequence: Sequence, for handler: HandlerID) -> AgendaKey? {
         alarms.key(of: sequence, for: handler) ?? polls.key(of: sequence, for: handler)
-            ?? jobs.key(of: sequence, for: handler)
+            ?? jobs.key(of: sequence, for: handler) ?? regions.key(of: sequence, for: handler)
     }
 }
 

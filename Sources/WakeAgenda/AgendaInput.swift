@@ -4,6 +4,8 @@ import WakeModel
 /// Which source an entry of the agenda belongs to; also the word in its origin's URI, `/alarm/HANDLER/ID`.
 public enum AgendaSource: String, Hashable, Sendable, CaseIterable, Comparable {
     case alarm, poll, job
+    /// It has no time of its own: it is raised when beacons come and go.
+    case region
     /// Only of stored rows: that a handler's gates have opened in this boot. It raises nothing, and is never pending.
     case gate
     /// Only of one stored row: until when an earlier life ran.
@@ -68,6 +70,8 @@ public enum AgendaInput: Sendable {
     case progressed(HandlerID, Sequence, done: Int64, total: Int64?)
     /// What a watch found, unsettled. Sent after ``AgendaEffect/open(_:)``, first at once.
     case condition(Condition, isTrue: Bool)
+    /// Whether beacons of this kind are near, as the radio tells.
+    case region(BeaconPattern, RegionPresence)
     /// A person plays a condition; nil ends that.
     case overridden(Condition, isTrue: Bool?)
     /// The answer to ``AgendaEffect/readZone(_:)``: the bytes of a TZif file; nil where there is none. Comes again where it changes.

@@ -1,4 +1,4 @@
-// What one manifest declares for the agenda: its alarms, its poll, its jobs and its gates.
+// What one manifest declares for the agenda: its alarms, its poll, its jobs, its regions and its gates.
 import WakeModel
 
 public struct AgendaPlan: Hashable, Sendable {
@@ -6,6 +6,8 @@ public struct AgendaPlan: Hashable, Sendable {
     public var alarms: [AlarmRule]?
     public var poll: PollRule?
     public var jobs: [JobRule] = []
+    /// Whose coming and going the handler is told.
+    public var regions: [RegionRule] = []
     /// `after`: what must have come true since boot before the handler is launched.
     public var gates: [Condition] = []
 
@@ -29,5 +31,7 @@ public struct AgendaPlan: Hashable, Sendable {
         return Set(names).sorted()
     }
 
-    public var isEmpty: Bool { alarms == nil && poll == nil && jobs.isEmpty && gates.isEmpty }
+    public var isEmpty: Bool {
+        alarms == nil && poll == nil && jobs.isEmpty && gates.isEmpty && regions.isEmpty
+    }
 }

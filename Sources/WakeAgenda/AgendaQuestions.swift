@@ -101,7 +101,7 @@ extension Agenda {
         case .alarm: alarms.presentKeys(of: handler).map(\.id)
         case .poll: plan?.poll == nil ? [] : [""]
         case .job: plan?.jobs.map(\.id) ?? []
-        case .gate, .seen: []
+        case .region, .gate, .seen: []
         }
     }
 

@@ -11,7 +11,7 @@ public enum WakeReason: Hashable, Sendable, CaseIterable {
     case lock
     case coalesced
     /// Occasions.
-    case alarm, poll, job
+    case alarm, poll, job, region
 
     /// Of an occasion; the reason of a later version counts as ``owed``.
     init(_ occasion: Occasion.Reason?) {
@@ -19,6 +19,7 @@ public enum WakeReason: Hashable, Sendable, CaseIterable {
         case .alarm: self = .alarm
         case .poll: self = .poll
         case .job: self = .job
+        case .region: self = .region
         case nil: self = .owed
         }
     }
@@ -38,6 +39,7 @@ public enum WakeReason: Hashable, Sendable, CaseIterable {
         case .alarm: "alarm"
         case .poll: "poll"
         case .job: "job"
+        case .region: "region"
         }
     }
 }

@@ -34,12 +34,14 @@ public enum WakeReason: BridgeWord {
     case lock
     /// An alarm fired, a poll is due, or a job is.
     case alarm, poll, job
+    /// A region of the manifest was entered or left.
+    case region
     /// A word of a later version.
     case other(String)
 
     public static let known: [WakeReason] = [
         .connected, .disconnected, .data, .gap, .attention, .owed, .autostart, .attach, .operator, .lock, .alarm,
-        .poll, .job,
+        .poll, .job, .region,
     ]
 
     public var word: String {
@@ -57,6 +59,7 @@ public enum WakeReason: BridgeWord {
         case .alarm: "alarm"
         case .poll: "poll"
         case .job: "job"
+        case .region: "region"
         case .other(let word): word
         }
     }

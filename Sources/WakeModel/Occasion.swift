@@ -1,4 +1,4 @@
-// An event of no device: an alarm, a poll or a job that is due. Its maker decides when; handlers get it like any other event.
+// An event of no device: an alarm, a poll or a job that is due, a region that is entered or left. Its maker decides when; handlers get it like any other event.
 
 /// How long a process may stay awake for an occasion.
 public enum BudgetClass: Hashable, Sendable {
@@ -28,7 +28,7 @@ public struct Occasion: Hashable, Sendable {
     var members: ArraySlice<UInt8> { payload.dropFirst().dropLast() }
 
     /// Why a handler is woken for it.
-    public enum Reason: String, Hashable, Sendable, CaseIterable { case alarm, poll, job }
+    public enum Reason: String, Hashable, Sendable, CaseIterable { case alarm, poll, job, region }
 
     /// `alarm` of `alarm.fired`; nil for one of a later version.
     public var reason: Reason? { Reason(rawValue: String(name.prefix { $0 != "." })) }

@@ -63,6 +63,7 @@ public struct SourceKind: Sendable {
     public static let alarm = SourceKind("alarm", uriPrefix: "/alarm/")
     public static let poll = SourceKind("poll", uriPrefix: "/poll/")
     public static let job = SourceKind("job", uriPrefix: "/job/")
+    public static let region = SourceKind("region", uriPrefix: "/region/")
 
     private static let registry = Mutex<[SourceKind]>([.bluetoothCentral, .externalAccessory])
 

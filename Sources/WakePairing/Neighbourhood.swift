@@ -11,6 +11,8 @@ public struct Neighbour: Hashable, Sendable {
     public var profile: String?
     /// How many addresses look the same.
     public var count = 1
+    /// What it broadcasts, as its profile reads it: a JSON object.
+    public var broadcast: [UInt8]?
 
     public init(path: String, adapter: String, _ peripheral: BluezPeripheral, profile: String?) {
         self.path = path

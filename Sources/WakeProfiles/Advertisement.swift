@@ -94,6 +94,13 @@ struct AdvertisementProgram: Hashable, Sendable {
         return (entry, Array(structure.whole))
     }
 
+    /// Whether some structure has a field list.
+    func covers(_ bytes: [UInt8]) -> Bool {
+        var structures = AdvertisementStructures(bytes)
+        while let structure = try? structures.next() { if entry(of: structure) != nil { return true } }
+        return false
+    }
+
     /// Appends the object for the first structure that has a field list; false where none has. Throws where a structure
     /// is cut short, or does not fit its field list.
     func run(over bytes: [UInt8], into json: inout [UInt8]) throws(DecodeFault) -> Bool {

@@ -153,6 +153,16 @@ public struct Profile: Hashable, Sendable {
     /// Of a named decoder.
     var decoderSettings = DecoderSettings()
     public var ask = AskPlan()
+
+    /// Whether something of a device is told by what it broadcasts.
+    public var hasBroadcasts: Bool { !advertisement.entries.isEmpty }
+    /// Nothing is to be had of its devices but what they broadcast: no link is made to them.
+    public var isOfBroadcasters: Bool {
+        kind == .bluetoothCentral && hasBroadcasts && notify.isEmpty && readAtConnect.isEmpty
+    }
+
+    /// Whether a part of the advertisement has a layout.
+    public func reads(advertisement bytes: [UInt8]) -> Bool { advertisement.covers(bytes) }
 }
 
 /// What devices are matched against: all that is read of a profile at start.

@@ -16,7 +16,8 @@ extension ProfileLibrary {
 
     func index(of peripheral: BluezPeripheral) -> ProfileIndex? {
         let services = Array(peripheral.services)
-        return match(kind: .bluetoothCentral, services: services, name: peripheral.name)
+        return match(
+            kind: .bluetoothCentral, services: services, name: peripheral.name, advertisement: peripheral.advertisement)
             ?? (peripheral.services.contains(SerialPeripherals.serialPort)
                 ? match(kind: .externalAccessory, services: services, name: peripheral.name) : nil)
     }
@@ -86,11 +87,14 @@ final class PeripheralProfiles: PeripheralPlanner {
         let profiles = host.profiles
         // The services that it was matched by may be in its advertisements only, and bluetoothd forgets those.
         let index =
-            profiles.match(kind: .bluetoothCentral, services: Array(peripheral.services), name: peripheral.name)
+            profiles.match(
+                kind: .bluetoothCentral, services: Array(peripheral.services), name: peripheral.name,
+                advertisement: peripheral.advertisement)
             ?? host.knownDevice(at: peripheral.uri).flatMap { $0.kind == .bluetoothCentral ? $0.profile : nil }
             .flatMap { profiles.index(named: $0) }
         guard let index else { return nil }
         let profile = profiles[index]
+        guard !profile.isOfBroadcasters else { return nil }
         return BluetoothPlan(profile: profile.name, link: LinkPlan(profile), edition: index.rawValue)
     }
 }

@@ -23,6 +23,12 @@ public protocol SourceHost: AnyObject {
 
     /// Whether a manifest watches devices of the profile.
     func isWatched(_ profile: String) -> Bool
+    /// The devices that manifests name, each with the profile by which it is watched.
+    var namings: [DeviceNaming] { get }
+    /// What the regions of manifests are made of.
+    var beacons: Set<BeaconPattern> { get }
+    /// Whether beacons of a region are near, where that changes.
+    func report(_ presence: RegionPresence, of beacon: BeaconPattern)
 
     /// A device is watched from now on, or its name, its profile or its bond is another.
     /// - Parameter profile: nil for the one that it has.
@@ -40,6 +46,13 @@ public protocol SourceHost: AnyObject {
     func announce(_ notice: Notice)
     /// The turn that keeps what was recorded ends soon, though no event asks for it.
     func requestTurn()
+}
+
+/// What only a source of broadcasts asks.
+extension SourceHost {
+    public var namings: [DeviceNaming] { [] }
+    public var beacons: Set<BeaconPattern> { [] }
+    public func report(_ presence: RegionPresence, of beacon: BeaconPattern) {}
 }
 
 extension ProtocolFault {

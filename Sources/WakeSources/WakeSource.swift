@@ -11,6 +11,10 @@ public protocol WakeSource: AnyObject {
     func stop()
     /// Profiles have changed. Devices that are there go on with the profile that they have.
     func reconfigure() throws(SystemError)
+    /// Manifests have changed: which devices and beacons they name.
+    func manifestsChanged()
+    /// Whether this one of the sources of its kind has the device.
+    func watches(_ uri: String) -> Bool
     /// An operator has opened, paused or closed the session of a device.
     func setSession(_ session: LinkSession, of uri: String)
     /// Calls `answer` exactly once, now or later.
@@ -40,6 +44,8 @@ extension RegisteredSource {
 
 extension WakeSource {
     public var needsWanted: Bool { false }
+    public func manifestsChanged() {}
+    public func watches(_ uri: String) -> Bool { true }
     public func reconfigure() throws(SystemError) {}
     public func setSession(_ session: LinkSession, of uri: String) {}
     public func perform(_ request: DeviceRequest, on device: Device, _ answer: @escaping (DeviceAnswer) -> Void) {
@@ -58,14 +64,21 @@ public struct SourceResources {
     /// Where a source keeps what must outlive the daemon.
     public let stateDirectory: String
     public let adapterPins: AdapterPins
+    public let broadcasts: BroadcastRules
 
-    public init(bus: SystemBus, bluez: BluezClient?, stateDirectory: String, adapterPins: AdapterPins = AdapterPins()) {
+    public init(
+        bus: SystemBus, bluez: BluezClient?, stateDirectory: String, adapterPins: AdapterPins = AdapterPins(),
+        broadcasts: BroadcastRules = BroadcastRules()
+    ) {
         (self.bus, self.bluez, self.stateDirectory) = (bus, bluez, stateDirectory)
-        self.adapterPins = adapterPins
+        (self.adapterPins, self.broadcasts) = (adapterPins, broadcasts)
     }
 }
 
 public enum SourceRegistry {
-    /// Those that watch real devices, in the order in which they start.
-    public static var all: [any RegisteredSource.Type] { [BluetoothSource.self, AccessorySource.self] }
+    /// Those that watch real devices, in the order in which they start. Of several of one kind the later ones say which devices
+    /// are theirs, and the first has the others.
+    public static var all: [any RegisteredSource.Type] {
+        [BluetoothSource.self, BroadcastSource.self, AccessorySource.self]
+    }
 }

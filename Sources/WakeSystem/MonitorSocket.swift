@@ -31,6 +31,30 @@ public struct MonitorSocket: ~Copyable {
         self.init(owning: made, packetBytes: linksOnly ? Self.linkPacketBytes : Self.packetBytes)
     }
 
+    /// With reports of advertisements alone.
+    public init(hearing addresses: [RadioAddress]?) throws(SystemError) {
+        let made = FileDescriptor(owning: Int32(try Self.check(wake_bluetooth_socket(), "open")))
+        wake_monitor_prepare(made.raw, Int32(Self.bufferBytes >> 4))
+        try Self.keepReports(of: addresses, made.raw)
+        _ = try Self.check(wake_monitor_bind(made.raw), "listen to")
+        self.init(owning: made, packetBytes: Self.linkPacketBytes)
+    }
+
+    /// From now on. The kernel drops what other addresses say, and does not wake us for it.
+    /// - Parameter addresses: nil for all of them. More than the kernel can tell apart are all, too.
+    public func keepReports(of addresses: [RadioAddress]?) throws(SystemError) {
+        try Self.keepReports(of: addresses, raw)
+    }
+
+    private static func keepReports(of addresses: [RadioAddress]?, _ raw: Int32) throws(SystemError) {
+        let isAll = (addresses?.count ?? .max) > mostAddresses
+        // No address at all is one that nothing has.
+        let kept = isAll ? [] : addresses.map { $0.isEmpty ? [RadioAddress(number: 0)] : $0 } ?? []
+        _ = try check(wake_monitor_keep_reports(raw, kept.flatMap(\.sent), kept.count), "filter")
+    }
+
+    private static let mostAddresses = Int(WAKE_MOST_REPORTED)
+
     /// Uses a socket that carries packets of the channel.
     package init(owning descriptor: consuming FileDescriptor, packetBytes: Int) {
         self.descriptor = descriptor

@@ -26,6 +26,10 @@ extension Verb {
             let word = try words.only("DEVICE")
             let device = try NamedDevice(words)
             if case .accessory(let accessory) = device { return try accessory.forget() }
+            if let sentence = NamedBroadcaster.forget(word, words) {
+                Console.print(sentence)
+                return 0
+            }
             let station = try device.explain { () throws(Complaint) in try BluetoothStation() }
             let adapters = try device.explain { () throws(Complaint) in try station.adapters(words) }
             let search = PeripheralSearch(station, adapters)

@@ -11,7 +11,7 @@ enum NeighbourText {
         let others = row.count > 1 ? " (one of \(row.count))" : ""
         return [
             row.label.oneCell, row.peripheral.address.oneCell + others, row.signal.map { "\($0) dBm" } ?? "-",
-            row.profile?.oneCell ?? "-", state(row.peripheral),
+            row.profile?.oneCell ?? "-", row.broadcast.map(said) ?? state(row.peripheral),
         ]
     }
 
@@ -31,6 +31,13 @@ enum NeighbourText {
         return words.isEmpty ? "new" : words.joined(separator: ", ")
     }
 
+    /// `temperature_c 21.5, humidity_percent 40`.
+    private static func said(_ broadcast: [UInt8]) -> String {
+        guard case .object(let members)? = try? JSONValue(parsing: broadcast) else { return "broadcasts" }
+        let parts = members.map { "\($0.name) \($0.value.excerpt)" }
+        return "broadcasts " + parts.joined(separator: ", ").oneCell
+    }
+
     /// Nil for a peripheral that was never adopted.
     private static func bond(_ peripheral: BluezPeripheral) -> String? {
         if peripheral.isBonded { return "bonded" }
@@ -43,6 +50,10 @@ enum NeighbourText {
             writer.field("name", row.label)
             writer.identity(of: row)
             writer.field("count", row.count)
+            if let broadcast = row.broadcast {
+                writer.key("value")
+                writer.fragment(broadcast)
+            }
         }
     }
 }

@@ -16,7 +16,8 @@ extension Verb {
             detail: """
                 DEVICE is an address, an alias or a name; without it there is a scan, and one of those that a profile knows
                 is chosen. Put the peripheral into its pairing mode first. A trusted peripheral is watched by the daemon,
-                and connected whenever it is near. Needs no daemon.
+                and connected whenever it is near. Needs no daemon. One that only broadcasts is named and heard, which the daemon
+                keeps.
 
                 An accessory, said by its node such as /dev/ttyACM0, by its source or by its name, needs no pairing: it is
                 only named, or where several look the same it is said which one it is. That is the daemon's to keep.
@@ -45,7 +46,12 @@ extension Verb {
 /// - Returns: the sentence that says what was paired.
 func pairChosen(_ words: ParsedWords) throws(Complaint) -> String {
     let run = try PairingRun(try PairingOrder(words))
-    return try run.paired(try run.find()).sentence
+    let found = try run.find()
+    if let broadcaster = try run.broadcaster(found) {
+        try broadcaster.keep(words)
+        return broadcaster.sentence
+    }
+    return try run.paired(found).sentence
 }
 
 /// The options of the command line.
@@ -103,7 +109,19 @@ private final class PairingRun {
         return found
     }
 
+    /// Nil for one that is paired.
+    func broadcaster(_ found: Neighbour) throws(Complaint) -> NamedBroadcaster? {
+        guard station.isBroadcaster(found) else { return nil }
+        try check(found)
+        return NamedBroadcaster(found: found, alias: alias(of: found.peripheral, at: found.path))
+    }
+
     func pair(_ found: Neighbour) throws(Complaint) -> Int32 {
+        if let broadcaster = try broadcaster(found) {
+            try broadcaster.keep(order.words)
+            Console.print(order.words.has("json") ? broadcaster.json() : Array((broadcaster.sentence + "\n").utf8))
+            return 0
+        }
         report(try paired(found))
         return 0
     }

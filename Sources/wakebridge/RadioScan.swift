@@ -53,7 +53,11 @@ final class RadioScan {
     func hasHeard(_ path: String) -> Bool { neighbourhood.hasHeard(path) }
 
     var rows: [Neighbour] {
-        neighbourhood.rows(of: station.client.mirror, on: adapters) { station.profile(of: $0) }
+        neighbourhood.rows(of: station.client.mirror, on: adapters) { station.profile(of: $0) }.map { row in
+            var row = row
+            row.broadcast = station.broadcast(of: row)
+            return row
+        }
     }
 
     private func apply(_ change: BluezChange) {

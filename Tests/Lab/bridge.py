@@ -32,9 +32,10 @@ class Heard:
 
 class Bridge:
     """Its handler, with `timers` of its own, watches the shipped profile of straps, and those of `own`: JSON5 by its name.
-    With `scheduled`, keys of its manifest, it watches nothing, and no source of devices is there."""
+    With `scheduled`, keys of its manifest, it watches nothing, and no source of devices is there. What its manifest has beside
+    that is `extra`; entries of `watch` are added."""
 
-    def __init__(self, folder, programs, timers={}, scheduled=None, **own):
+    def __init__(self, folder, programs, timers={}, scheduled=None, extra={}, **own):
         self.folder, self.programs = folder, programs
         self.work = os.path.join(folder, "bridge")
         # The bridge's clock of events is the wall's, the strap's is not.
@@ -47,6 +48,8 @@ class Bridge:
         if scheduled is None:
             manifest["modes"] = ["bluetooth-central", "external-accessory"]
             manifest["watch"] = [{"profile": name} for name in ("heart-rate-monitor", *own)]
+            manifest["watch"] += extra.get("watch", [])
+            manifest.update({key: value for key, value in extra.items() if key != "watch"})
         else:
             manifest.update(scheduled)
             self.options = ["--no-bluetooth", "--no-accessories"]

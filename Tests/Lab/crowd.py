@@ -1,11 +1,12 @@
 """A crowd of advertisers on btvirt's virtual air: many addresses, a few controllers that take turns with them.
 
-    crowd.py [--count 200]
+    crowd.py [--count 200] [--tags]
 
 Everybody has a number. One in ten is a strap that cannot be connected; one in ten is the same tag under another private
 address, as telephones have them; one in ten sends what is no advertising data; the others are strangers with a
 manufacturer's data only. Plain HCI, no Bumble: a turn is disable, set address, set data, enable, and btvirt carries an
-advertisement when it is enabled. Prints `ready`, and then once a second how many there were.
+advertisement when it is enabled. With --tags all are tags of one kind, each of which counts, and with --beacon there is
+one beacon alone. Prints `ready`, and then once a second how many there were.
 """
 import argparse
 import itertools
@@ -16,6 +17,7 @@ import time
 RATE = 200                                   # advertisements a second, at most
 RESET, ADDRESS, PARAMETERS, DATA, ENABLE = 0x0C03, 0x2005, 0x2006, 0x2008, 0x200A
 NOT_CONNECTABLE, RANDOM_ADDRESS, ALL_CHANNELS = 3, 1, 7
+SHOP = bytes.fromhex("f7826da64fa24e988024bc5b71e0893e")
 TAG = b"\x03\x03\x0d\x18" b"\x0b\x09Wanderer 7" b"\x05\xff\xff\xff\x07\x00"
 
 # What must not be believed: each is put where advertising data belongs, 31 bytes at most.
@@ -80,21 +82,41 @@ def person(number):
     return address, service + bytes([len(name) + 1, 9]) + name + b"\x05\xff\xff\xff" + struct.pack("<H", number)
 
 
+def tag(number, turn):
+    """One that says its number and a count, which is another one each time."""
+    said = struct.pack("<HH", number, turn & 0xFFFF)
+    return struct.pack("<IBB", number, 0xAA, 0xC0), b"\x02\x01\x06\x08\xff\xfe\xff\x01" + said
+
+
+def beacon(number):
+    """An iBeacon of a shop, whose minor number is its own."""
+    return (struct.pack("<IBB", number, 0xBE, 0xC0),
+            b"\x1a\xff\x4c\x00\x02\x15" + SHOP + struct.pack(">HHb", 1, number, -59))
+
+
 def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--count", type=int, default=200)
+    parser.add_argument("--tags", action="store_true")
+    parser.add_argument("--beacon", action="store_true", help="one beacon alone, ten times a second")
     options = parser.parse_args(arguments)
     radios = [Radio("/tmp/bt-server-le") for _ in range(4)]
-    crowd = [person(number) for number in range(options.count)]
+    rate = 10 if options.beacon else RATE
+    if options.beacon:
+        turns = ([beacon(7)] for _ in itertools.count())
+    elif options.tags:
+        turns = ([tag(number, turn) for number in range(options.count)] for turn in itertools.count())
+    else:
+        turns = itertools.repeat([person(number) for number in range(options.count)])
     print("ready", flush=True)
     begun = said = time.monotonic()
-    for done, (radio, one) in enumerate(zip(itertools.cycle(radios), itertools.cycle(crowd)), 1):
+    for done, (radio, one) in enumerate(zip(itertools.cycle(radios), itertools.chain.from_iterable(turns)), 1):
         radio.advertise(*one)
         now = time.monotonic()
         if now - said >= 1:
             said = now
             print(f"{now:.3f} advertisements={done} rate={done / (now - begun):.0f}", flush=True)
-        time.sleep(max(0, begun + done / RATE - now))
+        time.sleep(max(0, begun + done / rate - now))
 
 
 if __name__ == "__main__":

@@ -67,10 +67,10 @@ class Lab:
 
     # What there is.
 
-    def start(self, own={}, **air):
-        """`own` are profiles by their names, beside the shipped ones."""
+    def start(self, own={}, extra={}, **air):
+        """`own` are profiles by their names, beside the shipped ones; `extra` is what else the manifest has."""
         self.air = Air(self.folder, **air)
-        self.bridge = Bridge(self.folder, self.programs, **own)
+        self.bridge = Bridge(self.folder, self.programs, extra=extra, **own)
         return self.air, self.bridge
 
     def attach(self, *profiles, timers={}):

@@ -16,6 +16,7 @@ ADAPTER, DEVICE = "org.bluez.Adapter1", "org.bluez.Device1"
 SERVICE, CHARACTERISTIC = "org.bluez.GattService1", "org.bluez.GattCharacteristic1"
 DESCRIPTOR, GATT = "org.bluez.GattDescriptor1", "org.bluez.GattManager1"
 HEART_RATE = "0000180d-0000-1000-8000-00805f9b34fb"
+MONITORS, MONITOR = "org.bluez.AdvertisementMonitorManager1", "org.bluez.AdvertisementMonitor1"
 MANAGER, PROFILE = "org.bluez.ProfileManager1", "org.bluez.Profile1"
 SERIAL_PORT = "00001101-0000-1000-8000-00805f9b34fb"
 
@@ -64,6 +65,7 @@ class Thing(dbus.service.Object):
     def __init__(self, path, interface, **properties):
         super().__init__()
         self.path, self.interface, self.properties, self.isOffered = path, interface, properties, False
+        self.others = {}
 
     def offer(self):
         if self.isOffered:
@@ -71,7 +73,7 @@ class Thing(dbus.service.Object):
         self.isOffered = True
         objects[self.path] = self
         self.add_to_connection(bus, self.path)
-        root.InterfacesAdded(self.path, {self.interface: self.properties})
+        root.InterfacesAdded(self.path, {self.interface: self.properties, **self.others})
 
     def withdraw(self):
         if not self.isOffered:
@@ -155,6 +157,36 @@ class Thing(dbus.service.Object):
     def StartDiscovery(self):
         meet_fault("StartDiscovery")
         self.set(Discovering=True)
+
+    @dbus.service.method(ADAPTER)
+    def StopDiscovery(self):
+        meet_fault("StopDiscovery")
+        if not self.properties["Discovering"]:
+            raise Fault("Failed", "No discovery started")
+        self.set(Discovering=False)
+
+    @dbus.service.method(MONITORS, in_signature="o", sender_keyword="sender", async_callbacks=("answer", "refuse"))
+    def RegisterMonitor(self, path, answer, refuse, sender):
+        if meet_fault("RegisterMonitor"):
+            return
+
+        def take(found):
+            answer()
+            for place, faces in found.items():
+                if MONITOR in faces:
+                    self.monitor = dbus.Interface(bus.get_object(sender, place, introspect=False), MONITOR)
+                    self.patterns = [(int(p[1]), bytes(p[2]).hex()) for p in faces[MONITOR]["Patterns"]]
+                    if activates:
+                        self.monitor.Activate(reply_handler=lambda: None, error_handler=lambda error: None)
+                        self.isMonitoring = True
+
+        dbus.Interface(bus.get_object(sender, path, introspect=False), OBJECTS).GetManagedObjects(
+            reply_handler=take, error_handler=lambda error: refuse(Fault("Failed", str(error))))
+
+    @dbus.service.method(MONITORS, in_signature="o")
+    def UnregisterMonitor(self, path):
+        meet_fault("UnregisterMonitor")
+        self.isMonitoring = False
 
     @dbus.service.method(ADAPTER, in_signature="a{sv}")
     def SetDiscoveryFilter(self, filter):
@@ -418,7 +450,8 @@ class Root(dbus.service.Object):
     @dbus.service.method(OBJECTS, out_signature="a{oa{sa{sv}}}", async_callbacks=("answer", "refuse"))
     def GetManagedObjects(self, answer, refuse):
         if not meet_fault("GetManagedObjects"):
-            answer({path: {thing.interface: thing.properties} for path, thing in objects.items()})
+            answer({path: {thing.interface: thing.properties, **getattr(thing, "others", {})}
+                    for path, thing in objects.items()})
 
 
 class Commands:
@@ -428,6 +461,41 @@ class Commands:
         adapter = Thing("/org/bluez/" + name, ADAPTER, Address=address, Powered=True, Discovering=False)
         adapter.offer()
         adapters[name] = adapter
+
+    def monitors(self, name, address, how="activated"):
+        """An adapter that takes advertisement monitors, and has the kernel take them or not."""
+        global activates
+        activates = how == "activated"
+        adapter = Thing("/org/bluez/" + name, ADAPTER, Address=address, Powered=True, Discovering=False)
+        adapter.others = {MONITORS: {"SupportedMonitorTypes": dbus.Array(["or_patterns"], signature="s")}}
+        adapter.offer()
+        adapters[name] = adapter
+
+    def monitored(self, name):
+        """What the monitor of the adapter looks for, while it is active."""
+        adapter = adapters[name]
+        if not getattr(adapter, "isMonitoring", False):
+            return "-"
+        return " ".join("%02x:%s" % one for one in sorted(adapter.patterns))
+
+    def discovering(self, name):
+        return "yes" if adapters[name].properties["Discovering"] else "no"
+
+    def broadcast(self, name, address, company, data):
+        """Whether it was heard: by a scan, or by a monitor."""
+        adapter = adapters[name]
+        if not adapter.properties["Discovering"] and not getattr(adapter, "isMonitoring", False):
+            return "unheard"
+        path = adapter.path + "/dev_" + address.replace(":", "_")
+        found = {dbus.UInt16(int(company, 16)): dbus.Array(bytes.fromhex(data), signature="y")}
+        facts = dict(RSSI=dbus.Int16(-60), ManufacturerData=dbus.Dictionary(found, signature="qv"))
+        if path in objects:
+            objects[path].set(**facts)
+        else:
+            Thing(path, DEVICE, Address=address, AddressType="random", Alias=address.replace(":", "-"),
+                  UUIDs=uuids([]), Paired=False, Bonded=False, Trusted=False, Connected=False, ServicesResolved=False,
+                  Adapter=dbus.ObjectPath(adapter.path), **facts).offer()
+        return "heard"
 
     def power(self, name, on):
         for peripheral in peripherals.values():
@@ -641,6 +709,7 @@ def obey(source, condition):
     return True
 
 
+activates = True
 bus = dbus.SystemBus()
 adapters, peripherals, loggers, commands = {}, {}, {}, Commands()
 root, manager = Root(bus, "/"), Manager(bus, "/org/bluez")

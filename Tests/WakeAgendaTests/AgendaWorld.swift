@@ -248,13 +248,14 @@ extension AgendaWorld {
 struct Unwritten: Error { var text: String }
 
 extension AgendaPlan {
-    /// As a manifest has it: `alarms`, `jobs`, `poll`, `after`.
+    /// As a manifest has it: `alarms`, `jobs`, `poll`, `regions`, `after`.
     static func parsed(_ text: String) throws -> AgendaPlan {
         let value = try JSONValue(json5: Array(text.utf8))
         var plan = AgendaPlan()
         if let jobs = value["jobs"] { plan.jobs = try JobRule.list(jobs) }
         if let poll = value["poll"] { plan.poll = try PollRule(poll) }
         if let alarms = value["alarms"] { plan.alarms = try AlarmRule.rules(alarms) }
+        if let regions = value["regions"] { plan.regions = try RegionRule.list(regions) }
         if let after = value["after"] { plan.gates = try Condition.list(after, for: "\"after\"") }
         return plan
     }

@@ -73,7 +73,7 @@ let brokenManifests: [ConfigurationFault] = [
     manifest("{}", "exec is missing\nhandlers.d/hr.json5: modes is missing\nhandlers.d/hr.json5: watch is missing"),
     manifest(
         "{exec: [\"/bin/cat\"],\n after: [\"power\"]}",
-        "after says what it waits for, and nothing starts it then; add autostart: true, or watch, alarms, poll or jobs"
+        "after says what it waits for, and nothing starts it then; add autostart: true, or watch, alarms, poll, jobs or regions"
     ),
     manifest(with: "lifecicle: \"oneshot\"", "unknown key \"lifecicle\"; did you mean \"lifecycle\"?"),
     manifest(

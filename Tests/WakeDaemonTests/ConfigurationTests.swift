@@ -234,11 +234,13 @@ struct ConfigurationTests {
             ("watch[]", HandlerManifest.watchKeys), ("limits", HandlerLimits.keys),
             ("timers", TimerKeys.all.map(\.key)), ("alarms[]", AlarmRule.manifestKeys),
             ("poll", PollRule.manifestKeys), ("jobs[]", JobRule.manifestKeys),
+            ("regions[]", RegionRule.manifestKeys),
         ])
         #expect(documented(text) == Set(HandlerManifest.keys + inManifest))
         let settings = BridgeSettings.self
         let inSettings = nested([
-            ("devices.NAME", settings.deviceKeys), ("storm", settings.stormKeys),
+            ("devices.NAME", settings.deviceKeys), ("broadcasts", settings.broadcastKeys),
+            ("storm", settings.stormKeys),
             ("flips", settings.flipKeys),
             ("log", settings.logKeys), ("journal", settings.journalKeys), ("memory", settings.memoryKeys),
             ("thermal", settings.thermalKeys), ("alerts", settings.alertKeys), ("replay", settings.replayKeys),

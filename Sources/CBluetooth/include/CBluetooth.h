@@ -22,6 +22,13 @@ int wake_management_bind(int descriptor);
 /// commands those by which a controller begins to scan.
 int wake_monitor_keep_links(int descriptor);
 
+/// The most addresses that `wake_monitor_keep_reports` tells apart.
+#define WAKE_MOST_REPORTED 128
+
+/// Has the kernel drop all packets but reports of advertisements; of those, where `count` is not 0, all but those from these
+/// addresses, six bytes each as they go over the air, and those that stand with others in one event.
+int wake_monitor_keep_reports(int descriptor, const uint8_t *addresses, size_t count);
+
 /// Has the kernel stamp packets, and keep many unread ones. A refusal does not matter.
 void wake_monitor_prepare(int descriptor, int buffer_bytes);
 

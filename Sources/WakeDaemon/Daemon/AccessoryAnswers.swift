@@ -51,6 +51,7 @@ extension ControlAnswers {
     // MARK: Orders
 
     func nameAccessory(_ order: AccessoryOrder) throws(ControlRefusal) -> ControlResponse {
+        if let answer = try nameBroadcaster(order) { return answer }
         let accessories = try accessories(for: order.device)
         var uri = try intended(order, accessories)
         if let name = order.name { try requireFree(name, besides: uri) }
@@ -64,6 +65,7 @@ extension ControlAnswers {
     }
 
     func forgetAccessory(_ word: String) throws(ControlRefusal) -> ControlResponse {
+        if let answer = try forgetBroadcaster(word) { return answer }
         let accessories = try accessories(for: word)
         guard let uri = try known(word, accessories) else { throw .doubtful(word, candidates(word, accessories)) }
         let label = accessories.label(of: uri)
@@ -147,7 +149,7 @@ extension ControlAnswers {
         return source.resolve(here, as: wanted)
     }
 
-    private func requireFree(_ name: String, besides source: String?) throws(ControlRefusal) {
+    func requireFree(_ name: String, besides source: String?) throws(ControlRefusal) {
         let taken = devices().first {
             $0.device.uri != source && [$0.device.alias, $0.device.uri].contains(name)
         }

@@ -72,7 +72,8 @@ public final class Daemon {
             hook: AlertPrograms(settings.alerts, of: bridge))
         if Self.replay(options, settings) == nil {
             try sources.watch(
-                options.sources, bus: bus, stateDirectory: options.stateDirectory, adapterPins: settings.adapterPins)
+                options.sources, bus: bus, stateDirectory: options.stateDirectory, adapterPins: settings.adapterPins,
+                broadcasts: settings.broadcasts)
             observers.statusLine.bluetooth = sources.bluetooth
         }
         manifests = try ManifestFolder(options.manifestDirectory, defaults: settings, accounts: bridge.accounts)
@@ -231,6 +232,7 @@ public final class Daemon {
         }
         // What a typing error leaves without a manifest keeps its alarms and jobs.
         if let names = manifests.names { bridge.engine.settleSchedules(names.contains) }
+        if !changes.isEmpty { sources.manifestsChanged() }
         updateWarnings()
         observers.statusLine.updateSoon()
     }

@@ -27,6 +27,7 @@ final class ManifestFolder {
     struct Changes {
         var adopted: [HandlerManifest] = []
         var removed: [String] = []
+        var isEmpty: Bool { adopted.isEmpty && removed.isEmpty }
     }
 
     /// An editor writes a file in several steps; a reading waits until it has come to rest.

@@ -218,6 +218,7 @@ extension AgendaSource {
         case .alarm: .alarm
         case .poll: .poll
         case .job: .job
+        case .region: .region
         // Rows that raise nothing.
         case .gate: SourceKind("gate", uriPrefix: "/gate/")
         case .seen: SourceKind("seen", uriPrefix: "/seen/")

@@ -75,6 +75,8 @@ public struct BridgeSettings: Hashable, Sendable {
     public var suspension: Suspension = .auto
     /// On which adapter peripherals are watched.
     public var adapterPins = AdapterPins()
+    /// Who is heard of those that broadcast.
+    public var broadcasts = BroadcastRules()
     public var storm = StormLimit()
     public var flips = FlipLimit()
     public var log = LogLimit()
@@ -94,11 +96,13 @@ public struct BridgeSettings: Hashable, Sendable {
 
 extension BridgeSettings {
     static let keys = [
-        "control_group", "suspend", "adapter", "devices", "storm", "flips", "log", "journal", "memory", "thermal",
+        "control_group", "suspend", "adapter", "devices", "broadcasts", "storm", "flips", "log", "journal", "memory",
+        "thermal",
         "metered_links", "alerts", "replay", "timers",
     ]
     static let alertKeys = ["command", "ntfy"]
     static let deviceKeys = ["adapter"]
+    static let broadcastKeys = ["learn", "presence"]
     static let stormKeys = ["enabled", "events_per_second", "burst"]
     static let flipKeys = ["count", "within"]
     static let logKeys = ["lines_per_second", "burst", "longest_line"]
@@ -115,6 +119,7 @@ extension BridgeSettings {
             controlGroup = object.text("control_group")
             suspension = object.word("suspend") ?? suspension
             readAdapters(object)
+            readBroadcasts(object)
             readStorms(object)
             readLog(object)
             readJournal(object)
@@ -136,6 +141,12 @@ extension BridgeSettings {
         for name in devices.keys {
             adapterPins.ofDevices[name] = devices.object(name, keys: Self.deviceKeys)?.adapter("adapter")
         }
+    }
+
+    private mutating func readBroadcasts(_ object: ConfigurationObject) {
+        guard let found = object.object("broadcasts", keys: Self.broadcastKeys) else { return }
+        broadcasts.learns = found.flag("learn") ?? broadcasts.learns
+        broadcasts.presence = found.span("presence", in: .zero ... .seconds(86_400)) ?? broadcasts.presence
     }
 
     private mutating func readStorms(_ object: ConfigurationObject) {

@@ -36,7 +36,8 @@ public struct HandlerManifest: Hashable, Sendable {
         "exec", "user", "group", "groups", "env", "cwd", "modes", "watch", "lifecycle", "ready", "ack", "budget",
         "max_extension",
         "on_overrun", "max_batch", "autostart", "timers", "enabled", "stop_events", "idle_exit",
-        "allow_background_children", "queue_cap", "notify", "require", "limits", "alarms", "poll", "jobs", "after",
+        "allow_background_children", "queue_cap", "notify", "require", "limits", "alarms", "poll", "jobs", "regions",
+        "after",
     ]
     static let watchKeys = [
         "profile", "device", "wake", "policy", "durability", "max_latency", "queue_cap", "retention",
@@ -219,6 +220,7 @@ extension HandlerManifest {
         agenda.alarms = object.convert("alarms", AlarmRule.rules)
         agenda.poll = object.convert("poll", PollRule.init)
         agenda.jobs = object.convert("jobs", JobRule.list) ?? []
+        agenda.regions = object.convert("regions", RegionRule.list) ?? []
         agenda.gates = object.convert("after", AgendaPlan.gates) ?? []
         settings.hasGates = !agenda.gates.isEmpty
     }
@@ -226,10 +228,10 @@ extension HandlerManifest {
     /// It names devices, or something that comes due, or is started at boot; gates alone give it nothing to do.
     private func requireReason(_ object: ConfigurationObject) {
         if ["modes", "watch"].contains(where: object.has) { return object.require(["modes", "watch"]) }
-        guard !settings.startsAtBoot, !["alarms", "poll", "jobs"].contains(where: object.has) else { return }
+        guard !settings.startsAtBoot, !["alarms", "poll", "jobs", "regions"].contains(where: object.has) else { return }
         guard object.has("after") else { return object.require(["modes", "watch"]) }
         object.add(
-            "after says what it waits for, and nothing starts it then; add autostart: true, or watch, alarms, poll or jobs",
+            "after says what it waits for, and nothing starts it then; add autostart: true, or watch, alarms, poll, jobs or regions",
             at: "after")
     }
 }

@@ -18,6 +18,7 @@ extension BridgeSettings {
             Entry(key: "control_group", value: controlGroup), Entry(key: "suspend", value: suspension.rawValue),
             Entry(key: "adapter", value: adapterPins.ofBridge),
         ] + entriesOfDevices
+            + Self.entries("broadcasts", Self.broadcastKeys, ["\(broadcasts.learns)", broadcasts.presence.text])
             + Self.entries(
                 "storm", Self.stormKeys, ["\(storm.isEnabled)", "\(storm.eventsPerSecond)", "\(storm.burst)"])
             + Self.entries("flips", Self.flipKeys, ["\(flips.count)", flips.within.text])

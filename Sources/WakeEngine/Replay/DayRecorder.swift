@@ -156,7 +156,7 @@ extension DayRecorder: InputListener {
             }
         case .zone(ZoneFiles.localName, _): if clocks != nil { lookAtZone(at: stamp) }
         case .restored, .recovered, .configured, .removed, .situated, .ordered, .raised, .refused, .concluded,
-            .progressed, .zone, .clockChanged, .operated, .cancelled, .ending, .tick:
+            .progressed, .region, .zone, .clockChanged, .operated, .cancelled, .ending, .tick:
             break
         }
     }

@@ -1,4 +1,5 @@
 // The sources of a bridge, whatever they watch: what they know of each other's devices, and what handlers ask of those.
+import WakeAgenda
 import WakeCore
 import WakeLoop
 import WakeModel
@@ -61,12 +62,12 @@ package final class LiveSources {
     /// Makes the sources that watch real devices.
     package func watch(
         _ types: [any RegisteredSource.Type], bus: SystemBus, stateDirectory: String,
-        adapterPins: AdapterPins = AdapterPins()
+        adapterPins: AdapterPins = AdapterPins(), broadcasts: BroadcastRules = BroadcastRules()
     ) throws(SystemError) {
         let isBluetoothWatched = types.contains { $0.kind == BluetoothSource.kind }
         let resources = SourceResources(
             bus: bus, bluez: isBluetoothWatched ? BluezClient(bus) : nil, stateDirectory: stateDirectory,
-            adapterPins: adapterPins)
+            adapterPins: adapterPins, broadcasts: broadcasts)
         var sources: [(kind: SourceKind, source: any WakeSource)] = []
         for type in types { sources.append((type.kind, try type.make(for: self, resources))) }
         content = .devices(sources)
@@ -105,6 +106,18 @@ package final class LiveSources {
         }
     }
 
+    /// Which devices and beacons manifests name is another.
+    package func manifestsChanged() { for source in all { source.manifestsChanged() } }
+
+    /// The source that has the device: of several of its kind the one that says so, else the first.
+    private func source(of device: Device) -> (any WakeSource)? { source(of: device.kind, having: device.uri) }
+
+    private func source(of kind: SourceKind, having uri: String) -> (any WakeSource)? {
+        guard case .devices(let sources) = content else { return source(of: kind) }
+        let ofKind = sources.filter { $0.kind == kind }.map(\.source)
+        return ofKind.dropFirst().first { $0.watches(uri) } ?? ofKind.first
+    }
+
     /// Nil where no source watches devices of the kind; the trace stands in for all.
     private func source(of kind: SourceKind) -> (any WakeSource)? {
         switch content {
@@ -116,16 +129,17 @@ package final class LiveSources {
 
     package var areReal: Bool { if case .devices = content { true } else { false } }
     package var bluetooth: BluetoothSource? { source(of: BluetoothSource.kind) as? BluetoothSource }
+    package var broadcasts: BroadcastSource? { all.lazy.compactMap { $0 as? BroadcastSource }.first }
     package var accessories: AccessorySource? { source(of: AccessorySource.kind) as? AccessorySource }
     /// How many operations of the trace were played.
     package var playedCount: Int { if case .trace(let source) = content { source.count } else { 0 } }
 
     package func blockingReason(of device: Device) -> String? {
-        source(of: device.kind)?.blockingReason(of: device.uri)
+        source(of: device)?.blockingReason(of: device.uri)
     }
 
     func perform(_ request: DeviceRequest, on device: Device, _ answer: @escaping (DeviceAnswer) -> Void) {
-        guard let source = source(of: device.kind) else {
+        guard let source = source(of: device) else {
             return answer(.failure(.notConnected(request.address.device, verb: request.verb)))
         }
         source.perform(request, on: device, answer)
@@ -141,13 +155,16 @@ extension LiveSources {
     private func hasSession(_ device: Device) -> Bool {
         switch device.kind.session {
         case .none: false
-        case .switched, .trusted: areReal && source(of: device.kind) != nil
+        case .switched, .trusted: areReal && source(of: device) != nil && !isBroadcaster(device)
         }
     }
 
+    /// It has no link that could be closed.
+    private func isBroadcaster(_ device: Device) -> Bool { broadcasts?.watches(device.uri) ?? false }
+
     package func set(_ session: LinkSession, of device: Device) throws(SystemError) {
         try sessions.set(session, of: device.uri, needsTrust: device.kind.session == .trusted)
-        source(of: device.kind)?.setSession(session, of: device.uri)
+        source(of: device)?.setSession(session, of: device.uri)
     }
 
     /// Devices that only stopped handlers watch are disconnected, so that a telephone may have them. A session that is closed by
@@ -157,7 +174,7 @@ extension LiveSources {
             guard !hasRunningWatcher(device, besides: handler) else { continue }
             change(device, to: "closed") { () throws(SystemError) in
                 try sessions.stop(device.uri)
-                source(of: device.kind)?.setSession(.closed, of: device.uri)
+                source(of: device)?.setSession(.closed, of: device.uri)
             }
         }
     }
@@ -198,6 +215,17 @@ extension LiveSources: SourceHost {
     package func awaitsTrust(_ uri: String) -> Bool { sessions.awaitsTrust(uri) }
     package func listening(to uri: String) -> Listening? { bridge.journal.listening(to: uri) }
     package func isWanted(_ uri: String) -> Bool { wanted.contains(uri) }
+    package var namings: [DeviceNaming] {
+        bridge.catalog.handlers.values.flatMap { $0.settings.subscriptions }.compactMap { subscription in
+            subscription.device.map { DeviceNaming(profile: subscription.profile, device: $0) }
+        }
+    }
+    package var beacons: Set<BeaconPattern> {
+        Set(bridge.catalog.handlers.values.flatMap { $0.agenda.regions.map(\.beacon) })
+    }
+    package func report(_ presence: RegionPresence, of beacon: BeaconPattern) {
+        bridge.turn.schedule(.region(beacon, presence))
+    }
 
     package func isWatched(_ profile: String) -> Bool {
         bridge.catalog.handlers.values.contains { handler in
@@ -283,9 +311,9 @@ extension LiveSources: TurnObserver {
         let before = wanted
         wanted = Set(now.keys)
         for uri in before.subtracting(wanted) {
-            if let kind = knownDevice(at: uri)?.kind { source(of: kind)?.setWanted(false, uri) }
+            if let kind = knownDevice(at: uri)?.kind { source(of: kind, having: uri)?.setWanted(false, uri) }
         }
-        for (uri, kind) in now where !before.contains(uri) { source(of: kind)?.setWanted(true, uri) }
+        for (uri, kind) in now where !before.contains(uri) { source(of: kind, having: uri)?.setWanted(true, uri) }
     }
 }
 

@@ -84,7 +84,7 @@ public final class BluetoothSource: MachineSource {
         self.kernel = kernel
         self.patience = patience
         application = try GattApplication(client, services: planner.services, on: host.loop)
-        timer = try host.loop.timer(on: LinkMachine.clock) { [unowned self] in tick() }
+        timer = try host.loop.timer(on: LinkMachine.clock, of: self) { $0.tick() }
         client.listen(self)
         client.ownerDidChange = { [unowned self] isNew in
             life = BluetoothdLife(since: isNew ? self.host.clock.now().monotonic : nil)
@@ -192,6 +192,9 @@ extension BluetoothSource: RegisteredSource {
             }
         }
     }
+
+    /// Whether it is one of those that are connected.
+    public func hasPeripheral(_ uri: String) -> Bool { watched[uri] != nil }
 
     public func blockingReason(of uri: String) -> String? {
         linkBlock(of: uri)?.sentence ?? watched[uri]?.machine.asking.trouble?.sentence

@@ -10,6 +10,12 @@ public protocol BluezListener: AnyObject {
     /// It is gone, or the bus is: everything was forgotten, as the changes before this told.
     func bluezDidVanish()
     func bluez(did change: BluezChange)
+    /// A link is begun at an adapter, or the beginning is over: see ``BluezClient/isLinking(on:)``.
+    func bluezLinkingChanged(on adapter: String)
+}
+
+extension BluezListener {
+    public func bluezLinkingChanged(on adapter: String) {}
 }
 
 public final class BluezClient {
@@ -25,6 +31,8 @@ public final class BluezClient {
     }
 
     private var ears: [Ear] = []
+    /// By adapter, how many calls that begin a link are unanswered.
+    private var links: [String: Int] = [:]
     private var bus: BusConnection?
     private var subscriptions: [BusSubscription] = []
     private let patience: TimeSpan
@@ -68,7 +76,44 @@ public final class BluezClient {
         // By its unique name: a call to the name that everybody knows would have the bus start another bluetoothd.
         guard let bus, !bus.isLost, !owner.isEmpty else { return answer(.failure(.gone)) }
         let call = BusCall(owner, path, interface, member, arguments)
-        bus.call(call, within: time, answer)
+        guard interface == BluezInterface.peripheral, Self.linking.contains(member) else {
+            return bus.call(call, within: time, answer)
+        }
+        // Before it is sent, so that a scan is ended before it.
+        countLinking(on: path.parent, 1)
+        bus.call(call, within: time) { [self] result in
+            countLinking(on: path.parent, -1)
+            answer(result)
+        }
+    }
+
+    /// The calls of ours that begin a link.
+    private static let linking: Set<String> = ["Connect", "ConnectProfile", "Pair"]
+
+    /// Whether a call of ours that begins a link at the adapter is unanswered.
+    public func isLinking(on adapter: String) -> Bool { links[adapter] != nil }
+
+    private func countLinking(on adapter: String, _ change: Int) {
+        let count = (links[adapter] ?? 0) + change
+        links[adapter] = count > 0 ? count : nil
+        notify { $0.bluezLinkingChanged(on: adapter) }
+    }
+
+    /// The answer is the owner's, where it is still there.
+    func call<Owner: AnyObject>(
+        _ path: String, _ interface: String, _ member: String, _ arguments: [BusValue] = [], within time: TimeSpan,
+        of owner: Owner, _ answer: @escaping (Owner, Result<[BusValue], BusError>) -> Void
+    ) {
+        call(path, interface, member, arguments, within: time) { [weak owner] result in
+            if let owner { answer(owner, result) }
+        }
+    }
+
+    /// An object of the owner, which keeps it.
+    func export<Owner: AnyObject>(
+        at path: String, of owner: Owner, _ body: @escaping (Owner, BusRequest) -> Void
+    ) -> BusObject? {
+        export(at: path) { [unowned owner] in body(owner, $0) }
     }
 
     public func set(

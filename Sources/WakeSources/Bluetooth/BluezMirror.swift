@@ -5,6 +5,7 @@ import WakeModel
 public enum BluezInterface {
     public static let service = "org.bluez"
     public static let adapter = "org.bluez.Adapter1"
+    public static let monitors = "org.bluez.AdvertisementMonitorManager1"
     public static let peripheral = "org.bluez.Device1"
     public static let battery = "org.bluez.Battery1"
     public static let gattService = "org.bluez.GattService1"
@@ -92,6 +93,9 @@ public struct BluezMirror: Sendable {
             switch entry.key.string {
             case BluezInterface.adapter:
                 adapters[path, default: BluezAdapter()].apply(properties)
+                return [.adapter(path)]
+            case BluezInterface.monitors:
+                adapters[path, default: BluezAdapter()].hasMonitors = true
                 return [.adapter(path)]
             case BluezInterface.peripheral:
                 let facts = peripherals[path, default: BluezPeripheral()].apply(properties)

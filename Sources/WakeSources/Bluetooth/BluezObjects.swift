@@ -7,6 +7,8 @@ public struct BluezAdapter: Hashable, Sendable {
     public var address = ""
     public var isPowered = false
     public var isDiscovering = false
+    /// It takes advertisement monitors.
+    public var hasMonitors = false
     /// `off-blocked` where rfkill holds it; nil before BlueZ 5.65.
     public var powerState: String?
 }

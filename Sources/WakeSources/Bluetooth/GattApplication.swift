@@ -31,7 +31,7 @@ final class GattApplication {
     init(_ client: BluezClient, services: [BluetoothUUID], on loop: EventLoop) throws(SystemError) {
         self.client = client
         offers = [services]
-        again = try loop.timer(on: .monotonic) { [unowned self] in register() }
+        again = try loop.timer(on: .monotonic, of: self) { $0.register() }
     }
 
     /// To be called for every adapter, in every life of bluetoothd.

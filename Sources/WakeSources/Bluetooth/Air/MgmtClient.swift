@@ -75,7 +75,7 @@ public final class MgmtClient {
         on loop: EventLoop, _ command: @escaping (UInt16, UInt16, [UInt8]) throws(SystemError) -> UInt8?
     ) throws(SystemError) {
         self.command = command
-        timer = try loop.timer(on: .monotonic) { [unowned self] in retry() }
+        timer = try loop.timer(on: .monotonic, of: self) { $0.retry() }
     }
 
     /// The answer is nil where it is done, or under way. The kernel ends one link of a controller at a time, so others wait.

@@ -1,0 +1,72 @@
+// What is asked of broadcasters: who may be heard, which profile reads them, and how their coming and going is told.
+import WakeModel
+import WakeProfiles
+
+/// What a profile makes of a broadcaster.
+struct BroadcastPlan: Hashable, Sendable {
+    /// The profile's name.
+    var profile: String
+    /// Its place in the library.
+    var index: ProfileIndex
+    /// Its devices are connected too, and the source of peripherals tells of their links.
+    var hasLink = false
+}
+
+/// Something that was heard, as far as it is known: a name may come with another advertisement than the data.
+struct Sighting: Hashable, Sendable {
+    var address: RadioAddress
+    var isPublic = false
+    /// dBm.
+    var signal: Int?
+    /// AD structures.
+    var data: [UInt8]
+    var name: String?
+    var services: [BluetoothUUID] = []
+
+    init(_ address: RadioAddress, _ data: [UInt8], isPublic: Bool = false, signal: Int? = nil) {
+        (self.address, self.data, self.isPublic, self.signal) = (address, data, isPublic, signal)
+        for structure in AdvertisementBytes(data) { note(structure.type, structure.data) }
+    }
+
+    /// Names and lists of services (Assigned Numbers, 2.3).
+    private mutating func note(_ type: UInt8, _ data: ArraySlice<UInt8>) {
+        switch type {
+        case 0x08, 0x09: name = String(decoding: data, as: UTF8.self)
+        case 0x02, 0x03: addServices(data, width: 2)
+        case 0x04, 0x05: addServices(data, width: 4)
+        case 0x06, 0x07: addServices(data, width: 16)
+        default: break
+        }
+    }
+
+    private mutating func addServices(_ data: ArraySlice<UInt8>, width: Int) {
+        var rest = data
+        while rest.count >= width {
+            if let uuid = BluetoothUUID(littleEndian: rest.prefix(width)) { services.append(uuid) }
+            rest = rest.dropFirst(width)
+        }
+    }
+}
+
+/// Who decides of broadcasters, asked once for each of them.
+protocol BroadcastJudge {
+    /// Whether it is meant whatever it says: it is looked at for as long as no profile knows it.
+    func isMeant(_ address: RadioAddress) -> Bool
+    /// Nil where no profile knows it.
+    func plan(for sighting: Sighting) -> BroadcastPlan?
+    /// Whether the profile has something to say of these bytes.
+    func reads(_ data: [UInt8], by plan: BroadcastPlan) -> Bool
+    /// What it is called, and whether it is meant: by a person, or by a manifest that names it.
+    func standing(of address: RadioAddress, _ plan: BroadcastPlan) -> (alias: String, isMeant: Bool)
+}
+
+public struct BroadcastRules: Hashable, Sendable {
+    /// All are heard that a profile knows.
+    public var learns = false
+    /// A broadcaster that is silent for so long is gone; zero where neither coming nor going is told.
+    public var presence = TimeSpan.seconds(30)
+
+    public init(learns: Bool = false, presence: TimeSpan = .seconds(30)) {
+        (self.learns, self.presence) = (learns, presence)
+    }
+}

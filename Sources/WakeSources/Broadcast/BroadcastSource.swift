@@ -1,0 +1,287 @@
+// Devices that broadcast, as a source of events: those that a person or a manifest named are heard without a link, and the regions
+// that beacons make are watched.
+import WakeLoop
+import WakeModel
+import WakeProfiles
+import WakeSystem
+
+public final class BroadcastSource {
+    unowned let host: any SourceHost
+    let client: BluezClient
+    private let rules: BroadcastRules
+    /// By path.
+    var adapters: [String: ListeningAdapter] = [:]
+    private var broadcasters: BroadcastWatch
+    private var list: BroadcasterList
+    private var regions = BeaconRegions()
+    private var listening = ListeningTime()
+    /// Nil where the kernel does not let us hear advertisements themselves.
+    private let ear: ReportEar?
+    private var timer: Timer?
+    /// Since when a peripheral is connected whose services are not known yet, by path.
+    private var resolving: [String: Instant] = [:]
+    /// What a monitor looks for; nil where bytes cannot tell.
+    private(set) var patterns: [MonitorPattern]?
+    private var isWanted = false
+    /// Peripherals that are paired or trusted, by address: what they broadcast is heard too.
+    private var adopted: [RadioAddress: BluezPeripheral] = [:]
+    let log = Log("broadcasts")
+
+    /// So long a link may take to be made in a scan's stead.
+    static let longestLinking = TimeSpan.seconds(30)
+
+    init(
+        for host: any SourceHost, _ client: BluezClient, rules: BroadcastRules, stateDirectory: String, ear: ReportEar?
+    ) throws(SystemError) {
+        (self.host, self.client, self.rules, self.ear) = (host, client, rules, ear)
+        broadcasters = BroadcastWatch(rules)
+        list = BroadcasterList(in: stateDirectory)
+        timer = try host.loop.timer(on: .monotonic, of: self) { $0.tick() }
+        if let ear { ear.watch = try host.loop.watch(ear.raw, for: .readable, of: self) { $0.listen() } }
+        client.listen(self)
+    }
+
+    // MARK: What is to be heard
+
+    /// Manifests, profiles or names have changed.
+    private func reconsider() {
+        regions.watch(host.beacons, at: listening.time(at: now))
+        adopted = adoptedBroadcasters
+        perform(broadcasters.reconsider(judge))
+        let namings = host.namings
+        let isNamed = !list.names.isEmpty || namings.contains { isOfBroadcasts($0.profile) }
+        isWanted = rules.learns || isNamed || !regions.isEmpty || !adopted.isEmpty
+        patterns = MonitorPattern.all(of: heardProfiles, host.beacons)
+        ear?.hear(addresses(of: namings))
+        followAll()
+    }
+
+    private func isOfBroadcasts(_ profile: String) -> Bool {
+        host.profiles.index(named: profile).map { host.profiles[$0].hasBroadcasts } ?? false
+    }
+
+    /// Those whose devices may be told of.
+    private var heardProfiles: [ProfileHead] {
+        let heads = host.profiles.heads.filter { $0.kind == .bluetoothCentral }
+        let isAnyone = rules.learns || !list.names.isEmpty
+        let ofAdopted = adopted.values.compactMap { host.profiles.index(of: $0).map { host.profiles.name($0) } }
+        let named = Set(host.namings.map(\.profile).filter(isOfBroadcasts) + ofAdopted)
+        return heads.filter { named.contains($0.name) || isAnyone && !$0.match.broadcasts.isEmpty }
+    }
+
+    private var adoptedBroadcasters: [RadioAddress: BluezPeripheral] {
+        var found: [RadioAddress: BluezPeripheral] = [:]
+        for peripheral in client.mirror.peripherals.values where peripheral.isAdopted {
+            guard let address = RadioAddress(peripheral.address), let index = host.profiles.index(of: peripheral),
+                host.profiles[index].hasBroadcasts
+            else { continue }
+            found[address] = peripheral
+        }
+        return found
+    }
+
+    /// Those whose advertisements are looked at; nil where it may be anyone's.
+    private func addresses(of namings: [DeviceNaming]) -> [RadioAddress]? {
+        guard isWanted else { return [] }
+        guard !rules.learns, regions.isEmpty else { return nil }
+        var known = Set(list.names.keys).union(adopted.keys)
+        for naming in namings where isOfBroadcasts(naming.profile) {
+            if let address = Device.bluetoothAddress(in: naming.device).flatMap({ RadioAddress($0) }) {
+                known.insert(address)
+            } else if !list.names.values.contains(naming.device) {
+                return nil
+            }
+        }
+        return known.sorted { $0.number < $1.number }
+    }
+
+    private var judge: SourceJudge { SourceJudge(host: host, names: list.names, adopted: adopted) }
+
+    // MARK: Hearing
+
+    private func listen() {
+        do throws(SystemError) {
+            guard let reports = try ear?.receive() else { return }
+            for report in reports {
+                hear(
+                    Sighting(report.address, report.data, isPublic: report.isPublic, signal: report.signal))
+            }
+        } catch {
+            log.warning("\(error.description); broadcasts are not heard until wakebridged is restarted")
+            ear?.watch = nil
+        }
+    }
+
+    private func hear(_ sighting: Sighting) {
+        guard isWanted else { return }
+        let now = self.now
+        let listened = listening.time(at: now)
+        if !regions.isEmpty, let beacon = Beacon(advertisement: sighting.data) {
+            for pattern in regions.hear(beacon, at: listened) { host.report(.inside, of: pattern) }
+        }
+        perform(broadcasters.hear(sighting, judge, at: now, listened: listened))
+        // What is heard again only goes later than was armed for.
+        if timer?.armedAt == nil { rearm() }
+    }
+
+    private func perform(_ effects: [BroadcastWatch.Effect]) {
+        for effect in effects {
+            switch effect {
+            case .introduce(let device, let profile): host.introduce(device, by: profile)
+            case .raise(let kind, let uri): host.raise(kind, of: uri, at: host.clock.stamp())
+            }
+        }
+    }
+
+    // MARK: Time
+
+    private var now: Instant { host.clock.now().monotonic }
+
+    private func tick() {
+        let now = self.now
+        for path in adapters.keys.sorted() { step(path, .tick) }
+        for (path, since) in resolving where now - since >= Self.longestLinking { resolving[path] = nil }
+        followAll()
+        let listened = listening.time(at: now)
+        for pattern in regions.settle(at: listened) { host.report(.outside, of: pattern) }
+        perform(broadcasters.settle(listened: listened))
+        rearm()
+    }
+
+    private func rearm() {
+        let ends = [broadcasters.nextEnd, regions.nextEnd].compactMap { $0 }.min().flatMap { listening.due(at: $0) }
+        let linking = resolving.values.min().map { $0 + Self.longestLinking }
+        let due = ([ends, linking] + adapters.values.map(\.machine.deadline)).compactMap { $0 }.min()
+        if timer?.armedAt != due { timer?.rearm(at: due) }
+    }
+
+    // MARK: Adapters
+
+    func step(_ path: String, _ input: ScanInput) {
+        guard let requests = adapters[path]?.machine.step(input, at: now) else { return }
+        for request in requests { ask(request, of: path) }
+        updateListening()
+    }
+
+    private func updateListening() {
+        let isListening = adapters.contains { path, adapter in
+            adapter.machine.isListening || client.mirror.adapters[path]?.isDiscovering == true
+        }
+        listening.set(isListening: isListening, at: now)
+        rearm()
+    }
+
+    private func followAll() { for path in client.mirror.adapters.keys.sorted() { follow(path) } }
+
+    /// Tells the adapter's machine what is true of it now.
+    private func follow(_ path: String) {
+        guard let adapter = client.mirror.adapters[path] else { return }
+        var facts = ScanFacts()
+        facts.isWanted = isWanted && adapter.isPowered
+        facts.hasMonitors = adapter.hasMonitors && patterns != nil
+        facts.isLinking = client.isLinking(on: path) || resolving.keys.contains { $0.parent == path }
+        if adapters[path] == nil { adapters[path] = ListeningAdapter() }
+        step(path, .facts(facts))
+    }
+
+    /// What bluetoothd is to tell of a scan. Where the bytes themselves are heard, it need tell nothing, and tells it of a service
+    /// that no device has.
+    var filter: BusValue {
+        let quiet = BusValue.array(of: "s", [.string("5f6d0b5c-2f52-4c8f-9a4e-6f1d2b7c0e11")])
+        let isQuiet = ear != nil
+        var pairs: [(String, BusValue)] = [("Transport", .string("le")), ("DuplicateData", .boolean(!isQuiet))]
+        if isQuiet { pairs.append(("UUIDs", quiet)) }
+        return .properties(pairs)
+    }
+}
+
+extension BroadcastSource: RegisteredSource {
+    /// Its devices are those of Bluetooth; which source has which of them, they say themselves.
+    public static var kind: SourceKind { .bluetoothCentral }
+
+    public static func make(
+        for host: any SourceHost, _ resources: SourceResources
+    ) throws(SystemError) -> BroadcastSource {
+        try BroadcastSource(
+            for: host, resources.bluez ?? BluezClient(resources.bus), rules: resources.broadcasts,
+            stateDirectory: resources.stateDirectory, ear: ReportEar.ifAllowed())
+    }
+
+    public func start() { reconsider() }
+
+    public func stop() {
+        isWanted = false
+        followAll()
+    }
+
+    public func reconfigure() {
+        broadcasters.forget()
+        reconsider()
+    }
+
+    public func manifestsChanged() { reconsider() }
+
+    public func watches(_ uri: String) -> Bool { broadcasters.watches(uri) }
+
+    /// - Parameter alias: what it is called from now on.
+    public func name(_ address: RadioAddress, _ alias: String) throws(SystemError) {
+        try list.name(address, alias)
+        reconsider()
+    }
+
+    /// The one that a person named, by its name, its source or its address.
+    public func named(_ word: String) -> (address: RadioAddress, name: String)? {
+        let address = RadioAddress(Device.bluetoothAddress(in: word) ?? word)
+        return list.names.first { $0.value == word || $0.key == address }.map { ($0.key, $0.value) }
+    }
+
+    /// False where no person had named it.
+    public func forget(_ address: RadioAddress) throws(SystemError) -> Bool {
+        guard list.names[address] != nil else { return false }
+        try list.forget(address)
+        reconsider()
+        return true
+    }
+}
+
+extension BroadcastSource: BluezListener {
+    public func bluezDidAppear() {}
+
+    public func bluezDidVanish() {
+        adapters = [:]
+        resolving = [:]
+        updateListening()
+    }
+
+    public func bluez(did change: BluezChange) {
+        switch change {
+        case .adapter(let path): follow(path)
+        case .adapterGone(let path, _):
+            adapters[path] = nil
+            resolving = resolving.filter { $0.key.parent != path }
+            updateListening()
+        case .peripheral(let path, let facts): peripheralChanged(path, facts)
+        case .peripheralGone(let path, _): if resolving.removeValue(forKey: path) != nil { follow(path.parent) }
+        case .database, .value: break
+        }
+    }
+
+    public func bluezLinkingChanged(on adapter: String) { follow(adapter) }
+
+    private func peripheralChanged(_ path: String, _ facts: PeripheralFacts) {
+        guard let peripheral = client.mirror.peripherals[path] else { return }
+        if facts.contains(.link) {
+            let isResolving = peripheral.isConnected && !peripheral.areServicesResolved
+            resolving[path] = isResolving ? resolving[path] ?? now : nil
+            follow(path.parent)
+        }
+        let address = RadioAddress(peripheral.address)
+        // Each that is seen for the first time tells of its bond, and most have none.
+        if facts.contains(.bond), peripheral.isAdopted || address.map({ adopted[$0] != nil }) ?? false { reconsider() }
+        guard ear == nil, facts.contains(.advertisement), let data = peripheral.advertisement, let address
+        else { return }
+        var sighting = Sighting(address, data, isPublic: peripheral.hasPublicAddress, signal: peripheral.signal)
+        (sighting.name, sighting.services) = (peripheral.name, Array(peripheral.services))
+        hear(sighting)
+    }
+}

@@ -1,0 +1,200 @@
+// The broadcasters that are heard: who is allowed, what of theirs is news, and when they come and go. Pure.
+import WakeModel
+import WakeProfiles
+
+struct BroadcastWatch: Sendable {
+    enum Effect: Hashable, Sendable {
+        /// It is told of from now on.
+        case introduce(Device, ProfileIndex)
+        case raise(DeviceEvent.Kind, uri: String)
+    }
+
+    fileprivate struct Broadcaster: Sendable {
+        var device: Device
+        var plan: BroadcastPlan
+        var last: [UInt8] = []
+        /// On the clock of events.
+        var lastAt: Instant?
+        /// On the clock of listening.
+        var heard = Instant.zero
+        /// The longest of its pauses of late, while a radio listened.
+        var pause = TimeSpan.zero
+        var isPresent = false
+    }
+
+    /// One that no profile knows yet, or that is not meant.
+    private struct Stranger: Sendable {
+        /// How many times it was looked at.
+        var looks = 0
+        /// What it said of itself in any of its advertisements.
+        var name: String?
+        var services: [BluetoothUUID] = []
+    }
+
+    private var heard: [RadioAddress: Broadcaster] = [:]
+    private var strangers: [RadioAddress: Stranger] = [:]
+    private var rules: BroadcastRules
+
+    /// The same bytes again within so long are one advertisement on three channels, or heard by two adapters.
+    static let echo = TimeSpan.milliseconds(500)
+    /// What a profile needs may come with one of several advertisements; after so many it is a stranger for good.
+    static let mostLooks = 8
+    /// Private addresses come and go without end.
+    static let mostStrangers = 4_096
+    /// A broadcaster is gone after so many of its own pauses at least.
+    private static let pausesOfSilence: Int64 = 4
+    /// Longer ones are absences.
+    fileprivate static let longestPause = TimeSpan.seconds(900)
+
+    init(_ rules: BroadcastRules) { self.rules = rules }
+
+    // MARK: Who is allowed
+
+    /// Manifests, profiles or the list of those that are meant have changed: everyone is looked at again.
+    mutating func reconsider(_ judge: some BroadcastJudge) -> [Effect] {
+        strangers = [:]
+        var effects: [Effect] = []
+        for (address, broadcaster) in heard.sorted(by: { $0.key.number < $1.key.number }) {
+            let (alias, isMeant) = judge.standing(of: address, broadcaster.plan)
+            if isMeant || rules.learns {
+                effects += rename(address, broadcaster, alias)
+            } else {
+                effects += leave(address, broadcaster, because: "not-allowed")
+                heard[address] = nil
+            }
+        }
+        return effects
+    }
+
+    private mutating func rename(_ address: RadioAddress, _ broadcaster: Broadcaster, _ alias: String) -> [Effect] {
+        guard broadcaster.device.alias != alias else { return [] }
+        var renamed = broadcaster
+        renamed.device.alias = alias
+        heard[address] = renamed
+        return [.introduce(renamed.device, renamed.plan.index)]
+    }
+
+    /// Profiles have changed: each gets its own anew with what it says next.
+    mutating func forget() { (heard, strangers) = ([:], [:]) }
+
+    /// Nil for what is not allowed, and for what is not known yet.
+    private mutating func admit(_ sighting: Sighting, _ judge: some BroadcastJudge) -> Broadcaster? {
+        if let broadcaster = heard[sighting.address] { return broadcaster }
+        var stranger = strangers[sighting.address] ?? Stranger()
+        guard stranger.looks < Self.mostLooks else { return nil }
+        stranger.looks += 1
+        stranger.name = sighting.name ?? stranger.name
+        for service in sighting.services where !stranger.services.contains(service) {
+            stranger.services.append(service)
+        }
+        var whole = sighting
+        (whole.name, whole.services) = (stranger.name, stranger.services)
+        guard let plan = judge.plan(for: whole) else {
+            if judge.isMeant(sighting.address) { stranger.looks = 0 }
+            return turnDown(sighting.address, stranger)
+        }
+        let (alias, isMeant) = judge.standing(of: sighting.address, plan)
+        guard isMeant || rules.learns else {
+            stranger.looks = Self.mostLooks
+            return turnDown(sighting.address, stranger)
+        }
+        strangers[sighting.address] = nil
+        let uri = Device.uri(ofBluetooth: sighting.address.description)
+        let device = Device(uri: uri, alias: alias, profile: plan.profile, kind: .bluetoothCentral)
+        return Broadcaster(device: device, plan: plan)
+    }
+
+    private mutating func turnDown(_ address: RadioAddress, _ stranger: Stranger) -> Broadcaster? {
+        if strangers[address] == nil, strangers.count >= Self.mostStrangers { strangers = [:] }
+        strangers[address] = stranger
+        return nil
+    }
+
+    // MARK: What is heard
+
+    /// - Parameter listened: the time on the clock of listening.
+    mutating func hear(
+        _ sighting: Sighting, _ judge: some BroadcastJudge, at now: Instant, listened: Instant
+    ) -> [Effect] {
+        let isNew = heard[sighting.address] == nil
+        guard var broadcaster = admit(sighting, judge) else { return [] }
+        var effects: [Effect] = []
+        let uri = broadcaster.device.uri
+        if isNew, !broadcaster.plan.hasLink { effects.append(.introduce(broadcaster.device, broadcaster.plan.index)) }
+        if !isNew { broadcaster.notePause(until: listened) }
+        broadcaster.heard = listened
+        if !broadcaster.isPresent, tellsPresence(of: broadcaster) {
+            effects.append(.raise(.connected(folded: 0), uri: uri))
+        }
+        broadcaster.isPresent = true
+        if isNews(sighting.data, to: broadcaster, now), judge.reads(sighting.data, by: broadcaster.plan) {
+            (broadcaster.last, broadcaster.lastAt) = (sighting.data, now)
+            effects.append(.raise(.data(.advertisement, sighting.data), uri: uri))
+        }
+        heard[sighting.address] = broadcaster
+        return effects
+    }
+
+    private func isNews(_ data: [UInt8], to broadcaster: Broadcaster, _ now: Instant) -> Bool {
+        guard let lastAt = broadcaster.lastAt, now - lastAt < Self.echo else { return true }
+        return data != broadcaster.last
+    }
+
+    // MARK: Who is there
+
+    private func tellsPresence(of broadcaster: Broadcaster) -> Bool {
+        rules.presence > .zero && !broadcaster.plan.hasLink
+    }
+
+    private func end(of broadcaster: Broadcaster) -> Instant {
+        broadcaster.heard + max(rules.presence, broadcaster.pause * Self.pausesOfSilence)
+    }
+
+    /// Those that have been silent for too long are gone.
+    mutating func settle(listened: Instant) -> [Effect] {
+        var effects: [Effect] = []
+        guard rules.presence > .zero else { return [] }
+        for (address, broadcaster) in heard.sorted(by: { $0.key.number < $1.key.number })
+        where broadcaster.isPresent && end(of: broadcaster) <= listened {
+            effects += leave(address, broadcaster, because: "silent")
+        }
+        return effects
+    }
+
+    private mutating func leave(
+        _ address: RadioAddress, _ broadcaster: Broadcaster, because reason: String
+    ) -> [Effect] {
+        guard broadcaster.isPresent else { return [] }
+        var gone = broadcaster
+        gone.isPresent = false
+        heard[address] = gone
+        guard tellsPresence(of: broadcaster) else { return [] }
+        return [.raise(.disconnected(reason: reason, folded: 0), uri: broadcaster.device.uri)]
+    }
+
+    /// When ``settle(listened:)`` finds something if nothing is heard, on the clock of listening.
+    var nextEnd: Instant? {
+        guard rules.presence > .zero else { return nil }
+        return heard.values.filter(\.isPresent).map(end).min()
+    }
+
+    // MARK: Asking
+
+    /// Whether it is one of those that are told of.
+    func watches(_ uri: String) -> Bool {
+        let address = Device.bluetoothAddress(in: uri).flatMap { RadioAddress($0) }
+        return address.flatMap { heard[$0] }.map { !$0.plan.hasLink } ?? false
+    }
+
+    /// The addresses of those that are heard.
+    var addresses: [RadioAddress] { heard.keys.sorted { $0.number < $1.number } }
+
+}
+
+extension BroadcastWatch.Broadcaster {
+    /// A long pause fades, so that one that was far away for a while is soon known to be gone again.
+    fileprivate mutating func notePause(until listened: Instant) {
+        let last = min(max(.zero, listened - heard), BroadcastWatch.longestPause)
+        pause = max(last, TimeSpan(nanoseconds: pause.nanoseconds / 8 * 7))
+    }
+}

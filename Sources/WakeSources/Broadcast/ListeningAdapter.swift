@@ -1,0 +1,94 @@
+// What an adapter's machine asks, as calls to bluetoothd: advertisement monitors, which are objects of ours, and discovery.
+import WakeLoop
+import WakeModel
+
+struct ListeningAdapter {
+    var machine = ScanMachine()
+    /// The monitor and its root, while bluetoothd has them.
+    var objects: [BusObject] = []
+}
+
+extension BroadcastSource {
+    private static let monitor = "org.bluez.AdvertisementMonitor1"
+
+    /// `/org/bluez/hci0` has its own.
+    private static func root(of adapter: String) -> String {
+        "/org/wakebridge/monitors/\(adapter.split(separator: "/").last ?? "")"
+    }
+    private static func monitor(of adapter: String) -> String { root(of: adapter) + "/monitor" }
+
+    func ask(_ request: ScanRequest, of path: String) {
+        switch request {
+        case .registerMonitor: registerMonitor(of: path)
+        case .unregisterMonitor:
+            adapters[path]?.objects = []
+            call(
+                "UnregisterMonitor", BluezInterface.monitors, [.objectPath(Self.root(of: path))], .unregisterMonitor,
+                path)
+        case .stopDiscovery: call("StopDiscovery", BluezInterface.adapter, [], .stopDiscovery, path)
+        case .startDiscovery:
+            client.call(path, BluezInterface.adapter, "SetDiscoveryFilter", [filter], within: .seconds(5)) { _ in }
+            call("StartDiscovery", BluezInterface.adapter, [], .startDiscovery, path)
+        }
+    }
+
+    private func call(
+        _ member: String, _ interface: String, _ arguments: [BusValue], _ request: ScanRequest, _ path: String
+    ) {
+        client.call(path, interface, member, arguments, within: .seconds(15), of: self) { source, result in
+            if case .failure(let error) = result { source.note(error, of: request, path) }
+            source.step(path, .answered(request, failed: result.isFailure))
+        }
+    }
+
+    private func note(_ error: BusError, of request: ScanRequest, _ path: String) {
+        switch request {
+        case .registerMonitor: log.notice("\(path) takes no advertisement monitor: \(error); it scans instead")
+        case .startDiscovery: log.warning("\(path) does not scan: \(error); it is tried again after a while")
+        // Mostly there was nothing to end.
+        case .unregisterMonitor, .stopDiscovery: break
+        }
+    }
+
+    private func registerMonitor(of path: String) {
+        let made = [
+            client.export(at: Self.root(of: path), of: self) { $0.answerRoot($1, path) },
+            client.export(at: Self.monitor(of: path), of: self) { $0.answerMonitor($1, path) },
+        ].compactMap { $0 }
+        guard made.count == 2 else { return step(path, .answered(.registerMonitor, failed: true)) }
+        adapters[path]?.objects = made
+        call("RegisterMonitor", BluezInterface.monitors, [.objectPath(Self.root(of: path))], .registerMonitor, path)
+    }
+
+    private func answerRoot(_ request: BusRequest, _ path: String) {
+        guard request.interface == BluezInterface.objects, request.member == "GetManagedObjects" else {
+            return request.refuse(BusError(name: "org.freedesktop.DBus.Error.UnknownMethod", message: "not offered"))
+        }
+        let properties = BusValue.properties([
+            ("Type", .string("or_patterns")), ("RSSISamplingPeriod", .uint16(0)),
+            ("Patterns", .array(of: "(yyay)", (patterns ?? []).map(\.value))),
+        ])
+        let interfaces = BusValue.dictionary(
+            key: "s", value: "a{sv}", [BusEntry(.string(Self.monitor), properties)])
+        request.answer([
+            .dictionary(
+                key: "o", value: "a{sa{sv}}", [BusEntry(.objectPath(Self.monitor(of: path)), interfaces)])
+        ])
+    }
+
+    private func answerMonitor(_ request: BusRequest, _ path: String) {
+        switch request.member {
+        case "Activate": step(path, .activated)
+        case "Release":
+            adapters[path]?.objects = []
+            step(path, .released)
+        // DeviceFound and DeviceLost: what a device says is heard as with any scan.
+        default: break
+        }
+        request.answer()
+    }
+}
+
+extension Result {
+    fileprivate var isFailure: Bool { if case .failure = self { true } else { false } }
+}

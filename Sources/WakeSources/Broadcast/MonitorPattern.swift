@@ -1,0 +1,57 @@
+// What an advertisement monitor of bluetoothd looks for: bytes at a place of an AD structure, made of what profiles and regions ask.
+import WakeLoop
+import WakeModel
+import WakeProfiles
+
+/// Bytes from an offset on in AD structures of a type.
+struct MonitorPattern: Hashable, Sendable {
+    var type: UInt8
+    var offset: UInt8 = 0
+    var bytes: [UInt8]
+
+    /// `(yyay)`, as org.bluez.AdvertisementMonitor1 has them.
+    var value: BusValue { .structure([.byte(offset), .byte(type), .bytes(bytes)]) }
+
+    init(type: UInt8, offset: UInt8 = 0, bytes: [UInt8]) {
+        (self.type, self.offset, self.bytes) = (type, offset, bytes)
+    }
+
+    /// Nil for what no bytes tell: the data of any company.
+    init?(_ part: AdvertisementPart) {
+        switch part {
+        case .manufacturerData(let company): self.init(type: 0xff, bytes: .littleEndian(UInt64(company), 2))
+        case .anyManufacturerData: return nil
+        case .serviceData(let uuid):
+            guard let short = uuid.short else {
+                self.init(type: 0x21, bytes: .littleEndian(uuid.low, 8) + .littleEndian(uuid.high, 8))
+                return
+            }
+            let isShort = short <= UInt16.max
+            self.init(type: isShort ? 0x16 : 0x20, bytes: .littleEndian(UInt64(short), isShort ? 2 : 4))
+        }
+    }
+
+    init(_ beacon: BeaconPattern) {
+        switch beacon {
+        case .iBeacon: self.init(type: 0xff, bytes: [0x4c, 0x00, 0x02, 0x15])
+        case .altBeacon: self.init(type: 0xff, offset: 2, bytes: [0xbe, 0xac])
+        case .eddystone: self.init(type: 0x16, bytes: [0xaa, 0xfe, 0x00])
+        }
+    }
+
+    /// Nil where not all that is to be heard can be told by bytes: then a monitor would miss some of it.
+    static func all(of profiles: [ProfileHead], _ beacons: Set<BeaconPattern>) -> [MonitorPattern]? {
+        var patterns = Set(beacons.map { MonitorPattern($0) })
+        for profile in profiles {
+            guard !profile.match.broadcasts.isEmpty else { return nil }
+            for broadcast in profile.match.broadcasts {
+                guard let pattern = MonitorPattern(broadcast.part) else { return nil }
+                patterns.insert(pattern)
+            }
+        }
+        guard !patterns.isEmpty else { return nil }
+        return patterns.sorted {
+            ($0.type, $0.offset, $0.bytes.hexadecimal) < ($1.type, $1.offset, $1.bytes.hexadecimal)
+        }
+    }
+}

@@ -1,0 +1,48 @@
+// The ear for advertisements on the kernel's monitor channel: bytes as they were sent, whichever program has the radio listen.
+import WakeHCI
+import WakeLoop
+import WakeModel
+import WakeSystem
+
+final class ReportEar {
+    private var socket: MonitorSocket
+    private var heard: [RadioAddress]??
+    var watch: Watch?
+
+    /// Hears none before it is told to.
+    init(_ socket: consuming MonitorSocket) { self.socket = socket }
+
+    deinit { watch?.cancel() }
+
+    var raw: Int32 { socket.raw }
+
+    /// Nil where the channel cannot be had: bluetoothd's own words are taken then.
+    static func ifAllowed() -> ReportEar? {
+        do throws(SystemError) { return ReportEar(try MonitorSocket(hearing: [])) } catch {
+            Log("broadcasts").notice("broadcasts are heard as far as bluetoothd tells of them: \(error.description)")
+            return nil
+        }
+    }
+
+    /// - Parameter addresses: nil for all of them.
+    func hear(_ addresses: [RadioAddress]?) {
+        guard heard != .some(addresses) else { return }
+        do throws(SystemError) {
+            try socket.keepReports(of: addresses)
+            heard = addresses
+        } catch {
+            Log("broadcasts").warning("\(error.description); every advertisement is looked at")
+            heard = .none
+            try? socket.keepReports(of: nil)
+        }
+    }
+
+    /// What has come since the last look, up to so much that other work is not kept waiting.
+    func receive() throws(SystemError) -> [AdvertisingReport] {
+        var reports: [AdvertisingReport] = []
+        while reports.count < 64, let record = try socket.receive() {
+            reports += AdvertisingReport.all(in: record.bytes)
+        }
+        return reports
+    }
+}

@@ -1,0 +1,172 @@
+// How one adapter is brought to listen to broadcasts: by an advertisement monitor where bluetoothd has them, by a scan with pauses
+// where not, and by neither while a link is being made. Pure.
+import WakeModel
+
+/// What is true of an adapter.
+struct ScanFacts: Hashable, Sendable {
+    /// Something is to be heard, and the adapter is powered.
+    var isWanted = false
+    /// Bluetoothd offers advertisement monitors.
+    var hasMonitors = false
+    /// A link is being made, or its services are being looked up.
+    var isLinking = false
+}
+
+enum ScanRequest: Hashable, Sendable {
+    case registerMonitor, unregisterMonitor, startDiscovery, stopDiscovery
+}
+
+enum ScanInput: Hashable, Sendable {
+    case facts(ScanFacts)
+    case answered(ScanRequest, failed: Bool)
+    /// The kernel takes the monitor: it listens.
+    case activated
+    /// Bluetoothd lets the monitor go.
+    case released
+    case tick
+}
+
+struct ScanMachine: Hashable, Sendable {
+    private enum Phase: Hashable, Sendable {
+        case idle
+        /// Registered, and not activated yet.
+        case registering(until: Instant)
+        case monitoring
+        case starting
+        case scanning(until: Instant)
+        /// Between two scans, so that others have the radio.
+        case resting(until: Instant)
+        /// Refused.
+        case waiting(until: Instant)
+        /// For a link that is being made.
+        case yielding
+    }
+
+    private var phase = Phase.idle
+    private(set) var facts = ScanFacts()
+    /// Monitors were refused in this life of bluetoothd.
+    private var distrustsMonitors = false
+    private var failures: Int64 = 0
+
+    /// A monitor that is not activated by then is one that the kernel refuses.
+    static let activation = TimeSpan.seconds(2)
+    static let scan = TimeSpan.seconds(60)
+    static let rest = TimeSpan.seconds(2)
+    private static let (shortestWait, longestWait) = (TimeSpan.milliseconds(500), TimeSpan.seconds(60))
+
+    /// A radio listens by our doing.
+    var isListening: Bool {
+        switch phase {
+        case .monitoring, .scanning: true
+        // The pause is short, and part of listening.
+        case .resting: true
+        case .idle, .registering, .starting, .waiting, .yielding: false
+        }
+    }
+
+    var isMonitoring: Bool { phase == .monitoring }
+
+    var deadline: Instant? {
+        switch phase {
+        case .registering(let until), .scanning(let until), .resting(let until), .waiting(let until): until
+        case .idle, .monitoring, .starting, .yielding: nil
+        }
+    }
+
+    mutating func step(_ input: ScanInput, at now: Instant) -> [ScanRequest] {
+        switch input {
+        case .facts(let new):
+            facts = new
+            return follow(now)
+        case .answered(let request, let failed): return answer(request, failed, now)
+        case .activated:
+            guard case .registering = phase else { return [] }
+            (phase, failures) = (.monitoring, 0)
+            return []
+        case .released:
+            guard isRegistered else { return [] }
+            distrustsMonitors = true
+            phase = .idle
+            return follow(now)
+        case .tick: return tick(now)
+        }
+    }
+
+    /// Bluetoothd is another, and knows of nothing.
+    mutating func reset() { self = ScanMachine() }
+
+    private var isRegistered: Bool {
+        switch phase {
+        case .registering, .monitoring: true
+        case .idle, .starting, .scanning, .resting, .waiting, .yielding: false
+        }
+    }
+
+    private var isScanning: Bool {
+        switch phase {
+        case .starting, .scanning: true
+        case .idle, .registering, .monitoring, .resting, .waiting, .yielding: false
+        }
+    }
+
+    private mutating func follow(_ now: Instant) -> [ScanRequest] {
+        guard facts.isWanted else { return end(in: .idle) }
+        // A monitor listens beside the kernel's own connecting; a scan is in its way.
+        if facts.isLinking, !isRegistered { return end(in: .yielding) }
+        switch phase {
+        case .idle, .yielding: return facts.isLinking ? [] : begin(now)
+        case .registering, .monitoring, .starting, .scanning, .resting, .waiting: return []
+        }
+    }
+
+    private mutating func end(in next: Phase) -> [ScanRequest] {
+        defer { phase = next }
+        if isRegistered { return [.unregisterMonitor] }
+        return isScanning ? [.stopDiscovery] : []
+    }
+
+    private mutating func begin(_ now: Instant) -> [ScanRequest] {
+        if facts.hasMonitors, !distrustsMonitors {
+            phase = .registering(until: now + Self.activation)
+            return [.registerMonitor]
+        }
+        phase = .starting
+        // One that an earlier life left over would be in its way for ever.
+        return [.stopDiscovery, .startDiscovery]
+    }
+
+    private mutating func answer(_ request: ScanRequest, _ failed: Bool, _ now: Instant) -> [ScanRequest] {
+        switch (request, phase) {
+        case (.registerMonitor, .registering) where failed:
+            distrustsMonitors = true
+            phase = .idle
+            return follow(now)
+        case (.startDiscovery, .starting) where failed:
+            failures += 1
+            let wait = min(Self.shortestWait * (1 << min(failures - 1, 10)), Self.longestWait)
+            phase = .waiting(until: now + wait)
+            return []
+        case (.startDiscovery, .starting):
+            (phase, failures) = (.scanning(until: now + Self.scan), 0)
+            return []
+        case (.registerMonitor, _), (.unregisterMonitor, _), (.startDiscovery, _), (.stopDiscovery, _): return []
+        }
+    }
+
+    private mutating func tick(_ now: Instant) -> [ScanRequest] {
+        guard let deadline, deadline <= now else { return [] }
+        switch phase {
+        case .registering:
+            distrustsMonitors = true
+            phase = .idle
+            return [.unregisterMonitor] + follow(now)
+        case .scanning:
+            phase = .resting(until: now + Self.rest)
+            return [.stopDiscovery]
+        case .resting, .waiting:
+            phase = .idle
+            return follow(now)
+        case .idle, .monitoring, .starting, .yielding: return []
+        }
+    }
+}

@@ -1,0 +1,102 @@
+// The source of broadcasts on a real bus with a scripted bluetoothd, and all that it tells the bridge.
+import Glibc
+import TestBench
+import Testing
+import WakeLoop
+import WakeModel
+import WakeProfiles
+import WakeSystem
+
+@testable import WakeSources
+
+final class BroadcastAir {
+    let loop: EventLoop
+    let directory: String
+    let clock: any WakeClock = RealClock()
+    private(set) var bus: PrivateBus
+    private(set) var bluez: ScriptedBluez
+    private let line: SystemBus
+    private(set) var source: BroadcastSource?
+    private let rules: BroadcastRules
+    let profiles: ProfileLibrary
+
+    var namings: [DeviceNaming] = []
+    var beacons: Set<BeaconPattern> = []
+    /// In their order: `tag-0001 +`, `tag-0001 07`, `region inside`.
+    private(set) var told: [String] = []
+    private var names: [String: String] = [:]
+
+    private static let tag = """
+        {name: "tag", title: "A tag", mode: "bluetooth-central", match: {broadcast: [{company: "0499"}]},
+         advertisement: {manufacturer_data: {"0499": {fields: [{name: "n", type: "uint8"}]}}}}
+        """
+
+    init(_ rules: BroadcastRules = BroadcastRules()) throws {
+        self.rules = rules
+        directory = try Directory.makeTemporary(prefix: "wakecast")
+        loop = try EventLoop()
+        let address = "unix:path=\(directory)/socket"
+        bus = try PrivateBus(at: address)
+        bluez = try ScriptedBluez(on: bus)
+        line = SystemBus(on: loop, to: .address(address))
+        profiles = ProfileLibrary.load([.init(name: "tag", file: "tag", text: Array(Self.tag.utf8))]).library
+        source = try BroadcastSource(
+            for: self, BluezClient(line), rules: rules, stateDirectory: directory, ear: nil)
+        try line.open()
+        source?.start()
+    }
+
+    deinit {
+        source = nil
+        bluez.kill()
+        bus.kill()
+        Directory.removeTree(directory)
+    }
+
+    /// An adapter, and bluetoothd in its name.
+    func begin(_ adapter: String) throws {
+        try bluez.tell(adapter)
+        try bluez.tell("live")
+    }
+
+    /// Until it has said so.
+    func expect(_ answer: String, to question: String) throws {
+        try turn { (try? bluez.tell(question)) == answer }
+    }
+
+    func say(_ address: String, _ data: String) throws -> String {
+        try bluez.tell("broadcast hci0 \(address) 0499 \(data)")
+    }
+
+    func turn(until condition: () -> Bool) throws {
+        let hasCome = try loop.turn(for: .seconds(10), until: condition)
+        #expect(hasCome, "\(told)")
+    }
+
+    func drain() throws { while try loop.runOnce(timeout: .milliseconds(30)) {} }
+}
+
+extension BroadcastAir: SourceHost {
+    var knownDevices: [Device] { [] }
+    func knownDevice(at uri: String) -> Device? { nil }
+    func session(of uri: String) -> LinkSession { .open }
+    func awaitsTrust(_ uri: String) -> Bool { false }
+    func listening(to uri: String) -> Listening? { nil }
+    func isWanted(_ uri: String) -> Bool { false }
+    func introduce(_ device: Device, by profile: ProfileIndex?) { names[device.uri] = device.alias }
+    func raise(_ kind: DeviceEvent.Kind, of uri: String, at stamp: Stamp) {
+        let name = names[uri] ?? uri
+        switch kind {
+        case .connected: told.append("\(name) +")
+        case .disconnected: told.append("\(name) -")
+        case .data(_, let bytes): told.append("\(name) \(bytes.suffix(1).hexadecimal)")
+        case .gap, .attention, .occasion: told.append("\(name) ?")
+        }
+    }
+    func report(_ presence: RegionPresence, of beacon: BeaconPattern) { told.append("region \(presence.rawValue)") }
+    func record(_ listening: Listening, of uri: String) {}
+    func settleSession(of uri: String) {}
+    func forget(_ uri: String) {}
+    func announce(_ notice: Notice) {}
+    func requestTurn() {}
+}

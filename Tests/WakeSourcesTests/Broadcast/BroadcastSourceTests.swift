@@ -1,0 +1,149 @@
+// Broadcasts by way of bluetoothd: its monitors, its scan, who is heard of all that it tells, and what is kept.
+import TestBench
+import Testing
+import WakeModel
+import WakeSystem
+
+@testable import WakeSources
+
+private let first = "C0:DE:00:00:00:01"
+private let second = "C0:DE:00:00:00:02"
+private let monitors = "monitors hci0 00:AA:00:00:00:01"
+
+@Suite("Broadcasts over bluetoothd")
+struct BroadcastSourceTests {
+    @Test("while no broadcaster is named the radio is left alone")
+    func idle() throws {
+        let air = try BroadcastAir()
+        try air.begin("adapter hci0")
+        try air.drain()
+        #expect(try air.bluez.tell("calls StartDiscovery") == "0")
+        #expect(try air.say(first, "07") == "unheard")
+    }
+
+    @Test("one that a manifest names is heard by a scan, and those beside it are not told of")
+    func named() throws {
+        let air = try BroadcastAir()
+        air.namings = [DeviceNaming(profile: "tag", device: "/bluetooth/\(first)")]
+        air.source?.manifestsChanged()
+        try air.begin("adapter hci0")
+        try air.expect("yes", to: "discovering hci0")
+        for value in ["07", "08"] {
+            _ = try air.say(second, value)
+            _ = try air.say(first, value)
+            try air.turn { air.told.last == "tag-0001 \(value)" }
+        }
+        #expect(air.told == ["tag-0001 +", "tag-0001 07", "tag-0001 08"])
+    }
+
+    @Test("a manifest may name one by the name that it has by default, and with learn all are heard")
+    func aliases() throws {
+        let air = try BroadcastAir()
+        air.namings = [DeviceNaming(profile: "tag", device: "tag-0002")]
+        air.source?.manifestsChanged()
+        try air.begin("adapter hci0")
+        try air.expect("yes", to: "discovering hci0")
+        _ = try air.say(first, "07")
+        _ = try air.say(second, "07")
+        try air.turn { air.told == ["tag-0002 +", "tag-0002 07"] }
+        let learning = try BroadcastAir(BroadcastRules(learns: true))
+        try learning.begin("adapter hci0")
+        try learning.expect("yes", to: "discovering hci0")
+        _ = try learning.say(first, "07")
+        try learning.turn { learning.told == ["tag-0001 +", "tag-0001 07"] }
+    }
+
+    @Test("a name that a person gave is kept, is what its events are called by, and is forgotten when told so")
+    func kept() throws {
+        let air = try BroadcastAir()
+        let address = try #require(RadioAddress(first))
+        try air.source?.name(address, "cellar")
+        #expect(BroadcasterList(in: air.directory).names == [address: "cellar"])
+        try air.begin("adapter hci0")
+        try air.expect("yes", to: "discovering hci0")
+        _ = try air.say(first, "07")
+        try air.turn { air.told == ["cellar +", "cellar 07"] }
+        #expect(air.source?.watches("/bluetooth/\(first)") == true)
+        #expect(try air.source?.forget(address) == true)
+        try air.turn { air.told.last == "cellar -" }
+        try air.expect("no", to: "discovering hci0")
+        #expect(BroadcasterList(in: air.directory).names.isEmpty)
+    }
+
+    @Test("where bluetoothd has monitors one is registered with what the profiles ask for, and nothing is scanned")
+    func monitored() throws {
+        let air = try BroadcastAir(BroadcastRules(learns: true))
+        try air.begin(monitors)
+        try air.expect("ff:9904", to: "monitored hci0")
+        _ = try air.say(first, "07")
+        try air.turn { air.told == ["tag-0001 +", "tag-0001 07"] }
+        #expect(try air.bluez.tell("calls StartDiscovery") == "0")
+    }
+
+    @Test("a monitor that the kernel does not activate gives way to a scan within a few seconds")
+    func refused() throws {
+        let air = try BroadcastAir(BroadcastRules(learns: true))
+        try air.begin(monitors + " refused")
+        try air.expect("yes", to: "discovering hci0")
+        #expect(try air.bluez.tell("calls RegisterMonitor") == "1")
+        #expect(try air.bluez.tell("calls UnregisterMonitor") == "1")
+    }
+
+    @Test("another bluetoothd is asked again, whatever the one before it was asked")
+    func restarted() throws {
+        let air = try BroadcastAir(BroadcastRules(learns: true))
+        try air.begin("adapter hci0")
+        try air.expect("yes", to: "discovering hci0")
+        try air.bluez.tell("die")
+        try air.drain()
+        try air.begin("adapter hci0")
+        try air.expect("yes", to: "discovering hci0")
+        _ = try air.say(first, "07")
+        try air.turn { air.told == ["tag-0001 +", "tag-0001 07"] }
+    }
+
+    @Test("while a peripheral's link is being made the scan is ended, and begun again after it")
+    func yields() throws {
+        let air = try BroadcastAir(BroadcastRules(learns: true))
+        try air.begin("adapter hci0")
+        try air.expect("yes", to: "discovering hci0")
+        try air.bluez.tell("peripheral 1 hci0")
+        try air.bluez.tell("resolve 1 never")
+        try air.bluez.tell("up 1")
+        try air.expect("no", to: "discovering hci0")
+        try air.bluez.tell("down 1")
+        try air.expect("yes", to: "discovering hci0")
+    }
+
+    @Test("a region is entered with the first sighting of its beacon")
+    func region() throws {
+        let uuid = BluetoothUUID(high: 0xf782_6da6_4fa2_4e98, low: 0x8024_bc5b_71e0_893e)
+        let air = try BroadcastAir()
+        air.beacons = [.iBeacon(uuid: uuid, major: nil, minor: nil)]
+        air.source?.manifestsChanged()
+        try air.begin("adapter hci0")
+        try air.expect("yes", to: "discovering hci0")
+        let data = "0215f7826da64fa24e988024bc5b71e0893e00010002c5"
+        _ = try air.bluez.tell("broadcast hci0 \(first) 004c \(data)")
+        try air.turn { air.told == ["region inside"] }
+    }
+}
+
+@Suite("Advertisements made again of what bluetoothd tells")
+struct RebuiltAdvertisementTests {
+    @Test("data of services and companies are structures again, in one order, with their names as they were sent")
+    func structures() {
+        var peripheral = BluezPeripheral()
+        #expect(peripheral.advertisement == nil)
+        peripheral.manufacturerData = [0x0499: [5], 0x004c: [2]]
+        peripheral.serviceData = [BluetoothUUID(short: 0x181a): [1, 2]]
+        #expect(peripheral.advertisement?.hexadecimal == "05161a180102" + "04ff4c0002" + "04ff990405")
+    }
+
+    @Test("what is longer than a structure can be is left out")
+    func tooLong() {
+        var peripheral = BluezPeripheral()
+        peripheral.manufacturerData = [1: [UInt8](repeating: 0, count: 300)]
+        #expect(peripheral.advertisement == [])
+    }
+}

@@ -1,0 +1,213 @@
+// Who is heard of those that broadcast, how often, and when they come and go.
+import TestBench
+import Testing
+import WakeModel
+
+@testable import WakeSources
+
+@Suite("Broadcasters")
+struct BroadcastWatchTests {
+    @Test("one that was named is introduced, comes, and is told with each new value")
+    func allowed() {
+        var room = Room()
+        room.judge.meant = [Room.address(1)]
+        room.hear(1, Room.data(7))
+        room.pass(.seconds(1))
+        room.hear(1, Room.data(8))
+        #expect(room.story(of: 1) == ["+", "7", "8"])
+        guard case .introduce(let device, _)? = room.all.first else {
+            Issue.record("it was not introduced first")
+            return
+        }
+        #expect(device.uri == "/bluetooth/C0:DE:00:00:00:01" && device.profile == "tag")
+    }
+
+    @Test("one that was not named is told of by nothing, whatever it says and however often")
+    func strangers() {
+        var room = Room()
+        for value in 0..<200 { room.hear(2, Room.data(UInt8(value))) }
+        room.pass(.seconds(3_600))
+        #expect(room.all.isEmpty)
+    }
+
+    @Test("where all are to be learnt, everyone is told whom a profile knows, and none else")
+    func learning() {
+        var room = Room(BroadcastRules(learns: true))
+        room.hear(1, Room.data(1))
+        room.hear(2, [2, 0x01, 0x06])
+        #expect(room.story(of: 1) == ["+", "1"] && room.story(of: 2).isEmpty)
+    }
+
+    @Test("a value that three channels or two adapters bring at once is told once; the same value later is told again")
+    func echoes() {
+        var room = Room()
+        room.judge.meant = [Room.address(1)]
+        for _ in 0..<3 {
+            room.hear(1, Room.data(5))
+            room.pass(.milliseconds(100))
+        }
+        room.pass(.milliseconds(400))
+        room.hear(1, Room.data(5))
+        #expect(room.story(of: 1) == ["+", "5", "5"])
+    }
+
+    @Test("an advertisement of which the profile reads nothing keeps it present, and is no value")
+    func unread() {
+        var room = Room()
+        room.judge.meant = [Room.address(1)]
+        for _ in 0..<100 {
+            room.hear(1, Room.data())
+            room.pass(.seconds(20))
+        }
+        #expect(room.story(of: 1) == ["+"])
+    }
+
+    @Test("it goes after 30 s of silence, and comes back with its next word")
+    func presence() {
+        var room = Room()
+        room.judge.meant = [Room.address(1)]
+        room.hear(1, Room.data(1))
+        room.pass(.seconds(29))
+        #expect(room.story(of: 1) == ["+", "1"])
+        room.pass(.seconds(2))
+        #expect(room.story(of: 1) == ["+", "1", "-silent"])
+        room.hear(1, Room.data(2))
+        #expect(room.story(of: 1) == ["+", "1", "-silent", "+", "2"])
+    }
+
+    @Test("one that speaks every two minutes is not gone between its words, once that is known")
+    func slowSpeaker() {
+        var room = Room()
+        room.judge.meant = [Room.address(1)]
+        for value in 0..<20 {
+            room.hear(1, Room.data(UInt8(value)))
+            room.pass(.seconds(120))
+        }
+        #expect(room.story(of: 1).filter { $0 == "-silent" }.count == 1)
+        room.pass(.seconds(3_600))
+        #expect(room.story(of: 1).last == "-silent")
+    }
+
+    @Test("silence while no radio listens is no going; what remains of it is counted when one listens again")
+    func deaf() {
+        var room = Room()
+        room.judge.meant = [Room.address(1)]
+        room.hear(1, Room.data(1))
+        room.pass(.seconds(20))
+        room.listen(false)
+        room.pass(.seconds(100_000))
+        #expect(room.story(of: 1) == ["+", "1"])
+        room.listen(true)
+        room.pass(.seconds(9))
+        #expect(room.story(of: 1) == ["+", "1"])
+        room.pass(.seconds(2))
+        #expect(room.story(of: 1) == ["+", "1", "-silent"])
+    }
+
+    @Test("with presence switched off neither coming nor going is told")
+    func withoutPresence() {
+        var room = Room(BroadcastRules(presence: .zero))
+        room.judge.meant = [Room.address(1)]
+        room.hear(1, Room.data(1))
+        room.pass(.seconds(1_000))
+        room.hear(1, Room.data(2))
+        #expect(room.story(of: 1) == ["1", "2"])
+    }
+
+    @Test("named later, it is told of from its next word; no longer named, it goes at once")
+    func reconsidered() {
+        var room = Room()
+        room.hear(1, Room.data(1))
+        room.judge.meant = [Room.address(1)]
+        room.reconsider()
+        room.hear(1, Room.data(2))
+        #expect(room.story(of: 1) == ["+", "2"])
+        room.judge.meant = []
+        room.reconsider()
+        room.hear(1, Room.data(3))
+        #expect(room.story(of: 1) == ["+", "2", "-not-allowed"])
+    }
+
+    @Test("given another name, it is introduced again under that")
+    func renamed() {
+        var room = Room()
+        room.judge.meant = [Room.address(1)]
+        room.hear(1, Room.data(1))
+        room.judge.names[Room.address(1)] = "cellar"
+        room.reconsider()
+        guard case .introduce(let device, _)? = room.all.last else {
+            Issue.record("it was not introduced again")
+            return
+        }
+        #expect(device.alias == "cellar")
+    }
+
+    /// 200 broadcasters, 20 of them named, speak in any order, to a radio that is deaf at times.
+    @Test(
+        "in a crowd nothing wakes but those that were named, and each of their values is told once", arguments: 1...40)
+    func crowd(seed: UInt64) {
+        var dice = Dice(seed)
+        var room = Room()
+        room.judge.meant = Set((0..<20).map { Room.address($0) })
+        var said: [UInt64: [String]] = [:]
+        for step in 0..<4_000 {
+            let number = UInt64(dice.below(200))
+            if dice.isOne(in: 50) { room.listen(!room.listening.isRunning) }
+            room.pass(.milliseconds(Int64(dice.below(40))))
+            guard room.listening.isRunning else { continue }
+            for _ in 0...dice.below(3) { room.hear(number, Room.data(UInt8(step >> 8), UInt8(step & 255))) }
+            if number < 20 { said[number, default: []].append("\(step)") }
+        }
+        #expect(Set(room.told.keys).isSubset(of: room.judge.meant))
+        for number in UInt64(0)..<20 {
+            let story = room.story(of: number)
+            let turns: [String] = story.filter { $0 == "+" || $0 == "-silent" }
+            let values: [String] = story.filter { !turns.contains($0) }
+            let words: [String] = said[number] ?? []
+            #expect(values == words, "\(number)")
+            let expected: [String] = turns.indices.map { $0.isMultiple(of: 2) ? "+" : "-silent" }
+            #expect(turns == expected)
+        }
+    }
+
+    @Test("one that was named is known whenever it says what a profile knows, however long it said something else")
+    func lateWord() {
+        var room = Room()
+        room.judge.meant = [Room.address(1)]
+        for _ in 0..<100 { room.hear(1, [2, 1, 6]) }
+        room.hear(1, Room.data(1))
+        #expect(room.story(of: 1) == ["+", "1"])
+    }
+
+    @Test("addresses that change without end use no more memory than 4,096 of them")
+    func bounded() {
+        var room = Room()
+        room.judge.meant = [Room.address(1)]
+        room.hear(1, Room.data(1))
+        for number in 0..<20_000 { room.hear(1_000 + UInt64(number), [2, 1, 6]) }
+        #expect(room.watch.addresses == [Room.address(1)])
+        room.pass(.seconds(1))
+        room.hear(1, Room.data(2))
+        #expect(room.story(of: 1) == ["+", "1", "2"])
+    }
+}
+
+@Suite("Names and services in advertisements")
+struct SightingTests {
+    @Test("a name and services are read from any of their structures, and what is cut short ends them")
+    func parts() throws {
+        let text = "02010605095275623003030f1803020d180a16"
+        let bytes = try #require([UInt8](hexadecimal: text))
+        let sighting = Sighting(RadioAddress(number: 1), bytes)
+        #expect(sighting.name == "Rub0")
+        #expect(sighting.services == [BluetoothUUID(short: 0x180f), BluetoothUUID(short: 0x180d)])
+    }
+
+    @Test("an address is written as bluetoothd writes it, and read back")
+    func address() throws {
+        let address = try #require(RadioAddress("c0:f1:f2:f3:f4:01"))
+        #expect(address.description == "C0:F1:F2:F3:F4:01")
+        #expect(RadioAddress(sent: [0x01, 0xf4, 0xf3, 0xf2, 0xf1, 0xc0]) == address)
+        #expect(RadioAddress("c0:f1:f2:f3:f4") == nil && RadioAddress("c0:f1:f2:f3:f4:0g") == nil)
+    }
+}

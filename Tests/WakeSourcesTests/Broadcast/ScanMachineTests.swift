@@ -1,0 +1,158 @@
+// How an adapter is brought to listen: by a monitor, or by a scan that gives way to links.
+import TestBench
+import Testing
+import WakeModel
+
+@testable import WakeSources
+
+@Suite("Listening for broadcasts with an adapter")
+struct ScanMachineTests {
+    private struct Adapter {
+        var machine = ScanMachine()
+        var now = Instant.zero + .seconds(10)
+        var facts = ScanFacts(isWanted: true)
+        private(set) var requests: [ScanRequest] = []
+
+        mutating func send(_ input: ScanInput) {
+            let next = machine.step(input, at: now)
+            requests += next
+        }
+
+        mutating func look() { send(.facts(facts)) }
+
+        mutating func pass(_ span: TimeSpan) {
+            now = now + span
+            send(.tick)
+        }
+
+        mutating func removeRequests() -> [ScanRequest] {
+            defer { requests = [] }
+            return requests
+        }
+    }
+
+    @Test("with monitors one is registered, and it listens once the kernel has activated it")
+    func monitor() {
+        var adapter = Adapter()
+        adapter.facts.hasMonitors = true
+        adapter.look()
+        #expect(adapter.removeRequests() == [.registerMonitor] && !adapter.machine.isListening)
+        adapter.send(.activated)
+        adapter.pass(.seconds(10_000))
+        #expect(adapter.machine.isListening && adapter.removeRequests().isEmpty)
+    }
+
+    @Test("a monitor that is not activated within two seconds is given up for a scan, and not asked for again")
+    func notActivated() {
+        var adapter = Adapter()
+        adapter.facts.hasMonitors = true
+        adapter.look()
+        adapter.send(.answered(.registerMonitor, failed: false))
+        adapter.pass(.milliseconds(1_999))
+        #expect(adapter.removeRequests() == [.registerMonitor])
+        adapter.pass(.milliseconds(1))
+        #expect(adapter.removeRequests() == [.unregisterMonitor, .stopDiscovery, .startDiscovery])
+        adapter.send(.answered(.startDiscovery, failed: false))
+        for _ in 0..<10 { adapter.pass(.seconds(100)) }
+        #expect(!adapter.removeRequests().contains(.registerMonitor))
+    }
+
+    @Test("one that bluetoothd refuses or lets go is a scan from then on")
+    func refused() {
+        var adapter = Adapter()
+        adapter.facts.hasMonitors = true
+        adapter.look()
+        adapter.send(.answered(.registerMonitor, failed: true))
+        #expect(adapter.removeRequests() == [.registerMonitor, .stopDiscovery, .startDiscovery])
+        var other = Adapter()
+        other.facts.hasMonitors = true
+        other.look()
+        other.send(.activated)
+        other.send(.released)
+        #expect(other.removeRequests() == [.registerMonitor, .stopDiscovery, .startDiscovery])
+    }
+
+    @Test("a scan rests for a moment each minute, so that others have the radio")
+    func rests() {
+        var adapter = Adapter()
+        adapter.look()
+        adapter.send(.answered(.startDiscovery, failed: false))
+        _ = adapter.removeRequests()
+        adapter.pass(.seconds(60))
+        #expect(adapter.removeRequests() == [.stopDiscovery])
+        adapter.pass(.seconds(2))
+        #expect(adapter.removeRequests() == [.stopDiscovery, .startDiscovery])
+    }
+
+    @Test("while a link is being made no scan runs, and afterwards it goes on")
+    func yields() {
+        var adapter = Adapter()
+        adapter.look()
+        adapter.send(.answered(.startDiscovery, failed: false))
+        _ = adapter.removeRequests()
+        adapter.facts.isLinking = true
+        adapter.look()
+        #expect(adapter.removeRequests() == [.stopDiscovery] && !adapter.machine.isListening)
+        adapter.pass(.seconds(1_000))
+        #expect(adapter.removeRequests().isEmpty)
+        adapter.facts.isLinking = false
+        adapter.look()
+        #expect(adapter.removeRequests() == [.stopDiscovery, .startDiscovery])
+    }
+
+    @Test("a refused scan is tried again after longer and longer, a minute at most")
+    func backsOff() {
+        var adapter = Adapter()
+        adapter.look()
+        var waits: [TimeSpan] = []
+        for _ in 0..<10 {
+            adapter.send(.answered(.startDiscovery, failed: true))
+            guard let due = adapter.machine.deadline else { break }
+            waits.append(due - adapter.now)
+            adapter.pass(due - adapter.now)
+        }
+        #expect(waits.count == 10 && waits.first == .milliseconds(500) && waits.last == .seconds(60))
+    }
+
+    @Test("when nothing is to be heard any more, whatever runs is ended")
+    func ends() {
+        var adapter = Adapter()
+        adapter.look()
+        adapter.send(.answered(.startDiscovery, failed: false))
+        adapter.facts.isWanted = false
+        adapter.look()
+        #expect(adapter.removeRequests().last == .stopDiscovery && adapter.machine.deadline == nil)
+    }
+
+    @Test("in whatever order things happen, a scan never runs while a link is made", arguments: 1...100)
+    func random(seed: UInt64) {
+        var dice = Dice(seed)
+        var adapter = Adapter()
+        var isScanning = false
+        for _ in 0..<500 {
+            switch dice.below(8) {
+            case 0: adapter.facts.isLinking.toggle()
+            case 1: adapter.facts.isWanted.toggle()
+            case 2: adapter.facts.hasMonitors.toggle()
+            case 3:
+                let failed = dice.isOne(in: 3)
+                // What was refused does not run.
+                if failed, !adapter.machine.isListening { isScanning = false }
+                adapter.send(.answered(.startDiscovery, failed: failed))
+            case 4: adapter.send(.answered(.registerMonitor, failed: dice.isOne(in: 3)))
+            case 5: adapter.send(dice.isOne(in: 2) ? .activated : .released)
+            default: adapter.pass(.milliseconds(Int64(dice.below(5_000))))
+            }
+            adapter.look()
+            for request in adapter.removeRequests() {
+                switch request {
+                case .startDiscovery: isScanning = true
+                case .stopDiscovery: isScanning = false
+                case .registerMonitor, .unregisterMonitor: break
+                }
+            }
+            #expect(!isScanning || !adapter.facts.isLinking || adapter.machine.isMonitoring)
+            #expect(!isScanning || adapter.facts.isWanted)
+        }
+    }
+}
