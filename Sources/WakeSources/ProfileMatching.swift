@@ -95,12 +95,12 @@ final class PeripheralProfiles: PeripheralPlanner {
         guard let index else { return nil }
         let profile = profiles[index]
         guard !profile.isOfBroadcasters else { return nil }
-        return BluetoothPlan(profile: profile.name, link: LinkPlan(profile), edition: index.rawValue)
+        return BluetoothPlan(profile: profile.name, link: LinkPlan(profile, isShipped: profiles.head(index).isShipped), edition: index.rawValue)
     }
 }
 
 extension LinkPlan {
-    init(_ profile: Profile) {
+    init(_ profile: Profile, isShipped: Bool) {
         var framings: [BluetoothUUID: ChannelFraming] = [:]
         for found in profile.framings {
             guard case .characteristic(let uuid) = found.channel else { continue }
@@ -109,6 +109,7 @@ extension LinkPlan {
         self.init(
             notify: profile.notify, read: profile.readAtConnect, optional: profile.optional, framings: framings,
             ask: profile.ask)
+        tellsAbsence = !isShipped
     }
 }
 

@@ -57,8 +57,8 @@ struct NewHandler {
     private static func watched(_ words: ParsedWords) throws(Complaint) -> (Profile, device: String?) {
         if let name = words.value("profile") { return (try profile(named: name), words.value("device")) }
         guard let word = words.value("device") else {
-            let known = ProfileLibrary.known().names.joined(separator: ", ")
-            throw .usage("say whose events it gets, with --profile or --device; profiles are: \(known)")
+            throw .usage(
+                "say whose events it gets, with --profile or --device; 'wakebridge scan --all' shows the profiles of what is here")
         }
         let told = try words.client.device(named: word)
         guard let name = told.profile else {
@@ -73,8 +73,8 @@ struct NewHandler {
         let library = ProfileLibrary.known()
         if let index = library.index(named: name) { return library[index] }
         throw .usage(
-            "there is no profile '\(name.printable)'.\(suggestion(for: name, among: library.names)) Profiles are: "
-                + library.names.joined(separator: ", "))
+            "there is no profile '\(name.printable)'.\(suggestion(for: name, among: library.names)) "
+                + "'wakebridge scan --all' shows the profiles of what is here")
     }
 
     func write() throws(Complaint) -> NewFiles {

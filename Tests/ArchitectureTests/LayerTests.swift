@@ -7,7 +7,7 @@ private let layers: [(module: String, imports: Set<String>)] = [
     ("WakeModel", ["Synchronization"]),
     ("WakeCore", ["WakeModel"]),
     ("WakeAgenda", ["WakeModel"]),
-    ("WakeProfiles", ["WakeModel", "CCrypto"]),
+    ("WakeProfiles", ["WakeModel", "CCrypto", "Synchronization"]),
     ("WakeTrace", ["WakeModel"]),
     ("WakeHCI", ["WakeModel"]),
     ("WakeCapture", ["WakeModel", "WakeTrace", "WakeHCI"]),

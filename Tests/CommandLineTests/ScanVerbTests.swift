@@ -92,7 +92,7 @@ import WakeSystem
         #expect(bluetooth.calls.contains("UUIDs 180d"))
         let wrong = try bluetooth.tool(Self.scan + ["-p", "heart-rate"])
         #expect(wrong.exit == 2)
-        #expect(wrong.talk.contains("Did you mean 'heart-rate-monitor'?"))
+        #expect(wrong.talk.contains("Did you mean 'heart-rate-cycling' or 'heart-rate-monitor'"))
     }
 
     @Test("a profile of serial ports over Bluetooth is refused with the program that looks for them")

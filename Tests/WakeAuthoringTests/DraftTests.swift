@@ -30,8 +30,9 @@ struct DraftTests {
         "bytes that never change are a constant, and two that move as one number are one, in the order in which they do"
     )
     func parts() throws {
-        let messages = (0..<20).map { step in
-            [0xaa, 0x55, UInt8(step * 40 & 255), UInt8(step * 40 >> 8), 1, UInt8(step * 91 & 255)]
+        let messages = (0..<20).map { (step: Int) -> [UInt8] in
+            let (slow, fast) = (step * 40, step * 91)
+            return [0xaa, 0x55, UInt8(slow & 255), UInt8(slow >> 8), 1, UInt8(fast & 255)]
         }
         let draft = try #require(ChannelDraft(messages))
         #expect(

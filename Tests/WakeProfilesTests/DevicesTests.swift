@@ -67,7 +67,7 @@ struct DevicesTests {
     func examplesAreTheSpecification() throws {
         let examples = try shippedSources().filter { $0.name.hasPrefix("example") }
         #expect(examples.map(\.name) == ["example", "example-accessory"])
-        let text = examples.map { String(decoding: $0.text, as: UTF8.self) }.joined()
+        let text = try examples.map { String(decoding: try $0.text(), as: UTF8.self) }.joined()
         let keys =
             ProfileDocument.keys + ProfileDocument.matchKeys + ProfileDocument.streamKeys
             + ProfileDocument.advertisementKeys + FieldDocument.keys + ProfileDocument.lineKeys

@@ -89,12 +89,16 @@ extension LinkMachine {
         recordSuccess()
         announce(&step)
         for (uuid, failure) in failed { leaveDeaf(uuid, failure, &step) }
-        for uuid in plan.notify where absent.contains(uuid) && !plan.optional.contains(uuid) {
-            reportUnsubscribed(uuid, "the peripheral does not offer it", &step)
-        }
+        if plan.tellsAbsence { reportAbsence(&step) }
         beginReads(&step)
         proceed(.armed, &step)
         return move(to: .ready)
+    }
+
+    private mutating func reportAbsence(_ step: inout LinkStep) {
+        for uuid in plan.notify where absent.contains(uuid) && !plan.optional.contains(uuid) {
+            reportUnsubscribed(uuid, "the peripheral does not offer it", &step)
+        }
     }
 
     /// It is asked again, ever more seldom, and what it may have said meanwhile is told as a gap when it is heard.

@@ -63,6 +63,8 @@ public struct LinkPlan: Hashable, Sendable {
     public var optional: Set<BluetoothUUID>
     public var framings: [BluetoothUUID: ChannelFraming]
     public var ask: AskPlan
+    /// Whether you are told of what a peripheral lacks. A shipped profile names all that devices of its kind may have.
+    public var tellsAbsence = true
 
     public init(
         notify: [BluetoothUUID], read: [BluetoothUUID], optional: Set<BluetoothUUID> = [],

@@ -77,6 +77,7 @@ final class BroadcastAir {
 }
 
 extension BroadcastAir: SourceHost {
+    func isWatched(_ profile: String) -> Bool { true }
     var knownDevices: [Device] { [] }
     func knownDevice(at uri: String) -> Device? { nil }
     func session(of uri: String) -> LinkSession { .open }
