@@ -70,6 +70,8 @@ struct PackTests {
         #expect(asked.dropFirst(2).allSatisfy { $0 == "a5/command" }, "\(asked)")
         #expect(asked.count { !$0.hasPrefix("a5") } == 2, "\(asked)")
         #expect(try daemon.wait { try daemon.state(of: "diary") == "suspended" }, "\(daemon.log)")
+        // What was asked until it slept.
+        try bluez.tell("asked 1")
         try bluez.tell("teach 1 a5 dd0310 27 17")
         #expect(try questions() == [], "its handler sleeps")
         // It wakes by what the pack says, and the pack is asked at once.

@@ -168,9 +168,10 @@ struct AskStories {
             story.wait(1_999)
             #expect(story.news() == [])
             story.wait(1)
+            #expect(story.news() == ["1"])
             story.refuse()
         }
-        #expect(story.news() == ["1", "1", "2"])
+        #expect(story.news() == ["2"])
         story.refuse()
         #expect(story.schedule.trouble == .refused("no"))
         story.wait(9_999)
@@ -205,7 +206,7 @@ struct AskStories {
     func walk() {
         var questions = 0
         for seed in 0..<1_000 as Range<UInt64> { questions += AskWalk(seed).run() }
-        #expect(questions > 50_000)
+        #expect(questions > 5_000)
     }
 }
 
@@ -267,7 +268,7 @@ private final class AskWalk {
     }
 
     private func settle(_ fate: AskSchedule.Fate) {
-        guard let asked = open, asked.takenAt == nil else { return take(.written(dice.below(50), fate)) }
+        guard let asked = open, asked.takenAt == nil else { return take(.written(0, fate)) }
         if fate == .taken {
             open?.takenAt = now
         } else {

@@ -193,6 +193,7 @@ public final class BluezClient {
 
     private func end() {
         isThere = false
+        links = [:]
         notify(mirror.begin())
         notify { $0.bluezDidVanish() }
     }

@@ -33,7 +33,8 @@ public final class BroadcastSource {
     init(
         for host: any SourceHost, _ client: BluezClient, rules: BroadcastRules, stateDirectory: String, ear: ReportEar?
     ) throws(SystemError) {
-        (self.host, self.client, self.rules, self.ear) = (host, client, rules, ear)
+        self.host = host
+        (self.client, self.rules, self.ear) = (client, rules, ear)
         broadcasters = BroadcastWatch(rules)
         list = BroadcasterList(in: stateDirectory)
         timer = try host.loop.timer(on: .monotonic, of: self) { $0.tick() }
