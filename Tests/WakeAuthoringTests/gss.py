@@ -11,8 +11,8 @@ import zipfile
 
 PACKAGE = "bluetooth-sig==0.6.0"
 UUIDS = "assigned_numbers/uuids/characteristic_uuids.yaml"
-# The one size that is written in bits.
-BITS_OF_EUI = 64
+# Where sizes are written in bits.
+IN_BITS = {"system_id", "pushbutton_status_8", "contact_status_8"}
 # What these two are called in the list of UUIDs.
 RENAMED = {"cooking_conditions": "2c2a", "cooking_zone_perceived_power": "2c2b"}
 
@@ -29,8 +29,7 @@ def wheel(folder):
 def least(size):
     """Bytes at least: `2`, `0 or 4`, `1 or 2`, `0–18`, `variable`."""
     digits = re.match(r"\d+", size.strip("'\" "))
-    count = int(digits[0]) if digits else 0
-    return BITS_OF_EUI // 8 if count == BITS_OF_EUI else count
+    return int(digits[0]) if digits else 0
 
 
 def main():
@@ -50,7 +49,8 @@ def main():
         # Parts of fields stand deeper.
         depth = min(line.index("size:") for line in found)
         sizes = [line.split("size:")[1] for line in found if line.index("size:") == depth]
-        print(uuids.get(identifier) or RENAMED.get(identifier, identifier), sum(map(least, sizes)), len(sizes))
+        count = sum(map(least, sizes)) // 8 if identifier in IN_BITS else sum(map(least, sizes))
+        print(uuids.get(identifier) or RENAMED.get(identifier, identifier), count, len(sizes))
 
 
 main()
