@@ -73,7 +73,7 @@ class Thing(dbus.service.Object):
         self.isOffered = True
         objects[self.path] = self
         self.add_to_connection(bus, self.path)
-        root.InterfacesAdded(self.path, {self.interface: self.properties, **self.others})
+        root.InterfacesAdded(self.path, {self.interface: self.properties, **getattr(self, "others", {})})
 
     def withdraw(self):
         if not self.isOffered:
