@@ -32,6 +32,10 @@ public enum DisconnectReason: BridgeWord {
     case hungUp
     /// The accessory had been released while no handler was awake for it.
     case detached
+    /// A device that only broadcasts was not heard for a while.
+    case silent
+    /// A device that only broadcasts is named by no manifest and no person any more.
+    case notAllowed
     /// An operator paused or closed the session.
     case sessionPaused, sessionClosed
     /// An operator ran `wakebridge simulate disconnect`.
@@ -44,7 +48,7 @@ public enum DisconnectReason: BridgeWord {
         .micFailure, .unsupportedRemoteFeature, .unspecified, .responseTimeout, .instantPassed, .unsupportedUnitKey,
         .insufficientSecurity, .unacceptableConnectionParameters, .failedToEstablish, .linkLost, .notUsable,
         .servicesChanged, .profileChanged, .bluetoothdGone, .adapterDown, .removed, .unplugged, .hungUp, .detached,
-        .sessionPaused, .sessionClosed, .simulated,
+        .silent, .notAllowed, .sessionPaused, .sessionClosed, .simulated,
     ]
 
     public var word: String {
@@ -75,6 +79,8 @@ public enum DisconnectReason: BridgeWord {
         case .unplugged: "unplugged"
         case .hungUp: "hung-up"
         case .detached: "detached"
+        case .silent: "silent"
+        case .notAllowed: "not-allowed"
         case .sessionPaused: "session-paused"
         case .sessionClosed: "session-closed"
         case .simulated: "simulated"

@@ -106,7 +106,7 @@ import WakeSystem
 
     @Test("a place that may not be written to is exit 4, with what to do", .enabled(if: Machine.isRoot, "root alone"))
     func denied() throws {
-        for words in [["new", "profile", "p", "--directory", "/etc/x"], ["report", "--output", "/etc/x"]] {
+        for words in [["profile", "new", "p", "--directory", "/etc/x"], ["report", "--output", "/etc/x"]] {
             let refused = try Child(
                 ["setpriv", "--reuid=1", "--regid=1", "--clear-groups", "env", "-C", "/", Built.tool] + words
             ).finish()

@@ -78,7 +78,7 @@ let brokenManifests: [ConfigurationFault] = [
     manifest(with: "lifecicle: \"oneshot\"", "unknown key \"lifecicle\"; did you mean \"lifecycle\"?"),
     manifest(
         with: "zebra: 1",
-        "unknown key \"zebra\"; known keys are exec, user, group, groups, env, cwd, modes, watch, lifecycle, ready, ack, budget, max_extension, on_overrun, max_batch, autostart, timers, enabled, stop_events, idle_exit, allow_background_children, queue_cap, notify, require, limits, alarms, poll, jobs, after"
+        "unknown key \"zebra\"; known keys are exec, user, group, groups, env, cwd, modes, watch, lifecycle, ready, ack, budget, max_extension, on_overrun, max_batch, autostart, timers, enabled, stop_events, idle_exit, allow_background_children, queue_cap, notify, require, limits, alarms, poll, jobs, regions, after"
     ),
     manifest(
         watching: "{profile: \"heart-rate-monitor\", polcy: \"all\"}",
@@ -253,7 +253,7 @@ let brokenProfiles: [ConfigurationFault] = [
         "mode is \"bluetooth\"; did you mean \"bluetooth-central\"?"),
     profile(
         "{name: \"p\", title: \"P\", mode: \"bluetooth-central\", match: {}}",
-        "match asks for nothing and would match every device; name one of services, name_prefix, properties"),
+        "match asks for nothing and would match every device; name one of services, name_prefix, broadcast, properties"),
     profile(
         "{name: \"p\", title: \"P\", mode: \"bluetooth-central\", match: {services: [\"18 0d\"]}}",
         "match.services[0] is \"18 0d\", expected a Bluetooth UUID such as \"2a37\""),
@@ -274,7 +274,7 @@ let brokenProfiles: [ConfigurationFault] = [
         "advertisement.service_data has the key \"x\", expected a Bluetooth UUID such as \"181a\""),
     profile(
         "{name: \"p\", title: \"P\", mode: \"bluetooth-central\", match: {services: [\"180d\"]}, advertisement: {manufacturer_data: {\"499\": {fields: []}}}}",
-        "advertisement.manufacturer_data has the key \"499\", expected a company such as \"0499\""),
+        "advertisement.manufacturer_data has the key \"499\", expected a company such as \"0499\", or \"any\""),
     profile(
         "{name: \"p\", title: \"P\", mode: \"bluetooth-central\", match: {services: [\"180d\"]}, advertisement: {service_dta: {}}}",
         "unknown key \"service_dta\" in advertisement; did you mean \"service_data\"?"),

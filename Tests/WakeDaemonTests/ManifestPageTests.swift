@@ -138,7 +138,7 @@ struct ManifestPageTests {
             try Document(page).blocks.filter { $0.language == "json5" }.map(\.text)
         }
         var manifests = blocks.filter { $0.contains("exec:") }
-        let settings = blocks.filter { !$0.contains("exec:") && !$0.contains("match:") }
+        let settings = blocks.filter { block in !["exec:", "match:", "vectors:"].contains { block.contains($0) } }
         var sources = blocks.filter { $0.contains("match:") }.map { text in
             let name = text.split(separator: "\"").dropFirst().first.map(String.init) ?? ""
             return ProfileLibrary.Source(name: name, file: "Devices/\(name)/profile.json5", text: Array(text.utf8))

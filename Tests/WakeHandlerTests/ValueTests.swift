@@ -78,7 +78,7 @@ struct ValueTests {
         let paths = [WakeAgenda.Condition.mount("/a b"), .unlocked("/c")].map(\.word)
         #expect([RunCondition.mount("/a b"), .unlocked("/c")].map(\.word) == paths)
         #expect(words(PendingState.self) == ["waiting", "queued", "running"])
-        #expect(words(PendingSource.self) == Set(AgendaSource.allCases.map(\.rawValue)).subtracting(["gate", "seen"]))
+        #expect(words(PendingSource.self) == Set(AgendaSource.allCases.map(\.rawValue)).subtracting(["gate", "seen", "region"]))
         #expect(words(TaskKind.self) == ["refresh", "processing", "continued"])
         #expect(words(ScheduleOutcome.self).isSuperset(of: ["set", "submitted", "replaced", "cancelled"]))
         #expect(Set(Weekday.allCases.map(\.rawValue)) == ["mon", "tue", "wed", "thu", "fri", "sat", "sun"])
