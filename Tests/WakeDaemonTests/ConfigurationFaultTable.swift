@@ -286,7 +286,7 @@ let brokenProfiles: [ConfigurationFault] = [
     profile(fields: "{name: \"x\", type: \"uint9\"}", "\(field)[0].type is \"uint9\"; did you mean \"uint8\"?"),
     profile(
         fields: "{name: \"x\", type: \"int128\"}",
-        "\(field)[0].type is \"int128\", expected one of \"uint8\", \"uint16\", \"uint24\", \"uint32\", \"uint48\", \"sint8\", \"sint16\", \"sint24\", \"sint32\", \"sfloat\", \"float\", \"utf8\", \"bytes\", \"bits\""
+        "\(field)[0].type is \"int128\", expected one of \"uint8\", \"uint16\", \"uint24\", \"uint32\", \"uint40\", \"uint48\", \"uint56\", \"uint64\", \"sint8\", \"sint16\", \"sint24\", \"sint32\", \"sint48\", \"sint64\", \"sfloat\", \"float\", \"float32\", \"float64\", \"utf8\", \"bytes\", \"uuid\", \"mac\", \"time\", \"bits\", \"ubits\", \"sbits\""
     ),
     profile(
         fields: "{name: \"heart rate\", type: \"uint8\"}",
@@ -326,7 +326,7 @@ let brokenProfiles: [ConfigurationFault] = [
     profile(
         fields: "{name: \"x\", type: \"utf8\", endian: \"big\"}",
         "\(field)[0].endian does not fit type \"utf8\"; it orders the bytes of numbers"),
-    profile(fields: "{name: \"x\", type: \"bits\"}", "\(field)[0].of is missing"),
+    profile(fields: "{name: \"x\", type: \"bits\"}", "\(field)[0].of is missing; it names the bits"),
     profile(
         fields: "{name: \"f\", type: \"uint8\"}, {name: \"x\", type: \"uint8\", if: \"f\", unless: \"f\"}",
         "\(field)[1] has both if and unless; keep one"),
