@@ -8,9 +8,9 @@ from schedule import instant, sleep_machine, text
 BOOTS = ["base=utc,clock=host"]
 LIMIT = 1_300
 # After so long alarms are due, and the machine, which goes to sleep before that, sleeps until the one that wakes it.
-AHEAD, WAKING = 90, 210
+AHEAD, WAKING = 120, 240
 # Its hardware clock wakes it after so long, where no alarm did.
-ASLEEP = 420
+ASLEEP = 480
 SPREAD, MARGIN = 30, 5
 MINUTE, DAY = 60, 86_400
 
