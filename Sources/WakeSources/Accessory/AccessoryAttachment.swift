@@ -117,10 +117,21 @@ extension AccessorySource {
     private func adopt(_ uri: String, _ record: UdevRecord, _ match: AccessoryMatch) {
         let device = Device(
             uri: uri, alias: registry.name(of: uri) ?? Self.alias(uri, match.profile),
-            profile: match.profile, kind: .externalAccessory)
+            profile: match.profile, kind: .externalAccessory,
+            reportDescriptor: match.plan.needsReportDescriptor ? reportDescriptor(of: record) : [])
         spares[record.path] = nil
         places.put(uri, at: record.path)
         attach(device, match, at: record.node, by: files)
+    }
+
+    /// Empty, and logged, where it cannot be read: its reports come undecoded then.
+    private func reportDescriptor(of record: UdevRecord) -> [UInt8] {
+        do throws(SystemError) {
+            return try File.bytes(at: record.path + "/device/report_descriptor", limit: 4_096)
+        } catch {
+            log.warning("the reports of \(record.name) cannot be decoded: \(error); plug it in again")
+            return []
+        }
     }
 
     /// It is there, and watched from now on.
