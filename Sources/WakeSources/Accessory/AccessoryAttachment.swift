@@ -126,8 +126,11 @@ extension AccessorySource {
 
     /// Empty, and logged, where it cannot be read: its reports come undecoded then.
     private func reportDescriptor(of record: UdevRecord) -> [UInt8] {
+        // The kernel puts a folder for the class between the device and its node.
+        let device = File.parent(of: record.path)
+        let places = [device, File.parent(of: device)].map { $0 + "/report_descriptor" }
         do throws(SystemError) {
-            return try File.bytes(at: record.path + "/device/report_descriptor", limit: 4_096)
+            return try File.bytes(at: places.first { File.exists($0) } ?? places[1], limit: 4_096)
         } catch {
             log.warning("the reports of \(record.name) cannot be decoded: \(error); plug it in again")
             return []
