@@ -2,8 +2,8 @@
 
     bluetoothd.py SENSORS     the bus is DBUS_SYSTEM_BUS_ADDRESS
 
-Descriptor 0 is a socket: one command a line, one answer a line. Signals are those of bluetoothd 5.66: one PropertiesChanged
-for what changed in a turn, and of an advertisement only what is not as it was.
+Descriptor 0 is a socket: one command a line, one answer a line. Signals are as bluetoothd's: one PropertiesChanged for
+what changed in a turn, and of an advertisement only what is not as it was.
 """
 import asyncio
 import os

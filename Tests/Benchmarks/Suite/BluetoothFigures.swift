@@ -1,5 +1,5 @@
-// What a notification costs on the processor of this machine: a handler of ours that is frozen and bleak's callback in a program
-// that never sleeps, told by one and the same signal of a scripted bluetoothd.
+// What a notification costs on the processor of this machine: a handler of ours that is frozen, and bleak's callback in
+// a program that never sleeps, are told by one and the same signal of a scripted bluetoothd.
 import BenchmarkReport
 import Glibc
 import WakeModel
@@ -20,7 +20,7 @@ struct BluetoothFigures {
                 try slow.play(pair)
             }
         }
-        return Suite.Findings(sections: [fast.section, slow.section], charts: [])
+        return Suite.Findings(sections: [fast.section, slow.section])
     }
 }
 
@@ -41,8 +41,9 @@ private struct Duel {
         let frozen = rounds.reduce(0) { $0 + $1.frozen }
         let note = "the handler was frozen before \(frozen) of \(rounds.count * wakes) notifications"
         let method = """
-            from just before a scripted bluetoothd sends a signal to the handler's read and to bleak's callback, both told by that \
-            one signal; \(rounds.count) rounds of \(wakes), half of them with each of the two first on the bus; ratios by round
+            from just before a scripted bluetoothd sends a signal to the handler's read and to bleak's callback, both \
+            told by that one signal; \(rounds.count) rounds of \(wakes), half of them with each of the two first on \
+            the bus; ratios by round
             """
         return Section(
             "bluetooth: notifications beside bleak, \(spacing.wholeMilliseconds) ms apart", method: method,

@@ -1,5 +1,5 @@
-// A message bus of the measurement's own, with an org.bluez that says what it is told, and who listens to it: all of them hear one
-// and the same signal.
+// A message bus of the measurement's own, with an org.bluez that says what it is told, and who listens to it: all of
+// them hear one and the same signal.
 import Glibc
 import WakeModel
 import WakeSystem

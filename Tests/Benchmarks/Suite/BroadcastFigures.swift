@@ -1,5 +1,5 @@
-// What it costs to hear some of many broadcasters: wakebridged and a scanner of bleak's, told by the same signals of a scripted
-// bluetoothd.
+// What it costs to hear some of many broadcasters: wakebridged and a scanner of bleak's, told by the same signals of a
+// scripted bluetoothd.
 import BenchmarkReport
 import Glibc
 import WakeModel
@@ -87,8 +87,8 @@ struct BroadcastFigures {
 
     private func section(_ periods: [Period]) -> Section {
         let method = """
-            \(Self.sensors) sensors broadcast once a second each, all changing; \(Self.named) of them are watched, `latest` with a \
-            max_latency of 5 s; told by the bus to both; \(Self.repeats) times \(Double(rounds) / 2) s
+            \(Self.sensors) sensors broadcast once a second each, all changing; \(Self.named) of them are watched, \
+            `latest` with a max_latency of 5 s; told by the bus to both; \(Self.repeats) times \(Double(rounds) / 2) s
             """
         return Section(
             "broadcasts: some of many", method: method,

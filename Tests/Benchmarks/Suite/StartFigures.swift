@@ -1,5 +1,5 @@
-// How long the daemon takes to be ready: with profiles of one's own, each read whole, and with those that are shipped, of which
-// it reads what is matched against.
+// How long the daemon takes to be ready: with profiles of one's own, each read whole, and with those that are shipped,
+// of which it reads what is matched against.
 import BenchmarkReport
 import WakeModel
 import WakeSystem
@@ -76,8 +76,8 @@ struct StartFigures {
         return Section(
             "start",
             method: """
-                wakebridged with 10 handlers, which watch one profile unless said, exec to READY=1; \(starts.count) kinds of \
-                start in turn, \(Self.starts) times; ratios by turn
+                wakebridged with 10 handlers, which watch one profile unless said, exec to READY=1; \(starts.count) \
+                kinds of start in turn, \(Self.starts) times; ratios by turn
                 """, starts + ratios + memories)
     }
 }

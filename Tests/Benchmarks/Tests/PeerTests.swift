@@ -1,4 +1,4 @@
-// What the benchmark is compared with: the same bleak in both places that measure it, and sensors that shipped profiles can read.
+// What the benchmark is compared with: one bleak in both places that measure it. And the profiles it names are shipped.
 import TestBench
 import Testing
 import WakeSystem
