@@ -28,6 +28,7 @@ struct BroadcastFigures {
         let folder = try DaemonFolder(watching: [Self.watches])
         defer { folder.remove() }
         let board = try Board(at: folder.board(1))
+        board.countEvents()
         let daemon = try RunningDaemon(folder, environment: stage.environment)
         defer { daemon.end() }
         let bleak = try stage.invite("bleak_scanner.py", (0..<Self.named).map(Self.address))
@@ -73,7 +74,7 @@ struct BroadcastFigures {
         func look() throws -> [Double] {
             [
                 Program.processorTime(of: daemon.pid).seconds * 100, Program.processorTime(of: bleak.pid).seconds * 100,
-                Double(try stage.tell("heard")), Double(board.sequence), Double(board.resumed),
+                Double(try stage.tell("heard")), Double(board.events), Double(board.resumed),
                 Double(bleak.board.reads),
             ]
         }
