@@ -98,25 +98,3 @@ extension Vector.Outcome {
         }
     }
 }
-
-extension AdvertisementPart {
-    /// An AD structure that holds it. Nil numbers are part of the data.
-    public func structure(with data: [UInt8]) -> [UInt8] {
-        let head: [UInt8] =
-            switch self {
-            case .serviceData(let uuid):
-                uuid.short.map { [0x16, UInt8($0 & 255), UInt8($0 >> 8 & 255)] }
-                    ?? [0x21] + uuid.littleEndian
-            case .manufacturerData(let company): [0xff, UInt8(company & 255), UInt8(company >> 8)]
-            case .anyManufacturerData: [0xff]
-            }
-        return [UInt8(clamping: head.count + data.count)] + head + data
-    }
-}
-
-extension BluetoothUUID {
-    /// Its 16 bytes as they are sent.
-    fileprivate var littleEndian: [UInt8] {
-        [low, high].flatMap { half in stride(from: 0, to: 64, by: 8).map { UInt8(truncatingIfNeeded: half >> $0) } }
-    }
-}

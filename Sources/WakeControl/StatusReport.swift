@@ -91,11 +91,17 @@ public struct DeviceStatus: Hashable, Sendable {
         public var services: [BluetoothUUID]
         public var namePrefix: String?
         public var properties: [Property]
+        /// An AD structure that fits, of a device that is known by what it broadcasts; empty for others.
+        public var advertisement: [UInt8]
 
-        public init(services: [BluetoothUUID], namePrefix: String? = nil, properties: [Property] = []) {
+        public init(
+            services: [BluetoothUUID], namePrefix: String? = nil, properties: [Property] = [],
+            advertisement: [UInt8] = []
+        ) {
             self.services = services
             self.namePrefix = namePrefix
             self.properties = properties
+            self.advertisement = advertisement
         }
     }
 
@@ -220,6 +226,7 @@ extension JSONWriter {
             writer.field("name", property.name)
             writer.field("value", property.value)
         }
+        field("advertisement", match.advertisement.isEmpty ? nil : match.advertisement.hexadecimal)
     }
 }
 

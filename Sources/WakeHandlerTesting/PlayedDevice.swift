@@ -11,8 +11,8 @@ struct PlayedDevice: Sendable {
     init(_ recorded: TraceDevice, _ profiles: ProfileLibrary) {
         var device = profiles.device(
             recorded.kind, uri: recorded.uri, address: recorded.address, alias: recorded.alias,
-            services: recorded.services, name: recorded.name, properties: recorded.properties.map { ($0.key, $0.value) }
-        )
+            services: recorded.services, name: recorded.name,
+            properties: recorded.properties.map { ($0.key, $0.value) }, advertisement: recorded.advertisement)
         device.reportDescriptor = recorded.reportDescriptor
         self.device = device
         decoder = device.profile.flatMap { profiles.index(named: $0) }.map { profiles.decoder($0) }

@@ -32,6 +32,27 @@ public enum AdvertisementPart: Hashable, Sendable {
 }
 
 extension AdvertisementPart {
+    /// An AD structure that holds it, with the shortest form of a UUID (Assigned Numbers, 2.3); empty where it would be longer than
+    /// one can be.
+    public func structure(with data: [UInt8]) -> [UInt8] {
+        let head: [UInt8] =
+            switch self {
+            case .serviceData(let uuid): Self.head(uuid)
+            case .manufacturerData(let company): [0xff, UInt8(company & 255), UInt8(company >> 8)]
+            case .anyManufacturerData: [0xff]
+            }
+        return UInt8(exactly: head.count + data.count).map { [$0] + head + data } ?? []
+    }
+
+    private static func head(_ uuid: BluetoothUUID) -> [UInt8] {
+        func littleEndian(_ number: UInt64, _ count: Int) -> [UInt8] {
+            (0..<count).map { UInt8(truncatingIfNeeded: number >> (8 * UInt64($0))) }
+        }
+        guard let short = uuid.short else { return [0x21] + littleEndian(uuid.low, 8) + littleEndian(uuid.high, 8) }
+        let isShort = short <= UInt16.max
+        return [isShort ? 0x16 : 0x20] + littleEndian(UInt64(short), isShort ? 2 : 4)
+    }
+
     /// What an advertisement holds, as far as it is whole.
     public static func parts(of advertisement: [UInt8]) -> [(part: AdvertisementPart, data: [UInt8])] {
         var structures = AdvertisementStructures(advertisement)

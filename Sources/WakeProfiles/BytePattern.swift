@@ -15,6 +15,14 @@ struct BytePattern: Hashable, Sendable {
     /// How much it asks for: of two patterns the one that asks for more is the more particular.
     var weight: Int { digits.count + (length == nil ? 0 : 1) }
 
+    /// The fewest bytes that fit; those that do not count are 0.
+    var bytes: [UInt8] {
+        let count = max((digits.map(\.offset).max() ?? -1) + 1, length?.lowerBound ?? 0)
+        var bytes = [UInt8](repeating: 0, count: count)
+        for digit in digits { bytes[digit.offset] |= digit.value }
+        return bytes
+    }
+
     func fits(_ bytes: ArraySlice<UInt8>) -> Bool {
         if let length, !length.contains(bytes.count) { return false }
         return digits.allSatisfy { digit in

@@ -96,6 +96,9 @@ public struct Profile: Hashable, Sendable {
                 && (broadcasts.isEmpty || advertisement.map { fits($0) } ?? false)
         }
 
+        /// An AD structure by which a device has this match; empty where broadcasts do not count.
+        public var advertisement: [UInt8] { broadcasts.first?.structure ?? [] }
+
         private func fits(_ advertisement: [UInt8]) -> Bool {
             var structures = AdvertisementStructures(advertisement)
             while let structure = try? structures.next() {
@@ -109,6 +112,9 @@ public struct Profile: Hashable, Sendable {
     public struct Broadcast: Hashable, Sendable {
         public var part: AdvertisementPart
         var pattern: BytePattern
+
+        /// The shortest that fits.
+        var structure: [UInt8] { part.structure(with: pattern.bytes) }
 
         func fits(_ structure: AdvertisementStructures.Structure) -> Bool {
             switch part {

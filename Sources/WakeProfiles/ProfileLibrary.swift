@@ -223,9 +223,10 @@ public struct ProfileLibrary: Sendable {
     /// A device of a recording as event lines show it; one without an alias is called by its profile and the end of its address.
     public func device(
         _ kind: SourceKind, uri: String, address: String, alias: String?, services: [BluetoothUUID], name: String?,
-        properties: [(String, String)]
+        properties: [(String, String)], advertisement: [UInt8] = []
     ) -> Device {
-        let match = match(kind: kind, services: services, name: name, properties: properties)
+        let match = match(
+            kind: kind, services: services, name: name, properties: properties, advertisement: advertisement)
         let profile = match.map { self.name($0) }
         let tail = address.filter { $0 != ":" }.suffix(4).lowercased()
         return Device(uri: uri, alias: alias ?? "\(profile ?? "device")-\(tail)", profile: profile, kind: kind)

@@ -13,13 +13,15 @@ public struct TraceDevice: Sendable {
     public var services: [BluetoothUUID]
     /// Udev properties, in the order of the file.
     public var properties: [(key: String, value: String)]
+    /// AD structures by which a device that only broadcasts is known; empty for others.
+    public var advertisement: [UInt8]
     /// Of a HID device whose reports cannot be read without it; empty for all others.
     public var reportDescriptor: [UInt8]
 
     public init(
         number: Int, kind: SourceKind, address: String, alias: String? = nil, name: String? = nil,
         services: [BluetoothUUID] = [], properties: [(key: String, value: String)] = [],
-        reportDescriptor: [UInt8] = []
+        advertisement: [UInt8] = [], reportDescriptor: [UInt8] = []
     ) {
         self.number = number
         self.kind = kind
@@ -28,6 +30,7 @@ public struct TraceDevice: Sendable {
         self.name = name
         self.services = services
         self.properties = properties
+        self.advertisement = advertisement
         self.reportDescriptor = reportDescriptor
     }
 

@@ -99,8 +99,9 @@ public struct TraceWriter: Sendable {
             bytes.append(contentsOf: " property.\(property.key)=".utf8)
             bytes.appendQuoted(property.value)
         }
-        if !device.reportDescriptor.isEmpty {
-            bytes.append(contentsOf: " report_descriptor=\(device.reportDescriptor.hexadecimal)".utf8)
+        let facts = [("advertisement", device.advertisement), ("report_descriptor", device.reportDescriptor)]
+        for (key, value) in facts where !value.isEmpty {
+            bytes.append(contentsOf: " \(key)=\(value.hexadecimal)".utf8)
         }
         bytes.append(UInt8(ascii: "\n"))
     }

@@ -206,6 +206,7 @@ extension TraceDevice {
             name: match["name_prefix"]?.string,
             services: match.list("services").compactMap { $0.string.flatMap { BluetoothUUID($0) } },
             properties: match.list("properties").map { ($0.text("name"), $0.text("value")) },
+            advertisement: match["advertisement"]?.string.flatMap { [UInt8](hexadecimal: $0) } ?? [],
             reportDescriptor: status["report_descriptor"]?.string.flatMap { [UInt8](hexadecimal: $0) } ?? [])
     }
 }

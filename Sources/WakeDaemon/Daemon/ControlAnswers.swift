@@ -135,8 +135,9 @@ final class ControlAnswers {
         entry.profile.map { bridge.catalog.profiles[$0].match }.map { match in
             DeviceStatus.Match(
                 services: match.services,
-                namePrefix: match.namePrefixes.isEmpty ? nil : match.namePrefixes.joined(separator: " or "),
-                properties: match.properties.map { .init(name: $0.name, value: $0.values.joined(separator: " or ")) })
+                namePrefix: match.namePrefixes.first,
+                properties: match.properties.map { .init(name: $0.name, value: $0.values.first ?? "") },
+                advertisement: match.advertisement)
         }
     }
 

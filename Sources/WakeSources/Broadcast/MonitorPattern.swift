@@ -18,17 +18,9 @@ struct MonitorPattern: Hashable, Sendable {
 
     /// Nil for what no bytes tell: the data of any company.
     init?(_ part: AdvertisementPart) {
-        switch part {
-        case .manufacturerData(let company): self.init(type: 0xff, bytes: .littleEndian(UInt64(company), 2))
-        case .anyManufacturerData: return nil
-        case .serviceData(let uuid):
-            guard let short = uuid.short else {
-                self.init(type: 0x21, bytes: .littleEndian(uuid.low, 8) + .littleEndian(uuid.high, 8))
-                return
-            }
-            let isShort = short <= UInt16.max
-            self.init(type: isShort ? 0x16 : 0x20, bytes: .littleEndian(UInt64(short), isShort ? 2 : 4))
-        }
+        guard part != .anyManufacturerData else { return nil }
+        let structure = part.structure(with: [])
+        self.init(type: structure[1], bytes: Array(structure.dropFirst(2)))
     }
 
     init(_ beacon: BeaconPattern) {

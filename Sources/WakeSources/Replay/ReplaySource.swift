@@ -157,7 +157,7 @@ extension TraceDevice {
     public func device(_ profiles: ProfileLibrary) -> Device {
         var device = profiles.device(
             kind, uri: uri, address: address, alias: alias, services: services, name: name,
-            properties: properties.map { ($0.key, $0.value) })
+            properties: properties.map { ($0.key, $0.value) }, advertisement: advertisement)
         device.reportDescriptor = reportDescriptor
         return device
     }
