@@ -122,9 +122,11 @@ struct AccessoryStoryTests {
             \(running)\(scale)\(noted("connected"))say /dev/ttyACM0 one
             \(noted("one"))\(held)run TOOL session pause \(name)
             \(noted("session-paused"))say /dev/ttyACM0 unheard
+            read /dev/ttyACM0
             \(held)\(restart)until session%20paused TOOL devices
-            say /dev/ttyACM0 unheard
-            \(held)run TOOL session open \(name)
+            \(held)say /dev/ttyACM0 unheard
+            read /dev/ttyACM0
+            run TOOL session open \(name)
             \(noted("gap"))say /dev/ttyACM0 two
             \(noted("two"))run TOOL session close \(name)
             \(noted("session-closed"))\(free)\(restart)until session%20closed TOOL devices

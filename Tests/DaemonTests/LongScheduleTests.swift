@@ -95,7 +95,8 @@ struct LongScheduleTests {
     /// The floor counts from when the manifest was read, which is after `begun`; the rider is awake, so it need not wait until `due`.
     private func expectRide(since begun: Double, floor: Int, due: Double) throws {
         let poll = try planner.await(1, "poll.due", of: "rider", within: 90)[0]
-        #expect(poll.at - begun >= Double(floor), "it came \(poll.at - begun) s after the start, before its floor of \(floor) s")
+        let after = poll.at - begun
+        #expect(after >= Double(floor), "it came \(after) s after the start, before its floor of \(floor) s")
         #expect(poll.at < due, "it came \(due - poll.at) s before it would have woken its handler by itself")
     }
 }

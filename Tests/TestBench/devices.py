@@ -261,6 +261,12 @@ def play(world, beside):
                 world.reports(path, bytes.fromhex(descriptor))
             case ["say", path, *rest]:
                 world.say(path, rest)
+            case ["read", path]:
+                end = time.monotonic() + PATIENCE
+                while not world.nodes[path].is_read():
+                    if time.monotonic() > end:
+                        fail(f"what was said to {path} is not read")
+                    time.sleep(0.01)
             case ["hear", path, word]:
                 if not world.nodes[path].hear(os.fsencode(word), PATIENCE):
                     fail(f"nobody wrote {word} to {path}")

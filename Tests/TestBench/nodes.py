@@ -14,7 +14,8 @@ class Line:
     def __init__(self, place):
         self.device, node = os.openpty()
         tty.setraw(node)
-        os.symlink(os.ttyname(node), place)
+        self.name = os.ttyname(node)
+        os.symlink(self.name, place)
         os.close(node)
 
     # Seconds that who speaks through it makes up for when it was late.
@@ -24,6 +25,14 @@ class Line:
         while data:
             data = data[os.write(self.device, data):]
         return True
+
+    def is_read(self):
+        """Whether nothing of what was said waits any more."""
+        node = os.open(self.name, os.O_RDONLY | os.O_NOCTTY | os.O_NONBLOCK)
+        try:
+            return not select.select([node], [], [], 0)[0]
+        finally:
+            os.close(node)
 
     def hear(self, wanted, seconds):
         """Whether this was written to it within so long; what came with it is heard too."""
