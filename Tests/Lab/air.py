@@ -197,9 +197,9 @@ class Air:
         self.straps.append(Strap(self.folder, len(self.straps), options, kind))
         return self.straps[-1]
 
-    def logger(self, *options):
-        """A classic device with a serial port (logger.py)."""
-        found = self.strap(*options, kind="logger")
+    def logger(self, *options, kind="logger"):
+        """A classic device with a serial port, as the module `kind` has it."""
+        found = self.strap(*options, kind=kind)
         found.address = found.entries("ready")[0][2]["address"]
         return found
 

@@ -5,7 +5,7 @@ import sys
 
 import json5
 
-DEVICES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "Devices")
+DEVICES = os.path.realpath(os.path.join(os.path.dirname(__file__), "..", "..", "Devices"))
 BASE = "-0000-1000-8000-00805f9b34fb"
 # Of an advertisement as every controller sends it.
 ROOM = 31

@@ -6,13 +6,14 @@ import os
 import signal
 import time
 
+import beacons
 import published
-from lab import until
+from lab import now, until
 
 # One that is asked and answers in pieces, one that is read, one that notifies of several things, and broadcasts of two kinds.
 FEW = ("daly-bms", "airthings-wave-plus", "blood-pressure-monitor", "atc-thermometer", "govee-h5074")
 ASKED = os.environ.get("LAB_RECORDING", "").split()
-LIMIT = 1700 if ASKED else 240
+LIMIT = 1700 if ASKED == ["all"] else 120 + 30 * len(ASKED)
 # The made ones have scripts of their own.
 OWN = ("heart-rate-monitor", "gps-receiver")
 TOGETHER = 3
@@ -42,30 +43,46 @@ class Recording:
 
 class Visit:
     """A peripheral's life: bonded, gone, back while it is recorded, heard to its end, forgotten."""
+    ENDS = "vanish"
 
     def __init__(self, lab, name):
         self.lab, self.name, self.device = lab, name, published.Published(name)
         self.strap = lab.air.strap("--device", name, kind="peripheral")
         lab.bridge.pair(self.strap, name)
+        until(lambda: lab.bridge.of(name, "connected"), 20)
         self.strap.tell("vanish")
         until(lambda: lab.bridge.of(name, "disconnected"), 20)
         self.recording = Recording(lab, name, name)
         self.strap.tell("speak")
         self.strap.tell("appear")
-        self.end = time.monotonic() + 60
+        self.end = now() + 60
 
     def is_over(self):
-        return bool(self.strap.entries("done")) or time.monotonic() > self.end
+        return bool(self.strap.entries("done")) or now() > self.end
 
     def conclude(self):
         until(lambda: not missing(self.lab, self.device), 3)
-        self.strap.tell("vanish")
+        self.strap.tell(self.ENDS)
         until(lambda: self.recording.has("disconnect"), 20)
-        is_well = self.recording.end()
+        self.recording.end()
         self.lab.bridge.tool("forget", self.name)
         self.strap.kill()
         claim(self.lab, self.device)
-        return is_well
+
+
+class Call(Visit):
+    """The same of a serial port over Bluetooth, which says nothing before it is told to."""
+    ENDS = "drop"
+
+    def __init__(self, lab, name):
+        self.lab, self.name, self.device = lab, name, published.Published(name)
+        self.strap = lab.air.logger("--device", name, kind="port")
+        lab.pair_port(self.strap, name)
+        until(lambda: self.strap.entries("open"), 30)
+        self.recording = Recording(lab, name, name)
+        until(lambda: self.recording.has("connect"), 20)
+        self.strap.tell("speak")
+        self.end = now() + 60
 
 
 def missing(lab, device):
@@ -87,44 +104,49 @@ def address(number):
 def run(lab):
     names = [name for name in published.names() if name not in OWN] if ASKED == ["all"] else ASKED or FEW
     devices = [published.Published(name) for name in names]
-    peripherals = [one.name for one in devices if one.kind == "peripheral"]
-    broadcasters = {one.name: one.broadcasts(address(number)) for number, one in enumerate(devices)
-                    if one.kind == "broadcaster"}
-    watch = [{"profile": name} for name in peripherals]
-    watch += [{"profile": name, "device": f"/bluetooth/{source}", "policy": "all"}
-              for name, said in broadcasters.items() for source in sorted({source for source, _ in said})]
-    lab.start(extra={"watch": watch})
-    connect(lab, peripherals)
+    broadcasters = [Broadcaster(number, one) for number, one in enumerate(devices) if one.kind == "broadcaster"]
+    visitors = [one for one in devices if one.kind in ("peripheral", "logger")]
+    watch = [{"profile": one.name} for one in visitors] + [entry for one in broadcasters for entry in one.watch]
+    os.environ["WAKEBRIDGE_DEVICES"] = published.DEVICES
+    lab.start(extra={"watch": watch}, classic=any(one.kind == "logger" for one in visitors))
+    connect(lab, visitors)
     if broadcasters:
         hear(lab, broadcasters)
 
 
-def connect(lab, names):
-    waiting, under_way = list(names), []
+def connect(lab, devices):
+    waiting, under_way = list(devices), []
     while waiting or under_way:
         if waiting and len(under_way) < TOGETHER:
-            name = waiting.pop(0)
+            device = waiting.pop(0)
             try:
-                under_way.append(Visit(lab, name))
+                under_way.append((Visit if device.kind == "peripheral" else Call)(lab, device.name))
             except Exception as error:
-                lab.claim(f"{name}: it is paired", False, error)
+                lab.claim(f"{device.name}: it comes", False, error)
         for visit in [one for one in under_way if one.is_over()]:
             visit.conclude()
             under_way.remove(visit)
         time.sleep(0.1)
 
 
-def hear(lab, said):
-    devices = {name: published.Published(name) for name in said}
-    lab.air.broadcast(list(said.values()))
-    recordings = {}
-    for name, messages in said.items():
-        sources = sorted({source for source, _ in messages})
-        until(lambda: {one.event["source"] for one in lab.bridge.heard("data")} >= {f"/bluetooth/{one}" for one in sources}, 30)
-        recordings[name] = Recording(lab, name, *sources)
-    until(lambda: not any(missing(lab, device) for device in devices.values()), 60, 0.5)
-    # Each once more, for those that are recorded.
-    time.sleep(3 * max(map(len, said.values())) + 2)
-    for name, recording in recordings.items():
+class Broadcaster:
+    def __init__(self, number, device):
+        self.device = device
+        self.said = device.broadcasts(f"C0:CA:00:00:{number >> 8:02X}:{number & 255:02X}")
+        self.sources = sorted({source for source, _ in self.said})
+        self.watch = [{"profile": device.name, "device": f"/bluetooth/{one}", "policy": "all"} for one in self.sources]
+
+
+def hear(lab, broadcasters):
+    lab.air.broadcast([one.said for one in broadcasters])
+    known = lambda: {one.event["source"].rsplit("/", 1)[1] for one in lab.bridge.heard("data")}
+    until(lambda: all(set(one.sources) <= known() for one in broadcasters), 60, 0.5)
+    recordings = [Recording(lab, one.device.name, *(set(one.sources) & known())) for one in broadcasters
+                  if set(one.sources) & known()]
+    until(lambda: not any(missing(lab, one.device) for one in broadcasters), 60, 0.5)
+    # Each is said once more for those that are recorded.
+    time.sleep(beacons.HELD * (max(len(one.said) for one in broadcasters) + 1))
+    for recording in recordings:
         recording.end()
-        claim(lab, devices[name])
+    for one in broadcasters:
+        claim(lab, one.device)
