@@ -9,6 +9,8 @@ DEVICES = os.path.realpath(os.path.join(os.path.dirname(__file__), "..", "..", "
 BASE = "-0000-1000-8000-00805f9b34fb"
 # Of an advertisement as every controller sends it.
 ROOM = 31
+# Broadcasts of one device: they take turns.
+MOST = 6
 ENDS = {"line": "0d0a"}
 
 
@@ -53,6 +55,11 @@ class Message:
     def is_usual(self):
         return "undecodable" not in self.vector
 
+    @property
+    def fits(self):
+        """Whether an advertisement has room for it."""
+        return self.stream != "advertisement" or all(len(part) <= ROOM for part in self.structures())
+
     def framed(self, framings):
         """Its pieces, with the end that its framing has where it is written without one."""
         if len(self.pieces) > 1:
@@ -80,9 +87,12 @@ class Published:
         self.name = name
         self.profile = json5.read(os.path.join(DEVICES, name, "profile.json5"))
         vectors = json5.read(os.path.join(DEVICES, name, "vectors.json5"))["vectors"]
-        # A message that is spoilt may spoil what comes after it.
         messages = [Message(vector) for vector in vectors]
-        self.messages = [one for one in messages if one.is_usual] + [one for one in messages if not one.is_usual][:1]
+        usual = [one for one in messages if one.is_usual]
+        if self.kind == "broadcaster":
+            usual = sorted((one for one in usual if one.fits), key=lambda one: "key" in one.vector)[:MOST]
+        # A message that is spoilt may spoil what comes after it.
+        self.messages = usual + [one for one in messages if not one.is_usual and one.fits][:1]
 
     @property
     def kind(self):
@@ -163,7 +173,7 @@ class Published:
             for whole in one.structures():
                 together = b"".join([*beside, whole])
                 apart = [together] if len(together) <= ROOM else [*beside, whole]
-                said += [(one.address or address, part) for part in apart if len(part) <= ROOM]
+                said += [(one.address or address, part) for part in apart]
         return said
 
     def values(self):
@@ -171,8 +181,7 @@ class Published:
         heard, found = self.notified | {"advertisement", "serial"}, []
         for one in self.messages:
             is_first = one.stream not in [stream for stream, _ in found]
-            fits = one.stream != "advertisement" or all(len(part) <= ROOM for part in one.structures())
-            if one.value is not None and fits and not {"key", "after"} & set(one.vector) and (
+            if one.value is not None and not {"key", "after"} & set(one.vector) and (
                     one.stream in heard or is_first and one.stream in self.was_read):
                 found.append((one.stream, one.value))
         return found

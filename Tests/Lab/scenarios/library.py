@@ -8,6 +8,7 @@ import time
 
 import beacons
 import published
+from air import end
 from lab import now, until
 
 # One that is asked and answers in pieces, one that is read, one that notifies of several things, and broadcasts of two kinds.
@@ -16,7 +17,8 @@ ASKED = os.environ.get("LAB_RECORDING", "").split()
 LIMIT = 1700 if ASKED == ["all"] else 120 + 30 * len(ASKED)
 # The made ones have scripts of their own.
 OWN = ("heart-rate-monitor", "gps-receiver")
-TOGETHER = 3
+# Peripherals under way, and recorders at a time: the daemon takes 64 connections.
+TOGETHER, RECORDED = 3, 35
 
 
 def text(file):
@@ -106,8 +108,8 @@ def run(lab):
     devices = [published.Published(name) for name in names]
     broadcasters = [Broadcaster(number, one) for number, one in enumerate(devices) if one.kind == "broadcaster"]
     visitors = [one for one in devices if one.kind in ("peripheral", "logger")]
-    watch = [{"profile": one.name} for one in visitors] + [entry for one in broadcasters for entry in one.watch]
     os.environ["WAKEBRIDGE_DEVICES"] = published.DEVICES
+    watch = [{"profile": one.name} for one in visitors]
     lab.start(extra={"watch": watch}, classic=any(one.kind == "logger" for one in visitors))
     connect(lab, visitors)
     if broadcasters:
@@ -115,14 +117,21 @@ def run(lab):
 
 
 def connect(lab, devices):
-    waiting, under_way = list(devices), []
+    waiting, under_way, failed = list(devices), [], set()
     while waiting or under_way:
         if waiting and len(under_way) < TOGETHER:
             device = waiting.pop(0)
             try:
                 under_way.append((Visit if device.kind == "peripheral" else Call)(lab, device.name))
             except Exception as error:
-                lab.claim(f"{device.name}: it comes", False, error)
+                lab.figure(f"{device.name} did not come", error)
+                lab.air.straps[-1].kill()
+                lab.air.revive_bluetoothd()
+                if device.name in failed:
+                    lab.claim(f"{device.name}: it comes", False, error)
+                else:
+                    failed.add(device.name)
+                    waiting.append(device)
         for visit in [one for one in under_way if one.is_over()]:
             visit.conclude()
             under_way.remove(visit)
@@ -138,15 +147,23 @@ class Broadcaster:
 
 
 def hear(lab, broadcasters):
+    # Not before: beside a scan that goes on it takes a minute to pair.
+    lab.bridge.watch([entry for one in broadcasters for entry in one.watch])
+    for begin in range(0, len(broadcasters), RECORDED):
+        hear_some(lab, broadcasters[begin:begin + RECORDED])
+
+
+def hear_some(lab, broadcasters):
     lab.air.broadcast([one.said for one in broadcasters])
     known = lambda: {one.event["source"].rsplit("/", 1)[1] for one in lab.bridge.heard("data")}
-    until(lambda: all(set(one.sources) <= known() for one in broadcasters), 60, 0.5)
-    recordings = [Recording(lab, one.device.name, *(set(one.sources) & known())) for one in broadcasters
+    until(lambda: all(set(one.sources) <= known() for one in broadcasters), 40, 0.5)
+    recordings = [Recording(lab, one.device.name, *sorted(set(one.sources) & known())) for one in broadcasters
                   if set(one.sources) & known()]
-    until(lambda: not any(missing(lab, one.device) for one in broadcasters), 60, 0.5)
     # Each is said once more for those that are recorded.
     time.sleep(beacons.HELD * (max(len(one.said) for one in broadcasters) + 1))
+    until(lambda: not any(missing(lab, one.device) for one in broadcasters), 20, 0.5)
     for recording in recordings:
         recording.end()
+    end(lab.air.others.pop())
     for one in broadcasters:
         claim(lab, one.device)
