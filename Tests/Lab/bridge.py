@@ -77,9 +77,8 @@ class Bridge:
         """Its handler watches these too, from now on."""
         self.manifest["watch"] += entries
         self.write_manifest()
-        said, status = self.tool("reload")
-        if status:
-            raise RuntimeError(f"wakebridge reload: {said}")
+        if not until(lambda: self.tool("reload")[1] == 0, 60, 1):
+            raise RuntimeError("wakebridge reload: " + self.tool("reload")[0])
 
     def command(self, *words):
         return [os.path.join(self.programs, "wakebridge"), "--socket", self.socket, *words]

@@ -3,6 +3,7 @@
 With LAB_RECORDING, `all` or names of folders, those are played, and NAME.trace is what `wakebridge record` made of each.
 """
 import os
+import shutil
 import signal
 import time
 
@@ -17,8 +18,9 @@ ASKED = os.environ.get("LAB_RECORDING", "").split()
 LIMIT = 1700 if ASKED == ["all"] else 120 + 30 * len(ASKED)
 # The made ones have scripts of their own.
 OWN = ("heart-rate-monitor", "gps-receiver")
-# Peripherals under way, and recorders at a time: the daemon takes 64 connections.
-TOGETHER, RECORDED = 3, 35
+# Recorders at a time: the daemon takes 64 connections.
+RECORDED = 35
+NEAR = "/run/lab/near"
 
 
 def text(file):
@@ -36,8 +38,8 @@ class Recording:
         self.process = lab.bridge.background("record-" + name, "record", *sources, "-o", self.file)
         until(lambda: "device 1" in text(self.file) or not self.process.is_alive, 20)
 
-    def has(self, word):
-        return any(f" {word}" in line for line in text(self.file).splitlines() if line.startswith("+"))
+    def count(self, word):
+        return sum(f" {word}" in line for line in text(self.file).splitlines() if line.startswith("+"))
 
     def end(self):
         return self.process.kill(signal.SIGINT) == 0
@@ -57,15 +59,13 @@ class Visit:
         self.recording = Recording(lab, name, name)
         self.strap.tell("speak")
         self.strap.tell("appear")
-        self.end = now() + 60
-
-    def is_over(self):
-        return bool(self.strap.entries("done")) or now() > self.end
 
     def conclude(self):
-        until(lambda: not missing(self.lab, self.device), 3)
+        until(lambda: self.strap.entries("done"), 60)
+        # What is only read may come later.
+        until(lambda: self.recording.count("data") >= len(self.device.values()), 5)
         self.strap.tell(self.ENDS)
-        until(lambda: self.recording.has("disconnect"), 20)
+        until(lambda: self.recording.count("disconnect"), 20)
         self.recording.end()
         self.lab.bridge.tool("forget", self.name)
         self.strap.kill()
@@ -82,9 +82,8 @@ class Call(Visit):
         lab.pair_port(self.strap, name)
         until(lambda: self.strap.entries("open"), 30)
         self.recording = Recording(lab, name, name)
-        until(lambda: self.recording.has("connect"), 20)
+        until(lambda: self.recording.count("connect"), 20)
         self.strap.tell("speak")
-        self.end = now() + 60
 
 
 def missing(lab, device):
@@ -103,12 +102,22 @@ def address(number):
     return f"C0:CA:00:00:{number >> 8:02X}:{number & 255:02X}"
 
 
+def at_hand(programs, names):
+    """The programs and the profiles that are played, in memory: an emulated machine reads long over its wire."""
+    for program in ("wakebridge", "wakebridged"):
+        os.makedirs(NEAR, exist_ok=True)
+        shutil.copy(os.path.join(programs, program), NEAR)
+    for name in ("gatt", "heart-rate-monitor", *names):
+        shutil.copytree(os.path.join(published.DEVICES, name), os.path.join(NEAR, "Devices", name), dirs_exist_ok=True)
+
+
 def run(lab):
     names = [name for name in published.names() if name not in OWN] if ASKED == ["all"] else ASKED or FEW
     devices = [published.Published(name) for name in names]
     broadcasters = [Broadcaster(number, one) for number, one in enumerate(devices) if one.kind == "broadcaster"]
     visitors = [one for one in devices if one.kind in ("peripheral", "logger")]
-    os.environ["WAKEBRIDGE_DEVICES"] = published.DEVICES
+    at_hand(lab.programs, names)
+    lab.programs, os.environ["WAKEBRIDGE_DEVICES"] = NEAR, os.path.join(NEAR, "Devices")
     watch = [{"profile": one.name} for one in visitors]
     lab.start(extra={"watch": watch}, classic=any(one.kind == "logger" for one in visitors))
     connect(lab, visitors)
@@ -117,25 +126,23 @@ def run(lab):
 
 
 def connect(lab, devices):
-    waiting, under_way, failed = list(devices), [], set()
-    while waiting or under_way:
-        if waiting and len(under_way) < TOGETHER:
-            device = waiting.pop(0)
-            try:
-                under_way.append((Visit if device.kind == "peripheral" else Call)(lab, device.name))
-            except Exception as error:
-                lab.figure(f"{device.name} did not come", error)
-                lab.air.straps[-1].kill()
-                lab.air.revive_bluetoothd()
-                if device.name in failed:
-                    lab.claim(f"{device.name}: it comes", False, error)
-                else:
-                    failed.add(device.name)
-                    waiting.append(device)
-        for visit in [one for one in under_way if one.is_over()]:
-            visit.conclude()
-            under_way.remove(visit)
-        time.sleep(0.1)
+    """One after the other: beside a link that is being made it takes long to pair."""
+    waiting, failed = list(devices), set()
+    while waiting:
+        device = waiting.pop(0)
+        begun = now()
+        try:
+            (Visit if device.kind == "peripheral" else Call)(lab, device.name).conclude()
+            lab.seconds(device.name, now() - begun)
+        except Exception as error:
+            lab.figure(f"{device.name} did not come", error)
+            lab.air.straps[-1].kill()
+            lab.air.revive_bluetoothd()
+            if device.name in failed:
+                lab.claim(f"{device.name}: it comes", False, error)
+            else:
+                failed.add(device.name)
+                waiting.append(device)
 
 
 class Broadcaster:
