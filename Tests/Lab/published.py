@@ -39,6 +39,23 @@ def seconds(span):
     return float(number) * {"ms": 0.001, "s": 1, "m": 60, "h": 3600, "d": 86400}[unit]
 
 
+def parts(advertisement):
+    """Its AD structures, each without its length."""
+    while advertisement:
+        size = advertisement[0] + 1
+        yield advertisement[1:size]
+        advertisement = advertisement[size:]
+
+
+def knows(condition, advertisement):
+    """Whether one of `match.broadcast` fits a part of an advertisement, as far as its beginning and length go."""
+    head = Message({**condition, "hex": ""}).structures()[0][1:]
+    least, _, most = str(condition.get("length", "0-255")).partition("-")
+    start = condition.get("starts", "").replace("?", ".")
+    return any(part.startswith(head) and int(least) <= len(part) - len(head) <= int(most or least) and
+               re.match(start, part[len(head):].hex()) for part in parts(advertisement))
+
+
 class Message:
     """One of vectors.json5, as the device says it: in pieces, where it comes so."""
 
@@ -77,7 +94,7 @@ class Message:
         if "service_data" in self.vector:
             uuid = bytes.fromhex(short(self.vector["service_data"]).replace("-", ""))[::-1]
             return [structure(0x16 if len(uuid) == 2 else 0x21, uuid + piece) for piece in self.pieces]
-        company = self.vector["manufacturer_data"]
+        company = self.vector.get("manufacturer_data") or self.vector["company"]
         number = b"" if company == "any" else bytes.fromhex(company)[::-1]
         return [structure(0xFF, number + piece) for piece in self.pieces]
 
@@ -131,8 +148,7 @@ class Published:
                 put = pattern(digits)
                 data = data.ljust(int(place) + len(put), b"\0")
                 data[int(place):int(place) + len(put)] = put
-            return Message({"hex": data.hex(), "manufacturer_data": one["company"]} if "company" in one else
-                           {"hex": data.hex(), "service_data": one["service_data"]}).structures()[0]
+            return Message({**one, "hex": data.hex()}).structures()[0]
         return b""
 
     def listed(self):
@@ -167,13 +183,18 @@ class Published:
 
     def broadcasts(self, address):
         """(address, advertisement) of each of its messages, and of what it shows beside them."""
-        beside = [*self.listed(), *([structure(0x09, self.prefix.encode())] if self.prefix else [])]
+        name = structure(0x09, self.prefix.encode()) if self.prefix else b""
         said = []
         for one in self.messages:
             for whole in one.structures():
-                together = b"".join([*beside, whole])
-                apart = [together] if len(together) <= ROOM else [*beside, whole]
-                said += [(one.address or address, part) for part in apart]
+                packed = [b"".join([*self.listed(), whole, name]), b"".join([*self.listed(), whole])]
+                together = next((index for index, data in enumerate(packed) if len(data) <= ROOM), None)
+                apart = {0: packed[:1], 1: [packed[1], name], None: [*self.listed(), name, whole]}[together]
+                said += [(one.address or address, part) for part in apart if part]
+        # What it is known by comes first.
+        conditions = self.match.get("broadcast", [])
+        if conditions and not any(knows(one, said[0][1]) for one in conditions):
+            said = [(source, self.shown()) for source in sorted({source for source, _ in said})] + said
         return said
 
     def values(self):

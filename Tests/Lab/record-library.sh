@@ -55,5 +55,5 @@ for kinds in peripheral,broadcaster logger; do
     # What failed there is said, and the others are kept.
     # shellcheck disable=SC2086,SC2116  # words apart by single spaces
     LAB_SCENARIOS=library LAB_RECORDING=$(echo $radios) LAB_KEEP=1 LAB_FOLDER=$folder Scripts/lab.sh || echo "not all came"
-    keep "$folder/library"
+    keep "$folder"
 done

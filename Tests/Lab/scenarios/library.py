@@ -42,7 +42,10 @@ class Recording:
         return sum(f" {word}" in line for line in text(self.file).splitlines() if line.startswith("+"))
 
     def end(self):
-        return self.process.kill(signal.SIGINT) == 0
+        """It is kept at once: a guest's memory may be lost."""
+        self.process.kill(signal.SIGINT)
+        if ASKED and self.count("data"):
+            shutil.copy(self.file, os.getcwd())
 
 
 class Visit:
@@ -149,6 +152,7 @@ class Broadcaster:
     def __init__(self, number, device):
         self.device = device
         self.said = device.broadcasts(f"C0:CA:00:00:{number >> 8:02X}:{number & 255:02X}")
+        self.data = [part for message in device.messages for part in message.structures()]
         self.sources = sorted({source for source, _ in self.said})
         self.watch = [{"profile": device.name, "device": f"/bluetooth/{one}", "policy": "all"} for one in self.sources]
 
@@ -164,12 +168,16 @@ def hear_some(lab, broadcasters):
     lab.air.broadcast([one.said for one in broadcasters])
     known = lambda: {one.event["source"].rsplit("/", 1)[1] for one in lab.bridge.heard("data")}
     until(lambda: all(set(one.sources) <= known() for one in broadcasters), 40, 0.5)
-    recordings = [Recording(lab, one.device.name, *sorted(set(one.sources) & known())) for one in broadcasters
-                  if set(one.sources) & known()]
-    # Each is said once more for those that are recorded.
-    time.sleep(beacons.HELD * (max(len(one.said) for one in broadcasters) + 1))
-    until(lambda: not any(missing(lab, one.device) for one in broadcasters), 20, 0.5)
-    for recording in recordings:
+    recordings = {one.device.name: Recording(lab, one.device.name, *sorted(set(one.sources) & known()))
+                  for one in broadcasters if set(one.sources) & known()}
+    # Each is recorded until it has said everything once.
+    stop = now() + beacons.HELD * (2 * max(len(one.said) for one in broadcasters) + 1)
+    while recordings and now() < stop:
+        for one in [one for one in broadcasters if one.device.name in recordings]:
+            if all(data.hex() in text(recordings[one.device.name].file) for data in one.data):
+                recordings.pop(one.device.name).end()
+        time.sleep(0.2)
+    for recording in recordings.values():
         recording.end()
     end(lab.air.others.pop())
     for one in broadcasters:
