@@ -6,7 +6,7 @@ set -eu
 cd "$(dirname "$0")/.."
 
 place=.build/bench
-loss="pyserial-asyncio is not measured"
+loss="pyserial-asyncio and bleak are not measured"
 . Scripts/preparing.sh
 
 probe=Tests/Benchmarks/Probe

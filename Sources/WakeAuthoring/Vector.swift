@@ -23,6 +23,8 @@ public struct Vector: Sendable {
     public var origin: Origin
     /// As they come: messages, or pieces of them where the stream has a framing.
     public var pieces: [[UInt8]]
+    /// They are given as pieces, so a framing has to find the messages in them.
+    var isCut: Bool
     public var sender: DeviceMemory.Sender
     /// Goes on where the vector before it ended, so much later; otherwise it is of a device that was not heard yet.
     public var pause: TimeSpan?
@@ -55,6 +57,7 @@ extension Vector {
             let outcome = Self.outcome(object), let source = object.text("source")
         else { return nil }
         (self.origin, self.pieces, self.outcome, self.source, self.number) = (origin, pieces, outcome, source, number)
+        isCut = object.has("pieces")
         let address = object.text("address").map { $0.filter { $0 != ":" } }.flatMap { [UInt8](hexadecimal: $0) }
         sender = DeviceMemory.Sender(
             address: address ?? [], key: object.hexadecimal("key"),

@@ -47,12 +47,12 @@ public struct VectorCheck {
     private func messages(of vector: Vector) -> (channel: Channel, messages: [[UInt8]]) {
         switch vector.origin {
         case .part(let part): (.advertisement, vector.pieces.map { part.structure(with: $0) })
-        case .channel(let channel): (channel, cut(vector.pieces, of: channel))
+        case .channel(let channel): (channel, vector.isCut ? cut(vector.pieces, of: channel) : vector.pieces)
         }
     }
 
     private func cut(_ pieces: [[UInt8]], of channel: Channel) -> [[UInt8]] {
-        guard pieces.count > 1, let (framing, limit) = framing(of: channel) else { return pieces }
+        guard let (framing, limit) = framing(of: channel) else { return pieces }
         var framer = Framer(framing, limit: limit)
         return pieces.flatMap { framer.append($0[...], at: now, readBy: now) }.compactMap { frame in
             if case .message(let bytes) = frame { bytes } else { nil }

@@ -203,6 +203,8 @@ extension JSONWriter {
         field("bonded", status.device.isBonded)
         key("match")
         if let match = status.match { object { $0.match(match) } } else { null() }
+        let descriptor = status.device.reportDescriptor
+        field("report_descriptor", descriptor.isEmpty ? nil : descriptor.hexadecimal)
         field("node", status.node)
         field("link", status.link)
         field("why", status.why)

@@ -9,10 +9,12 @@ struct PlayedDevice: Sendable {
     private let decoder: ProfileDecoder?
 
     init(_ recorded: TraceDevice, _ profiles: ProfileLibrary) {
-        device = profiles.device(
+        var device = profiles.device(
             recorded.kind, uri: recorded.uri, address: recorded.address, alias: recorded.alias,
             services: recorded.services, name: recorded.name, properties: recorded.properties.map { ($0.key, $0.value) }
         )
+        device.reportDescriptor = recorded.reportDescriptor
+        self.device = device
         decoder = device.profile.flatMap { profiles.index(named: $0) }.map { profiles.decoder($0) }
     }
 
@@ -34,7 +36,8 @@ struct PlayedDevice: Sendable {
         guard let decoder, decoder.hasMemory else { return .none }
         switch kind {
         case .data(let channel, let bytes):
-            return decoder.hear(bytes, from: channel, of: .init(), at: now, after: &memory)
+            let sender = DeviceMemory.Sender(reportDescriptor: device.reportDescriptor)
+            return decoder.hear(bytes, from: channel, of: sender, at: now, after: &memory)
         case .connected, .disconnected, .gap: memory.forget()
         case .attention, .occasion: break
         }

@@ -146,6 +146,8 @@ public struct AccessoryPlan: Hashable, Sendable {
     public var replugGrace: TimeSpan
     /// Of a device that types: the silence that ends a line, if Enter does not. Nil where each batch is a message.
     public var typingPause: TimeSpan?
+    /// Whether its reports cannot be read without the device's own report descriptor.
+    public var needsReportDescriptor = false
     public var ask: AskPlan
 
     public init(

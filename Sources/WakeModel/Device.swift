@@ -10,13 +10,19 @@ public struct Device: Hashable, Sendable {
     public var kind: SourceKind
     /// A bond proves its identity: names, addresses and serial numbers can be copied by another device.
     public var isBonded: Bool
+    /// Of a HID device whose reports cannot be read without it, up to 4,096 bytes; empty for all others.
+    public var reportDescriptor: [UInt8]
 
-    public init(uri: String, alias: String, profile: String?, kind: SourceKind, isBonded: Bool = false) {
+    public init(
+        uri: String, alias: String, profile: String?, kind: SourceKind, isBonded: Bool = false,
+        reportDescriptor: [UInt8] = []
+    ) {
         self.uri = uri
         self.alias = alias
         self.profile = profile
         self.kind = kind
         self.isBonded = isBonded
+        self.reportDescriptor = reportDescriptor
     }
 }
 

@@ -46,6 +46,7 @@ enum ProfileDocument {
         if head.kind == .externalAccessory { profile.accessory = accessory(of: object) }
         profile.accessory?.ask = profile.ask
         if profile.isTyped { profile.accessory?.typingPause = profile.decoderSettings.pause }
+        profile.accessory?.needsReportDescriptor = profile.programs.contains { $0.program.names(.hidPower) }
         return profile
     }
 

@@ -13,10 +13,13 @@ public struct TraceDevice: Sendable {
     public var services: [BluetoothUUID]
     /// Udev properties, in the order of the file.
     public var properties: [(key: String, value: String)]
+    /// Of a HID device whose reports cannot be read without it; empty for all others.
+    public var reportDescriptor: [UInt8]
 
     public init(
         number: Int, kind: SourceKind, address: String, alias: String? = nil, name: String? = nil,
-        services: [BluetoothUUID] = [], properties: [(key: String, value: String)] = []
+        services: [BluetoothUUID] = [], properties: [(key: String, value: String)] = [],
+        reportDescriptor: [UInt8] = []
     ) {
         self.number = number
         self.kind = kind
@@ -25,6 +28,7 @@ public struct TraceDevice: Sendable {
         self.name = name
         self.services = services
         self.properties = properties
+        self.reportDescriptor = reportDescriptor
     }
 
     /// `/bluetooth/C0:F1:F2:F3:F4:01` or `/accessory/2341:0043:7583`; an accessory with a Bluetooth address is a serial port of

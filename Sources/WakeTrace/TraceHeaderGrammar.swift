@@ -45,7 +45,7 @@ extension TraceLine {
         let address = try value("the identity")
         var device = TraceDevice(number: number, kind: kind, address: address)
         try checkIdentity(&device, at: place)
-        try eachKey(["alias", "name", "service", "property."], repeatable: ["service"]) {
+        try eachKey(["alias", "name", "service", "report_descriptor", "property."], repeatable: ["service"]) {
             (line, key) throws(TraceError) in
             try line.readKey(key, into: &device)
         }
@@ -81,6 +81,11 @@ extension TraceLine {
                 throw error("`\(text)` is no UUID of 4, 8 or 36 characters", at: place)
             }
             device.services.append(uuid)
+        case "report_descriptor":
+            guard let bytes = [UInt8](hexadecimal: text), bytes.count <= 4_096 else {
+                throw error("`report_descriptor` is no more than 4,096 bytes in hexadecimal", at: place)
+            }
+            device.reportDescriptor = bytes
         default:
             let name = String(key.dropFirst("property.".count))
             guard !name.isEmpty else { throw error("`property.` needs the name of a property", at: place) }

@@ -99,6 +99,9 @@ public struct TraceWriter: Sendable {
             bytes.append(contentsOf: " property.\(property.key)=".utf8)
             bytes.appendQuoted(property.value)
         }
+        if !device.reportDescriptor.isEmpty {
+            bytes.append(contentsOf: " report_descriptor=\(device.reportDescriptor.hexadecimal)".utf8)
+        }
         bytes.append(UInt8(ascii: "\n"))
     }
 }

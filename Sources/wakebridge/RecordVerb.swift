@@ -205,7 +205,8 @@ extension TraceDevice {
             number: number, kind: .kept(status.text("mode")), address: String(parts[1]), alias: status["alias"]?.string,
             name: match["name_prefix"]?.string,
             services: match.list("services").compactMap { $0.string.flatMap { BluetoothUUID($0) } },
-            properties: match.list("properties").map { ($0.text("name"), $0.text("value")) })
+            properties: match.list("properties").map { ($0.text("name"), $0.text("value")) },
+            reportDescriptor: status["report_descriptor"]?.string.flatMap { [UInt8](hexadecimal: $0) } ?? [])
     }
 }
 

@@ -152,7 +152,8 @@ struct AccessoryStoryTests {
             pause 0.3
             run TOOL why clerk
             beside TOOL attach clerk
-            \(held)say /dev/ttyACM0 heard
+            \(held)until 2 grep -c ^connected NOTES/clerk
+            say /dev/ttyACM0 heard
             \(noted("heard"))signal INT attach
             \(free)
             """)

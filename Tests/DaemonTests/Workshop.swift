@@ -136,7 +136,7 @@ func plugKnob(describedAs descriptor: String) -> String {
     ready c240:0 1009
     device usb 1-5 /sys/devices/usb1 DEVTYPE=usb_device a:idVendor=1a86 a:idProduct=e008 a:product=Knob
     device usb 1-5:1.0 /sys/devices/usb1/1-5 DEVTYPE=usb_interface a:bInterfaceNumber=00
-    device hid 0003:1A86:E008.0001 /sys/devices/usb1/1-5/1-5:1.0 HID_ID=0003:00001A86:0000E008
+    device hid 0003:1A86:E008.0001 /sys/devices/usb1/1-5/1-5:1.0 HID_ID=0003:00001A86:0000E008 b:report_descriptor=\(descriptor)
     device hidraw hidraw0 /sys/devices/usb1/1-5/1-5:1.0/0003:1A86:E008.0001 DEVNAME=/dev/hidraw0 MAJOR=240 MINOR=0
 
     """

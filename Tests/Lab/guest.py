@@ -168,6 +168,16 @@ def settle(name, kept, programs, report, news, say):
         say(f"AGAIN {name}: {why}")
 
 
+def install(programs):
+    """As a package does it, but into memory: the host's files are slow to reach, and a daemon reads hundreds at its start."""
+    place = "/run/lab/installed"
+    shutil.copytree(os.path.join(HERE, "..", "..", "Devices"), os.path.join(place, "share", "wakebridge", "Devices"))
+    os.makedirs(os.path.join(place, "bin"))
+    for name in ("wakebridged", "wakebridge"):
+        shutil.copy(os.path.join(programs, name), os.path.join(place, "bin", name))
+    return os.path.join(place, "bin")
+
+
 def main():
     kept, programs, *names = sys.argv[1:]
     os.environ["PATH"] = "/usr/sbin:/usr/bin:/sbin:/bin"
@@ -181,6 +191,7 @@ def main():
         print(line, flush=True)
         report.write(line.replace("\n", " ") + "\n")
 
+    programs = install(programs)
     breath.begin(BREATH)
     import lab, logger, strap  # noqa: E401,F401  imported once, here, for all who are forked below: Bumble takes long to come
     say(f"FIGURE: guest: all is ready {time.monotonic():.1f} s after boot")

@@ -171,8 +171,11 @@ class World:
 
     def device(self, subsystem, name, parent, words):
         attributes = pairs(word[2:] for word in words if word.startswith("a:"))
-        properties = pairs(word for word in words if not word.startswith("a:"))
+        binary = pairs(word[2:] for word in words if word.startswith("b:"))
+        properties = pairs(word for word in words if word[:2] not in ("a:", "b:"))
         path = self.bed.add_device(subsystem, name, None if parent == "-" else parent, attributes, properties)
+        for key, digits in zip(binary[::2], binary[1::2]):
+            self.bed.set_attribute_binary(path, key, bytes.fromhex(digits))
         print("made", path, flush=True)
 
     def node(self, path, make):

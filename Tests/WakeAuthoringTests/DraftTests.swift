@@ -20,9 +20,12 @@ struct DraftTests {
             named: "box", known: [BluetoothUUID(short: 0x2a19): "battery_level"])
     }
 
+    /// The only one of the shared definitions that a draft here takes: reading all of them takes longer than everything else.
+    private static let shared = ShippedLibrary.shared.filter { $0.name == "2a19" }
+
     private func faults(of text: String) -> [String] {
         ProfileLibrary.load(
-            [.init(name: "box", file: "box/profile.json5", text: Array(text.utf8))], shared: ShippedLibrary.shared
+            [.init(name: "box", file: "box/profile.json5", text: Array(text.utf8))], shared: Self.shared
         ).errors.map(\.description)
     }
 

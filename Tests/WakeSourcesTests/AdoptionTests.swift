@@ -5,6 +5,7 @@ import Testing
 import WakeLoop
 import WakeModel
 import WakePairing
+import WakeProfiles
 import WakeSystem
 
 @testable import WakeSources
@@ -42,6 +43,24 @@ struct AdoptionTests {
         #expect(air.reasons == ["removed"] && air.source?.watched.count == 1)
         try air.tell("set 1 Trusted yes")
         try air.expect(2)
+    }
+
+    @Test("what a peripheral that is not watched advertises is not read, and that it is trusted is heard all the same")
+    func ignoresStrangers() throws {
+        let air = try Air()
+        try air.populate(2)
+        try air.tell("set 1 Trusted no")
+        try air.turn { air.connected.count == 1 }
+        func signal(_ number: Int) -> Int? {
+            air.source?.client.mirror.peripherals["/org/bluez/hci0/dev_C0_DE_00_00_00_0\(number)"]?.signal
+        }
+        try air.tell("advertise 1", "advertise 2")
+        try air.turn { signal(2) == -60 }
+        #expect(signal(1) == nil)
+        try air.tell("set 1 Trusted yes")
+        try air.expect(2)
+        try air.tell("advertise 1")
+        try air.turn { signal(1) == -60 }
     }
 
     @Test("a bridge that is pinned to one adapter leaves the peripherals of the other alone")
@@ -111,11 +130,17 @@ struct AdoptionTests {
         #expect(try air.bluez.tell("calls Disconnect") == "0")
     }
 
-    @Test("what the bridge knows and no adapter that is here does is missing")
+    @Test("what the bridge knows and no adapter that is here does is missing, unless it only broadcasts")
     func tellsMissing() throws {
         let air = try Air()
-        air.knownDevices = [strap, "/bluetooth/C0:DE:00:00:00:07"].map {
-            Device(uri: $0, alias: $0, profile: "strap", kind: .bluetoothCentral)
+        let tag = """
+            { name: "tag", title: "Tag", mode: "bluetooth-central", match: { broadcast: [{ company: "0499" }] },
+              advertisement: { manufacturer_data: { "0499": { fields: [{ name: "number", type: "uint8" }] } } } }
+            """
+        air.profiles = ProfileLibrary.load([.init(name: "tag", file: "tag", text: Array(tag.utf8))]).library
+        let other = "/bluetooth/C0:DE:00:00:00:0"
+        air.knownDevices = [(strap, "strap"), (other + "7", "strap"), (other + "8", "tag")].map {
+            Device(uri: $0, alias: $0, profile: $1, kind: .bluetoothCentral)
         }
         try air.populate(1)
         #expect(air.source?.missing == ["/bluetooth/C0:DE:00:00:00:07"])

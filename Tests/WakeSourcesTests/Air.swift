@@ -84,6 +84,7 @@ final class Air {
     // MARK: What a bridge keeps
 
     var knownDevices: [Device] = []
+    var profiles = ProfileLibrary()
     fileprivate(set) var awaitedTrust: Set<String> = []
     var listening: [String: Listening] = [:]
     /// What of it was told in its order: whether a device is bonded, and what it wants a person for.
@@ -247,7 +248,6 @@ private final class AirPlanner: PeripheralPlanner {
 
 extension Air: SourceHost {
     func isWatched(_ profile: String) -> Bool { true }
-    var profiles: ProfileLibrary { ProfileLibrary() }
     func knownDevice(at uri: String) -> Device? { knownDevices.first { $0.uri == uri } }
     func session(of uri: String) -> LinkSession { sessions[uri] ?? .open }
     func awaitsTrust(_ uri: String) -> Bool { awaitedTrust.contains(uri) }

@@ -59,11 +59,12 @@ public enum ProfileFolder {
             let depth: ProfileLibrary.Reading = tested.contains(folder) ? .whenNeeded : .whole
             do throws(SystemError) {
                 try BridgePlaces.check(folder)
-                for name in try TrustedDirectory.names(in: folder) where !examples.contains(name) {
+                let place = try TrustedFolder(folder)
+                for name in try place.names() where !examples.contains(name) {
                     if name == shared {
                         readShared(in: "\(folder)/\(shared)", depth, into: &reading)
                     } else {
-                        read(name, in: folder, depth, into: &reading)
+                        read(name, in: (folder, place), depth, into: &reading)
                     }
                 }
             } catch {
@@ -80,9 +81,11 @@ public enum ProfileFolder {
     }
 
     private static func read(
-        _ name: String, in folder: String, _ depth: ProfileLibrary.Reading, into reading: inout Reading
+        _ name: String, in folder: (path: String, place: TrustedFolder), _ depth: ProfileLibrary.Reading,
+        into reading: inout Reading
     ) {
-        let file = "\(folder)/\(name)/profile.json5"
+        let (path, place) = ("\(name)/profile.json5", folder.place)
+        let file = "\(folder.path)/\(path)"
         if depth == .whenNeeded {
             // What was changed in place has another time too.
             guard let changed = File.changeTime(of: file) else { return }
@@ -90,11 +93,15 @@ public enum ProfileFolder {
             reading.unseen.remove(name)
             reading.sources[name] = ProfileLibrary.Source(
                 name: name, file: file, edition: Int(truncatingIfNeeded: changed.microseconds)
-            ) { () throws(ConfigurationError) in try shippedText(of: file) }
+            ) { () throws(ConfigurationError) in
+                do throws(SystemError) { return try place.bytes(at: path, limit: 1 << 20) } catch {
+                    throw ConfigurationError(file: file, sentence: error.description)
+                }
+            }
             return
         }
         do throws(SystemError) {
-            let text = try TrustedFile.bytes(at: file, limit: 1 << 20)
+            let text = try place.bytes(at: path, limit: 1 << 20)
             reading.sources[name] = ProfileLibrary.Source(name: name, file: file, text: text)
             reading.unreadable[name] = nil
             reading.unseen.remove(name)
@@ -124,12 +131,6 @@ public enum ProfileFolder {
         return Set(manifests.flatMap { ($0["watch"]?.array ?? []).compactMap { $0["profile"]?.string } })
     }
 
-    private static func shippedText(of file: String) throws(ConfigurationError) -> [UInt8] {
-        do throws(SystemError) { return try TrustedFile.bytes(at: file, limit: 1 << 20) } catch {
-            throw ConfigurationError(file: file, sentence: error.description)
-        }
-    }
-
     /// What a profile that lies in `folder` takes from beside it, or else from what was shipped.
     public static func shared(beside folder: String) -> [SharedDefinition] {
         var reading = Reading()
@@ -141,7 +142,7 @@ public enum ProfileFolder {
     private static func readShared(
         in folder: String, _ depth: ProfileLibrary.Reading, into reading: inout Reading
     ) {
-        let names = (try? TrustedDirectory.names(in: folder)) ?? []
+        guard let place = try? TrustedFolder(folder), let names = try? place.names() else { return }
         // A package is put in place by renaming, which changes the folder.
         let edition = Int(truncatingIfNeeded: File.changeTime(of: folder)?.microseconds ?? 0)
         for name in names where name.hasSuffix(".json5") {
@@ -149,11 +150,11 @@ public enum ProfileFolder {
             switch depth {
             case .whenNeeded:
                 reading.shared[uuid] = SharedDefinition(name: uuid, file: file, edition: edition) {
-                    try? TrustedFile.bytes(at: file, limit: 1 << 20)
+                    try? place.bytes(at: name, limit: 1 << 20)
                 }
             case .whole:
                 do throws(SystemError) {
-                    let text = try TrustedFile.bytes(at: file, limit: 1 << 20)
+                    let text = try place.bytes(at: name, limit: 1 << 20)
                     reading.shared[uuid] = SharedDefinition(name: uuid, file: file, text: text)
                 } catch { reading.blindness.append(ConfigurationError(file: file, sentence: error.description)) }
             }

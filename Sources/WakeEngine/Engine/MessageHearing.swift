@@ -35,9 +35,9 @@ struct MessageHearing {
             return
         }
         while listeners.count <= place { listeners.append(nil) }
-        guard listeners[place]?.decoder !== decoder else { return }
         let address = Device.bluetoothAddress(in: device.uri)
-        let sender = address.map { self.sender(at: $0) } ?? DeviceMemory.Sender()
+        let sender = address.map { self.sender(at: $0) } ?? .init(reportDescriptor: device.reportDescriptor)
+        guard listeners[place]?.decoder !== decoder || listeners[place]?.sender != sender else { return }
         listeners[place] = Listener(decoder: decoder, address: address, sender: sender)
     }
 

@@ -131,9 +131,9 @@ public final class BusConnection {
 
     /// Calls `body` for every matching signal, for as long as the subscription is kept.
     public func subscribe(
-        _ rule: BusRule, _ body: @escaping (BusSignal) -> Void
+        _ rule: BusRule, dropping glance: BusGlance? = nil, _ body: @escaping (BusSignal) -> Void
     ) throws(SystemError) -> BusSubscription {
-        try BusSubscription(on: handle, rule, body)
+        try BusSubscription(on: handle, rule, glance, body)
     }
 
     /// Publishes the object at `path`, for as long as the returned object is kept. `body` answers every request, now or

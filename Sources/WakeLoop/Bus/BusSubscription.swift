@@ -43,6 +43,25 @@ public struct BusRule: Hashable, Sendable {
     }
 }
 
+/// Changes of properties that are dropped unread: those of objects that wait for nothing of it.
+public struct BusGlance {
+    let names: StaticString
+    let isIdle: (String) -> Bool
+
+    /// - Parameters:
+    ///   - names: of properties, each ended by a zero, the last by two: `"RSSI\0TxPower\0\0"`.
+    ///   - isIdle: whether nothing waits for such a change of the object at a path.
+    public init(_ names: StaticString, isIdle: @escaping (String) -> Bool) {
+        (self.names, self.isIdle) = (names, isIdle)
+    }
+
+    /// Asked for every signal of many devices: its values are not read.
+    func drops(_ message: OpaquePointer) -> Bool {
+        guard let path = sd_bus_message_get_path(message), isIdle(String(cString: path)) else { return false }
+        return csystemd_changes_only(message, names.utf8Start)
+    }
+}
+
 public struct BusSignal {
     /// The unique name of the sender, `:1.7`.
     public let sender: String
@@ -67,10 +86,13 @@ extension BusSignal {
 /// answered after the rule holds: subscribe first, then ask.
 public final class BusSubscription {
     private var slot: OpaquePointer?
+    private let glance: BusGlance?
     private let body: (BusSignal) -> Void
 
-    init(on bus: OpaquePointer, _ rule: BusRule, _ body: @escaping (BusSignal) -> Void) throws(SystemError) {
-        self.body = body
+    init(
+        on bus: OpaquePointer, _ rule: BusRule, _ glance: BusGlance?, _ body: @escaping (BusSignal) -> Void
+    ) throws(SystemError) {
+        (self.glance, self.body) = (glance, body)
         let code = sd_bus_add_match_async(
             bus, &slot, rule.wireName,
             { message, owner, _ in
@@ -92,6 +114,7 @@ public final class BusSubscription {
     /// Every matching rule reads the same message, so each rewinds it. A message that cannot be read is skipped: sd-bus has
     /// checked its form, so it has a type that the specification does not know.
     private func hear(_ message: OpaquePointer) {
+        if let glance, glance.drops(message) { return }
         sd_bus_message_rewind(message, 1)
         guard let signal = try? BusSignal(message) else { return }
         body(signal)

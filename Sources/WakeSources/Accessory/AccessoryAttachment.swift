@@ -117,10 +117,24 @@ extension AccessorySource {
     private func adopt(_ uri: String, _ record: UdevRecord, _ match: AccessoryMatch) {
         let device = Device(
             uri: uri, alias: registry.name(of: uri) ?? Self.alias(uri, match.profile),
-            profile: match.profile, kind: .externalAccessory)
+            profile: match.profile, kind: .externalAccessory,
+            reportDescriptor: match.plan.needsReportDescriptor ? reportDescriptor(of: record) : [])
         spares[record.path] = nil
         places.put(uri, at: record.path)
         attach(device, match, at: record.node, by: files)
+    }
+
+    /// Empty, and logged, where it cannot be read: its reports come undecoded then.
+    private func reportDescriptor(of record: UdevRecord) -> [UInt8] {
+        // The kernel puts a folder for the class between the device and its node.
+        let device = File.parent(of: record.path)
+        let places = [device, File.parent(of: device)].map { $0 + "/report_descriptor" }
+        do throws(SystemError) {
+            return try File.bytes(at: places.first { File.exists($0) } ?? places[1], limit: 4_096)
+        } catch {
+            log.warning("the reports of \(record.name) cannot be decoded: \(error); plug it in again")
+            return []
+        }
     }
 
     /// It is there, and watched from now on.

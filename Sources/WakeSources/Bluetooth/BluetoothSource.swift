@@ -217,6 +217,8 @@ extension BluetoothSource: BluezListener {
         log.warning("bluetoothd is gone; peripherals are watched again when it is back")
     }
 
+    public func ignoresAdvertisements(of path: String) -> Bool { uris[path] == nil }
+
     public func bluez(did change: BluezChange) {
         switch change {
         case .adapter(let path): adapterChanged(path)
@@ -248,6 +250,9 @@ extension BluetoothSource: BluezListener {
         guard client.isThere else { return }
         let present = Set(client.mirror.peripherals.values.map(\.uri))
         for device in host.knownDevices where device.kind == Self.kind && !present.contains(device.uri) {
+            // Bluetoothd forgets one that only broadcasts when it has been silent for a while.
+            let profile = device.profile.flatMap { host.profiles.index(named: $0) }
+            guard profile.map({ !host.profiles[$0].isOfBroadcasters }) ?? true else { continue }
             guard missing.insert(device.uri).inserted else { continue }
             log.notice(
                 "\(device.alias) (\(device.uri)) is known to the bridge, and to no adapter that is here: where it was not "

@@ -12,10 +12,13 @@ public protocol BluezListener: AnyObject {
     func bluez(did change: BluezChange)
     /// A link is begun at an adapter, or the beginning is over: see ``BluezClient/isLinking(on:)``.
     func bluezLinkingChanged(on adapter: String)
+    /// Whether it makes nothing of what the peripheral at a path advertises: hundreds may be in the air.
+    func ignoresAdvertisements(of path: String) -> Bool
 }
 
 extension BluezListener {
     public func bluezLinkingChanged(on adapter: String) {}
+    public func ignoresAdvertisements(of path: String) -> Bool { false }
 }
 
 public final class BluezClient {
@@ -25,6 +28,10 @@ public final class BluezClient {
     /// Called when another bluetoothd is known, before anything is known of it; with true where it has come just now, as the
     /// bus told.
     public var ownerDidChange: (Bool) -> Void = { _ in }
+
+    private enum Question {
+        case owner, objects
+    }
 
     private struct Ear {
         weak var listener: (any BluezListener)?
@@ -39,13 +46,18 @@ public final class BluezClient {
     /// To ask again what was not answered; armed only then.
     private var again: Timer?
     private var backOff = BackOff(from: .milliseconds(250), to: .seconds(60))
-    private var question: () -> Void = {}
+    private var question = Question.owner
     private let log = Log("bluetooth")
 
     /// `patience` is how long it may take to list its objects.
     public init(_ bus: SystemBus, patience: TimeSpan = .seconds(20)) {
         self.patience = patience
-        again = try? bus.loop.timer(on: .monotonic) { [unowned self] in question() }
+        again = try? bus.loop.timer(on: .monotonic) { [unowned self] in
+            switch question {
+            case .owner: askForOwner()
+            case .objects: look()
+            }
+        }
         bus.listen { [unowned self] change in
             switch change {
             case .connected(let connection): begin(connection)
@@ -135,8 +147,13 @@ public final class BluezClient {
         bus = connection
         do throws(SystemError) {
             // Heard from before the first question on, so that nothing falls between the answer and the signals.
+            let glance = BusGlance(BluezPeripheral.advertised) { [unowned self] path in
+                ears.allSatisfy { $0.listener?.ignoresAdvertisements(of: path) ?? true }
+            }
             subscriptions = try BusRule.bluez.map { rule throws(SystemError) in
-                try connection.subscribe(rule) { [unowned self] in hear($0) }
+                try connection.subscribe(rule, dropping: rule == .bluezChanges ? glance : nil) { [unowned self] in
+                    hear($0)
+                }
             }
             subscriptions.append(
                 try connection.subscribe(.bluezOwner) { [unowned self] signal in
@@ -158,12 +175,12 @@ public final class BluezClient {
             case .failure(let error):
                 guard owner.isEmpty, hasBus else { return }
                 log.error("could not ask the message bus for bluetoothd: \(error); it is asked again")
-                ask(again: { [unowned self] in askForOwner() })
+                ask(again: .owner)
             }
         }
     }
 
-    private func ask(again next: @escaping () -> Void) {
+    private func ask(again next: Question) {
         question = next
         again?.arm(at: SystemClock.monotonic() + backOff.next())
     }
@@ -212,7 +229,7 @@ public final class BluezClient {
                 log.error(
                     "could not ask bluetoothd for its objects: \(error); look at 'systemctl status bluetooth'")
                 // It is slow, or hangs and may come to itself: without its objects we would be deaf for all its life.
-                ask(again: { [unowned self] in look() })
+                ask(again: .objects)
             }
         }
     }
@@ -240,12 +257,13 @@ extension BusError {
 extension BusRule {
     /// The three that bring all of org.bluez.
     fileprivate static let bluez = [
-        BusRule(
-            sender: BluezInterface.service, path: .under("/org/bluez"), interface: BluezInterface.properties,
-            member: "PropertiesChanged"),
+        bluezChanges,
         BusRule(sender: BluezInterface.service, interface: BluezInterface.objects, member: "InterfacesAdded"),
         BusRule(sender: BluezInterface.service, interface: BluezInterface.objects, member: "InterfacesRemoved"),
     ]
+    fileprivate static let bluezChanges = BusRule(
+        sender: BluezInterface.service, path: .under("/org/bluez"), interface: BluezInterface.properties,
+        member: "PropertiesChanged")
     fileprivate static let bluezOwner = BusRule(
         sender: "org.freedesktop.DBus", interface: "org.freedesktop.DBus", member: "NameOwnerChanged",
         argument: BluezInterface.service)

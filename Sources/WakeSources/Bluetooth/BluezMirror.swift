@@ -213,6 +213,8 @@ extension BluezCharacteristic {
 }
 
 extension String {
+    /// What stands behind the last slash.
+    var name: String { lastIndex(of: "/").map { String(self[index(after: $0)...]) } ?? self }
     /// The path of the object that this one lies in.
     package var parent: String { lastIndex(of: "/").map { String(self[..<$0]) } ?? "" }
 }

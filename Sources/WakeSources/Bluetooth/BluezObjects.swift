@@ -105,6 +105,10 @@ extension BluezAdapter {
 }
 
 extension BluezPeripheral {
+    /// What changes with each advertisement, as ``BusGlance`` has names.
+    static let advertised: StaticString =
+        "RSSI\0TxPower\0ManufacturerData\0ServiceData\0AdvertisingFlags\0AdvertisingData\0\0"
+
     /// Takes one property and says what it is about; nothing for what the bridge does not use.
     mutating func apply(_ name: String, _ value: BusValue) -> PeripheralFacts {
         switch name {

@@ -23,6 +23,8 @@ public final class BroadcastSource {
     /// What a monitor looks for; nil where bytes cannot tell.
     private(set) var patterns: [MonitorPattern]?
     private var isWanted = false
+    /// How bluetoothd's paths of those end that are heard; nil where it may be anyone's.
+    private var meant: Set<String>? = []
     /// Peripherals that are paired or trusted, by address: what they broadcast is heard too.
     private var adopted: [RadioAddress: BluezPeripheral] = [:]
     let log = Log("broadcasts")
@@ -53,7 +55,9 @@ public final class BroadcastSource {
         let isNamed = !list.names.isEmpty || namings.contains { isOfBroadcasts($0.profile) }
         isWanted = rules.learns || isNamed || !regions.isEmpty || !adopted.isEmpty
         patterns = MonitorPattern.all(of: heardProfiles, host.beacons)
-        ear?.hear(addresses(of: namings))
+        let addresses = addresses(of: namings)
+        ear?.hear(addresses)
+        meant = addresses.map { Set($0.map { "dev_" + $0.description.replacing(":", with: "_") }) }
         followAll()
     }
 
@@ -268,6 +272,11 @@ extension BroadcastSource: BluezListener {
     }
 
     public func bluezLinkingChanged(on adapter: String) { follow(adapter) }
+
+    public func ignoresAdvertisements(of path: String) -> Bool {
+        guard ear == nil, let meant else { return ear != nil }
+        return !meant.contains(path.name)
+    }
 
     private func peripheralChanged(_ path: String, _ facts: PeripheralFacts) {
         guard let peripheral = client.mirror.peripherals[path] else { return }

@@ -155,8 +155,10 @@ extension ReplaySource: WakeSource {
 extension TraceDevice {
     /// The device as event lines show it.
     public func device(_ profiles: ProfileLibrary) -> Device {
-        profiles.device(
+        var device = profiles.device(
             kind, uri: uri, address: address, alias: alias, services: services, name: name,
             properties: properties.map { ($0.key, $0.value) })
+        device.reportDescriptor = reportDescriptor
+        return device
     }
 }

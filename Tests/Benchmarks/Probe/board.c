@@ -45,6 +45,15 @@ int64_t benchmark_expiring_at(const struct benchmark_board *board)
     return __atomic_load_n(&board->expiring_at, __ATOMIC_ACQUIRE);
 }
 
+void benchmark_count_events(struct benchmark_board *board)
+{
+    __atomic_store_n(&board->counts, 1, __ATOMIC_RELEASE);
+}
+uint64_t benchmark_events(const struct benchmark_board *board)
+{
+    return __atomic_load_n(&board->events, __ATOMIC_ACQUIRE);
+}
+
 int64_t benchmark_woken_at(const struct benchmark_board *board)
 {
     static const char key[] = "\"time\":\"";

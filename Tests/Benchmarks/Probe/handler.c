@@ -23,6 +23,17 @@ static uint64_t last_sequence(const char *text, size_t length)
     return 0;
 }
 
+/// How many lines have a seq.
+static uint64_t count_events(const char *text, size_t length)
+{
+    static const char key[] = "\"seq\":";
+    const char *end = text + length;
+    uint64_t count = 0;
+    for (const char *at = text; (at = memmem(at, (size_t)(end - at), key, sizeof key - 1)); count++)
+        at = memchr(at, '\n', (size_t)(end - at));
+    return count;
+}
+
 static int is_notice(const char *text, size_t length, const char *type)
 {
     const char *end = memchr(text, '\n', length);
@@ -71,6 +82,8 @@ static size_t take(struct benchmark_board *board, const char *text, size_t lengt
         memcpy(board->thaw, text, whole < sizeof board->thaw ? whole : sizeof board->thaw - 1);
         __atomic_add_fetch(&board->resumed, 1, __ATOMIC_RELEASE);
     }
+    if (board->counts)
+        __atomic_add_fetch(&board->events, count_events(text, whole), __ATOMIC_RELEASE);
     note(board, sequence, read_at);
     if (*answers > 0) {
         --*answers;

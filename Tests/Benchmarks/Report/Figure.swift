@@ -9,6 +9,7 @@ public enum Unit: String, Sendable {
     /// How many times another figure of the same run.
     case times = "x"
     case wakeUps = "wake-ups"
+    case wakesPerSecond = "wakes/s"
     case instructions
     case lines
     case pages

@@ -19,6 +19,9 @@ struct Board {
     /// Reads that began with the notice of a thaw: the handler was frozen until then.
     var resumed: UInt64 { benchmark_resumed(page) }
     var sequence: UInt64 { benchmark_sequence(page) }
+    /// Event lines, where they are counted.
+    var events: UInt64 { benchmark_events(page) }
+    func countEvents() { benchmark_count_events(page) }
     /// When the latest warning was read; nil of none.
     var expiringAt: Instant? {
         let at = benchmark_expiring_at(page)

@@ -7,18 +7,22 @@ final class RunningDaemon {
     let pid: Int32
     let readyAfter: TimeSpan
 
-    init(_ folder: DaemonFolder, words: [String] = []) throws {
+    /// - Parameter program: another place of it than beside this one.
+    init(
+        _ folder: DaemonFolder, words: [String] = [], program: String? = nil, environment: [String] = []
+    ) throws {
         let address = folder.path + "/notify"
         let listener = try Self.listen(at: address)
         let null = try File.open("/dev/null", for: .read)
         let start = SystemClock.monotonic()
         pid = try Program.start(
             [
-                try Places.sibling("wakebridged"), "--config", folder.path + "/etc", "--state", folder.path + "/state",
+                try program ?? Places.sibling("wakebridged"), "--config", folder.path + "/etc", "--state",
+                folder.path + "/state",
                 "--runtime", folder.path + "/run",
             ] + words,
             input: null.raw, log: folder.path + "/log",
-            environment: ["NOTIFY_SOCKET=\(address)", "WAKEBRIDGE_DEVICES=\(folder.path)/Devices"])
+            environment: ["NOTIFY_SOCKET=\(address)"] + folder.environment + environment)
         var message = pollfd(fd: listener.raw, events: Int16(POLLIN), revents: 0)
         guard poll(&message, 1, 10_000) == 1 else { throw Failure("wakebridged was not ready within 10 s") }
         readyAfter = SystemClock.monotonic() - start
@@ -47,10 +51,14 @@ final class RunningDaemon {
 /// Profiles, manifests and a trace of one event for a daemon to find.
 struct DaemonFolder {
     let path: String
+    /// Profiles of one's own, in place of what is shipped.
+    private let hasProfiles: Bool
     var trace: String { path + "/one.trace" }
+    var environment: [String] { hasProfiles ? ["WAKEBRIDGE_DEVICES=\(path)/Devices"] : [] }
 
     init(profiles: Int, handlers: Int, devices: Int = 1) throws {
         path = try MemoryFolder.make()
+        hasProfiles = true
         try Directory.create(path + "/etc/handlers.d")
         let shipped = try File.bytes(at: Places.checkout() + "/Devices/heart-rate-monitor/profile.json5")
         for number in 1...profiles { try writeProfile(shipped, number) }
@@ -59,8 +67,17 @@ struct DaemonFolder {
             let shared = try File.bytes(at: Places.checkout() + "/Devices/gatt/\(uuid).json5")
             try File.replace("\(path)/Devices/gatt/\(uuid).json5", with: shared)
         }
-        for number in 1...handlers { try writeManifest(number) }
+        for number in 1...handlers { try writeManifest(number, #"{ profile: "heart-rate-monitor" }"#) }
         try File.replace(trace, with: Array(Self.oneEvent(ofEach: devices).utf8))
+    }
+
+    /// With the profiles that are shipped, a handler for each list of what is watched, and no limit on what devices say.
+    init(watching lists: [String], timers: String? = nil) throws {
+        path = try MemoryFolder.make()
+        hasProfiles = false
+        try Directory.create(path + "/etc/handlers.d")
+        try File.replace(path + "/etc/wakebridge.json5", with: Array("{ storm: { enabled: false } }".utf8))
+        for (place, list) in lists.enumerated() { try writeManifest(place + 1, list, timers) }
     }
 
     func remove() { Directory.removeTree(path) }
@@ -77,10 +94,10 @@ struct DaemonFolder {
 
     func board(_ number: Int) -> String { "\(path)/board\(number)" }
 
-    private func writeManifest(_ number: Int) throws {
+    private func writeManifest(_ number: Int, _ watches: String, _ timers: String? = nil) throws {
         let manifest = """
             { exec: ["\(try Places.handler())", "\(board(number))"], user: "\(try Account.current().name)",
-              modes: ["bluetooth-central"], watch: [{ profile: "heart-rate-monitor" }] }
+              modes: ["bluetooth-central"], watch: [\(watches)]\(timers.map { ", \($0)" } ?? "") }
             """
         try File.replace("\(path)/etc/handlers.d/h\(number).json5", with: Array(manifest.utf8))
     }

@@ -54,6 +54,8 @@ struct Suite {
         case .replay: try ReplayFigures(events: options.events).measure()
         case .start: try StartFigures().measure()
         case .idle: try IdleFigures(time: options.idle).measure()
+        case .bluetooth: try BluetoothFigures(rounds: options.rounds).measure()
+        case .broadcasts: try BroadcastFigures(rounds: options.rounds).measure()
         }
     }
 

@@ -293,6 +293,8 @@ extension SerialPeripherals: BluezListener {
         refuseAll(.absent(Self.noBluetoothd))
     }
 
+    public func ignoresAdvertisements(of path: String) -> Bool { true }
+
     public func bluez(did change: BluezChange) {
         switch change {
         case .peripheral(let path, let facts): if facts != .advertisement { update(path) }

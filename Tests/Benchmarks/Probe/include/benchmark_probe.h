@@ -24,6 +24,8 @@ struct benchmark_board {
     int64_t expiring_at; // when a warning was read last
     int64_t stamps[BENCHMARK_STAMPS]; // by seq, when the read returned that held the event
     char thaw[BENCHMARK_THAW];        // the beginning of the latest thaw's notice
+    int counts;                       // whether the handler counts event lines, which takes time
+    uint64_t events;                  // how many it has counted
 };
 
 /// Maps the board in the file at `path`, made where it is missing. NULL with errno set where that fails.
@@ -33,6 +35,9 @@ uint64_t benchmark_reads(const struct benchmark_board *board);
 uint64_t benchmark_resumed(const struct benchmark_board *board);
 uint64_t benchmark_sequence(const struct benchmark_board *board);
 int64_t benchmark_expiring_at(const struct benchmark_board *board);
+/// To be said before the handler is started: a number that was given to an event may never come, so they are counted one by one.
+void benchmark_count_events(struct benchmark_board *board);
+uint64_t benchmark_events(const struct benchmark_board *board);
 /// When the notice of the latest thaw was composed, as it says of itself; on CLOCK_MONOTONIC, and 0 where it does not say.
 int64_t benchmark_woken_at(const struct benchmark_board *board);
 int64_t benchmark_stamp(const struct benchmark_board *board, uint64_t sequence);

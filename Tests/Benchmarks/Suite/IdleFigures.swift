@@ -1,34 +1,8 @@
-// The daemon from outside: how long it takes to be ready, what it keeps in memory, and that it sleeps while all is silent.
+// The daemon from outside: that it sleeps while all is silent, and what it keeps in memory then.
 import BenchmarkReport
 import Glibc
 import WakeModel
 import WakeSystem
-
-struct StartFigures {
-    private static let starts = 20
-
-    func measure() throws -> Suite.Findings {
-        var times: [Double] = []
-        var memories: [Memory] = []
-        for _ in 0..<Self.starts {
-            let folder = try DaemonFolder(profiles: 50, handlers: 10)
-            defer { folder.remove() }
-            let daemon = try RunningDaemon(folder)
-            times.append(daemon.readyAfter.seconds * 1000)
-            sleep(.milliseconds(100))
-            memories.append(Memory(of: daemon.pid))
-            daemon.end()
-        }
-        let section = Section(
-            "start", method: "wakebridged with 50 profiles and 10 handlers, exec to READY=1; \(Self.starts) starts",
-            [
-                .sampled("exec to ready", .milliseconds, [times], goal: .atMost(15)),
-                .valued("resident", .megabytes, memories.map(\.resident)),
-                .valued("of that anonymous", .megabytes, memories.map(\.anonymous)),
-            ])
-        return Suite.Findings(sections: [section])
-    }
-}
 
 struct IdleFigures {
     let time: TimeSpan
