@@ -1,3 +1,105 @@
 #!/bin/sh
-echo "MESSAGE OF THE LEAD (not a fault of yours): the machine is needed for the final gate. Do not play any more in this session, do not restore this script. Commit the recordings that you have (git checkout Scripts/lab.sh last, so that it is not in the commit), and end with your report now, with how to record the rest."
-exit 1
+# Plays the scenarios of the lab, with the daemon and the tool as `make install` builds them: the guest's processor may be
+# emulated. Two guests play at once, and one of them gets the scenarios that wait more than they work (`WAITS = True`). After
+# it those come that say in `BOOTS` how they boot, each in a machine of its own.
+# Prints what goes by, and of a scenario that failed its claims and the last lines of its logs. The status is 0 where all
+# passed. LabTests start it and read its reports.
+# LAB_SCENARIOS names some; WAKEBRIDGED names another daemon, which has the tool beside it; LAB_LIMIT is each guest's time in
+# seconds (1800); LAB_FOLDER is where the reports go (.build/lab/run; .build/lab/run-beside for the second guest, and
+# .build/lab/run-alone for machines of their own).
+set -eu
+cd "$(dirname "$0")/.."
+exec 2>&1
+
+if [ -s .build/lab/reason ]; then
+    echo "lab: skipped: $(cat .build/lab/reason)"
+    exit 0
+fi
+checkout=$(pwd -P)
+folder=${LAB_FOLDER:-$checkout/.build/lab/run}
+limit=${LAB_LIMIT:-1800}
+rm -rf "$folder" "$folder-beside" "$folder-alone"
+
+if [ -n "${WAKEBRIDGED:-}" ]; then
+    programs=$(dirname "$(readlink -f "$WAKEBRIDGED")")
+else
+    for program in wakebridged wakebridge; do
+        Scripts/release.sh --product "$program"
+    done
+    programs=$(Scripts/release.sh --show-bin-path)
+fi
+
+waiting='' working='' alone=''
+for file in Tests/Lab/scenarios/*.py; do
+    name=$(basename "$file" .py)
+    case " ${LAB_SCENARIOS:-$name} " in *" $name "*) ;; *) continue ;; esac
+    if grep -q '^BOOTS = ' "$file"; then alone="$alone $name"
+    elif grep -qx 'WAITS = True' "$file"; then waiting="$waiting $name"
+    else working="$working $name"; fi
+done
+
+play() { # FOLDER SCENARIO...: in one guest
+    folder=$1
+    shift
+    [ $# -gt 0 ] || return 0
+    mkdir -p "$folder"
+    : >"$folder/news"
+    set -- "$checkout/.build/lab/venv/bin/python" "$checkout/Tests/Lab/guest.py" "$folder" "$programs" "$@"
+    for name in LAB_SOAK LAB_SEED LAB_KEEP LAB_RECORDING LAB_EDGES LAB_RATES WAKEBRIDGE_CAPTURES WAKEBRIDGE_LOG; do
+        value=$(printenv "$name") && set -- "$name=$value" "$@"
+    done
+    Tests/Lab/machine.sh -t "$limit" "$folder" env "$@" &
+    machine=$!
+    trap 'kill "$machine" 2>/dev/null; exit 143' TERM
+    tail -s 1 -n +1 -f --pid="$machine" "$folder/news" &
+    status=0
+    wait "$machine" || status=$?
+    wait
+    # A guest that came to its end says itself what failed in it.
+    [ "$status" -gt 1 ] || return "$status"
+    for said in out console; do
+        [ ! -f "$folder/$said" ] || tail -n 30 "$folder/$said" | sed "s/^/lab: $said: /"
+    done
+    played=guest
+    [ ! -f "$folder/report" ] || played=$(sed -n 's/^SCENARIO \([^:]*\):.*/\1/p' "$folder/report" | tail -n 1)
+    echo "FAIL: the guest ended with $status in the midst of it" >>"$folder/report"
+    echo "lab: FAILED $played: the guest ended with $status in the midst of it" | tee -a "$folder/news"
+    return "$status"
+}
+
+play_alone() { # FOLDER SCENARIO...: one after the other, each in a machine of its own
+    folder=$1
+    shift
+    [ $# -gt 0 ] || return 0
+    mkdir -p "$folder"
+    : >"$folder/news"
+    /usr/bin/python3 Tests/Lab/alone.py "$folder" "$programs" "$@" >"$folder/out" &
+    machine=$!
+    trap 'kill "$machine" 2>/dev/null; exit 143' TERM
+    tail -s 1 -n +1 -f --pid="$machine" "$folder/news" &
+    status=0
+    wait "$machine" || status=$?
+    wait
+    [ "$status" -le 1 ] && [ -s "$folder/news" ] || tail -n 30 "$folder/out" | sed 's/^/lab: out: /'
+    return "$status"
+}
+
+# shellcheck disable=SC2086 # these are lists of words
+play "$folder" $working &
+first=$!
+# shellcheck disable=SC2086
+{
+    place=$folder
+    failed=0
+    play "$place-beside" $waiting || failed=1
+    play_alone "$place-alone" $alone || failed=1
+    exit "$failed"
+} &
+second=$!
+trap 'kill "$first" "$second" 2>/dev/null; exit 143' TERM INT HUP
+failed=0
+wait "$first" || failed=1
+wait "$second" || failed=1
+# Two guests spoke at once, so what failed is said again.
+[ "$failed" = 0 ] || cat "$folder"*/news | grep '^lab: FAILED' || true
+exit "$failed"

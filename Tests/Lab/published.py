@@ -79,7 +79,7 @@ class Message:
 
     def framed(self, framings):
         """Its pieces, with the end that its framing has where it is written without one."""
-        if len(self.pieces) > 1:
+        if "pieces" in self.vector:
             return self.pieces
         whole = self.pieces[0]
         fits = [one for one in framings if whole.startswith(bytes.fromhex(one.get("start", "")))]

@@ -15,12 +15,11 @@ from lab import now, until
 # One that is asked and answers in pieces, one that is read, one that notifies of several things, and broadcasts of two kinds.
 FEW = ("daly-bms", "airthings-wave-plus", "blood-pressure-monitor", "atc-thermometer", "govee-h5074")
 ASKED = os.environ.get("LAB_RECORDING", "").split()
-LIMIT = 1700 if ASKED == ["all"] else 120 + 30 * len(ASKED)
+LIMIT = 1700 if ASKED == ["all"] else 120 + 60 * len(ASKED or FEW)
 # The made ones have scripts of their own.
 OWN = ("heart-rate-monitor", "gps-receiver")
 # Recorders at a time: the daemon takes 64 connections.
 RECORDED = 35
-NEAR = "/run/lab/near"
 
 
 def text(file):
@@ -105,22 +104,11 @@ def address(number):
     return f"C0:CA:00:00:{number >> 8:02X}:{number & 255:02X}"
 
 
-def at_hand(programs, names):
-    """The programs and the profiles that are played, in memory: an emulated machine reads long over its wire."""
-    for program in ("wakebridge", "wakebridged"):
-        os.makedirs(NEAR, exist_ok=True)
-        shutil.copy(os.path.join(programs, program), NEAR)
-    for name in ("gatt", "heart-rate-monitor", *names):
-        shutil.copytree(os.path.join(published.DEVICES, name), os.path.join(NEAR, "Devices", name), dirs_exist_ok=True)
-
-
 def run(lab):
     names = [name for name in published.names() if name not in OWN] if ASKED == ["all"] else ASKED or FEW
     devices = [published.Published(name) for name in names]
     broadcasters = [Broadcaster(number, one) for number, one in enumerate(devices) if one.kind == "broadcaster"]
     visitors = [one for one in devices if one.kind in ("peripheral", "logger")]
-    at_hand(lab.programs, names)
-    lab.programs, os.environ["WAKEBRIDGE_DEVICES"] = NEAR, os.path.join(NEAR, "Devices")
     watch = [{"profile": one.name} for one in visitors]
     lab.start(extra={"watch": watch}, classic=any(one.kind == "logger" for one in visitors))
     connect(lab, visitors)
