@@ -113,7 +113,10 @@ let package = Package(
             name: "WakeProfilesTests", dependencies: ["TestBench", "WakeModel", "WakeProfiles", "WakeSystem"]),
         .testTarget(
             name: "WakeAuthoringTests",
-            dependencies: ["TestBench", "WakeAuthoring", "WakeModel", "WakeProfiles", "WakeSources", "WakeSystem"],
+            dependencies: [
+                "TestBench", "WakeAuthoring", "WakeEngine", "WakeModel", "WakeProfiles", "WakeSources", "WakeSystem",
+                "WakeTrace",
+            ],
             exclude: ["gss.py"]),
         .testTarget(
             name: "WakeDaemonTests",

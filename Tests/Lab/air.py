@@ -104,7 +104,9 @@ class Strap:
         return found
 
     def kill(self):
-        end(self.pid)
+        if self.pid:
+            end(self.pid)
+        self.pid = None
 
 
 class Air:
@@ -195,19 +197,26 @@ class Air:
         self.straps.append(Strap(self.folder, len(self.straps), options, kind))
         return self.straps[-1]
 
-    def logger(self, *options):
-        """A classic device with a serial port (logger.py)."""
-        found = self.strap(*options, kind="logger")
+    def logger(self, *options, kind="logger"):
+        """A classic device with a serial port, as the module `kind` has it."""
+        found = self.strap(*options, kind=kind)
         found.address = found.entries("ready")[0][2]["address"]
         return found
 
     def crowd(self, *options):
         """Advertisers without end (crowd.py)."""
-        import crowd
-        said = os.path.join(self.folder, "crowd.log")
-        self.others.append(forked(lambda: crowd.main(options), said))
+        self.beside("crowd", options)
+
+    def broadcast(self, devices):
+        """Devices of the library that broadcast (beacons.py)."""
+        self.beside("beacons", devices)
+
+    def beside(self, name, argument):
+        """The module, as a process that goes on; it says so when it is ready."""
+        said = os.path.join(self.folder, name + ".log")
+        self.others.append(forked(lambda: importlib.import_module(name).main(argument), said))
         if not until(lambda: os.path.exists(said) and "ready" in open(said).read(), 30):
-            raise RuntimeError("the crowd did not come; see crowd.log")
+            raise RuntimeError(f"{name} did not come; see {name}.log")
 
     # What an operator would do by hand.
 

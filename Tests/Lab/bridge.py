@@ -53,8 +53,8 @@ class Bridge:
         else:
             manifest.update(scheduled)
             self.options = ["--no-bluetooth", "--no-accessories"]
-        with open(os.path.join(self.work, "config", "handlers.d", "beats.json5"), "w") as file:
-            json.dump(manifest, file)
+        self.manifest = manifest
+        self.write_manifest()
         for name, text in own.items():
             os.makedirs(os.path.join(self.work, "config", "Devices", name))
             with open(os.path.join(self.work, "config", "Devices", name, "profile.json5"), "w") as file:
@@ -68,6 +68,17 @@ class Bridge:
                               *self.options)
         self.socket = os.path.join(self.work, "runtime", "control.sock")
         until(lambda: os.path.exists(self.socket) or not self.daemon.is_alive, 60)
+
+    def write_manifest(self):
+        with open(os.path.join(self.work, "config", "handlers.d", "beats.json5"), "w") as file:
+            json.dump(self.manifest, file)
+
+    def watch(self, entries):
+        """Its handler watches these too, from now on."""
+        self.manifest["watch"] += entries
+        self.write_manifest()
+        if not until(lambda: self.tool("reload")[1] == 0, 60, 1):
+            raise RuntimeError("wakebridge reload: " + self.tool("reload")[0])
 
     def command(self, *words):
         return [os.path.join(self.programs, "wakebridge"), "--socket", self.socket, *words]

@@ -1,7 +1,10 @@
 """What a scenario is written with: its own air, straps, the bridge, and claims that pass or fail one by one."""
 import json
 import os
+import subprocess
 import time
+
+import dbus
 
 import gadget
 import schedule
@@ -105,6 +108,27 @@ class Lab:
         if not until(lambda: self.bridge.beats(), 60):
             raise RuntimeError("no beat reached the handler; see wakebridged.log and bluetoothd.log")
         return self.air, strap, self.bridge
+
+    def pair_port(self, logger, alias):
+        """As people do: found, paired, trusted and named."""
+        said = open(os.path.join(self.folder, "bluetoothctl.log"), "ab")
+        tool = subprocess.Popen(["bluetoothctl", "--agent", "NoInputNoOutput"], stdin=subprocess.PIPE, stdout=said)
+
+        def order(*commands):
+            tool.stdin.write("".join(one + "\n" for one in commands).encode())
+            tool.stdin.flush()
+
+        order("default-agent", "scan bredr")
+        self.eventually("it is discovered", lambda: self.air.device(logger), 60)
+        order("scan off", f"pair {logger.address}")
+        self.eventually("it is paired, and its serial port known", lambda: self.air.device(logger, "Bonded") and any(
+            "1101" in one for one in self.air.device(logger, "UUIDs")), 60)
+        order(f"trust {logger.address}")
+        self.eventually("it is trusted", lambda: self.air.device(logger, "Trusted"))
+        self.air.put(self.air.device(logger)[0], "Device1", "Alias", dbus.String(alias))
+        order("quit")
+        tool.wait(20)
+        said.close()
 
     def beats_again(self, sentence, since, seconds=60):
         """Claims that a beat reaches the handler after the instant `since`; says after how many seconds it did."""

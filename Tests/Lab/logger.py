@@ -103,18 +103,22 @@ class Logger:
             await asyncio.sleep(0)
 
 
-async def live(options):
-    await Logger(options).start(await open_transport(options.transport))
+async def live(kind, options):
+    await kind(options).start(await open_transport(options.transport))
 
 
-def main(arguments=None):
+def parser():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--dir", required=True)
     parser.add_argument("--number", type=int, default=0)
     parser.add_argument("--transport", default="unix:/tmp/bt-server-bredrle")
     parser.add_argument("--name", default="LabLogger")
     parser.add_argument("--interval", type=float, default=0.2, help="seconds between lines")
-    asyncio.run(live(parser.parse_args(arguments)))
+    return parser
+
+
+def main(arguments=None):
+    asyncio.run(live(Logger, parser().parse_args(arguments)))
 
 
 if __name__ == "__main__":

@@ -106,11 +106,15 @@ class Strap:
 
     # Its life.
 
-    async def start(self, transport):
-        kinds = bytes(AdvertisingData([(AdvertisingData.FLAGS, b"\x06"),
+    def shown(self):
+        """What it advertises, and what it answers to who asks for more."""
+        return (bytes(AdvertisingData([(AdvertisingData.FLAGS, b"\x06"),
             (AdvertisingData.COMPLETE_LIST_OF_16_BIT_SERVICE_CLASS_UUIDS, self.ADVERTISED),
-            (AdvertisingData.APPEARANCE, struct.pack("<H", self.APPEARANCE))]))
-        answer = bytes(AdvertisingData([(AdvertisingData.COMPLETE_LOCAL_NAME, self.name[:29])]))
+            (AdvertisingData.APPEARANCE, struct.pack("<H", self.APPEARANCE))])),
+            bytes(AdvertisingData([(AdvertisingData.COMPLETE_LOCAL_NAME, self.name[:29])])))
+
+    async def start(self, transport):
+        kinds, answer = self.shown()
         config = DeviceConfiguration(name="Strap", address=self.address, advertising_data=kinds,
             scan_response_data=answer, irk=bytes([self.options.number + 1] * 16),
             advertising_interval_min=100, advertising_interval_max=100)
@@ -345,7 +349,7 @@ async def live(kind, options):
     await kind(options).start(await open_transport(options.transport))
 
 
-def parsed(arguments):
+def parser():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--dir", required=True)
     parser.add_argument("--number", type=int, default=0)
@@ -356,11 +360,11 @@ def parsed(arguments):
     parser.add_argument("--passkey", type=int, default=123456)
     parser.add_argument("--forget-cccd", action="store_true")
     parser.add_argument("--percent", type=int, default=93, help="how full its battery is")
-    return parser.parse_args(arguments)
+    return parser
 
 
 def main(arguments=None, kind=Strap):
-    asyncio.run(live(kind, parsed(arguments)))
+    asyncio.run(live(kind, parser().parse_args(arguments)))
 
 
 if __name__ == "__main__":

@@ -186,19 +186,28 @@ class World:
             os.unlink(place)
         self.nodes[path] = make(place)
 
-    def line(self, path):
-        """Umockdev answers for every node below /dev; this one's terminal answers itself."""
+    def answer(self, path, answer):
+        """Umockdev answers for every node below /dev; this one's questions are answered so."""
         from gi.repository import UMockdev
 
-        class Through(UMockdev.IoctlBase):
+        class Answering(UMockdev.IoctlBase):
             def do_handle_ioctl(self, client):
-                client.complete(*client.execute())
+                client.complete(*answer(client))
                 return True
 
         if path not in self.answering:
-            self.answering[path] = Through()
+            self.answering[path] = Answering()
             self.bed.attach_ioctl(path, self.answering[path])
+
+    def line(self, path):
+        """Its terminal answers itself."""
+        self.answer(path, lambda client: client.execute())
         self.node(path, nodes.Line)
+
+    def events(self, path):
+        """A device that does all that is asked of it, and has nothing whose state could be asked."""
+        self.answer(path, lambda client: (0, 0))
+        self.node(path, nodes.Events)
 
     def reports(self, path, descriptor):
         self.node(path, nodes.Reports)
@@ -259,6 +268,8 @@ def play(world, beside):
                 world.line(path)
             case ["reports", path, descriptor]:
                 world.reports(path, bytes.fromhex(descriptor))
+            case ["events", path]:
+                world.events(path)
             case ["say", path, *rest]:
                 world.say(path, rest)
             case ["read", path]:
@@ -267,6 +278,9 @@ def play(world, beside):
                     if time.monotonic() > end:
                         fail(f"what was said to {path} is not read")
                     time.sleep(0.01)
+            case ["send", path, *rest]:
+                for word in rest:
+                    world.nodes[path].say(bytes.fromhex(word))
             case ["hear", path, word]:
                 if not world.nodes[path].hear(os.fsencode(word), PATIENCE):
                     fail(f"nobody wrote {word} to {path}")

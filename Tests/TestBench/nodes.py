@@ -1,4 +1,4 @@
-"""Nodes of made-up devices: a terminal as a serial line, and a pipe that keeps and drops reports as hidraw does."""
+"""Nodes of made-up devices: a terminal as a serial line, and pipes that keep and drop reports as hidraw does, and events."""
 
 import fcntl
 import os
@@ -69,6 +69,16 @@ class Reports:
             return os.write(self.device, data) == len(data)
         except BlockingIOError:
             return False
+
+
+class Events(Reports):
+    """What is said are events as event lines have them, which happen together: evdev ends them with a SYN_REPORT."""
+
+    def say(self, data):
+        now = time.clock_gettime(time.CLOCK_MONOTONIC)
+        stamp = struct.pack("<qq", int(now), int(now % 1 * 1e6))
+        events = [data[place:place + 8] for place in range(0, len(data), 8)] + [bytes(8)]
+        return super().say(b"".join(stamp + event for event in events))
 
 
 def answers(node, descriptor):

@@ -1,7 +1,5 @@
 """A classic device's serial port wakes its handler: called, heard, written to, called again after every kind of end."""
 import json
-import os
-import subprocess
 
 import dbus
 
@@ -18,7 +16,7 @@ PROFILE = {"name": NAME, "title": NAME, "mode": "external-accessory", "node": "r
 def run(lab):
     air, bridge = lab.start(own={NAME: json.dumps(PROFILE)}, classic=True)
     logger = air.logger()
-    pair(lab, air, logger)
+    lab.pair_port(logger, "Boat")
     begun = now()
     heard = lambda *kinds, since=begun: bridge.of(NAME, *kinds, since=since)
     calls = lambda: len(logger.entries("open"))
@@ -110,24 +108,3 @@ def run(lab):
     lab.account("what was not heard lies in a gap", not untold, untold)
     lab.tally("lines", [one for one in said if one not in missed], heard("data"))
     lab.figure("lines", f"{len(missed)} in {len(bridge.gaps(NAME))} gaps, or under way when the bridge ended the channel")
-
-
-def pair(lab, air, logger):
-    """As people do."""
-    with open(os.path.join(lab.folder, "bluetoothctl.log"), "wb") as said:
-        tool = subprocess.Popen(["bluetoothctl", "--agent", "NoInputNoOutput"], stdin=subprocess.PIPE, stdout=said)
-
-    def order(*commands):
-        tool.stdin.write("".join(one + "\n" for one in commands).encode())
-        tool.stdin.flush()
-
-    order("default-agent", "scan bredr")
-    lab.eventually("it is discovered", lambda: air.device(logger), 60)
-    order("scan off", f"pair {logger.address}")
-    lab.eventually("it is paired, and its serial port known", lambda: air.device(logger, "Bonded") and any(
-        "1101" in one for one in air.device(logger, "UUIDs")), 60)
-    order(f"trust {logger.address}")
-    lab.eventually("it is trusted", lambda: air.device(logger, "Trusted"))
-    air.put(air.device(logger)[0], "Device1", "Alias", dbus.String("Boat"))
-    order("quit")
-    tool.wait(20)
