@@ -62,8 +62,13 @@ class Part:
                f"a:idProduct={usb['ID_MODEL_ID']} a:serial={self.name}")
         yield f"device usb 1-{number}:1.0 {ROOT}/1-{number} DEVTYPE=usb_interface a:bInterfaceNumber={hidden}"
         subsystem, node = {"serial": "tty", "hid": "hidraw", "input": "input"}[name], self.path.rsplit("/", 1)[1]
-        yield (f"device {subsystem} {node} {self.place} DEVNAME={self.path} MAJOR={major} MINOR={minor} {rest}").rstrip()
-        self.leaf = f"{self.place}/{node}"
+        place = self.place
+        if name == "hid":
+            hid = f"0003:{usb['ID_VENDOR_ID']}:{usb['ID_MODEL_ID']}.{number:04X}".upper()
+            yield f"device hid {hid} {place} b:report_descriptor={self.descriptor()}"
+            place = f"{place}/{hid}"
+        yield (f"device {subsystem} {node} {place} DEVNAME={self.path} MAJOR={major} MINOR={minor} {rest}").rstrip()
+        self.leaf = f"{place}/{node}"
 
     def speaks(self, turn):
         """Its next message; a device that types says each key for itself."""
