@@ -59,6 +59,7 @@ if [ "${1:-}" = tests ]; then
     need umockdev command -v umockdev-wrapper
     need gir1.2-umockdev-1.0 test -e /usr/lib/*/girepository-1.0/UMockdev-1.0.typelib
     need python3-dbus test -d /usr/lib/python3/dist-packages/dbus
+    need tshark command -v tshark
     need python3-dbusmock test -d /usr/lib/python3/dist-packages/dbusmock
 fi
 

@@ -1,4 +1,5 @@
-// Exports a trace as the btsnoop capture that a controller would have made: connections, discovery, notifications.
+// Exports a trace as the btsnoop capture that a controller would have made: connections, discovery, notifications, and
+// what devices broadcast.
 import WakeHCI
 import WakeModel
 import WakeTrace
@@ -9,6 +10,7 @@ public struct ExportResult: Sendable {
         public var devices = 0
         public var links = 0
         public var notifications = 0
+        public var advertisements = 0
     }
 
     /// The bytes of the whole file.
@@ -44,6 +46,13 @@ private struct CaptureComposer {
         var attributes: AttributeTable
         var isUp = false
         var isDiscovered = false
+
+        /// As HCI has it: the type, then the bytes from the last to the first.
+        var typedAddress: [UInt8] {
+            let bytes = Array(device.address.split(separator: ":").compactMap { UInt8($0, radix: 16) }.reversed())
+            // A static random address has its two highest bits set; a public one may have them set too.
+            return [(bytes.last ?? 0) >= 0xc0 ? 1 : 0] + bytes
+        }
     }
 
     /// The largest connection handle is 0x0eff.
@@ -51,6 +60,8 @@ private struct CaptureComposer {
     private static let firstHandle = 0x0040
     /// The most bytes in an ACL packet of Bluetooth 4.2 or later.
     private static let fragmentLimit = 251
+    /// The most bytes in a report of an advertisement, and in one of an extended advertisement.
+    private static let (reportLimit, extendedLimit) = (31, 229)
 
     private let start: WallTime
     private var clock: TraceClock
@@ -121,7 +132,9 @@ private struct CaptureComposer {
         var warnings = warnings
         if unheard > 0 {
             warnings.append(
-                "gaps, attentions and values of no characteristic have no place in a capture: \(unheard) in all")
+                "gaps, attentions and advertisements over \(Self.extendedLimit) bytes have no place in a capture: "
+                    + "\(unheard) in all"
+            )
         }
         if unplaced > 0 { warnings.append("left out: \(unplaced.counted("disconnect")) of what was not connected") }
         if deviceless > 0 {
@@ -146,6 +159,7 @@ private struct CaptureComposer {
         case .connected: connect(&peer, at: time)
         case .disconnected(let reason, _): disconnect(&peer, reason, at: time)
         case .data(.characteristic(let uuid), let bytes): notify(&peer, uuid, bytes, at: time)
+        case .data(.advertisement, let bytes) where bytes.count <= Self.extendedLimit: report(peer, bytes, at: time)
         case .data, .gap, .attention, .occasion: unheard += 1
         }
         peers[place] = peer
@@ -161,11 +175,9 @@ extension CaptureComposer {
     }
 
     private mutating func connect(_ peer: inout Peer, at time: WallTime) {
-        let address = Array(peer.device.address.split(separator: ":").compactMap { UInt8($0, radix: 16) }.reversed())
-        // A static random address has its two highest bits set; a public one may have them set too.
-        let type: UInt8 = (address.last ?? 0) >= 0xc0 ? 1 : 0
         let interval: [UInt8] = [0x18, 0x00, 0x00, 0x00, 0x2a, 0x00, 0x00]
-        event(0x3e, [0x01, 0x00] + peer.handle.littleEndianBytes + [0x00, type] + address + interval, at: time)
+        let place = [0x00] + peer.handle.littleEndianBytes + [0x00] + peer.typedAddress
+        event(0x3e, [0x01] + place + interval, at: time)
         peer.isUp = true
         counts.links += 1
         guard !peer.isDiscovered else { return }
@@ -202,6 +214,19 @@ extension CaptureComposer {
             send(unit, peer.handle, at: time)
             counts.notifications += 1
         }
+    }
+
+    /// Its strength and its power are not in a trace.
+    private mutating func report(_ peer: Peer, _ bytes: [UInt8], at time: WallTime) {
+        let (unknown, count) = (UInt8(0x7f), UInt8(truncatingIfNeeded: bytes.count))
+        let (connectable, firstChannels): ([UInt8], [UInt8]) = ([0x00], [0x01, 0x00, 0xff])
+        if bytes.count <= Self.reportLimit {
+            event(0x3e, [0x02, 0x01] + connectable + peer.typedAddress + [count] + bytes + [unknown], at: time)
+        } else {
+            let rest = firstChannels + [unknown, unknown] + [UInt8](repeating: 0, count: 9) + [count]
+            event(0x3e, [0x0d, 0x01, 0x00, 0x00] + peer.typedAddress + rest + bytes, at: time)
+        }
+        counts.advertisements += 1
     }
 
     private mutating func event(_ code: UInt8, _ body: [UInt8], at time: WallTime) {

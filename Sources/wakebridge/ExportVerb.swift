@@ -58,13 +58,15 @@ private func printSummary(of counts: ExportResult.Counts, _ options: ExportOptio
     guard options.printsJSON else {
         return Console.say(
             "\(options.output): \(counts.records.counted("record")), \(counts.links.counted("link")), "
-                + "\(counts.notifications.counted("notification")) of \(counts.devices.counted("device"))")
+                + "\(counts.notifications.counted("notification")) and "
+                + "\(counts.advertisements.counted("advertisement")) of \(counts.devices.counted("device"))")
     }
     Console.print(
         JSONWriter.line { writer in
             writer.field("records", counts.records)
             writer.field("links", counts.links)
             writer.field("notifications", counts.notifications)
+            writer.field("advertisements", counts.advertisements)
             writer.field("devices", counts.devices)
         })
 }

@@ -106,6 +106,30 @@ func exportLeavesOut() throws {
     ] { #expect(told.contains(sentence)) }
 }
 
+@Test(
+    "What a device broadcasts is an advertising report, an extended one where it is long; what is too long is told of")
+func exportBroadcasts() throws {
+    let long = [UInt8(60), 0xff] + [UInt8](repeating: 0xa5, count: 59)
+    let result = try exported(
+        """
+        wakebridge-trace 1
+        clock 2026-11-21T07:42:46.727125Z
+        device 1 bluetooth C0:F1:F2:F3:F4:01
+        +0 1 data advertisement 030918d505ff990405ee
+        +1 1 data advertisement \(long.hexadecimal)
+        +1 1 data advertisement \(String(repeating: "03ffa5a5", count: 60))
+        +1 1 connect
+        end
+
+        """)
+    #expect(result.counts.advertisements == 2 && result.counts.notifications == 0)
+    let report: [UInt8] = [0x3e, 22, 2, 1, 0, 1, 0x01, 0xf4, 0xf3, 0xf2, 0xf1, 0xc0, 10, 3, 9, 0x18, 0xd5, 5, 0xff]
+    #expect(result.capture.contains(report) && result.capture.contains([0x3e, 87, 0x0d, 1, 0, 0, 1, 0x01, 0xf4]))
+    #expect(result.capture.contains([UInt8(long.count)] + long))
+    #expect(
+        result.warnings == ["gaps, attentions and advertisements over 229 bytes have no place in a capture: 1 in all"])
+}
+
 @Test("What the machine and handlers did is left out with one sentence, and time goes on in a capture while it slept")
 func exportLeavesOutTheMachine() throws {
     let result = try exported(

@@ -8,7 +8,7 @@ import WakeModel
 @Suite("Spoilt profiles and chance bytes")
 struct SpoiltLanguageTests {
     /// Keys that the language gives; others are names that people choose.
-    private static let closed = Set(
+    static let closed = Set(
         ProfileDocument.keys + ProfileDocument.channelKeys + ProfileDocument.matchKeys + FieldDocument.keys
             + FieldCompiler.groupKeys + FieldCompiler.variantKeys + FieldCompiler.recordKeys + FieldCompiler.textKeys
             + FieldCompiler.textFieldKeys + FieldCompiler.rateKeys + BytePattern.keys + CheckForm.keys + AskPlan.keys

@@ -1,7 +1,9 @@
 // AIS against gpsd's samples, each type of message once, and against all of them where a checkout of gpsd is there.
+import Glibc
 import TestBench
 import Testing
 import WakeModel
+import WakeSystem
 
 @testable import WakeProfiles
 
@@ -137,7 +139,27 @@ enum GpsdSamples {
     static let missing = Comment(rawValue: "no tests of gpsd at \(folder); WAKEBRIDGE_GPSD says where they are")
 }
 
-@Suite("ais against gpsd", .enabled(if: GpsdSamples.isThere, GpsdSamples.missing))
+/// gpsd's own decoder of lines.
+enum Gpsdecode {
+    static let place = environment("WAKEBRIDGE_GPSDECODE") ?? "/usr/bin/gpsdecode"
+    static let isThere: Bool = {
+        let isThere = access(place, X_OK) == 0
+        if !isThere { print("SKIPPED: gpsdecode (Debian: gpsd-clients) is not at \(place)") }
+        return isThere
+    }()
+    static let missing = Comment(rawValue: "gpsdecode (Debian: gpsd-clients) is not at \(place)")
+
+    static func messages(of sentences: [String]) throws -> [JSONValue] {
+        let folder = makeDirectory("/tmp/wakebridge-gpsd.XXXXXX")
+        defer { Directory.removeTree(folder) }
+        put(sentences.joined(separator: "\r\n") + "\r\n", at: "\(folder)/ais")
+        let child = try Child(["/bin/sh", "-c", "'\(place)' -j <'\(folder)/ais'"]).finish(within: 60)
+        #expect(child.exit == 0, "\(child.talk)")
+        return child.output.split(whereSeparator: \.isNewline).compactMap { try? JSONValue(parsing: Array($0.utf8)) }
+    }
+}
+
+@Suite("ais against gpsd")
 struct GpsdTests {
     /// Ours by gpsd's name; the others of gpsd's are words, scales, or a part of another field.
     private static let names: [String: String] = [
@@ -162,13 +184,28 @@ struct GpsdTests {
         "second": ["60"], "imo": ["0"], "lon": ["181", "108600000"], "lat": ["91", "54600000"], "alt": ["4095"],
     ]
 
-    @Test("every message of gpsd's samples reads as gpsd reads it")
+    @Test(
+        "the samples of every type of message read as gpsdecode reads them",
+        .enabled(if: Gpsdecode.isThere, Gpsdecode.missing))
+    func decoded() throws {
+        let sentences = AISSamples.all.flatMap(\.sentences)
+        try compare(sentences, with: Gpsdecode.messages(of: sentences), atLeast: 20, of: "gpsdecode")
+    }
+
+    @Test(
+        "every message of gpsd's samples reads as gpsd reads it", .enabled(if: GpsdSamples.isThere, GpsdSamples.missing)
+    )
     func samples() throws {
-        let sentences = lines(of: "\(GpsdSamples.folder)/sample.aivdm").filter { $0.hasPrefix("!") }
-        let theirs = lines(of: "\(GpsdSamples.folder)/sample.aivdm.js.chk").compactMap {
+        let sentences = Self.lines("sample.aivdm").filter { $0.hasPrefix("!") }
+        let theirs = Self.lines("sample.aivdm.js.chk").compactMap {
             try? JSONValue(parsing: Array($0.utf8))
         }
         try compare(sentences, with: theirs, atLeast: 90, of: "sample.aivdm")
+    }
+
+    /// They end with CR and LF.
+    private static func lines(_ name: String) -> [String] {
+        text(of: "\(GpsdSamples.folder)/\(name)").split(whereSeparator: \.isNewline).map(String.init)
     }
 
     private func compare(_ sentences: [String], with theirs: [JSONValue], atLeast least: Int, of name: String) throws {

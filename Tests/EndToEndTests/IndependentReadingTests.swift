@@ -1,0 +1,65 @@
+// The shipped recordings of Bluetooth devices, read a second time: by tshark, from the capture that `export` makes.
+import Glibc
+import TestBench
+import Testing
+
+private let folder = "\(packageFolder)/Devices"
+
+/// Those that have a recording of what a Bluetooth device said.
+private let recorded = names(in: folder).sorted().filter { name in
+    lines(of: "\(folder)/\(name)/recording.trace").contains {
+        $0.hasPrefix("device ") && $0.split(separator: " ").dropFirst(2).first == "bluetooth"
+    }
+}
+
+private enum Tshark {
+    static let isThere: Bool = {
+        let isThere = access("/usr/bin/tshark", X_OK) == 0 && access("/usr/bin/python3", X_OK) == 0
+        if !isThere { print("SKIPPED: an independent reading of the recordings needs tshark and python3") }
+        return isThere
+    }()
+    static let missing: Comment = "tshark or python3 is not installed"
+}
+
+@Suite("An independent reading of the recordings", .enabled(if: Tshark.isThere, Tshark.missing))
+struct IndependentReadingTests {
+    private let scratch = Scratch()
+
+    /// A recording takes tshark a second or two.
+    private func read(_ devices: String, _ names: [String]) async throws -> Running.Outcome {
+        let program = "\(packageFolder)/Tests/Lab/tshark_reading.py"
+        return try await Running(["/usr/bin/python3", "-B", program, Built.tool, devices] + names, in: scratch)
+            .end(within: 60 + 20 * Double(names.count))
+    }
+
+    @Test("tshark reads the bytes of every recording, and in what it dissects itself the values that we tell")
+    func agrees() async throws {
+        let outcome = try await read(folder, recorded)
+        print(outcome.output)
+        #expect(outcome.exit == 0, "\(outcome.talk.prefix(4000))")
+        #expect(outcome.lines.contains { $0.hasPrefix("values of 2a37 heart_rate_measurement: ") })
+        #expect(outcome.lines.contains("recordings: \(recorded.count)"))
+    }
+
+    @Test("a value that we told otherwise, and a byte that the capture would have otherwise, are found")
+    func differs() async throws {
+        for (file, from, to) in [
+            ("expected.ndjson", "\"bpm\":7", "\"bpm\":17"), ("recording.trace", " data 2a37 16", " data 2a37 17"),
+        ] {
+            let devices = scratch.directory("devices-\(file)")
+            for name in ["gatt", "heart-rate-monitor"] {
+                symlink("\(folder)/\(name)", "\(devices)/\(name)")
+            }
+            unlink("\(devices)/heart-rate-monitor")
+            mkdir("\(devices)/heart-rate-monitor", 0o755)
+            for name in names(in: "\(folder)/heart-rate-monitor") {
+                let text = text(of: "\(folder)/heart-rate-monitor/\(name)")
+                let changed = name == file ? text.replacing(from, with: to) : text
+                #expect(name != file || changed != text)
+                put(changed, at: "\(devices)/heart-rate-monitor/\(name)")
+            }
+            let outcome = try await read(devices, ["heart-rate-monitor"])
+            #expect(outcome.exit == 1 && outcome.talk.contains("heart-rate-monitor: "), "\(outcome.talk.prefix(400))")
+        }
+    }
+}
