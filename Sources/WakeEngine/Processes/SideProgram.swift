@@ -111,6 +111,8 @@ package final class SideProgram {
     }
 
     private func begin(_ ending: Ending) {
+        // What it wrote may not have been heard yet; of what it says last, its complaint counts.
+        output.drain(keep)
         errors.drain(keep)
         phase = .emptying(ending, since: SystemClock.monotonic())
         exitWatch?.disable()
