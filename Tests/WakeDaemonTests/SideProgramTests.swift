@@ -15,12 +15,17 @@ import WakeSystem
 
     init() throws { loop = try EventLoop() }
 
-    private func run(_ script: String, input: String = "", patience: TimeSpan = .seconds(60)) throws {
+    /// - Parameter hearsLate: the loop turns only once the program has ended.
+    private func run(
+        _ script: String, input: String = "", patience: TimeSpan = .seconds(60), hearsLate: Bool = false
+    ) throws {
         let request = SpawnRequest(executable: "/bin/sh", arguments: ["sh", "-c", script])
         let child = try ChildProcess.spawn(request, into: .processGroup(ProcessGroup()))
+        let status = "/proc/\(child.pid)/status"
         let program = try SideProgram(child, input: Array(input.utf8), patience: patience)
         self.program = program
         try program.listen(on: loop, of: self) { $0.look() }
+        while hearsLate, !text(of: status).contains("Z (zombie)") { usleep(1_000) }
         while ending == nil { try loop.runOnce(timeout: .seconds(1)) }
     }
 
@@ -30,6 +35,15 @@ import WakeSystem
     func fed() throws {
         try run("read line; echo \"got $line\"; cat; exit 3", input: "one\n")
         #expect(ending == .exited(code: 3) && program?.lastLine == "got one")
+    }
+
+    @Test("its last line is known too where its end is heard before what it wrote")
+    func endsUnheard() throws {
+        try run("echo before; echo why >&2; echo after", hearsLate: true)
+        #expect(ending == .exited(code: 0) && program?.lastLine == "why")
+        (program, ending) = (nil, nil)
+        try run("echo one; echo two", hearsLate: true)
+        #expect(ending == .exited(code: 0) && program?.lastLine == "two")
     }
 
     @Test("one that takes too long is killed with what it started, and that is said")

@@ -111,7 +111,7 @@ package final class SideProgram {
     }
 
     private func begin(_ ending: Ending) {
-        // What it wrote may not have been heard yet; of what it says last, its complaint counts.
+        // Its end may be heard before what it wrote. Of two lines that were not heard yet the one on stderr counts.
         output.drain(keep)
         errors.drain(keep)
         phase = .emptying(ending, since: SystemClock.monotonic())
