@@ -1,7 +1,6 @@
 """Alarms: what was ordered, what fired, what is pending; and the machine's clock and sleep, at a scenario's will."""
 import calendar
 import ctypes
-import os
 import struct
 import subprocess
 import time
@@ -66,19 +65,22 @@ class Schedule:
         return [len(self.fired(alarm)) for alarm in alarms]
 
     def say(self, order):
-        """What the bridge answers the handler, which is woken where it sleeps, so that it says this."""
+        """What the bridge answers the handler, which is woken where it sleeps, so that it says this.
+        It may be frozen again before it reads the answer; then the next wake brings it."""
         self.asked += 1
         self.bridge.order({**order, "ref": self.asked})
-        path = os.path.join(self.bridge.folder, "orders")
-        end = time.monotonic() + 60
-        while os.path.exists(path) and time.monotonic() < end:
+        end = time.monotonic() + 120
+        while not (answers := self.answers()) and time.monotonic() < end:
             self.bridge.tool("simulate", "wake", "beats")
-            until(lambda: not os.path.exists(path), 2)
-        answers = until(lambda: [one for one in self.bridge.heard("reply", "error")
-                                 if self.asked in (one.data.get("ref"), one.event.get("ref"))], 60)
+            until(self.answers, 2)
         if not answers:
             raise RuntimeError(f"{order} was not answered; see heard.log and wakebridged.log")
         return answers[0]
+
+    def answers(self):
+        """Those to the newest order."""
+        return [one for one in self.bridge.heard("reply", "error")
+                if self.asked in (one.data.get("ref"), one.event.get("ref"))]
 
     def pending(self):
         """Each entry by its id."""
