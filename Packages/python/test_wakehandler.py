@@ -184,6 +184,14 @@ class SessionTest(unittest.TestCase):
             ("alarm.fired", "tea", {"cups": 2}), ("alarm.fired", "tea", {}), ("poll.due", "", {"interval_s": 900}),
             ("job.due", "backup", {"job": "backup", "kind": "processing"})])
 
+    def test_a_region_has_a_name_and_its_state_can_be_asked_for(self):
+        self.feed(scheduled(1, "region.entered", id="home", initial=True), scheduled(2, "region.exited", id="home"))
+        entered, left = self.session.events()
+        self.assertEqual((entered.kind, entered.name, entered.value["initial"]), ("region.entered", "home", True))
+        self.assertEqual((left.kind, left.name), ("region.exited", "home"))
+        state = self.answered(lambda: self.session.region_state("home"), state="inside", pending=[])
+        self.assertEqual(state, "inside")
+
     def test_a_long_job_holds_back_no_event_after_it_and_only_its_own_number_closes_it(self):
         self.feed(job(1), event(2), alarm(3))
         work, *others = self.session.events()
@@ -299,10 +307,11 @@ class SessionTest(unittest.TestCase):
             lambda: session.submit("backup", not_before_s=0, deadline_s=60, require=[], strategy="queue"),
             lambda: session.cancel_job("backup"), session.cancel_jobs, lambda: session.register("backup"),
             lambda: session.poll(900), lambda: session.poll(None), session.pending,
+            lambda: session.region_state("home"),
         ):
             self.answered(order)
         replies = self.replies()
-        self.assertEqual([reply.pop("ref") for reply in replies], list(range(1, 15)))
+        self.assertEqual([reply.pop("ref") for reply in replies], list(range(1, 16)))
         self.assertEqual(replies, [
             {"alarm": {"id": "tea", "in_s": 240, "data": {"cups": 2}, "alert": "Tea"}},
             {"alarm": {"id": "x", "at": "2026-11-22T12:00:00+00:00", "catch_up": "skip", "leeway_s": 60}},
@@ -311,7 +320,7 @@ class SessionTest(unittest.TestCase):
             {"cancel": {"alarm": "tea"}}, {"cancel": {"alarms": True}}, {"submit": {"job": "backup"}},
             {"submit": {"job": "backup", "not_before_s": 0, "deadline_s": 60, "require": [], "strategy": "queue"}},
             {"cancel": {"job": "backup"}}, {"cancel": {"jobs": True}}, {"register": "backup"},
-            {"poll": {"min_interval_s": 900}}, {"poll": "never"}, {"pending": True}])
+            {"poll": {"min_interval_s": 900}}, {"poll": "never"}, {"pending": True}, {"state": {"region": "home"}}])
 
     def test_the_answer_to_an_order_says_what_became_of_it_and_what_is_pending(self):
         entry = {"source": "job", "id": "backup", "state": "waiting", "due": "2026-11-22T12:00:00Z",

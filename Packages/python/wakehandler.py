@@ -26,7 +26,7 @@ from typing import Any, Callable, Deque, Dict, Iterator, List, Optional, Sequenc
 __all__ = ["Answer", "BridgeError", "Event", "Expired", "Notice", "Pending", "Restoration", "Session", "Task"]
 
 _PREFIXES = ("wakebridge.device.", "wakebridge.")
-_SCHEDULED = ("alarm.fired", "poll.due", "job.due")
+_SCHEDULED = ("alarm.fired", "poll.due", "job.due", "region.entered", "region.exited")
 _LONG_JOBS = ("processing", "continued")
 _REASONS_OF_ONE_JOB = ("condition", "stalled", "max-run")
 _LONGEST_WAIT_S = 86_400
@@ -104,12 +104,13 @@ class Notice:
 
 
 class Event:
-    """One event of a device, or an alarm, a poll or a job. It may come more than once; its id stays the same."""
+    """One event of a device or a region, or an alarm, a poll or a job. It may come again; its id stays the same."""
 
     def __init__(self, line: Dict[str, Any], session: Session) -> None:
         self._session = session
         self.kind: str = _without_prefix(line["type"])
-        """`connected`, `disconnected`, `data`, `gap`, `attention`, `alarm.fired`, `poll.due` or `job.due`."""
+        """`connected`, `disconnected`, `data`, `gap`, `attention`, `alarm.fired`, `poll.due`, `job.due`, `region.entered`
+        or `region.exited`."""
         self.id: str = line.get("id", "")
         """Journal and sequence, such as `j7-42`; store it with your data to recognise a repeated delivery."""
         self.sequence: int = line["seq"]
@@ -118,7 +119,7 @@ class Event:
         self.is_redelivered: bool = line.get("redelivered", False)
         """True for an event that was in flight when the daemon ended."""
         self.device: str = line.get("subject", "")
-        """The name that you gave the device; see `name` for alarms, polls and jobs."""
+        """The name that you gave the device; see `name` for all others."""
         self.source: str = line.get("source", "")
         """A stable identity, such as `/bluetooth/C0:F1:F2:F3:F4:01` or `/alarm/my-handler/tea`."""
         self.is_authenticated: bool = line.get("authenticated", False)
@@ -132,7 +133,7 @@ class Event:
 
     @property
     def name(self) -> str:
-        """The id of the alarm or the job; empty for a poll; the device's name for all other events."""
+        """The id of the alarm, the job or the region; empty for a poll; the device's name for all other events."""
         if self.kind in _SCHEDULED:
             return self.data.get("id") or self.data.get("job") or ""
         return self.device
@@ -161,7 +162,7 @@ class Event:
     def value(self) -> Any:
         """What the profile decoded, and {} where it decoded nothing.
 
-        Of an alarm, what you gave it to carry; of a poll or a job, the same as `data`.
+        Of an alarm, what you gave it to carry; of a poll, a job or a region, the same as `data`.
         """
         if self.kind == "alarm.fired":
             return self.data.get("data", {})
@@ -188,13 +189,13 @@ class Event:
     def retry(self, after_s: Optional[float] = None, *, until: Sequence[str] = ()) -> None:
         """Gives the event back. It comes again, with its device's later events, after 0 to 86,400 s.
 
-        None leaves the wait to the daemon. An alarm, a poll or a job may have `until` in place of `after_s`: conditions
-        such as `network`. It comes again, without a charge, when all of them are true.
+        None leaves the wait to the daemon. An alarm, a poll, a job or a region may have `until` in place of `after_s`:
+        conditions such as `network`. It comes again, without a charge, when all of them are true.
         """
         conditions = [until] if isinstance(until, str) else list(until)
         if conditions and (after_s is not None or self.kind not in _SCHEDULED):
             raise ValueError(f"{self!r} is given back until {conditions}: leave out after_s, and use until only for "
-                             "alarms, polls and jobs.")
+                             "alarms, polls, jobs and regions.")
         self._session._give_back(self, after_s, conditions)
 
     def progress(self, done: int, total: Optional[int] = None) -> None:
@@ -421,6 +422,10 @@ class Session:
         """All that is scheduled for the handler, and what each waits for."""
         return _pending(self._ask({"pending": True}))
 
+    def region_state(self, id: str) -> str:
+        """`inside` or `outside` of a region of the manifest; `unknown` until the radio has listened for long enough."""
+        return self._order("state", {"region": id}).outcome
+
     # What goes out.
 
     def _send(self, members: Dict[str, Any]) -> None:
@@ -502,7 +507,7 @@ class Session:
         elif place is None:
             return
         else:
-            # Of an alarm, a poll or a job one at a time comes, so nothing can come out of order behind it.
+            # Of those one at a time comes, so nothing can come out of order behind it.
             if event.kind not in _SCHEDULED:
                 self._refused[event.source] = event
             self._open = [entry for number, entry in enumerate(self._open)

@@ -20,6 +20,13 @@ extension ProtocolFault {
             advice: advice)
     }
 
+    static func notDeclared(region: String, known: [String]) -> ProtocolFault {
+        ProtocolFault(
+            .notRegistered,
+            "state \"\(region)\": this handler's manifest declares no such region\(nearest(to: region, in: known)).",
+            advice: "Write one of \(known.listed), or declare it in \"regions\" of the manifest.")
+    }
+
     static func tooManyJobs(_ rule: JobRule) -> ProtocolFault {
         let limit = rule.kind.mostPending.counted("\(rule.kind.rawValue) job")
         return ProtocolFault(

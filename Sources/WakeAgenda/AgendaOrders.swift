@@ -70,6 +70,7 @@ extension Agenda {
             let id = try order.value.identifier("register", of: "an order")
             try jobs.register(id, of: handler, epoch, step)
             return .word("registered", [AgendaKey(handler, .job, id)])
+        case .state: return try regionState(order.value, of: handler, step)
         case .submit:
             try permitJobs("submit", handler, step)
             let submission = try JobOrder(order.value)
@@ -85,6 +86,20 @@ extension Agenda {
         }
         let order = try PollOrder(value, rule)
         return .word(polls.order(order, of: handler, step), [PollBook.key(handler)])
+    }
+
+    private func regionState(
+        _ value: JSONValue, of handler: HandlerID, _ step: AgendaStep
+    ) throws(ProtocolFault) -> OrderAnswer.Content {
+        let rules = step.facts(of: handler).plan.regions
+        guard !rules.isEmpty else { throw .notInManifest("state", key: "regions", example: RegionRule.manifestExample) }
+        let object = try RuleObject(
+            value, owner: "\"state\"", keys: ["region"], example: "{\"state\":{\"region\":\"home\"}}")
+        let id = try object.identifier("region")
+        guard let rule = rules.first(where: { $0.id == id }) else {
+            throw .notDeclared(region: id, known: rules.map(\.id))
+        }
+        return .word(regions.presence(of: rule.beacon).rawValue, [])
     }
 
     private mutating func cancel(

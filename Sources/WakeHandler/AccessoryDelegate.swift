@@ -42,6 +42,10 @@ public protocol AccessoryDelegate: AnyObject {
     ) -> WorkResult
     /// A job is due for which ``BackgroundSession/scheduler`` has no closure. Return ``WorkResult/pending`` to complete it later.
     func session(_ session: BackgroundSession, taskIsDue task: ScheduledTask) -> WorkResult
+    /// A region of the manifest was entered or left.
+    func session(
+        _ session: BackgroundSession, regionDidChange change: RegionChange, for event: AccessoryEvent
+    ) -> WorkResult
 
     /// Called first, after a launch.
     func session(_ session: BackgroundSession, wasRestored restoration: Restoration)
@@ -84,6 +88,9 @@ extension AccessoryDelegate {
         _ session: BackgroundSession, performFetch fetch: DueFetch, for event: AccessoryEvent
     ) -> WorkResult { .nothing }
     public func session(_ session: BackgroundSession, taskIsDue task: ScheduledTask) -> WorkResult { .nothing }
+    public func session(
+        _ session: BackgroundSession, regionDidChange change: RegionChange, for event: AccessoryEvent
+    ) -> WorkResult { .nothing }
     public func session(_ session: BackgroundSession, wasRestored restoration: Restoration) {}
     public func session(_ session: BackgroundSession, didResumeAfter frozen: Duration, reason: WakeReason) {}
     public func session(_ session: BackgroundSession, willExpireIn remaining: Duration, reason: ExpirationReason) {}
@@ -111,6 +118,7 @@ extension AccessoryDelegate {
         case .alarm(let alarm)?: self.session(session, alarmDidFire: alarm, for: event)
         case .fetch(let fetch)?: self.session(session, performFetch: fetch, for: event)
         case .task?: session.scheduler.task(for: event).map { self.session(session, taskIsDue: $0) } ?? .nothing
+        case .region(let change)?: self.session(session, regionDidChange: change, for: event)
         case nil: .nothing
         }
     }

@@ -118,6 +118,8 @@ extension Occasion {
         case "wakebridge.alarm.fired": self = .alarm(FiredAlarm(data))
         case "wakebridge.poll.due": self = .fetch(DueFetch(data))
         case "wakebridge.job.due": self = .task(DueTask(data))
+        case "wakebridge.region.entered": self = .region(RegionChange(data, isEntered: true))
+        case "wakebridge.region.exited": self = .region(RegionChange(data, isEntered: false))
         default: return nil
         }
     }
@@ -155,6 +157,13 @@ extension DueTask {
         waived = data.texts("waived").map(RunCondition.init(word:))
         returned = data["returned"]?.string.map(ExpirationReason.init(word:))
         missed = data["missed"]?.integer.map(Int.init) ?? 0
+    }
+}
+
+extension RegionChange {
+    fileprivate init(_ data: JSONValue, isEntered: Bool) {
+        self.init(
+            identifier: data.text("id"), isEntered: isEntered, isInitial: data["initial"]?.boolean ?? false)
     }
 }
 

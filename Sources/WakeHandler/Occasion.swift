@@ -8,6 +8,8 @@ public enum Occasion: Hashable, Sendable {
     case fetch(DueFetch)
     /// A job may begin.
     case task(DueTask)
+    /// A region of the manifest was entered or left.
+    case region(RegionChange)
 }
 
 /// An alarm that fired.
@@ -69,6 +71,16 @@ public struct DueTask: Hashable, Sendable {
     public let returned: ExpirationReason?
     /// How many earlier times of the manifest's schedule were missed, and are folded into this one.
     public let missed: Int
+}
+
+/// A region that was entered or left.
+public struct RegionChange: Hashable, Sendable {
+    /// The region's id in the manifest.
+    public let identifier: String
+    /// True where it was entered, false where it was left.
+    public let isEntered: Bool
+    /// It was so when the region became known: nothing has moved.
+    public let isInitial: Bool
 }
 
 extension Occasion {

@@ -32,6 +32,7 @@ struct OccasionBook {
             case .task(let task): registrations[.task(task.identifier)]
             case .alarm(let alarm): registrations[.alarm(alarm.identifier)] ?? registrations[.anyAlarm]
             case .fetch: registrations[.fetch]
+            case .region: nil
             }
         guard case .closure(let closure)? = found else { return nil }
         return closure
@@ -60,8 +61,7 @@ struct OccasionBook {
             case .systemSleep: false
             case .budget: !work.event.isStanding
             case .stalled, .maxRun: work.event.isStanding
-            // An alarm relies on no condition.
-            case .condition: !work.event.isAlarm
+            case .condition: work.event.isFetch || work.event.isTask
             case .cancelled: work.event.isTask
             case .extension, .lock, .operator, .memory, .thermal, .shutdown, .other: true
             }
@@ -72,7 +72,7 @@ struct OccasionBook {
 extension AccessoryEvent {
     /// See ``Occasion/isStanding``.
     var isStanding: Bool { occasion?.isStanding ?? false }
-    fileprivate var isAlarm: Bool { if case .alarm? = occasion { true } else { false } }
+    fileprivate var isFetch: Bool { if case .fetch? = occasion { true } else { false } }
     fileprivate var isTask: Bool { if case .task? = occasion { true } else { false } }
 }
 

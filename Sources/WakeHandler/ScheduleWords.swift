@@ -114,6 +114,29 @@ public enum PendingState: BridgeWord {
     }
 }
 
+/// Where the handler is to a region.
+public enum RegionState: BridgeWord {
+    /// One of its beacons is heard.
+    case inside
+    /// None of them is.
+    case outside
+    /// No radio listens, or it has not listened for long enough.
+    case unknown
+    /// A word of a later version.
+    case other(String)
+
+    public static let known: [RegionState] = [.inside, .outside, .unknown]
+
+    public var word: String {
+        switch self {
+        case .inside: "inside"
+        case .outside: "outside"
+        case .unknown: "unknown"
+        case .other(let word): word
+        }
+    }
+}
+
 /// What became of an order.
 public enum ScheduleOutcome: BridgeWord {
     /// An alarm is set, or the poll's interval is.

@@ -15,6 +15,13 @@ extension BackgroundSession {
         try await order(HandlerOrder(.pending, .boolean(true))).pending
     }
 
+    /// Whether one of a region's beacons is near; unknown until the daemon's radio has listened for long enough.
+    /// - Throws: where the daemon does not answer, or the manifest has no such region.
+    public func regionState(of identifier: String) async throws(BridgeError) -> RegionState {
+        let order = HandlerOrder(.state, .object(of: "region", .string(identifier)))
+        return RegionState(word: try await self.order(order).outcome.word)
+    }
+
     /// Gives an alarm, a poll or a job back without a charge: it comes again when all of this is true. Ignores other events.
     public func handBack(_ event: AccessoryEvent, until conditions: [RunCondition]) {
         if let work = work(for: event) { handBack(work, until: conditions) }

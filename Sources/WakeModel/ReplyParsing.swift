@@ -50,7 +50,7 @@ extension ReplyLine {
 extension Reply {
     private enum Verb: String, CaseIterable {
         case ack, nack, progress, ready, begin, end, remaining, write, read, checkpoint
-        case alarm, cancel, pending, poll, register, submit
+        case alarm, cancel, pending, poll, register, state, submit
     }
 
     /// Keys that belong to one verb only.
@@ -76,6 +76,7 @@ extension Reply {
         case .pending: self = .order(HandlerOrder(.pending, value))
         case .poll: self = .order(HandlerOrder(.poll, value))
         case .register: self = .order(HandlerOrder(.register, value))
+        case .state: self = .order(HandlerOrder(.state, value))
         case .submit: self = .order(HandlerOrder(.submit, value))
         case .ready:
             try value.requireTrue(for: "ready")

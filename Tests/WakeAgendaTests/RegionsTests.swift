@@ -78,6 +78,31 @@ struct RegionsTests {
         #expect(world.raised.count == 2)
     }
 
+    @Test("a handler that asks where it is is told what the radio hears, and nothing of a region that it does not have")
+    func state() throws {
+        var world = try configured()
+        let question = #"{"state":{"region":"home"}}"#
+        #expect(try world.order(question).word == "unknown")
+        for presence in [RegionPresence.inside, .outside, .unknown] {
+            world.send(.region(beacon, presence))
+            #expect(try world.order(question).word == presence.rawValue)
+        }
+        world.send(.region(beacon, .inside))
+        world.restart()
+        #expect(try world.order(question).word == "unknown")
+        guard case .fault(let fault) = try world.order(#"{"state":{"region":"hom"}}"#) else {
+            Issue.record("A region that is not declared was answered for.")
+            return
+        }
+        #expect(fault.code == .notRegistered && fault.sentence.contains("\"home\""))
+        try world.configure("{}")
+        guard case .fault(let refusal) = try world.order(question) else {
+            Issue.record("A handler without regions was answered.")
+            return
+        }
+        #expect(refusal.code == .notPermitted)
+    }
+
     @Test("what came and went while the handler has not answered is folded: entered and exited alternate")
     func folded() throws {
         var world = try configured()

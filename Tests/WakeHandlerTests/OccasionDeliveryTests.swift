@@ -26,6 +26,12 @@ private final class Recorder: AccessoryDelegate {
         tasks.append(task)
         return result
     }
+    func session(
+        _ session: BackgroundSession, regionDidChange change: RegionChange, for event: AccessoryEvent
+    ) -> WorkResult {
+        told.append("region \(change.identifier) \(change.isEntered) \(change.isInitial)")
+        return result
+    }
     func session(_ session: BackgroundSession, storageAt path: String, isAvailable: Bool) {
         told.append("storage \(path) \(isAvailable)")
     }
@@ -61,6 +67,17 @@ struct OccasionDeliveryTests {
         #expect(fed.answers == ["{\"ack\":4,\"result\":\"useful\"}"])
         #expect(recorder.told == ["task backup 4", "error stale-lease"])
         #expect(recorder.tasks.first?.expirationReason == .stalled)
+    }
+
+    @Test("that a region was entered or left comes to the delegate, which finishes it")
+    func regions() {
+        let recorder = Recorder()
+        let fed = Fed(recorder)
+        fed.feed(
+            occasion(1, "region.entered", of: "home", "{\"id\":\"home\",\"initial\":true}"),
+            occasion(2, "region.exited", of: "home", "{\"id\":\"home\",\"initial\":false}"))
+        #expect(recorder.told == ["region home true true", "region home false false"])
+        #expect(fed.answers == (1...2).map { "{\"ack\":\($0),\"result\":\"useful\"}" })
     }
 
     @Test("a delegate that knows nothing of occasions finishes them as nothing")

@@ -165,6 +165,16 @@ struct OrderTests {
         #expect(try await setting.value.pending == [])
     }
 
+    @Test("where a region is can be asked for")
+    func regionState() async throws {
+        let session = fed.session
+        let asking = Task { try await session.regionState(of: "home") }
+        await fed.settle()
+        #expect(fed.answers == ["{\"state\":{\"region\":\"home\"},\"ref\":1}"])
+        fed.feed(notice("reply", "{\"state\":\"inside\",\"pending\":[],\"ref\":1}"))
+        #expect(try await asking.value == .inside)
+    }
+
     @Test("an order that is still open when the input ends fails as closed, and later ones at once")
     func closes() async {
         let scheduler = scheduler

@@ -66,6 +66,9 @@ struct RegionBook: AgendaBook, Sendable {
 
     // MARK: What is near
 
+    /// Unknown until the radio has listened for long enough, also after a restart.
+    func presence(of beacon: BeaconPattern) -> RegionPresence { presences[beacon] ?? .unknown }
+
     mutating func hear(_ beacon: BeaconPattern, _ presence: RegionPresence) {
         let concerned = entries.filter { $0.value.beacon == beacon }.keys
         guard !concerned.isEmpty, presences[beacon] != presence else { return }

@@ -10,6 +10,7 @@ public struct RegionRule: Hashable, Sendable {
     /// Of one handler.
     public static let limit = 20
     private static let example = "{\"id\":\"home\",\"beacon\":{\"ibeacon\":\"f7826da6-4fa2-4e98-8024-bc5b71e0893e\"}}"
+    static let manifestExample = "\"regions\":[\(example)]"
     private static let keys = ["id", "beacon"]
     /// Of the manifest's `regions`.
     package static let manifestKeys = keys + BeaconPattern.keys.map { "beacon.\($0)" }
