@@ -184,11 +184,13 @@ class SessionTest(unittest.TestCase):
             ("alarm.fired", "tea", {"cups": 2}), ("alarm.fired", "tea", {}), ("poll.due", "", {"interval_s": 900}),
             ("job.due", "backup", {"job": "backup", "kind": "processing"})])
 
-    def test_a_region_has_a_name_and_its_state_can_be_asked_for(self):
+    def test_a_region_has_a_kind_and_a_name(self):
         self.feed(scheduled(1, "region.entered", id="home", initial=True), scheduled(2, "region.exited", id="home"))
         entered, left = self.session.events()
         self.assertEqual((entered.kind, entered.name, entered.value["initial"]), ("region.entered", "home", True))
         self.assertEqual((left.kind, left.name), ("region.exited", "home"))
+
+    def test_the_state_of_a_region_can_be_asked_for(self):
         state = self.answered(lambda: self.session.region_state("home"), state="inside", pending=[])
         self.assertEqual(state, "inside")
 
