@@ -226,7 +226,7 @@ public struct Dispatcher: Sendable {
 
     /// Numbers the event and queues it for every subscriber.
     private mutating func dispatch(_ event: DeviceEvent, _ step: inout Step) {
-        let subscribers = routes[event.origin]
+        let subscribers = event.kind.isBroadcast ? routes.listeners(to: event.origin) : routes[event.origin]
         guard !subscribers.routes.isEmpty else { return }
         admissions.removeAll(keepingCapacity: true)
         for route in subscribers.routes {

@@ -50,6 +50,13 @@ struct RouteTable: Sendable {
         return index < subscribers.count ? subscribers[index] : .none
     }
 
+    /// Those that get its broadcasts: none of the handlers that want a bond, which proves nothing of what everyone can send.
+    func listeners(to device: EventOrigin) -> Subscribers {
+        let all = self[device]
+        guard all.routes.contains(where: { holders[$0.slot].needsBond }) else { return all }
+        return Subscribers(all.routes.filter { !holders[$0.slot].needsBond })
+    }
+
     func subscription(of handler: HandlerID, for device: EventOrigin) -> Int? {
         self[device].routes.first { $0.handler == handler }?.subscription
     }

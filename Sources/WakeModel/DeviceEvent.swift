@@ -51,6 +51,11 @@ public struct DeviceEvent: Hashable, Sendable {
         case attention(Attention, detail: String)
         /// Of no device: its origin is an entry of the agenda.
         indirect case occasion(Occasion)
+
+        /// Everyone can send it in the name of any device, bonded or not.
+        public var isBroadcast: Bool {
+            if case .data(.advertisement, _) = self { true } else { false }
+        }
     }
 
     public var origin: EventOrigin

@@ -178,11 +178,12 @@ public struct ProfileLibrary: Sendable {
     /// - Parameter advertisement: what the device broadcasts, as AD structures.
     public func match(
         kind: SourceKind, services: [BluetoothUUID] = [], name: String? = nil, properties: [(String, String)] = [],
-        advertisement: [UInt8]? = nil
+        advertisement: [UInt8]? = nil, where isWanted: (ProfileHead) -> Bool = { _ in true }
     ) -> ProfileIndex? {
         let services = Set(services)
         return matchOrder.first {
-            fits($0, kind, services: services, name: name, properties: properties, advertisement: advertisement)
+            isWanted(head($0))
+                && fits($0, kind, services: services, name: name, properties: properties, advertisement: advertisement)
         }
     }
 

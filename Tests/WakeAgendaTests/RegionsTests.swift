@@ -149,6 +149,15 @@ struct RegionsTests {
         #expect(story(of: world).last == #"region.entered {"id":"home","initial":true}"#)
     }
 
+    @Test("a region that gets another id while it is entered is entered under that too")
+    func renamed() throws {
+        var world = try configured()
+        world.send(.region(beacon, .inside))
+        acknowledge(&world)
+        try world.configure(home.replacing("'home'", with: "'house'"))
+        #expect(story(of: world).last == #"region.entered {"id":"house","initial":true}"#)
+    }
+
     @Test("whatever happens in whatever order, each handler is told entries and exits in turn", arguments: 1...60)
     func alternates(seed: UInt64) throws {
         var dice = Dice(seed)

@@ -45,10 +45,18 @@ struct RegionBook: AgendaBook, Sendable {
             entries[key, default: RegionEntry(key: key, word: rule.beacon.word)].beacon = rule.beacon
             touched.insert(key)
         }
+        forgetUnwatched()
     }
 
     mutating func remove(_ handler: HandlerID, _ step: inout AgendaStep) {
         for key in keys(of: handler) { forget(key, &step) }
+        forgetUnwatched()
+    }
+
+    /// Not watched any more, a beacon may come or go unseen. One that is watched under another name is told of once only.
+    private mutating func forgetUnwatched() {
+        let watched = Set(entries.values.compactMap(\.beacon))
+        presences = presences.filter { watched.contains($0.key) }
     }
 
     private mutating func forget(_ key: AgendaKey, _ step: inout AgendaStep) {
@@ -56,10 +64,6 @@ struct RegionBook: AgendaBook, Sendable {
         if let sequence = entry.sequence {
             sequences[sequence] = nil
             step.emit(.recall(key.handler, sequence))
-        }
-        // Not watched any more, it may come or go unseen.
-        if let beacon = entry.beacon, !entries.values.contains(where: { $0.beacon == beacon }) {
-            presences[beacon] = nil
         }
         step.emit(.erase(key))
     }

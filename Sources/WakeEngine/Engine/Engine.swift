@@ -79,7 +79,8 @@ public final class Engine {
     /// - Parameter now: where the event is told later than it happened; no budget began then.
     package func ingest(_ event: DeviceEvent, at now: Stamp? = nil) {
         var event = event
-        event.isAuthenticated = catalog.entry(event.origin)?.device.isBonded ?? false
+        let isBonded = catalog.entry(event.origin)?.device.isBonded ?? false
+        event.isAuthenticated = isBonded && !event.kind.isBroadcast
         event.heard = hearing.hear(event)
         catalog.record(event)
         turn.ingest(.event(event), at: now ?? event.stamp)

@@ -1,7 +1,7 @@
 // Which regions' beacons are near: inside at the first sighting, outside after a silence that a listening radio has proved.
 import WakeModel
 
-/// Pure. That no radio listens changes nothing, and is no exit.
+/// Pure. That no radio listens for a while changes nothing, and that there is none makes unknown what was known; neither is an exit.
 struct BeaconRegions: Sendable {
     private struct Region: Hashable, Sendable {
         /// On the clock of listening; nil before the first sighting.
@@ -45,6 +45,13 @@ struct BeaconRegions: Sendable {
             left.append(pattern)
         }
         return left
+    }
+
+    /// The regions of which nothing is known any more: there is no radio.
+    mutating func lose(at time: Instant) -> [BeaconPattern] {
+        let lost = regions.filter { $0.value.presence != .unknown }.map(\.key)
+        for pattern in lost { regions[pattern] = Region(since: time) }
+        return lost
     }
 
     private func end(of region: Region) -> Instant { (region.seen ?? region.since) + patience }

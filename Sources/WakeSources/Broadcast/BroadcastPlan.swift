@@ -28,6 +28,9 @@ struct Sighting: Hashable, Sendable {
         for structure in AdvertisementBytes(data) { note(structure.type, structure.data) }
     }
 
+    /// Another address is another device each time: it is random, and not one that stays (Core Specification, Vol 6, Part B, 1.3.2).
+    var hasPassingAddress: Bool { !isPublic && address.number >> 46 != 0b11 }
+
     /// Names and lists of services (Assigned Numbers, 2.3).
     private mutating func note(_ type: UInt8, _ data: ArraySlice<UInt8>) {
         switch type {
@@ -54,6 +57,8 @@ protocol BroadcastJudge {
     func isMeant(_ address: RadioAddress) -> Bool
     /// Nil where no profile knows it.
     func plan(for sighting: Sighting) -> BroadcastPlan?
+    /// A plan that handlers watch, where none watches what this one tells and the sighting fits another profile.
+    func better(than plan: BroadcastPlan, for sighting: Sighting) -> BroadcastPlan?
     /// Whether the profile has something to say of these bytes.
     func reads(_ data: [UInt8], by plan: BroadcastPlan) -> Bool
     /// What it is called, and whether it is meant: by a person, or by a manifest that names it.

@@ -21,22 +21,36 @@ public final class BroadcastSource {
     /// Since when a peripheral is connected whose services are not known yet, by path.
     private var resolving: [String: Instant] = [:]
     /// What a monitor looks for; nil where bytes cannot tell.
-    private(set) var patterns: [MonitorPattern]?
+    private(set) var patterns: [MonitorPattern]? { didSet { if patterns != oldValue { edition += 1 } } }
+    private var edition = 0
+    /// Where bluetoothd's own words are all that is heard, it tells too little of what a monitor finds: the same data once only.
+    private let mayMonitor: Bool
     private var isWanted = false
     /// How bluetoothd's paths of those end that are heard; nil where it may be anyone's.
     private var meant: Set<String>? = []
     /// Peripherals that are paired or trusted, by address: what they broadcast is heard too.
     private var adopted: [RadioAddress: BluezPeripheral] = [:]
+    /// The adapters of those, by path.
+    private var homes: [RadioAddress: String] = [:]
     let log = Log("broadcasts")
+
+    /// When a peripheral was removed that may be in ``adopted``; nil where none was of late.
+    private var removedAt: Instant?
 
     /// So long a link may take to be made in a scan's stead.
     static let longestLinking = TimeSpan.seconds(30)
+    /// Before an adapter goes, its peripherals go; those that are still gone then were removed.
+    private static let removal = TimeSpan.seconds(2)
+    /// One that speaks more often than it did is gone sooner than was armed for, and a region is left sooner than a broadcaster.
+    private static let longestWait = TimeSpan.seconds(30)
 
     init(
-        for host: any SourceHost, _ client: BluezClient, rules: BroadcastRules, stateDirectory: String, ear: ReportEar?
+        for host: any SourceHost, _ client: BluezClient, rules: BroadcastRules, stateDirectory: String, ear: ReportEar?,
+        mayMonitor: Bool? = nil
     ) throws(SystemError) {
         self.host = host
         (self.client, self.rules, self.ear) = (client, rules, ear)
+        self.mayMonitor = mayMonitor ?? (ear != nil)
         broadcasters = BroadcastWatch(rules)
         list = BroadcasterList(in: stateDirectory)
         timer = try host.loop.timer(on: .monotonic, of: self) { $0.tick() }
@@ -49,12 +63,13 @@ public final class BroadcastSource {
     /// Manifests, profiles or names have changed.
     private func reconsider() {
         regions.watch(host.beacons, at: listening.time(at: now))
-        adopted = adoptedBroadcasters
+        adopt()
         perform(broadcasters.reconsider(judge))
         let namings = host.namings
         let isNamed = !list.names.isEmpty || namings.contains { isOfBroadcasts($0.profile) }
         isWanted = rules.learns || isNamed || !regions.isEmpty || !adopted.isEmpty
         patterns = MonitorPattern.all(of: heardProfiles, host.beacons)
+        removedAt = nil
         let addresses = addresses(of: namings)
         ear?.hear(addresses)
         meant = addresses.map { Set($0.map { "dev_" + $0.description.replacing(":", with: "_") }) }
@@ -65,24 +80,26 @@ public final class BroadcastSource {
         host.profiles.index(named: profile).map { host.profiles[$0].hasBroadcasts } ?? false
     }
 
-    /// Those whose devices may be told of.
+    /// Those whose devices may be told of. One that a person named may be of any, until it is heard.
     private var heardProfiles: [ProfileHead] {
         let heads = host.profiles.heads.filter { $0.kind == .bluetoothCentral }
-        let isAnyone = rules.learns || !list.names.isEmpty
+        let known = list.names.keys.map { broadcasters.profile(of: $0) }
+        let isAnyone = rules.learns || known.contains(nil)
         let ofAdopted = adopted.values.compactMap { host.profiles.index(of: $0).map { host.profiles.name($0) } }
-        let named = Set(host.namings.map(\.profile).filter(isOfBroadcasts) + ofAdopted)
+        let named = Set(host.namings.map(\.profile).filter(isOfBroadcasts) + ofAdopted + known.compactMap(\.self))
         return heads.filter { named.contains($0.name) || isAnyone && !$0.match.broadcasts.isEmpty }
     }
 
-    private var adoptedBroadcasters: [RadioAddress: BluezPeripheral] {
-        var found: [RadioAddress: BluezPeripheral] = [:]
-        for peripheral in client.mirror.peripherals.values where peripheral.isAdopted {
+    /// Those of an adapter that is away, or of a bluetoothd that is, stay what they were.
+    private func adopt() {
+        let away = homes.filter { client.mirror.adapters[$0.value] == nil }
+        (adopted, homes) = (adopted.filter { away[$0.key] != nil }, away)
+        for (path, peripheral) in client.mirror.peripherals where peripheral.isAdopted {
             guard let address = RadioAddress(peripheral.address), let index = host.profiles.index(of: peripheral),
                 host.profiles[index].hasBroadcasts
             else { continue }
-            found[address] = peripheral
+            (adopted[address], homes[address]) = (peripheral, path.parent)
         }
-        return found
     }
 
     /// Those whose advertisements are looked at; nil where it may be anyone's.
@@ -125,17 +142,25 @@ public final class BroadcastSource {
             for pattern in regions.hear(beacon, at: listened) { host.report(.inside, of: pattern) }
         }
         perform(broadcasters.hear(sighting, judge, at: now, listened: listened))
-        // What is heard again only goes later than was armed for.
+        // What is heard again mostly goes later than was armed for, and never after the longest wait.
         if timer?.armedAt == nil { rearm() }
     }
 
     private func perform(_ effects: [BroadcastWatch.Effect]) {
         for effect in effects {
             switch effect {
-            case .introduce(let device, let profile): host.introduce(device, by: profile)
+            case .introduce(let device, let profile):
+                host.introduce(device, by: profile)
+                if patterns == nil, !rules.learns { narrow() }
             case .raise(let kind, let uri): host.raise(kind, of: uri, at: host.clock.stamp())
             }
         }
+    }
+
+    /// Once all that a person named have been heard, bytes may tell all that is to be heard.
+    private func narrow() {
+        patterns = MonitorPattern.all(of: heardProfiles, host.beacons)
+        if patterns != nil { followAll() }
     }
 
     // MARK: Time
@@ -146,17 +171,22 @@ public final class BroadcastSource {
         let now = self.now
         for path in adapters.keys.sorted() { step(path, .tick) }
         for (path, since) in resolving where now - since >= Self.longestLinking { resolving[path] = nil }
-        followAll()
+        if let removedAt, now - removedAt >= Self.removal { reconsider() } else { followAll() }
         let listened = listening.time(at: now)
         for pattern in regions.settle(at: listened) { host.report(.outside, of: pattern) }
         perform(broadcasters.settle(listened: listened))
         rearm()
     }
 
+    /// When it looks after what it hears, if nothing happens before; nil where it waits for something to happen.
+    var nextLook: Instant? { timer?.armedAt }
+
     private func rearm() {
         let ends = [broadcasters.nextEnd, regions.nextEnd].compactMap { $0 }.min().flatMap { listening.due(at: $0) }
+            .map { min($0, now + Self.longestWait) }
         let linking = resolving.values.min().map { $0 + Self.longestLinking }
-        let due = ([ends, linking] + adapters.values.map(\.machine.deadline)).compactMap { $0 }.min()
+        let removal = removedAt.map { $0 + Self.removal }
+        let due = ([ends, linking, removal] + adapters.values.map(\.machine.deadline)).compactMap { $0 }.min()
         if timer?.armedAt != due { timer?.rearm(at: due) }
     }
 
@@ -169,11 +199,18 @@ public final class BroadcastSource {
     }
 
     private func updateListening() {
-        let isListening = adapters.contains { path, adapter in
-            adapter.machine.isListening || client.mirror.adapters[path]?.isDiscovering == true
+        listening.set(isListening: adapters.contains { isListening($0, $1.machine) }, at: now)
+        if !client.mirror.adapters.values.contains(where: \.isPowered) {
+            for pattern in regions.lose(at: listening.time(at: now)) { host.report(.unknown, of: pattern) }
         }
-        listening.set(isListening: isListening, at: now)
         rearm()
+    }
+
+    /// While a link is being made a radio may hear nothing else, and its silence proves nothing.
+    private func isListening(_ path: String, _ machine: ScanMachine) -> Bool {
+        if let ear, ear.watch == nil { return false }
+        let mayHear = machine.isListening || client.mirror.adapters[path]?.isDiscovering == true
+        return mayHear && !machine.facts.isLinking
     }
 
     private func followAll() { for path in client.mirror.adapters.keys.sorted() { follow(path) } }
@@ -183,7 +220,8 @@ public final class BroadcastSource {
         guard let adapter = client.mirror.adapters[path] else { return }
         var facts = ScanFacts()
         facts.isWanted = isWanted && adapter.isPowered
-        facts.hasMonitors = adapter.hasMonitors && patterns != nil
+        facts.hasMonitors = mayMonitor && adapter.hasMonitors && patterns != nil
+        facts.edition = edition
         facts.isLinking = client.isLinking(on: path) || resolving.keys.contains { $0.parent == path }
         if adapters[path] == nil { adapters[path] = ListeningAdapter() }
         step(path, .facts(facts))
@@ -220,7 +258,7 @@ extension BroadcastSource: RegisteredSource {
     }
 
     public func reconfigure() {
-        broadcasters.forget()
+        broadcasters.outdatePlans()
         reconsider()
     }
 
@@ -266,7 +304,7 @@ extension BroadcastSource: BluezListener {
             resolving = resolving.filter { $0.key.parent != path }
             updateListening()
         case .peripheral(let path, let facts): peripheralChanged(path, facts)
-        case .peripheralGone(let path, _): if resolving.removeValue(forKey: path) != nil { follow(path.parent) }
+        case .peripheralGone(let path, let last): peripheralRemoved(path, last)
         case .database, .value: break
         }
     }
@@ -276,6 +314,13 @@ extension BroadcastSource: BluezListener {
     public func ignoresAdvertisements(of path: String) -> Bool {
         guard ear == nil, let meant else { return ear != nil }
         return !meant.contains(path.name)
+    }
+
+    private func peripheralRemoved(_ path: String, _ last: BluezPeripheral) {
+        if resolving.removeValue(forKey: path) != nil { follow(path.parent) }
+        guard let address = RadioAddress(last.address), adopted[address] != nil else { return }
+        removedAt = now
+        rearm()
     }
 
     private func peripheralChanged(_ path: String, _ facts: PeripheralFacts) {
@@ -288,7 +333,9 @@ extension BroadcastSource: BluezListener {
         let address = RadioAddress(peripheral.address)
         // Each that is seen for the first time tells of its bond, and most have none.
         if facts.contains(.bond), peripheral.isAdopted || address.map({ adopted[$0] != nil }) ?? false { reconsider() }
-        guard ear == nil, facts.contains(.advertisement), let data = peripheral.advertisement, let address
+        // Without a signal it is what bluetoothd remembers of an earlier day.
+        guard ear == nil, facts.contains(.advertisement), peripheral.signal != nil,
+            let data = peripheral.advertisement, let address
         else { return }
         var sighting = Sighting(address, data, isPublic: peripheral.hasPublicAddress, signal: peripheral.signal)
         (sighting.name, sighting.services) = (peripheral.name, Array(peripheral.services))

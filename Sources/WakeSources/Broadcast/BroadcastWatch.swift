@@ -20,15 +20,31 @@ struct BroadcastWatch: Sendable {
         /// The longest of its pauses of late, while a radio listened.
         var pause = TimeSpan.zero
         var isPresent = false
+        /// Profiles have changed since its plan was made: the next word that one of them knows makes another.
+        var isOutdated = false
+        /// What it said of itself before it was known.
+        var introduction = Stranger()
     }
 
     /// One that no profile knows yet, or that is not meant.
-    private struct Stranger: Sendable {
+    fileprivate struct Stranger: Sendable {
         /// How many times it was looked at.
         var looks = 0
         /// What it said of itself in any of its advertisements.
         var name: String?
         var services: [BluetoothUUID] = []
+
+        mutating func note(_ sighting: Sighting) {
+            name = sighting.name ?? name
+            for service in sighting.services where !services.contains(service) { services.append(service) }
+        }
+
+        /// The sighting with all that was said of itself so far.
+        func completed(_ sighting: Sighting) -> Sighting {
+            var whole = sighting
+            (whole.name, whole.services) = (name, services)
+            return whole
+        }
     }
 
     private var heard: [RadioAddress: Broadcaster] = [:]
@@ -41,9 +57,11 @@ struct BroadcastWatch: Sendable {
     static let mostLooks = 8
     /// Private addresses come and go without end.
     static let mostStrangers = 4_096
+    /// Of those that are heard without having been named; each stands in the daemon's books for good.
+    static let mostLearnt = 4_096
     /// A broadcaster is gone after so many of its own pauses at least.
     private static let pausesOfSilence: Int64 = 4
-    /// Longer ones are absences.
+    /// Longer ones count as this long.
     fileprivate static let longestPause = TimeSpan.seconds(900)
 
     init(_ rules: BroadcastRules) { self.rules = rules }
@@ -71,37 +89,59 @@ struct BroadcastWatch: Sendable {
         var renamed = broadcaster
         renamed.device.alias = alias
         heard[address] = renamed
-        return [.introduce(renamed.device, renamed.plan.index)]
+        return renamed.isOutdated ? [] : [.introduce(renamed.device, renamed.plan.index)]
     }
 
-    /// Profiles have changed: each gets its own anew with what it says next.
-    mutating func forget() { (heard, strangers) = ([:], [:]) }
+    /// Profiles have changed: each gets its own anew with what it says next. Those that are there stay.
+    mutating func outdatePlans() {
+        for address in heard.keys { heard[address]?.isOutdated = true }
+        strangers = [:]
+    }
 
     /// Nil for what is not allowed, and for what is not known yet.
     private mutating func admit(_ sighting: Sighting, _ judge: some BroadcastJudge) -> Broadcaster? {
-        if let broadcaster = heard[sighting.address] { return broadcaster }
+        if let broadcaster = heard[sighting.address] { return renewed(broadcaster, sighting, judge) }
         var stranger = strangers[sighting.address] ?? Stranger()
         guard stranger.looks < Self.mostLooks else { return nil }
         stranger.looks += 1
-        stranger.name = sighting.name ?? stranger.name
-        for service in sighting.services where !stranger.services.contains(service) {
-            stranger.services.append(service)
-        }
-        var whole = sighting
-        (whole.name, whole.services) = (stranger.name, stranger.services)
-        guard let plan = judge.plan(for: whole) else {
-            if judge.isMeant(sighting.address) { stranger.looks = 0 }
+        stranger.note(sighting)
+        // What is meant may say what no profile knows, or another than the one that it is named with, and then what it is meant for.
+        if judge.isMeant(sighting.address) { stranger.looks = 0 }
+        guard let plan = judge.plan(for: stranger.completed(sighting)) else {
             return turnDown(sighting.address, stranger)
         }
         let (alias, isMeant) = judge.standing(of: sighting.address, plan)
-        guard isMeant || rules.learns else {
-            stranger.looks = Self.mostLooks
+        guard isMeant || mayLearn(sighting) else {
+            if stranger.looks > 0 { stranger.looks = Self.mostLooks }
             return turnDown(sighting.address, stranger)
         }
         strangers[sighting.address] = nil
-        let uri = Device.uri(ofBluetooth: sighting.address.description)
-        let device = Device(uri: uri, alias: alias, profile: plan.profile, kind: .bluetoothCentral)
-        return Broadcaster(device: device, plan: plan)
+        return Broadcaster(of: sighting.address, plan, alias: alias, stranger)
+    }
+
+    /// Addresses that change by themselves come without end.
+    private func mayLearn(_ sighting: Sighting) -> Bool {
+        rules.learns && !sighting.hasPassingAddress && heard.count < Self.mostLearnt
+    }
+
+    /// With a plan for the profiles of now, or for the one that handlers watch; nil where its next words must tell which that is.
+    private func renewed(
+        _ broadcaster: Broadcaster, _ sighting: Sighting, _ judge: some BroadcastJudge
+    ) -> Broadcaster? {
+        let whole = broadcaster.introduction.completed(sighting)
+        guard broadcaster.isOutdated else {
+            guard let plan = judge.better(than: broadcaster.plan, for: whole) else { return broadcaster }
+            return Broadcaster(
+                of: sighting.address, plan, alias: judge.standing(of: sighting.address, plan).alias,
+                broadcaster.introduction)
+        }
+        guard let plan = judge.plan(for: whole) else { return nil }
+        var renewed = broadcaster
+        (renewed.plan, renewed.isOutdated) = (plan, false)
+        renewed.isPresent = broadcaster.isPresent && plan.profile == broadcaster.plan.profile
+        renewed.device.profile = plan.profile
+        renewed.device.alias = judge.standing(of: sighting.address, plan).alias
+        return renewed
     }
 
     private mutating func turnDown(_ address: RadioAddress, _ stranger: Stranger) -> Broadcaster? {
@@ -116,12 +156,14 @@ struct BroadcastWatch: Sendable {
     mutating func hear(
         _ sighting: Sighting, _ judge: some BroadcastJudge, at now: Instant, listened: Instant
     ) -> [Effect] {
-        let isNew = heard[sighting.address] == nil
+        let former = heard[sighting.address]
         guard var broadcaster = admit(sighting, judge) else { return [] }
         var effects: [Effect] = []
         let uri = broadcaster.device.uri
-        if isNew, !broadcaster.plan.hasLink { effects.append(.introduce(broadcaster.device, broadcaster.plan.index)) }
-        if !isNew { broadcaster.notePause(until: listened) }
+        if former?.plan != broadcaster.plan || former?.isOutdated == true, !broadcaster.plan.hasLink {
+            effects.append(.introduce(broadcaster.device, broadcaster.plan.index))
+        }
+        if former?.plan.profile == broadcaster.plan.profile { broadcaster.notePause(until: listened) }
         broadcaster.heard = listened
         if !broadcaster.isPresent, tellsPresence(of: broadcaster) {
             effects.append(.raise(.connected(folded: 0), uri: uri))
@@ -186,12 +228,26 @@ struct BroadcastWatch: Sendable {
         return address.flatMap { heard[$0] }.map { !$0.plan.hasLink } ?? false
     }
 
+    /// What it was known as by what it said; nil where it has said nothing yet since profiles changed.
+    func profile(of address: RadioAddress) -> String? {
+        heard[address].flatMap { $0.isOutdated ? nil : $0.plan.profile }
+    }
+
     /// The addresses of those that are heard.
     var addresses: [RadioAddress] { heard.keys.sorted { $0.number < $1.number } }
 
 }
 
 extension BroadcastWatch.Broadcaster {
+    fileprivate init(
+        of address: RadioAddress, _ plan: BroadcastPlan, alias: String, _ introduction: BroadcastWatch.Stranger
+    ) {
+        let uri = Device.uri(ofBluetooth: address.description)
+        self.init(
+            device: Device(uri: uri, alias: alias, profile: plan.profile, kind: .bluetoothCentral), plan: plan)
+        self.introduction = introduction
+    }
+
     /// A long pause fades, so that one that was far away for a while is soon known to be gone again.
     fileprivate mutating func notePause(until listened: Instant) {
         let last = min(max(.zero, listened - heard), BroadcastWatch.longestPause)

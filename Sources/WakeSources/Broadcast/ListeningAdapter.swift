@@ -6,16 +6,18 @@ struct ListeningAdapter {
     var machine = ScanMachine()
     /// The monitor and its root, while bluetoothd has them.
     var objects: [BusObject] = []
+    /// Each monitor has a path of its own: bluetoothd may let the one before it go late.
+    var monitors = 0
 }
 
 extension BroadcastSource {
     private static let monitor = "org.bluez.AdvertisementMonitor1"
 
     /// `/org/bluez/hci0` has its own.
-    private static func root(of adapter: String) -> String {
-        "/org/wakebridge/monitors/\(adapter.split(separator: "/").last ?? "")"
+    private func root(of adapter: String) -> String {
+        let number = adapters[adapter]?.monitors ?? 0
+        return "/org/wakebridge/monitors/\(adapter.split(separator: "/").last ?? "")_\(number)"
     }
-    private static func monitor(of adapter: String) -> String { root(of: adapter) + "/monitor" }
 
     func ask(_ request: ScanRequest, of path: String) {
         switch request {
@@ -23,8 +25,7 @@ extension BroadcastSource {
         case .unregisterMonitor:
             adapters[path]?.objects = []
             call(
-                "UnregisterMonitor", BluezInterface.monitors, [.objectPath(Self.root(of: path))], .unregisterMonitor,
-                path)
+                "UnregisterMonitor", BluezInterface.monitors, [.objectPath(root(of: path))], .unregisterMonitor, path)
         case .stopDiscovery: call("StopDiscovery", BluezInterface.adapter, [], .stopDiscovery, path)
         case .startDiscovery:
             client.call(path, BluezInterface.adapter, "SetDiscoveryFilter", [filter], within: .seconds(5)) { _ in }
@@ -51,13 +52,15 @@ extension BroadcastSource {
     }
 
     private func registerMonitor(of path: String) {
+        adapters[path]?.monitors += 1
+        let root = root(of: path)
         let made = [
-            client.export(at: Self.root(of: path), of: self) { $0.answerRoot($1, path) },
-            client.export(at: Self.monitor(of: path), of: self) { $0.answerMonitor($1, path) },
+            client.export(at: root, of: self) { $0.answerRoot($1, path) },
+            client.export(at: root + "/monitor", of: self) { $0.answerMonitor($1, path) },
         ].compactMap { $0 }
         guard made.count == 2 else { return step(path, .answered(.registerMonitor, failed: true)) }
         adapters[path]?.objects = made
-        call("RegisterMonitor", BluezInterface.monitors, [.objectPath(Self.root(of: path))], .registerMonitor, path)
+        call("RegisterMonitor", BluezInterface.monitors, [.objectPath(root)], .registerMonitor, path)
     }
 
     private func answerRoot(_ request: BusRequest, _ path: String) {
@@ -72,7 +75,7 @@ extension BroadcastSource {
             key: "s", value: "a{sv}", [BusEntry(.string(Self.monitor), properties)])
         request.answer([
             .dictionary(
-                key: "o", value: "a{sa{sv}}", [BusEntry(.objectPath(Self.monitor(of: path)), interfaces)])
+                key: "o", value: "a{sa{sv}}", [BusEntry(.objectPath(root(of: path) + "/monitor"), interfaces)])
         ])
     }
 

@@ -35,7 +35,8 @@ struct MonitorPattern: Hashable, Sendable {
     static func all(of profiles: [ProfileHead], _ beacons: Set<BeaconPattern>) -> [MonitorPattern]? {
         var patterns = Set(beacons.map { MonitorPattern($0) })
         for profile in profiles {
-            guard !profile.match.broadcasts.isEmpty else { return nil }
+            // Only a scan asks for names.
+            guard !profile.match.broadcasts.isEmpty, profile.match.namePrefixes.isEmpty else { return nil }
             for broadcast in profile.match.broadcasts {
                 guard let pattern = MonitorPattern(broadcast.part) else { return nil }
                 patterns.insert(pattern)

@@ -6,8 +6,10 @@ import WakeModel
 struct ScanFacts: Hashable, Sendable {
     /// Something is to be heard, and the adapter is powered.
     var isWanted = false
-    /// Bluetoothd offers advertisement monitors.
+    /// Bluetoothd offers advertisement monitors, and bytes tell all that is to be heard.
     var hasMonitors = false
+    /// Counts what a monitor has been asked to look for: bluetoothd asks once, so that other patterns take another monitor.
+    var edition = 0
     /// A link is being made, or its services are being looked up.
     var isLinking = false
 }
@@ -44,6 +46,8 @@ struct ScanMachine: Hashable, Sendable {
 
     private var phase = Phase.idle
     private(set) var facts = ScanFacts()
+    /// Of the monitor that is registered.
+    private var registeredEdition = 0
     /// Monitors were refused in this life of bluetoothd.
     private var distrustsMonitors = false
     private var failures: Int64 = 0
@@ -102,10 +106,11 @@ struct ScanMachine: Hashable, Sendable {
         }
     }
 
-    private var isScanning: Bool {
+    /// A start that was not answered in time may have begun all the same.
+    private var mayScan: Bool {
         switch phase {
-        case .starting, .scanning: true
-        case .idle, .registering, .monitoring, .resting, .waiting, .yielding: false
+        case .starting, .scanning, .waiting: true
+        case .idle, .registering, .monitoring, .resting, .yielding: false
         }
     }
 
@@ -115,19 +120,23 @@ struct ScanMachine: Hashable, Sendable {
         if facts.isLinking, !isRegistered { return end(in: .yielding) }
         switch phase {
         case .idle, .yielding: return facts.isLinking ? [] : begin(now)
-        case .registering, .monitoring, .starting, .scanning, .resting, .waiting: return []
+        case .registering, .monitoring: return isOutdated ? end(in: .idle) + follow(now) : []
+        case .starting, .scanning, .resting, .waiting: return []
         }
     }
+
+    private var isOutdated: Bool { !facts.hasMonitors || facts.edition != registeredEdition }
 
     private mutating func end(in next: Phase) -> [ScanRequest] {
         defer { phase = next }
         if isRegistered { return [.unregisterMonitor] }
-        return isScanning ? [.stopDiscovery] : []
+        return mayScan ? [.stopDiscovery] : []
     }
 
     private mutating func begin(_ now: Instant) -> [ScanRequest] {
         if facts.hasMonitors, !distrustsMonitors {
             phase = .registering(until: now + Self.activation)
+            registeredEdition = facts.edition
             return [.registerMonitor]
         }
         phase = .starting
@@ -149,6 +158,8 @@ struct ScanMachine: Hashable, Sendable {
         case (.startDiscovery, .starting):
             (phase, failures) = (.scanning(until: now + Self.scan), 0)
             return []
+        // Bluetoothd refuses to stop what is still starting.
+        case (.startDiscovery, .yielding) where !failed, (.startDiscovery, .idle) where !failed: return [.stopDiscovery]
         case (.registerMonitor, _), (.unregisterMonitor, _), (.startDiscovery, _), (.stopDiscovery, _): return []
         }
     }

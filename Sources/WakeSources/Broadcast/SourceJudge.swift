@@ -17,32 +17,53 @@ struct SourceJudge: BroadcastJudge {
     /// Paired or trusted.
     let adopted: [RadioAddress: BluezPeripheral]
 
-    func isMeant(_ address: RadioAddress) -> Bool { names[address] != nil || adopted[address] != nil }
+    func isMeant(_ address: RadioAddress) -> Bool { isKnown(address) || !profilesNaming(address).isEmpty }
 
+    private func isKnown(_ address: RadioAddress) -> Bool { names[address] != nil || adopted[address] != nil }
+
+    /// A beacon may say in turn what several profiles read: that of a manifest which names it comes first.
     func plan(for sighting: Sighting) -> BroadcastPlan? {
         let profiles = host.profiles
-        let index = profiles.match(
-            kind: .bluetoothCentral, services: sighting.services, name: sighting.name, advertisement: sighting.data)
-        guard let index, profiles[index].hasBroadcasts else { return nil }
+        let named = Set(profilesNaming(sighting.address))
+        let fitting = { (isWanted: (ProfileHead) -> Bool) in
+            profiles.match(
+                kind: .bluetoothCentral, services: sighting.services, name: sighting.name,
+                advertisement: sighting.data, where: isWanted)
+        }
+        let index = named.isEmpty ? nil : fitting { named.contains($0.name) }
+        guard let index = index ?? fitting({ _ in true }), profiles[index].hasBroadcasts else { return nil }
         let profile = profiles[index]
         return BroadcastPlan(profile: profile.name, index: index, hasLink: !profile.isOfBroadcasters)
+    }
+
+    func better(than plan: BroadcastPlan, for sighting: Sighting) -> BroadcastPlan? {
+        guard !host.isWatched(plan.profile), let other = self.plan(for: sighting), other.profile != plan.profile,
+            host.isWatched(other.profile)
+        else { return nil }
+        return other
+    }
+
+    private func profilesNaming(_ address: RadioAddress) -> [String] {
+        let uri = Device.uri(ofBluetooth: address.description)
+        return host.namings.filter { $0.device == uri || $0.device == alias(of: address, profile: $0.profile) }
+            .map(\.profile)
     }
 
     func reads(_ data: [UInt8], by plan: BroadcastPlan) -> Bool { host.profiles[plan.index].reads(advertisement: data) }
 
     func standing(of address: RadioAddress, _ plan: BroadcastPlan) -> (alias: String, isMeant: Bool) {
-        let alias = alias(of: address, plan)
+        let alias = alias(of: address, profile: plan.profile)
         let uri = Device.uri(ofBluetooth: address.description)
         let isNamed = host.namings.contains {
             $0.profile == plan.profile && ($0.device == alias || $0.device == uri)
         }
-        return (alias, isMeant(address) || isNamed)
+        return (alias, isKnown(address) || isNamed)
     }
 
-    private func alias(of address: RadioAddress, _ plan: BroadcastPlan) -> String {
+    private func alias(of address: RadioAddress, profile: String) -> String {
         if let name = names[address] { return name }
         var peripheral = adopted[address] ?? BluezPeripheral()
         peripheral.address = address.description
-        return peripheral.deviceAlias(profile: plan.profile)
+        return peripheral.deviceAlias(profile: profile)
     }
 }

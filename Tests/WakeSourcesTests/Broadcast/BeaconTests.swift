@@ -73,6 +73,17 @@ struct BeaconRegionTests {
         #expect(regions.nextEnd == nil)
     }
 
+    @Test("without any radio nothing is known; with one again, 30 s of it show where the beacons are")
+    func lost() {
+        var regions = BeaconRegions()
+        regions.watch([shop], at: seconds(0))
+        _ = regions.hear(shelf, at: seconds(1))
+        #expect(regions.lose(at: seconds(20)) == [shop] && regions.lose(at: seconds(20)).isEmpty)
+        #expect(regions.settle(at: seconds(49)).isEmpty && regions.settle(at: seconds(50)) == [shop])
+        #expect(regions.lose(at: seconds(60)) == [shop] && regions.settle(at: seconds(60)).isEmpty)
+        #expect(regions.hear(shelf, at: seconds(61)) == [shop])
+    }
+
     @Test("one of several beacons of a region keeps it, though the others are silent")
     func severalBeacons() {
         var regions = BeaconRegions()

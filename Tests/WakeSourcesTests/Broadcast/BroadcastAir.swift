@@ -41,7 +41,7 @@ final class BroadcastAir {
         line = SystemBus(on: loop, to: .address(address))
         profiles = ProfileLibrary.load([.init(name: "tag", file: "tag", text: Array(Self.tag.utf8))]).library
         source = try BroadcastSource(
-            for: self, BluezClient(line), rules: rules, stateDirectory: directory, ear: nil)
+            for: self, BluezClient(line), rules: rules, stateDirectory: directory, ear: nil, mayMonitor: true)
         try line.open()
         source?.start()
     }

@@ -10,12 +10,22 @@ import WakeProfiles
 struct RoomJudge: BroadcastJudge {
     var meant: Set<RadioAddress> = []
     var names: [RadioAddress: String] = [:]
+    /// Profiles that handlers watch.
+    var watched: Set<String> = ["tag"]
 
     func isMeant(_ address: RadioAddress) -> Bool { meant.contains(address) }
 
     func plan(for sighting: Sighting) -> BroadcastPlan? {
+        if sighting.data.dropFirst().starts(with: [0xff, 0x34, 0x12]) {
+            return BroadcastPlan(profile: "probe", index: ProfileIndex(rawValue: 1))
+        }
         guard sighting.data.dropFirst().starts(with: [0xff, 0x99, 0x04]) else { return nil }
         return BroadcastPlan(profile: "tag", index: ProfileIndex(rawValue: 0))
+    }
+
+    func better(than plan: BroadcastPlan, for sighting: Sighting) -> BroadcastPlan? {
+        guard !watched.contains(plan.profile), let other = self.plan(for: sighting) else { return nil }
+        return watched.contains(other.profile) ? other : nil
     }
 
     func reads(_ data: [UInt8], by plan: BroadcastPlan) -> Bool { data.count > 4 }
@@ -48,6 +58,12 @@ struct Room {
     }
 
     mutating func reconsider() { keep(watch.reconsider(judge)) }
+
+    /// As when other profiles were read.
+    mutating func changeProfiles() {
+        watch.outdatePlans()
+        reconsider()
+    }
 
     /// Time passes, and the watch is asked whenever it wanted to be.
     mutating func pass(_ span: TimeSpan) {

@@ -126,6 +126,44 @@ struct BroadcastSourceTests {
         let data = "0215f7826da64fa24e988024bc5b71e0893e00010002c5"
         _ = try air.bluez.tell("broadcast hci0 \(first) 004c \(data)")
         try air.turn { air.told == ["region inside"] }
+        try air.bluez.tell("die")
+        try air.turn { air.told == ["region inside", "region unknown"] }
+    }
+
+    @Test("it looks after what it hears every 30 s at least, however long a broadcaster may be silent")
+    func looksOften() throws {
+        let air = try BroadcastAir(BroadcastRules(learns: true, presence: .seconds(3_600)))
+        try air.begin("adapter hci0")
+        try air.expect("yes", to: "discovering hci0")
+        _ = try air.say(first, "07")
+        try air.turn { air.told == ["tag-0001 +", "tag-0001 07"] }
+        let armed = try #require(air.source?.nextLook)
+        #expect(armed - air.clock.now().monotonic <= .seconds(30))
+    }
+
+    @Test("a reload that asks for other broadcasters has a monitor look for them too")
+    func watchesMore() throws {
+        let air = try BroadcastAir()
+        air.namings = [DeviceNaming(profile: "tag", device: "/bluetooth/\(first)")]
+        air.source?.manifestsChanged()
+        try air.begin(monitors)
+        try air.expect("ff:9904", to: "monitored hci0")
+        air.beacons = [.altBeacon(uuid: BluetoothUUID(short: 0x1234), major: nil, minor: nil)]
+        air.source?.manifestsChanged()
+        try air.expect("ff:9904 ff:beac", to: "monitored hci0")
+        #expect(try air.bluez.tell("calls StartDiscovery") == "0")
+    }
+
+    @Test("one that a manifest names is known by the profile that is named with it, whatever else it says first")
+    func namedProfile() throws {
+        let air = try BroadcastAir()
+        air.namings = [DeviceNaming(profile: "tag", device: "/bluetooth/\(first)")]
+        air.source?.manifestsChanged()
+        try air.begin("adapter hci0")
+        try air.expect("yes", to: "discovering hci0")
+        for value in 0..<12 { _ = try air.bluez.tell("broadcast hci0 \(first) 004c 0\(String(value, radix: 16))") }
+        _ = try air.say(first, "07")
+        try air.turn { air.told == ["tag-0001 +", "tag-0001 07"] }
     }
 }
 

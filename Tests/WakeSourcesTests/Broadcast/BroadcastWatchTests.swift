@@ -128,6 +128,50 @@ struct BroadcastWatchTests {
         #expect(room.story(of: 1) == ["+", "2", "-not-allowed"])
     }
 
+    @Test("one that says in turn what two profiles read becomes that which a handler watches, whichever it said first")
+    func severalFrames() {
+        var room = Room()
+        room.judge.meant = [Room.address(1)]
+        room.judge.watched = ["probe"]
+        room.hear(1, Room.data(1))
+        for value in [UInt8(2), 3] {
+            room.pass(.seconds(1))
+            room.hear(1, [4, 0xff, 0x34, 0x12, value])
+            room.hear(1, Room.data(1))
+        }
+        let introduced = room.all.compactMap { effect in
+            if case .introduce(let device, _) = effect { device.profile } else { nil }
+        }
+        #expect(introduced == ["tag", "probe"])
+        #expect(room.story(of: 1).contains("3"))
+    }
+
+    @Test("when other profiles are read, those that are there stay, and those that left meanwhile go")
+    func otherProfiles() {
+        var room = Room()
+        room.judge.meant = [Room.address(1), Room.address(2)]
+        for number in [UInt64(1), 2] { room.hear(number, Room.data(1)) }
+        room.changeProfiles()
+        room.pass(.seconds(1))
+        room.hear(1, Room.data(2))
+        room.pass(.seconds(29))
+        room.hear(1, Room.data(3))
+        #expect(room.story(of: 1) == ["+", "1", "2", "3"] && room.story(of: 2) == ["+", "1", "-silent"])
+    }
+
+    @Test("where all are to be learnt, an address that changes by itself is not, nor more than 4,096 of them")
+    func learnsBounded() {
+        var room = Room(BroadcastRules(learns: true))
+        let passing = RadioAddress(number: 0x40de_0000_0001)
+        _ = room.watch.hear(Sighting(passing, Room.data(1)), room.judge, at: room.now, listened: .zero)
+        for number in 0..<5_000 { room.hear(UInt64(number), Room.data(1)) }
+        #expect(room.watch.addresses.count == 4_096 && !room.watch.addresses.contains(passing))
+        room.judge.meant = [Room.address(4_999), passing]
+        room.reconsider()
+        room.hear(4_999, Room.data(2))
+        #expect(room.story(of: 4_999) == ["+", "2"])
+    }
+
     @Test("given another name, it is introduced again under that")
     func renamed() {
         var room = Room()

@@ -72,6 +72,38 @@ struct ScanMachineTests {
         #expect(other.removeRequests() == [.registerMonitor, .stopDiscovery, .startDiscovery])
     }
 
+    @Test("a monitor that looks for something else takes the place of the one that is registered; where none can, a scan does")
+    func otherPatterns() {
+        var adapter = Adapter()
+        adapter.facts.hasMonitors = true
+        adapter.look()
+        adapter.send(.activated)
+        _ = adapter.removeRequests()
+        adapter.facts.edition += 1
+        adapter.look()
+        #expect(adapter.removeRequests() == [.unregisterMonitor, .registerMonitor])
+        adapter.send(.activated)
+        adapter.look()
+        #expect(adapter.removeRequests().isEmpty && adapter.machine.isMonitoring)
+        adapter.facts.hasMonitors = false
+        adapter.look()
+        #expect(adapter.removeRequests() == [.unregisterMonitor, .stopDiscovery, .startDiscovery])
+    }
+
+    @Test("a scan that was still starting when a link began is stopped once it runs")
+    func startsLate() {
+        for isWanted in [true, false] {
+            var adapter = Adapter()
+            adapter.look()
+            _ = adapter.removeRequests()
+            (adapter.facts.isLinking, adapter.facts.isWanted) = (isWanted, isWanted)
+            adapter.look()
+            _ = adapter.removeRequests()
+            adapter.send(.answered(.startDiscovery, failed: false))
+            #expect(adapter.removeRequests() == [.stopDiscovery])
+        }
+    }
+
     @Test("a scan rests for a moment each minute, so that others have the radio")
     func rests() {
         var adapter = Adapter()
@@ -129,15 +161,17 @@ struct ScanMachineTests {
         var dice = Dice(seed)
         var adapter = Adapter()
         var isScanning = false
+        // Bluetoothd refuses to stop a scan that is starting.
+        var isStarting = false
         for _ in 0..<500 {
             switch dice.below(8) {
             case 0: adapter.facts.isLinking.toggle()
             case 1: adapter.facts.isWanted.toggle()
-            case 2: adapter.facts.hasMonitors.toggle()
+            case 2: if dice.isOne(in: 2) { adapter.facts.hasMonitors.toggle() } else { adapter.facts.edition += 1 }
             case 3:
+                guard isStarting else { continue }
                 let failed = dice.isOne(in: 3)
-                // What was refused does not run.
-                if failed, !adapter.machine.isListening { isScanning = false }
+                (isStarting, isScanning) = (false, !failed)
                 adapter.send(.answered(.startDiscovery, failed: failed))
             case 4: adapter.send(.answered(.registerMonitor, failed: dice.isOne(in: 3)))
             case 5: adapter.send(dice.isOne(in: 2) ? .activated : .released)
@@ -146,8 +180,8 @@ struct ScanMachineTests {
             adapter.look()
             for request in adapter.removeRequests() {
                 switch request {
-                case .startDiscovery: isScanning = true
-                case .stopDiscovery: isScanning = false
+                case .startDiscovery: isStarting = true
+                case .stopDiscovery: if !isStarting { isScanning = false }
                 case .registerMonitor, .unregisterMonitor: break
                 }
             }
