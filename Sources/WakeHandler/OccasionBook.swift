@@ -27,7 +27,7 @@ struct OccasionBook {
     }
 
     func closure(for occasion: Occasion) -> (@MainActor (OccasionWork) -> Void)? {
-        let found =
+        let found: Registration? =
             switch occasion {
             case .task(let task): registrations[.task(task.identifier)]
             case .alarm(let alarm): registrations[.alarm(alarm.identifier)] ?? registrations[.anyAlarm]

@@ -74,7 +74,9 @@ public enum Withdrawal: String, Hashable, Sendable, CaseIterable {
 
 /// A verb of descriptor 3 that is not about an event: for the agenda, which alone reads its value.
 public struct HandlerOrder: Hashable, Sendable {
-    public enum Verb: String, Hashable, Sendable, CaseIterable { case alarm, cancel, pending, poll, register, state, submit }
+    public enum Verb: String, Hashable, Sendable, CaseIterable {
+        case alarm, cancel, pending, poll, register, state, submit
+    }
 
     public var verb: Verb
     public var value: JSONValue

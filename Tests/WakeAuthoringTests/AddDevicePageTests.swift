@@ -16,8 +16,8 @@ struct AddDevicePageTests {
         defer { Directory.removeTree(work) }
         put(draft.text(named: "radoneye-rd200", known: [:]), at: "\(work)/profile.json5")
         put(String(diffs[0].text) + "\n", at: "\(work)/patch")
-        let outcome = run("cd '\(work)' && git apply --recount patch")
-        #expect(outcome.status == 0, "\(outcome.output)")
+        let patch = try Child(["git", "-C", work, "apply", "--recount", "patch"]).finish()
+        #expect(patch.exit == 0, "\(patch.talk)")
         #expect(text(of: "\(work)/profile.json5") == text(of: "\(device)/profile.json5"))
     }
 }

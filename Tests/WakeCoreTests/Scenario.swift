@@ -189,7 +189,8 @@ final class Scenario {
         if let owner = owners[event.origin] { return auditor.expectArrival(owner) }
         guard let device = devices[event.origin] else { return }
         for (id, settings) in settings
-        where settings.accepts(device) && settings.subscriptions.contains(where: { $0.matches(device) }) {
+        where settings.accepts(device) && !(event.kind.isBroadcast && settings.requirements.contains(.bonded))
+            && settings.subscriptions.contains(where: { $0.matches(device) }) {
             auditor.expectArrival(id)
         }
     }

@@ -138,12 +138,14 @@ public final class BroadcastSource {
         guard isWanted else { return }
         let now = self.now
         let listened = listening.time(at: now)
-        if !regions.isEmpty, let beacon = Beacon(advertisement: sighting.data) {
-            for pattern in regions.hear(beacon, at: listened) { host.report(.inside, of: pattern) }
-        }
-        perform(broadcasters.hear(sighting, judge, at: now, listened: listened))
-        // What is heard again mostly goes later than was armed for, and never after the longest wait.
-        if timer?.armedAt == nil { rearm() }
+        let beacon = regions.isEmpty ? nil : Beacon(advertisement: sighting.data)
+        let entered = beacon.map { regions.hear($0, at: listened) } ?? []
+        for pattern in entered { host.report(.inside, of: pattern) }
+        let effects = broadcasters.hear(sighting, judge, at: now, listened: listened)
+        perform(effects)
+        // What says nothing new mostly goes later than was armed for, and never after the longest wait.
+        let isNew = !entered.isEmpty || !effects.isEmpty
+        if timer?.armedAt.map({ isNew && $0 > now + Self.longestWait }) ?? true { rearm() }
     }
 
     private func perform(_ effects: [BroadcastWatch.Effect]) {

@@ -158,9 +158,10 @@ struct ScanMachine: Hashable, Sendable {
         case (.startDiscovery, .starting):
             (phase, failures) = (.scanning(until: now + Self.scan), 0)
             return []
+        case (.startDiscovery, .scanning): return []
         // Bluetoothd refuses to stop what is still starting.
-        case (.startDiscovery, .yielding) where !failed, (.startDiscovery, .idle) where !failed: return [.stopDiscovery]
-        case (.registerMonitor, _), (.unregisterMonitor, _), (.startDiscovery, _), (.stopDiscovery, _): return []
+        case (.startDiscovery, _): return failed ? [] : [.stopDiscovery]
+        case (.registerMonitor, _), (.unregisterMonitor, _), (.stopDiscovery, _): return []
         }
     }
 

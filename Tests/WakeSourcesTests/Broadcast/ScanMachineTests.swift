@@ -72,7 +72,7 @@ struct ScanMachineTests {
         #expect(other.removeRequests() == [.registerMonitor, .stopDiscovery, .startDiscovery])
     }
 
-    @Test("a monitor that looks for something else takes the place of the one that is registered; where none can, a scan does")
+    @Test("a monitor that looks for something else takes the place of the former one; where none can, a scan does")
     func otherPatterns() {
         var adapter = Adapter()
         adapter.facts.hasMonitors = true
