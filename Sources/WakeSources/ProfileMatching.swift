@@ -95,7 +95,9 @@ final class PeripheralProfiles: PeripheralPlanner {
         guard let index else { return nil }
         let profile = profiles[index]
         guard !profile.isOfBroadcasters else { return nil }
-        return BluetoothPlan(profile: profile.name, link: LinkPlan(profile, isShipped: profiles.head(index).isShipped), edition: index.rawValue)
+        return BluetoothPlan(
+            profile: profile.name, link: LinkPlan(profile, isShipped: profiles.head(index).isShipped),
+            edition: index.rawValue)
     }
 }
 

@@ -198,7 +198,8 @@ public enum TrustedFile {
         return try bytes(at: try TrustedPath(to: path, "read", trusting: users), named: path, limit: limit)
     }
 
-    fileprivate static func bytes(at place: TrustedPath, named path: String, limit: Int) throws(SystemError) -> [UInt8] {
+    fileprivate static func bytes(at place: TrustedPath, named path: String, limit: Int) throws(SystemError) -> [UInt8]
+    {
         // O_PATH opens nothing.
         let mark = try open(place.path, clinux_o_path | O_NOFOLLOW, for: place)
         var found = stat()

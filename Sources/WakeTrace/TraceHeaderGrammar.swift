@@ -45,7 +45,8 @@ extension TraceLine {
         let address = try value("the identity")
         var device = TraceDevice(number: number, kind: kind, address: address)
         try checkIdentity(&device, at: place)
-        try eachKey(["alias", "name", "service", "advertisement", "report_descriptor", "property."], repeatable: ["service"]) {
+        let keys = ["alias", "name", "service", "advertisement", "report_descriptor", "property."]
+        try eachKey(keys, repeatable: ["service"]) {
             (line, key) throws(TraceError) in
             try line.readKey(key, into: &device)
         }

@@ -58,7 +58,8 @@ struct NewHandler {
         if let name = words.value("profile") { return (try profile(named: name), words.value("device")) }
         guard let word = words.value("device") else {
             throw .usage(
-                "say whose events it gets, with --profile or --device; 'wakebridge scan --all' shows the profiles of what is here")
+                "say whose events it gets, with --profile or --device; 'wakebridge scan --all' shows the profiles of what is here"
+            )
         }
         let told = try words.client.device(named: word)
         guard let name = told.profile else {

@@ -126,7 +126,8 @@ private enum Shell: String {
             (["dead-letters", ""], ["list", "replay", "drop"]),
             (["simulate", "heat", ""], ["on", "off"]), (["simulate", "battery", "of"], ["off"]),
             (["simulate", "memory", "--level", ""], ["low", "critical"]), (["replay", "-s", "m"], ["max"]),
-            (["new", ""], ["handler"]), (["profile", ""], ["new", "check"]), (["new", "handler", "-l", "s"], ["shell", "swift"]),
+            (["new", ""], ["handler"]), (["profile", ""], ["new", "check"]),
+            (["new", "handler", "-l", "s"], ["shell", "swift"]),
             (["completion", ""], ["bash", "zsh", "fish", "offer"]), (["config", ""], ["show"]),
             (["logs", "-n", ""], []), (["status", ""], []), (["nonsense", ""], []),
         ]

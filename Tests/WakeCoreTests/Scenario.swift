@@ -190,7 +190,8 @@ final class Scenario {
         guard let device = devices[event.origin] else { return }
         for (id, settings) in settings
         where settings.accepts(device) && !(event.kind.isBroadcast && settings.requirements.contains(.bonded))
-            && settings.subscriptions.contains(where: { $0.matches(device) }) {
+            && settings.subscriptions.contains(where: { $0.matches(device) })
+        {
             auditor.expectArrival(id)
         }
     }

@@ -14,7 +14,8 @@ private let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().d
 
 private func shippedProfiles() throws -> ProfileLibrary {
     let devices = root.appendingPathComponent("Devices")
-    let sources = try FileManager.default.contentsOfDirectory(atPath: devices.path).filter { $0 != "gatt" }.map { name in
+    let names = try FileManager.default.contentsOfDirectory(atPath: devices.path).filter { $0 != "gatt" }
+    let sources = try names.map { name in
         let data = try Data(contentsOf: devices.appendingPathComponent(name).appendingPathComponent("profile.json5"))
         return ProfileLibrary.Source(name: name, file: "Devices/\(name)/profile.json5", text: [UInt8](data))
     }
