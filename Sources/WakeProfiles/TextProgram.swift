@@ -347,11 +347,13 @@ extension ArraySlice<UInt8> {
         let isLatitude = letter == UInt8(ascii: "N") || letter == UInt8(ascii: "S")
         guard isLatitude || letter == UInt8(ascii: "E") || letter == UInt8(ascii: "W") else { return nil }
         let unit = (0..<number.decimals).reduce(Int64(1)) { power, _ in power * 10 }
-        let (degrees, minutes) = (number.mantissa / (100 * unit), number.mantissa % (100 * unit))
-        guard minutes < 60 * unit, degrees * 60 * unit + minutes <= (isLatitude ? 90 : 180) * 60 * unit else {
-            return nil
-        }
-        let value = Double(degrees) + Double(minutes) / Double(unit) / 60
+        let (whole, fraction) = number.mantissa.quotientAndRemainder(dividingBy: unit)
+        let (degrees, minutes) = (whole / 100, whole % 100)
+        let most: Int64 = isLatitude ? 90 : 180
+        guard minutes < 60, degrees < most || degrees == most && minutes == 0 && fraction == 0 else { return nil }
+        // No larger than the number itself, however many decimals it has.
+        let above = degrees * 100 * unit
+        let value = Double(degrees) + Double(number.mantissa - above) / Double(unit) / 60
         return letter == UInt8(ascii: "S") || letter == UInt8(ascii: "W") ? -value : value
     }
 }
