@@ -38,6 +38,8 @@ public struct RateMemory: Hashable, Sendable {
 extension Rate {
     /// The rate that a message makes, or nil. Keeps what the next needs.
     func rate(count: Int64, time: Int64, at now: Instant, after last: inout RateMemory.Count?) -> Double? {
+        // What its counter or clock cannot be is neither.
+        guard (-wrap..<wrap).contains(count), (-timeWrap..<timeWrap).contains(time) else { return nil }
         guard let before = last else {
             last = .init(count: count, time: time, stepped: now)
             return nil

@@ -123,6 +123,8 @@ struct NumberTests {
             (#"form: "unix32", endian: "big", null: [0]"#, "00000000", #"{"x":null}"#),
             (#"form: "unix-ms""#, "e803000000000000", #"{"x":"1970-01-01T00:00:01.000Z"}"#),
             (#"form: "unix-ms""#, "ffffffffffffff7f", "the time at byte 0 does not exist"),
+            (#"form: "unix-ms""#, "0000000000000080", "the time at byte 0 does not exist"),
+            (#"form: "unix-ms""#, "18fcffffffffffff", #"{"x":"1969-12-31T23:59:59.000Z"}"#),
             (#"form: "bcd6""#, "261125074246", #"{"x":"2026-11-25T07:42:46"}"#),
             (#"form: "bcd6""#, "2a1125074246", "the time at byte 0 does not exist"),
             (#"form: "gps""#, "0000e8030000", #"{"x":"1980-01-06T00:00:01.000"}"#),

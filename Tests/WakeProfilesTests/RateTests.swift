@@ -67,6 +67,39 @@ struct RateTests {
         #expect(try values([(0, 0, 0), (60, 2, 1024)]).last == #"{"turns":2}"#)
     }
 
+    /// What messages come out as, one a second, whose `c` turns at 1024ths `t` of a second.
+    private func values(of fields: String, count: String = "c", time: String = "t", _ messages: [String]) throws
+        -> [String]
+    {
+        let rate =
+            "{name: \"rpm\", count: \"\(count)\", wrap: 65536, time: \"\(time)\", ticks: 1024, time_wrap: 65536, per: 60, stale: \"9s\"}"
+        let (library, errors) = library(
+            "notify: [\"2a5b\"], characteristics: {\"2a5b\": {name: \"csc\", fields: [\(fields)], derive: [\(rate)]}}")
+        #expect(errors.map(\.description) == [])
+        let decoder = library.decoder(try #require(library.index(named: "p")))
+        let channel = Channel.characteristic(BluetoothUUID(short: 0x2a5b))
+        var memory = DeviceMemory()
+        return try messages.enumerated().map { second, message throws -> String in
+            let bytes = try #require([UInt8](hexadecimal: message))
+            let now = Instant.zero + .seconds(Int64(second))
+            let heard = decoder.hear(bytes, from: channel, of: .init(), at: now, after: &memory)
+            var writer = JSONWriter()
+            #expect(try decoder.decode(bytes, from: channel, heard: heard, into: &writer))
+            return String(decoding: writer.bytes, as: UTF8.self)
+        }
+    }
+
+    @Test("a counter far beyond its wrap makes no rate, and is forgotten")
+    func beyond() throws {
+        #expect(
+            try values(
+                of: #"{name: "c", type: "uint64"}, {name: "t", type: "uint16"}"#,
+                ["0000000000000000" + "0000", "0000000000000080" + "0004", "0200000000000000" + "0008"])
+                == [
+                    #"{"c":0,"t":0}"#, #"{"c":9223372036854775808,"t":1024}"#, #"{"c":2,"t":2048,"rpm":60}"#,
+                ])
+    }
+
     @Test("a message without the counter makes no rate and keeps the memory, which a disconnect empties")
     func absent() throws {
         let (library, _) = library(Self.keys)
