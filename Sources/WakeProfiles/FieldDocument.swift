@@ -12,7 +12,7 @@ struct FieldDocument {
         var name: String
         var lowest: Int
         var count: Int
-        var mask: Int64 { count == 64 ? -1 : Int64(1) << count - 1 }
+        var mask: Int64 { Int64(bitPattern: UInt64(1) << UInt64(count) &- 1) }
     }
 
     /// As written: `1/1024` is kept as a fraction, because not every fraction has an exact decimal form.

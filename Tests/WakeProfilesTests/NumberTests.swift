@@ -69,6 +69,16 @@ struct NumberTests {
         #expect(try value(of: fields, "836a1e") == #"{"temperature_c":-22.3,"humidity_percent":77.4}"#)
     }
 
+    @Test("of a number of 64 bits the highest may be its sign")
+    func highestBit() throws {
+        let fields = #"""
+            {name: "t", type: "uint64", hidden: true, bits: {n: "0-62", s: 63}},
+            {name: "v", type: "bits", of: "t.n", sign: "t.s"}
+            """#
+        #expect(try value(of: fields, "0500000000000080") == #"{"v":-5}"#)
+        #expect(try value(of: fields, "ffffffffffffff7f") == #"{"v":9223372036854775807}"#)
+    }
+
     @Test("one number is joined from bits of several places, the highest first")
     func joined() throws {
         let fields = #"""
