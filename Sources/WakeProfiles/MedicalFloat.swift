@@ -27,10 +27,10 @@ struct MedicalFloat: Hashable {
     }
 }
 
-/// 10^`exponent`, exact to 22.
+/// 10^`exponent`, exact to 22; infinite above 308.
 func powerOfTen(_ exponent: Int) -> Double {
     var power = 1.0
-    for _ in 0..<exponent { power *= 10 }
+    for _ in 0..<min(exponent, 309) { power *= 10 }
     return power
 }
 
