@@ -35,13 +35,17 @@ struct BytePattern: Hashable, Sendable {
 extension BytePattern {
     static let keys = ["starts", "length", "at"]
     private static let (most, farthest) = (64, 4_095)
+    /// The most bytes that a message and the data of a broadcast have.
+    static let (longestMessage, longestBroadcast) = (65_535, 254)
 
-    init(_ object: ConfigurationObject) {
+    init(_ object: ConfigurationObject, longest: Int = BytePattern.longestMessage) {
         if let digits = Self.digits("starts", of: object, at: 0) { self.digits += digits }
-        length = object.read("length", expected: "a number of bytes, or a range such as \"6-16\"", Self.range)
+        length = object.read(
+            "length", expected: "a number of bytes, or a range such as \"6-16\", up to \(longest)"
+        ) { Self.range($0, longest: longest) }
         guard let places = object.object("at", keys: nil) else { return }
         for key in places.keys {
-            guard let offset = Int(key), (0...Self.farthest).contains(offset) else {
+            guard let offset = Int(key), (0...min(Self.farthest, longest - 1)).contains(offset) else {
                 let expected = "expected the number of a byte in quotes, such as \"4\""
                 places.add("\(places.path) has the key \"\(key)\", \(expected)", at: key)
                 continue
@@ -72,12 +76,14 @@ extension BytePattern {
         return [UInt8](hexadecimal: [UInt8(ascii: "0"), character]).map { (15, $0[0]) }
     }
 
-    private static func range(_ value: JSONValue) -> ClosedRange<Int>? {
+    private static func range(_ value: JSONValue, longest: Int) -> ClosedRange<Int>? {
         switch value {
-        case .integer(let whole): return (0...65_535).contains(whole) ? Int(whole)...Int(whole) : nil
+        case .integer(let whole): return (0...Int64(longest)).contains(whole) ? Int(whole)...Int(whole) : nil
         case .string(let text):
             let ends = text.split(separator: "-", omittingEmptySubsequences: false).map { Int($0) }
-            guard ends.count == 2, let low = ends[0], let high = ends[1], low >= 0, low <= high else { return nil }
+            guard ends.count == 2, let low = ends[0], let high = ends[1], low >= 0, low <= high, high <= longest else {
+                return nil
+            }
             return low...high
         case .null, .boolean, .number, .array, .object: return nil
         }

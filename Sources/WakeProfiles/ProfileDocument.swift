@@ -145,7 +145,7 @@ enum ProfileDocument {
             if object.has("company") == object.has("service_data") {
                 object.add("\(object.path) needs either company or service_data")
             }
-            let pattern = BytePattern(object)
+            let pattern = BytePattern(object, longest: BytePattern.longestBroadcast)
             if part == .anyManufacturerData, pattern == BytePattern() {
                 object.add("\(object.path) fits every broadcast with data of a company; write starts, length or at")
             }

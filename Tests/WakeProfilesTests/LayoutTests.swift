@@ -204,6 +204,10 @@ struct LayoutTests {
                 #"variants: [{when: {length: "6"}, fields: []}]"#,
                 "when.length is \"6\", expected a number of bytes, or a range"
             ),
+            (
+                #"variants: [{when: {length: "6-65536"}, fields: []}]"#,
+                "when.length is \"6-65536\", expected a number of bytes, or a range such as \"6-16\", up to 65535"
+            ),
             (#"records: {tag: "uint8", unknown: "skip", tags: {"02": []}}"#, "records.unknown needs length"),
             (#"records: {tag: "uint8", tags: {"2": []}}"#, "has the key \"2\", expected 2 hexadecimal digits"),
             (

@@ -185,6 +185,20 @@ struct ProfileKeyTests {
         #expect(match("05ff12345688", name: "sps") == nil && match(nil, name: "sps") == nil && match("05ff1234") == nil)
     }
 
+    @Test(
+        "a length or a place that no broadcast has is refused by its key",
+        arguments: [
+            (#"length: "3-255""#, "match.broadcast[0].length is \"3-255\", expected a number of bytes, or a range"),
+            (#"length: 255"#, "match.broadcast[0].length is 255, expected"),
+            (#"length: "9000000000000000000-9000000000000000000""#, "match.broadcast[0].length is"),
+            (#"at: {"254": "01"}"#, "match.broadcast[0].at has the key \"254\", expected the number of a byte"),
+        ])
+    func longBroadcasts(keys: String, expected: String) {
+        let errors = library("match: {broadcast: [{company: \"0a0b\", \(keys)}]}").errors.map(\.sentence)
+        #expect(errors.contains { $0.hasPrefix(expected) }, "\(errors)")
+        #expect(library(#"match: {broadcast: [{company: "0a0b", length: "3-254"}]}"#).errors == [])
+    }
+
     @Test("data in place of a company's number, and two parts of a broadcast that make one value")
     func advertisements() throws {
         let keys = #"""
