@@ -135,14 +135,22 @@ extension TextProgram.Field {
             let decimals = form.scale?.decimals ?? 7
             json.appendRounded(degrees, decimals: decimals, power: powerOfTen(decimals))
         case .integer, .hex:
-            let (digits, unit) = units.isEmpty ? (part, [][...]) : part.cutUnit
+            let (digits, unit) = cut(part)
             guard let number = kind == .hex ? digits.hexadecimalNumber : digits.integer else { throw fault(part) }
             try append(DecimalNumber(mantissa: number, decimals: 0), unit, parts, program, to: &json)
         case .decimal:
-            let (digits, unit) = units.isEmpty ? (part, [][...]) : part.cutUnit
+            let (digits, unit) = cut(part)
             guard let number = digits.decimal else { throw fault(part) }
             try append(number, unit, parts, program, to: &json)
         }
+    }
+
+    /// The number, and the unit where that stands behind it.
+    private func cut(_ part: ArraySlice<UInt8>) -> (number: ArraySlice<UInt8>, unit: ArraySlice<UInt8>) {
+        guard !units.isEmpty, unitPlace == nil else { return (part, []) }
+        let number = part.prefix(kind == .hex ? part.hexadecimalLength : part.decimalLength)
+        let unit = part.dropFirst(number.count).drop { $0 == UInt8(ascii: "*") || $0.isBlank }
+        return (number.trimmingSpaces, unit)
     }
 
     private func append(
@@ -214,7 +222,7 @@ private struct TemplateReader {
                 $0.isDecimalDigit || kind != .integer && $0 == UInt8(ascii: ".")
             }
             taken = rest.prefix(sign.count + spaces.count + digits.count)
-        case .hex: taken = rest.prefix { [UInt8](hexadecimal: [UInt8(ascii: "0"), $0]) != nil }
+        case .hex: taken = rest.prefix(rest.hexadecimalLength)
         case .word: taken = rest.prefix { !ends($0, next) }
         }
         rest = rest.dropFirst(taken.count)
@@ -236,6 +244,7 @@ private struct TemplateReader {
 
 extension UInt8 {
     fileprivate var isDecimalDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
+    fileprivate var isHexadecimalDigit: Bool { [UInt8](hexadecimal: [UInt8(ascii: "0"), self]) != nil }
     fileprivate var isBlank: Bool { self == UInt8(ascii: " ") || self == UInt8(ascii: "\t") }
 }
 
@@ -289,12 +298,17 @@ extension ArraySlice<UInt8> {
         return parts
     }
 
-    /// The number at the beginning, and the unit behind it.
-    fileprivate var cutUnit: (number: ArraySlice<UInt8>, unit: ArraySlice<UInt8>) {
-        let number = prefix { $0.isDecimalDigit || "+-. ".utf8.contains($0) }
-        let unit = dropFirst(number.count).drop { $0 == UInt8(ascii: "*") }
-        return (number.trimmingSpaces, unit.trimmingSpaces)
+    /// How many bytes of the beginning may be a decimal number.
+    fileprivate var decimalLength: Int { prefix { $0.isDecimalDigit || "+-. ".utf8.contains($0) }.count }
+
+    /// How many bytes of the beginning are a hexadecimal number, with `0x` or without.
+    fileprivate var hexadecimalLength: Int {
+        func digits(after start: Int) -> Int { dropFirst(start).prefix(while: \.isHexadecimalDigit).count }
+        guard hasHexadecimalMark, digits(after: 2) > 0 else { return digits(after: 0) }
+        return 2 + digits(after: 2)
     }
+
+    private var hasHexadecimalMark: Bool { starts(with: "0x".utf8) || starts(with: "0X".utf8) }
 
     /// A sign, and digits with at most one point among them, 18 at most.
     fileprivate var decimal: DecimalNumber? {
@@ -321,7 +335,7 @@ extension ArraySlice<UInt8> {
     }
 
     fileprivate var hexadecimalNumber: Int64? {
-        let digits = starts(with: "0x".utf8) || starts(with: "0X".utf8) ? dropFirst(2) : self
+        let digits = hasHexadecimalMark ? dropFirst(2) : self
         guard (1...15).contains(digits.count), let number = UInt64(String(decoding: digits, as: UTF8.self), radix: 16),
             digits.first != UInt8(ascii: "+")
         else { return nil }

@@ -61,6 +61,33 @@ struct TextTests {
         #expect(try told(meter, "1-0:1.8.1(000671.578)\r\n") == #""" is no unit of used_wh"#)
     }
 
+    @Test(
+        "where a unit has a part of its own, all of the number's part is the number",
+        arguments: [
+            ("decimal", "12,kg", #"{"x":12000,"u":"kg"}"#), ("decimal", "12xyz,kg", #""12xyz" is no decimal (x)"#),
+            ("decimal", "12 34,kg", #""12 34" is no decimal (x)"#), ("integer", "+5,g", #"{"x":5,"u":"g"}"#),
+            ("hex", "1A,kg", #"{"x":26000,"u":"kg"}"#), ("hex", "0x10,g", #"{"x":16,"u":"g"}"#),
+            ("hex", "10 xyz,g", #""10 xyz" is no hex (x)"#),
+        ])
+    func unitsApart(type: String, text: String, expected: String) throws {
+        let layout =
+            "text: {split: \",\", fields: [{name: \"x\", type: \"\(type)\", unit: \"u\", units: {kg: 1000, g: 1}, decimals: 0}, "
+            + "{name: \"u\", type: \"word\"}]}"
+        #expect(try told(layout, text) == expected)
+    }
+
+    @Test(
+        "where a unit stands behind its number, the number ends where its digits do",
+        arguments: [
+            ("decimal", "12.5 kg", #"{"x":12500}"#), ("decimal", "12xyz", #""xyz" is no unit of x"#),
+            ("decimal", "1*g", #"{"x":1}"#), ("hex", "0x1Akg", #"{"x":26000}"#), ("hex", "1F*g", #"{"x":31}"#),
+        ])
+    func unitsBehind(type: String, text: String, expected: String) throws {
+        let layout =
+            "text: {split: \",\", fields: [{name: \"x\", type: \"\(type)\", units: {kg: 1000, g: 1}, decimals: 0}]}"
+        #expect(try told(layout, text) == expected)
+    }
+
     @Test("a template takes numbers and words, spaces are squeezed, and what does not fit says so")
     func templates() throws {
         let scale =
@@ -72,6 +99,10 @@ struct TextTests {
         #expect(try told(scale, "ST,1 oz") == #""oz" is no unit of weight_g"#)
         #expect(try told(scale, "ST,1 g x") == #"the text has no end before "x""#)
         let plain = #"text: {template: "S {a:integer}/{b:hex}"}"#
+        #expect(try told(plain, "S 12/0x1F") == #"{"a":12,"b":31}"# && told(plain, "S 12/0X0") == #"{"a":12,"b":0}"#)
+        #expect(try told(plain, "S 12/0x") == #"the text has no end before "x""#)
+        let marked = #"text: {template: "{b:hex}{u:word}"}"#
+        #expect(try told(marked, "0x1Fkg") == #"{"b":31,"u":"kg"}"# && told(marked, "0xyz") == #"{"b":0,"u":"xyz"}"#)
         #expect(try told(plain, "S   12/ff") == #"{"a":12,"b":255}"# && told(plain, "S /ff") == #"{"a":null,"b":255}"#)
     }
 
