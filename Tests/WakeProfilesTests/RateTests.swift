@@ -89,6 +89,34 @@ struct RateTests {
         }
     }
 
+    @Test("a message without the counter or without its time makes no rate, and the next that has both does")
+    func conditional() throws {
+        let sometimes =
+            #"{name: "c", type: "uint16"}, {name: "fl", type: "uint8", hidden: true}, {name: "t", type: "uint16", if: "fl"}"#
+        #expect(
+            try values(of: sometimes, ["010001" + "0004", "020000", "030001" + "000c"])
+                == [#"{"c":1,"t":1024}"#, #"{"c":2}"#, #"{"c":3,"t":3072,"rpm":60}"#])
+        let bits = #"""
+            {name: "fl", type: "uint8", hidden: true},
+            {name: "p", type: "uint32", hidden: true, if: "fl", bits: {n: "0-15", at: "16-31"}},
+            {name: "c", type: "bits", of: "p.n", if: "fl"}, {name: "t", type: "bits", of: "p.at", hidden: true}
+            """#
+        #expect(
+            try values(of: bits, ["01" + "01000004", "00", "01" + "0300000c"])
+                == [#"{"c":1}"#, "{}", #"{"c":3,"rpm":60}"#])
+        #expect(
+            try values(of: bits, count: "p.n", ["01" + "01000004", "00", "01" + "0300000c"]).last
+                == #"{"c":3,"rpm":60}"#)
+    }
+
+    @Test("a counter and a time that are read where bytes are left make a rate")
+    func left() throws {
+        let fields = #"{name: "c", type: "uint16", if: "left"}, {name: "t", type: "uint16", if: "left"}"#
+        #expect(
+            try values(of: fields, ["01000000", "", "02000008"])
+                == [#"{"c":1,"t":0}"#, "{}", #"{"c":2,"t":2048,"rpm":30}"#])
+    }
+
     @Test("a counter far beyond its wrap makes no rate, and is forgotten")
     func beyond() throws {
         #expect(
