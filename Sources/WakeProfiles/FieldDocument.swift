@@ -59,9 +59,6 @@ struct FieldDocument {
         checkKeysFitEachOther()
     }
 
-    /// How many bits its number has; nil for other types, and for bits of another field.
-    var bitWidth: Int? { kind.integerWidth.map { $0 * 8 } ?? width }
-
     private mutating func readShape() {
         switch kind.family {
         case .unsignedRun, .signedRun:

@@ -69,6 +69,30 @@ struct NumberTests {
         #expect(try value(of: fields, "836a1e") == #"{"temperature_c":-22.3,"humidity_percent":77.4}"#)
     }
 
+    @Test(
+        "all of a number above keeps its width and its sign, also through bits of bits",
+        arguments: [
+            ("uint64", "ffffffffffffffff", "", "18446744073709551615"),
+            ("uint64", "ffffffffffffffff", #", null: ["0xffffffffffffffff"]"#, "null"),
+            ("sint64", "ffffffffffffffff", "", "-1"), ("sint16", "0080", ", null: [-32768]", "null"),
+            ("sint16", "0180", ", null: [-32768], scale: 0.1, decimals: 1", "-3276.7"),
+            ("uint64", "ffffffffffffffff", ", modulo: 10", "5"),
+        ])
+    func allBits(type: String, raw: String, keys: String, expected: String) throws {
+        let all = "{name: \"t\", type: \"\(type)\", hidden: true}, {name: \"x\", type: \"bits\", of: \"t\"\(keys)}"
+        #expect(try value(of: all, raw) == "{\"x\":\(expected)}")
+        let twice =
+            "{name: \"t\", type: \"\(type)\", hidden: true}, {name: \"u\", type: \"bits\", of: \"t\", hidden: true}, "
+            + "{name: \"x\", type: \"bits\", of: \"u\"\(keys)}"
+        #expect(try value(of: twice, raw) == "{\"x\":\(expected)}")
+    }
+
+    @Test("bits of a field cannot be null at a number that the field cannot be")
+    func refusedNull() {
+        let fields = #"{name: "t", type: "sint16"}, {name: "x", type: "bits", of: "t", null: [32768]}"#
+        #expect(faults(of: fields).contains { $0.contains("expected a whole number from -32768 to 32767") })
+    }
+
     @Test("of a number of 64 bits the highest may be its sign")
     func highestBit() throws {
         let fields = #"""
