@@ -188,9 +188,9 @@ extension FieldCompiler {
         if isPlain, field.values.isEmpty || !field.object.has("scale") {
             if !field.values.isEmpty { return .words(table: words(field)) }
             if let scale = field.scale, let decimals = field.decimals {
-                return .scaled(
-                    numerator: scale.numerator, denominator: scale.denominator, decimals: decimals,
-                    power: powerOfTen(decimals))
+                program.scales.append(
+                    NumberScale(numerator: scale.numerator, denominator: scale.denominator, decimals: decimals))
+                return .scaled(table: program.scales.count - 1)
             }
             if source.isOneBit { return .boolean }
             if field.decimals == nil { return .plain }
@@ -221,7 +221,7 @@ extension FieldCompiler {
         if let decimals = field.decimals {
             form.scale = NumberScale(
                 numerator: field.scale?.numerator ?? 1, denominator: field.scale?.denominator ?? 1,
-                offset: field.offset ?? 0, decimals: decimals, power: powerOfTen(decimals))
+                offset: field.offset ?? 0, decimals: decimals)
         }
         form.isUnsigned64 = shape.isUnsigned64
         form.isBoolean = source.isOneBit && form.scale == nil && form.sign == nil && form.words == nil

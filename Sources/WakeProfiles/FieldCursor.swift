@@ -205,8 +205,7 @@ extension FieldCursor {
         case .plain: json.appendDecimal(value)
         case .boolean: json.appendBoolean(value != 0)
         case .words(let table): append(value, named: program.words[table])
-        case .scaled(let numerator, let denominator, let decimals, let power):
-            json.appendRounded(Double(value) * numerator / denominator, decimals: decimals, power: power)
+        case .scaled(let table): json.append(value, program.scales[table])
         case .number(let place): append(value, program.numbers[place], of: program)
         }
     }
@@ -228,14 +227,17 @@ extension FieldCursor {
         if let modulo = form.modulo { value %= modulo }
         if let sign = form.sign, sign.value(in: slots) != 0 { value = 0 &- value }
         guard let scale = form.scale else { return json.appendDecimal(value) }
-        json.append(Double(value), scale)
+        json.append(value, scale)
     }
 
     private mutating func append(large raw: UInt64, _ form: NumberForm) {
         var value = raw / form.divide.magnitude
         if let modulo = form.modulo { value %= modulo.magnitude }
         let isNegative = form.sign.map { $0.value(in: slots) != 0 } ?? false
-        if let scale = form.scale { return json.append(isNegative ? -Double(value) : Double(value), scale) }
+        if let scale = form.scale {
+            if let small = Int64(exactly: value) { return json.append(isNegative ? -small : small, scale) }
+            return json.append(isNegative ? -Double(value) : Double(value), scale)
+        }
         if isNegative, value > 0 { json.append(UInt8(ascii: "-")) }
         json.appendDecimal(value)
     }
@@ -244,11 +246,10 @@ extension FieldCursor {
         guard let form else { return }
         guard let number else { return json.appendNull() }
         switch form {
-        case .scaled(let numerator, let denominator, let decimals, let power):
-            json.appendRounded(number.value * numerator / denominator, decimals: decimals, power: power)
+        case .scaled(let table): json.append(number, program.scales[table])
         case .number(let place):
             if let scale = program.numbers[place].scale {
-                json.append(number.value, scale)
+                json.append(number, scale)
             } else {
                 json.append(number)
             }
@@ -263,8 +264,7 @@ extension FieldCursor {
         let single = Float(bitPattern: UInt32(truncatingIfNeeded: raw))
         let double = width == 4 ? Double(single) : Double(bitPattern: raw)
         switch form {
-        case .scaled(let numerator, let denominator, let decimals, let power):
-            json.appendRounded(double * numerator / denominator, decimals: decimals, power: power)
+        case .scaled(let table): json.append(double, program.scales[table])
         case .number(let place):
             if let scale = program.numbers[place].scale {
                 json.append(double, scale)

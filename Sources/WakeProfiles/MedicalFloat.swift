@@ -51,6 +51,15 @@ extension [UInt8] {
         }
     }
 
+    /// Appends the number scaled and rounded.
+    mutating func append(_ number: MedicalFloat, _ scale: NumberScale) {
+        if (-18...0).contains(number.exponent) {
+            append(DecimalNumber(mantissa: number.mantissa, decimals: -number.exponent), scale)
+        } else {
+            append(number.value, scale)
+        }
+    }
+
     /// Appends `value` / 10^`decimals` without trailing zeros: 832 and 3 give `0.832`, 1500 and 3 give `1.5`.
     mutating func appendShortest(_ value: Int64, pointBefore decimals: Int) {
         var (rest, decimals) = (value, decimals)

@@ -54,7 +54,7 @@ struct TextProgram: Hashable, Sendable {
     /// A unit and what makes the field's own of it.
     struct Unit: Hashable, Sendable {
         var name: [UInt8]
-        var factor: Double
+        var scale: NumberScale
     }
 
     /// A field list, and the tag of the messages that have it.
@@ -162,28 +162,21 @@ extension TextProgram.Field {
             let word = form.words.flatMap { program.words[$0][number.mantissa] }
             if let word { return json.append(contentsOf: word) }
         }
-        var factor = 1.0
+        var scale = form.scale
         if !units.isEmpty {
             let unit = unitPlace.map { $0 < parts.count ? parts[$0]?.trimmingSpaces ?? [] : [] } ?? behind
             guard let known = units.first(where: { unit.elementsEqual($0.name) }) else {
                 throw DecodeFault.notValue(text: String(decoding: unit, as: UTF8.self), type: "unit of \(name)")
             }
-            factor = known.factor
+            scale = known.scale
         }
-        if let scale = form.scale { return json.append(number.value * factor, scale) }
+        if let scale { return json.append(number, scale) }
         json.appendShortest(number.mantissa, pointBefore: number.decimals)
     }
 
     private func fault(_ part: ArraySlice<UInt8>) -> DecodeFault {
         .notValue(text: String(decoding: part.prefix(40), as: UTF8.self), type: "\(kind.rawValue) (\(name))")
     }
-}
-
-/// `mantissa` / 10^`decimals`.
-struct DecimalNumber: Hashable {
-    var mantissa: Int64
-    var decimals: Int
-    var value: Double { Double(mantissa) / powerOfTen(decimals) }
 }
 
 /// Reads a template from its first part to its last; what a capture took stays taken.

@@ -58,6 +58,28 @@ struct NumberTests {
         #expect(try value(of: "{name: \"x\", \(type)}", raw) == "{\"x\":\(expected)}")
     }
 
+    @Test(
+        "what lies half way is rounded away from zero, as the decimals were written and not as binary fractions are",
+        arguments: [
+            (#"type: "uint16", scale: 0.005, decimals: 2"#, "1d00", "0.15"),
+            (#"type: "uint16", scale: 0.005, decimals: 2"#, "1c00", "0.14"),
+            (#"type: "uint16", scale: 0.005, decimals: 2"#, "cf00", "1.04"),
+            (#"type: "sint16", scale: 0.005, decimals: 2"#, "e3ff", "-0.15"),
+            (#"type: "sint16", scale: -0.001, decimals: 2"#, "9100", "-0.15"),
+            (#"type: "uint8", scale: "1/8", decimals: 2"#, "01", "0.13"),
+            (#"type: "uint8", scale: 0.005, offset: -0.29, decimals: 2"#, "1d", "-0.15"),
+            (#"type: "uint8", scale: 1, offset: 0.045, decimals: 2"#, "01", "1.05"),
+            (#"type: "uint16", scale: 1e-5, decimals: 4"#, "9600", "0.0015"),
+            (#"type: "uint16", scale: 1e20, decimals: 0"#, "0100", "1e+20"),
+            (#"type: "sfloat", scale: 1, decimals: 2"#, "91d0", "0.15"),
+            (#"type: "uint64", offset: 1, decimals: 0"#, "0100000000002000", "9007199254740994"),
+            (#"type: "uint64", divide: 2, scale: 0.1, decimals: 1"#, "feffffffffffffff", "922337203685477580.7"),
+            (#"type: "uint8", scale: 0.1234567890123456, decimals: 9"#, "02", "0.246913578"),
+        ])
+    func halves(type: String, raw: String, expected: String) throws {
+        #expect(try value(of: "{name: \"x\", \(type)}", raw) == "{\"x\":\(expected)}")
+    }
+
     @Test("decimals packed into one number come apart, with a sign of their own")
     func packed() throws {
         let fields = #"""

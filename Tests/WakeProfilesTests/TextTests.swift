@@ -88,6 +88,19 @@ struct TextTests {
         #expect(try told(layout, text) == expected)
     }
 
+    @Test(
+        "a decimal that lies half way is rounded away from zero",
+        arguments: [
+            ("1.005", "1.01"), ("-1.005", "-1.01"), ("0.145", "0.15"), ("2.675", "2.68"), ("1.0049", "1"),
+            ("0.00000000000000001", "0"), ("999999999999999999", "1e+18"),
+        ])
+    func halves(text: String, expected: String) throws {
+        let scaled = #"text: {split: ",", fields: [{name: "x", type: "decimal", scale: 1, decimals: 2}]}"#
+        #expect(try told(scaled, text) == "{\"x\":\(expected)}")
+        let units = #"text: {split: ",", fields: [{name: "x", type: "decimal", units: {kg: 1}, decimals: 2}]}"#
+        #expect(try told(units, text + "kg") == "{\"x\":\(expected)}")
+    }
+
     @Test("a template takes numbers and words, spaces are squeezed, and what does not fit says so")
     func templates() throws {
         let scale =
