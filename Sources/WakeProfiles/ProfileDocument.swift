@@ -447,20 +447,29 @@ extension ProfileDocument {
     private static func framings(of object: ConfigurationObject) -> (framing: Framing, limit: Int)? {
         guard let list = object.objects("framing", keys: framingKeys, required: ["kind"]) else { return nil }
         if list.isEmpty { object.add("\(object.path(of: "framing")) is empty; leave it out", at: "framing") }
-        var (forms, most): ([Framing.Marked], Int) = ([], 0)
+        var forms: [Framing.Marked] = []
         for found in list {
             guard let (framing, limit) = framing(in: found) else { return nil }
-            switch framing {
-            case .marked(let marked): forms += marked
-            case .lengthPrefix(let form) where !form.start.isEmpty:
-                forms.append(.init(start: form.start, rest: .length(form)))
-            case .none, .line, .delimiter, .lengthPrefix, .fixed, .idle, .slip, .cobs, .hdlc:
+            guard var form = framing.form, !form.start.isEmpty else {
                 found.add("\(found.path) needs start: of several framings each begins with a mark of its own")
                 return nil
             }
-            most = max(most, limit)
+            form.limit = limit
+            for (other, earlier) in zip(list, forms) { refuseClash(of: found, form.start, other, earlier.start) }
+            forms.append(form)
         }
-        return (.marked(forms), most)
+        return (.marked(forms), forms.compactMap(\.limit).max() ?? 0)
+    }
+
+    /// Of two marks that begin alike, nothing tells which message it is.
+    private static func refuseClash(
+        of found: ConfigurationObject, _ start: [UInt8], _ other: ConfigurationObject, _ earlier: [UInt8]
+    ) {
+        guard start.starts(with: earlier) || earlier.starts(with: start) else { return }
+        found.add(
+            "\(found.path(of: "start")) is \"\(start.hexadecimal)\" and \(other.path(of: "start")) "
+                + "\"\(earlier.hexadecimal)\": one begins with the other, and nothing tells them apart; write longer ones",
+            at: "start")
     }
 
     private static func framing(in found: ConfigurationObject) -> (framing: Framing, limit: Int)? {
@@ -547,6 +556,17 @@ extension ProfileDocument {
             guard case .string(let text) = value, let bytes = [UInt8](hexadecimal: text), (1...16).contains(bytes.count)
             else { return nil }
             return bytes
+        }
+    }
+}
+
+extension Framing {
+    /// The one form with a mark that it is; nil for others.
+    fileprivate var form: Marked? {
+        switch self {
+        case .marked(let forms): forms.count == 1 ? forms.first : nil
+        case .lengthPrefix(let prefix): Marked(start: prefix.start, rest: .length(prefix))
+        case .none, .line, .delimiter, .fixed, .idle, .slip, .cobs, .hdlc: nil
         }
     }
 }
