@@ -50,6 +50,9 @@ extension BytePattern {
                 places.add("\(places.path) has the key \"\(key)\", \(expected)", at: key)
                 continue
             }
+            if let earlier = places.keys.first(where: { Int($0) == offset }), earlier != key {
+                places.refuseTwice(earlier, key)
+            }
             if let digits = Self.digits(key, of: places, at: offset) { self.digits += digits }
         }
     }

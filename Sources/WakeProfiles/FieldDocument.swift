@@ -103,6 +103,9 @@ struct FieldDocument {
         for key in list.keys {
             guard let word = list.text(key) else { continue }
             if let number = Int64(key) {
+                if let earlier = list.keys.first(where: { Int64($0) == number }), earlier != key {
+                    list.refuseTwice(earlier, key)
+                }
                 values[number] = word
             } else {
                 list.add(

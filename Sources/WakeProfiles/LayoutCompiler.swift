@@ -215,6 +215,9 @@ extension FieldCompiler {
             let expected = "expected \(2 * width) hexadecimal digits"
             return tags.add("\(tags.path) has the key \"\(key)\", \(expected)", at: key)
         }
+        if let earlier = tags.keys.first(where: { [UInt8](hexadecimal: $0) == bytes }), earlier != key {
+            return tags.refuseTwice(earlier, key)
+        }
         program.records[table].starts[bytes.reduce(0) { $0 << 8 | Int64($1) }] = program.steps.count
         enterScope(isWhole: false)
         if case .array? = tags.value(key) {

@@ -170,6 +170,7 @@ extension ProfileDocument {
         advertisement.isMerged = found.flag("merge") ?? false
         for key in advertisementKeys where key != "merge" {
             guard let list = found.object(key, keys: nil) else { continue }
+            var seen: [AdvertisementPart: String] = [:]
             for name in list.keys {
                 guard let part = part(key, name) else {
                     let example =
@@ -178,6 +179,7 @@ extension ProfileDocument {
                     list.add("\(list.path) has the key \"\(name)\", expected \(example)", at: name)
                     continue
                 }
+                if let earlier = seen.updateValue(name, forKey: part) { list.refuseTwice(earlier, name) }
                 guard let entry = list.object(name, keys: FieldCompiler.layoutKeys), let program = program(of: entry)
                 else { continue }
                 advertisement.entries.append(.init(part: part, program: program))
@@ -206,6 +208,7 @@ extension ProfileDocument {
             object.add("\(misplaced) does not fit mode \"\(kind.rawValue)\"; write \(fitting)", at: misplaced)
         }
         guard let list = object.object(fitting, keys: nil) else { return }
+        var seen: [Channel: String] = [:]
         for key in list.keys {
             guard let channel = channel(key, kind: kind) else {
                 let example =
@@ -214,6 +217,7 @@ extension ProfileDocument {
                 list.add("\(list.path) has the key \"\(key)\", expected \(example)", at: key)
                 continue
             }
+            if let earlier = seen.updateValue(key, forKey: channel) { list.refuseTwice(earlier, key) }
             let keys = kind == .bluetoothCentral ? channelKeys : streamKeys
             // A stream may have only a name: its bytes are raw then, and the profile still says which node it needs.
             guard let entry = list.object(key, keys: keys, required: ["name"]) else { continue }

@@ -4,12 +4,22 @@ import WakeModel
 
 @testable import WakeProfiles
 
+private func layoutText(_ layout: String) -> String {
+    """
+    {name: "p", title: "P", mode: "bluetooth-central", match: {services: ["180d"]}, notify: ["2a37"],
+     characteristics: {"2a37": {name: "c", \(layout)}}}
+    """
+}
+
+/// The sentences that a characteristic with this layout is refused with.
+private func layoutFaults(_ layout: String) -> [String] {
+    ProfileLibrary.load([.init(name: "p", file: "p.json5", text: Array(layoutText(layout).utf8))]).errors.map(
+        \.sentence)
+}
+
 /// What a characteristic with this layout makes of bytes.
 func layoutValue(_ layout: String, _ hexadecimal: String) throws -> String {
-    let text = """
-        {name: "p", title: "P", mode: "bluetooth-central", match: {services: ["180d"]},
-         characteristics: {"2a37": {name: "c", \(layout)}}}
-        """
+    let text = layoutText(layout)
     let (library, errors) = ProfileLibrary.load([.init(name: "p", file: "p.json5", text: Array(text.utf8))])
     if let error = errors.first { return error.description }
     let index = try #require(library.index(named: "p"))
@@ -184,6 +194,39 @@ struct LayoutTests {
         #expect(
             try layoutValue(layout, String(repeating: "01", count: 11_000))
                 == "too large: the value has more than 64 KiB")
+    }
+
+    @Test(
+        "what is written in two ways comes twice, and one is to be kept",
+        arguments: [
+            (
+                #"records: {tag: "uint8", tags: {"0a": [], "0A": []}}"#,
+                "characteristics.2a37.records.tags has \"0A\" and \"0a\": the same comes twice; keep one"
+            ),
+            (
+                #"fields: [{name: "a", type: "uint8", values: {"1": "one", "01": "uno"}}]"#,
+                "characteristics.2a37.fields[0].values has \"01\" and \"1\": the same comes twice; keep one"
+            ),
+            (
+                #"variants: [{when: {at: {"1": "00", "01": "01"}}, fields: []}]"#,
+                "characteristics.2a37.variants[0].when.at has \"01\" and \"1\": the same comes twice; keep one"
+            ),
+            (
+                #"fields: []}, "00002a37-0000-1000-8000-00805f9b34fb": {name: "d", fields: []"#,
+                "characteristics has \"00002a37-0000-1000-8000-00805f9b34fb\" and \"2a37\": the same comes twice; keep one"
+            ),
+            (
+                #"fields: []}}, advertisement: {manufacturer_data: {"0a0b": {fields: []}, "0A0B": {fields: []}"#,
+                "advertisement.manufacturer_data has \"0A0B\" and \"0a0b\": the same comes twice; keep one"
+            ),
+            (
+                #"fields: []}}, advertisement: {service_data: {"181a": {fields: []}, "0000181A-0000-1000-8000-00805F9B34FB": {fields: []}"#,
+                "advertisement.service_data has \"0000181A-0000-1000-8000-00805F9B34FB\" and \"181a\": the same comes twice"
+            ),
+        ])
+    func twice(layout: String, expected: String) {
+        let sentences = layoutFaults(layout)
+        #expect(sentences.contains { $0.hasPrefix(expected) }, "\(sentences)")
     }
 
     @Test(
