@@ -46,8 +46,11 @@ struct FieldCompiler {
         guard let source, report.errors.count == faultsBefore else { return }
         continueRun(with: field, condition)
         let shape = shape(of: field, source)
-        let output = field.isHidden || scope.isSilent ? nil : output(of: field, source, shape)
+        // Also of a field that is not shown: a key that cannot be read must not stay unnoticed.
+        let form = form(of: field, source, shape)
         guard report.errors.count == faultsBefore else { return }
+        let isShown = !field.isHidden && !scope.isSilent
+        let output = isShown ? form.map { FieldProgram.Output(key: key(field.name), form: $0) } : nil
         let step = FieldProgram.Step(
             condition: condition, work: .read(source), output: output, repeats: repetition,
             next: program.steps.count + 1)
@@ -171,13 +174,6 @@ extension FieldCompiler {
         let start = program.keys.count
         program.keys.append(contentsOf: "\"\(name)\":".utf8)
         return start..<program.keys.count
-    }
-
-    private mutating func output(
-        of field: FieldDocument, _ source: FieldProgram.Source, _ shape: NumberShape
-    ) -> FieldProgram.Output? {
-        guard let form = form(of: field, source, shape) else { return nil }
-        return .init(key: key(field.name), form: form)
     }
 
     private mutating func form(

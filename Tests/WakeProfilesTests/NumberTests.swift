@@ -233,6 +233,16 @@ struct NumberTests {
         #expect(sentences.allSatisfy { $0.hasPrefix("p.json5: ") })
     }
 
+    @Test("the keys of a field that is not shown are read too")
+    func refusedHidden() {
+        for keys in [#"sign: "nope""#, "divide: 0", #"null: ["x"]"#, #"null: [256]"#] {
+            let fields = "{name: \"a\", type: \"uint8\", hidden: true, \(keys)}, {name: \"b\", type: \"uint8\"}"
+            #expect(!faults(of: fields).isEmpty, "\(keys)")
+            let group = "{name: \"g\", hidden: true, fields: [{name: \"a\", type: \"uint8\", \(keys)}]}"
+            #expect(!faults(of: group).isEmpty, "\(keys)")
+        }
+    }
+
     @Test("a number is joined from unsigned numbers of known width only")
     func refusedJoints() {
         let fields =
