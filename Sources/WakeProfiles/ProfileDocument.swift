@@ -146,7 +146,7 @@ enum ProfileDocument {
                 object.add("\(object.path) needs either company or service_data")
             }
             let pattern = BytePattern(object, longest: BytePattern.longestBroadcast)
-            if part == .anyManufacturerData, pattern == BytePattern() {
+            if part == .anyManufacturerData, pattern.isEmpty {
                 object.add("\(object.path) fits every broadcast with data of a company; write starts, length or at")
             }
             return part.map { Profile.Broadcast(part: $0, pattern: pattern) }

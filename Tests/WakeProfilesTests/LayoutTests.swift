@@ -126,6 +126,19 @@ struct LayoutTests {
         #expect(try layoutValue(Self.variants, raw) == expected)
     }
 
+    @Test("a byte of which any digits are right must be there")
+    func anyDigits() throws {
+        let layout = #"""
+            variants: [{when: {starts: "12??"}, fields: [{name: "a", type: "bytes"}]},
+              {when: {at: {"2": "??"}}, fields: [{name: "b", type: "bytes"}]},
+              {when: {starts: "??"}, fields: [{name: "c", type: "bytes"}]}, {fields: [{name: "d", type: "bytes"}]}]
+            """#
+        #expect(try layoutValue(layout, "1234") == #"{"a":"1234"}"# && layoutValue(layout, "12") == #"{"c":"12"}"#)
+        #expect(
+            try layoutValue(layout, "013456") == #"{"b":"013456"}"# && layoutValue(layout, "0134") == #"{"c":"0134"}"#)
+        #expect(try layoutValue(layout, "") == #"{"d":""}"#)
+    }
+
     @Test("slots are shared by variants, and a field of a list around them keeps its own")
     func sharedSlots() throws {
         let variant = { (tag: String) in
