@@ -180,9 +180,10 @@ struct FieldProgram: Hashable, Sendable {
     var rates: [Rate] = []
 
     /// Whether messages must be heard in their order: a rate is made of two, and a named decoder remembers.
-    var hasMemory: Bool {
-        !rates.isEmpty || steps.contains { if case .control(.handOver) = $0.work { true } else { false } }
-    }
+    var hasMemory: Bool { !rates.isEmpty || handsOver }
+
+    /// Whether a named decoder is to read some messages.
+    var handsOver: Bool { steps.contains { if case .control(.handOver) = $0.work { true } else { false } } }
 
     func names(_ decoder: NamedDecoder) -> Bool {
         steps.contains { if case .control(.handOver(decoder)) = $0.work { true } else { false } }

@@ -182,6 +182,11 @@ extension ProfileDocument {
                 if let earlier = seen.updateValue(name, forKey: part) { list.refuseTwice(earlier, name) }
                 guard let entry = list.object(name, keys: FieldCompiler.layoutKeys), let program = program(of: entry)
                 else { continue }
+                if advertisement.isMerged, program.handsOver {
+                    found.add(
+                        "\(found.path(of: "merge")) does not fit the decoder of \(entry.path), which reads its part "
+                            + "alone; remove one of the two", at: "merge")
+                }
                 advertisement.entries.append(.init(part: part, program: program))
             }
         }

@@ -248,6 +248,19 @@ struct ProfileKeyTests {
         #expect(try value("020106") == nil)
     }
 
+    @Test("parts of a broadcast that make one value are not for a named decoder")
+    func mergedDecoder() {
+        let keys = #"""
+            advertisement: {merge: true, manufacturer_data: {any: {fields: [{name: "t", type: "sint16"}]}},
+              service_data: {"fcd2": {variants: [{when: {length: 1}, fields: []}, {decoder: "bthome"}]}}}
+            """#
+        let sentences = library(keys).errors.map(\.sentence)
+        #expect(
+            sentences.contains {
+                $0.hasPrefix("advertisement.merge does not fit the decoder of advertisement.service_data.fcd2")
+            }, "\(sentences)")
+    }
+
     @Test("bytes for a named decoder are handed over as they are, also of one variant")
     func decoders() throws {
         let keys = #"""
