@@ -42,6 +42,12 @@ struct FieldScope {
     var isSilent = false
     /// It begins where the message begins, as those of variants do.
     var isWhole = true
+    /// What stands in place of fields takes all that is left.
+    var layoutTakesAll = false
+    var layoutTakesBytes = false
+
+    var takesAll: Bool { layoutTakesAll || entries.contains { $0.takesAll && $0.condition == nil } }
+    var takesBytes: Bool { layoutTakesBytes || entries.contains(where: \.takesBytes) }
 }
 
 /// The bits behind a reference such as `flags.wide`.

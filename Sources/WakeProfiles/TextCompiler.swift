@@ -18,6 +18,7 @@ extension FieldCompiler {
         guard let program = textProgram(of: text, cut) else { return }
         self.program.texts.append(program)
         append(.text(self.program.texts.count - 1))
+        takeAll()
     }
 
     private func refuseMisplaced(in text: ConfigurationObject, _ cut: String) {

@@ -139,6 +139,16 @@ struct LayoutTests {
         #expect(try layoutValue(layout, "") == #"{"d":""}"#)
     }
 
+    @Test("a field may follow variants of which one leaves bytes")
+    func afterVariants() throws {
+        let layout = #"""
+            fields: [{name: "a", variants: [{when: {starts: "01"}, fields: [{name: "x", type: "uint8"}]},
+              {fields: [{name: "y", type: "bytes"}]}]}, {name: "c", type: "uint8", if: "left"}]
+            """#
+        #expect(try layoutValue(layout, "0105") == #"{"a":{"x":1},"c":5}"#)
+        #expect(try layoutValue(layout, "0205") == #"{"a":{"y":"0205"}}"#)
+    }
+
     @Test("slots are shared by variants, and a field of a list around them keeps its own")
     func sharedSlots() throws {
         let variant = { (tag: String) in
@@ -277,6 +287,22 @@ struct LayoutTests {
             (
                 #"fields: [{name: "a", repeat: true, fields: [{name: "b", type: "uint8"}]}, {name: "c", type: "uint8"}]"#,
                 "comes after \"a\", which takes all that is left"
+            ),
+            (
+                #"fields: [{name: "a", text: {split: ",", fields: [{name: "x", type: "word"}]}}, {name: "c", type: "uint8"}]"#,
+                "fields[1] comes after \"a\", which takes all that is left"
+            ),
+            (
+                #"fields: [{name: "a", records: {tag: "uint8", tags: {"01": []}}}, {name: "c", type: "uint8"}]"#,
+                "fields[1] comes after \"a\", which takes all that is left"
+            ),
+            (
+                #"fields: [{name: "a", variants: [{when: {length: 9}, fields: [{name: "x", type: "bytes"}]}, {records: {tag: "uint8", tags: {"01": []}}}]}, {name: "c", fields: [{name: "d", type: "uint8"}]}]"#,
+                "fields[1] comes after \"a\", which takes all that is left"
+            ),
+            (
+                #"fields: [{name: "a", type: "bytes"}, {name: "c", text: {split: ",", fields: [{name: "x", type: "word"}]}}]"#,
+                "fields[1] comes after \"a\", which takes all that is left"
             ),
             (
                 #"fields: [{name: "a", fields: [{name: "b", type: "uint8"}]}, {name: "c", type: "uint8", if: "b"}]"#,
