@@ -58,9 +58,9 @@ extension Vector {
         else { return nil }
         (self.origin, self.pieces, self.outcome, self.source, self.number) = (origin, pieces, outcome, source, number)
         isCut = object.has("pieces")
-        let address = object.text("address").map { $0.filter { $0 != ":" } }.flatMap { [UInt8](hexadecimal: $0) }
+        if case .part(let part) = origin { Self.refuseLong(pieces, of: part, in: object) }
         sender = DeviceMemory.Sender(
-            address: address ?? [], key: object.hexadecimal("key"),
+            address: Self.address(object), key: object.hexadecimal("key"),
             reportDescriptor: object.hexadecimal("report_descriptor") ?? [])
         pause = object.span("after", in: .zero ... .seconds(86_400))
     }
@@ -98,7 +98,25 @@ extension Vector {
         return pieces.compactMap { $0 }
     }
 
+    /// What no advertisement can hold.
+    private static func refuseLong(_ pieces: [[UInt8]], of part: AdvertisementPart, in object: ConfigurationObject) {
+        for piece in pieces where part.structure(with: piece).isEmpty {
+            object.add("\(object.path) has \(piece.count) bytes, more than a part of an advertisement can have")
+        }
+    }
+
+    /// Six bytes; none where no address is given.
+    private static func address(_ object: ConfigurationObject) -> [UInt8] {
+        guard let text = object.text("address") else { return [] }
+        if let bytes = [UInt8](hexadecimal: text.filter { $0 != ":" }), bytes.count == 6 { return bytes }
+        object.refuse("address", expected: "six bytes in hexadecimal, such as \"A4:C1:38:0A:0B:0C\"")
+        return []
+    }
+
     private static func outcome(_ object: ConfigurationObject) -> Outcome? {
+        if object.has("value"), object.has("undecodable") {
+            object.add("\(object.path) has value and undecodable; keep one", at: "undecodable")
+        }
         if object.has("undecodable") { return object.text("undecodable").map { .fault($0) } }
         guard let value = object.any("value") else {
             object.add("\(object.path) needs value or undecodable; value is null where the message has none")

@@ -92,10 +92,13 @@ public enum Framing: Hashable, Sendable {
         /// Part of the message; empty where any byte begins one.
         public var start: [UInt8]
         public var rest: Rest
+        /// The longest message of this form in bytes; nil: as of the framing.
+        public var limit: Int?
 
-        public init(start: [UInt8], rest: Rest) {
+        public init(start: [UInt8], rest: Rest, limit: Int? = nil) {
             self.start = start
             self.rest = rest
+            self.limit = limit
         }
     }
 

@@ -222,7 +222,7 @@ package func civilDate(daysSinceEpoch days: Int64) -> (year: Int64, month: Int64
 
 extension Int64 {
     package func dividedFlooring(by divisor: Int64) -> (quotient: Int64, remainder: Int64) {
-        let quotient = self >= 0 ? self / divisor : (self - divisor + 1) / divisor
-        return (quotient, self - quotient * divisor)
+        let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
+        return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
     }
 }

@@ -10,24 +10,26 @@ struct BytePattern: Hashable, Sendable {
     }
 
     var digits: [Digits] = []
+    /// So many bytes it speaks of, also by ?.
+    var shortest = 0
     var length: ClosedRange<Int>?
+
+    /// Whether it says nothing of bytes.
+    var isEmpty: Bool { digits.isEmpty && shortest == 0 && length == nil }
 
     /// How much it asks for: of two patterns the one that asks for more is the more particular.
     var weight: Int { digits.count + (length == nil ? 0 : 1) }
 
     /// The fewest bytes that fit; those that do not count are 0.
     var bytes: [UInt8] {
-        let count = max((digits.map(\.offset).max() ?? -1) + 1, length?.lowerBound ?? 0)
-        var bytes = [UInt8](repeating: 0, count: count)
+        var bytes = [UInt8](repeating: 0, count: max(shortest, length?.lowerBound ?? 0))
         for digit in digits { bytes[digit.offset] |= digit.value }
         return bytes
     }
 
     func fits(_ bytes: ArraySlice<UInt8>) -> Bool {
-        if let length, !length.contains(bytes.count) { return false }
-        return digits.allSatisfy { digit in
-            digit.offset < bytes.count && bytes[bytes.startIndex + digit.offset] & digit.mask == digit.value
-        }
+        if bytes.count < shortest || length.map({ !$0.contains(bytes.count) }) ?? false { return false }
+        return digits.allSatisfy { bytes[bytes.startIndex + $0.offset] & $0.mask == $0.value }
     }
 }
 
@@ -35,19 +37,32 @@ struct BytePattern: Hashable, Sendable {
 extension BytePattern {
     static let keys = ["starts", "length", "at"]
     private static let (most, farthest) = (64, 4_095)
+    /// The most bytes that a message and the data of a broadcast have.
+    static let (longestMessage, longestBroadcast) = (65_535, 254)
 
-    init(_ object: ConfigurationObject) {
-        if let digits = Self.digits("starts", of: object, at: 0) { self.digits += digits }
-        length = object.read("length", expected: "a number of bytes, or a range such as \"6-16\"", Self.range)
+    init(_ object: ConfigurationObject, longest: Int = BytePattern.longestMessage) {
+        add(Self.digits("starts", of: object, at: 0))
+        length = object.read(
+            "length", expected: "a number of bytes, or a range such as \"6-16\", up to \(longest)"
+        ) { Self.range($0, longest: longest) }
         guard let places = object.object("at", keys: nil) else { return }
         for key in places.keys {
-            guard let offset = Int(key), (0...Self.farthest).contains(offset) else {
+            guard let offset = Int(key), (0...min(Self.farthest, longest - 1)).contains(offset) else {
                 let expected = "expected the number of a byte in quotes, such as \"4\""
                 places.add("\(places.path) has the key \"\(key)\", \(expected)", at: key)
                 continue
             }
-            if let digits = Self.digits(key, of: places, at: offset) { self.digits += digits }
+            if let earlier = places.keys.first(where: { Int($0) == offset }), earlier != key {
+                places.refuseTwice(earlier, key)
+            }
+            add(Self.digits(key, of: places, at: offset))
         }
+    }
+
+    private mutating func add(_ digits: [Digits]?) {
+        guard let digits, let last = digits.last else { return }
+        self.digits += digits.filter { $0.mask != 0 }
+        shortest = max(shortest, last.offset + 1)
     }
 
     private static func digits(_ key: String, of object: ConfigurationObject, at offset: Int) -> [Digits]? {
@@ -63,7 +78,7 @@ extension BytePattern {
                         offset: offset + place / 2, mask: high.mask << 4 | low.mask, value: high.value << 4 | low.value)
                 )
             }
-            return digits.filter { $0.mask != 0 }
+            return digits
         }
     }
 
@@ -72,12 +87,14 @@ extension BytePattern {
         return [UInt8](hexadecimal: [UInt8(ascii: "0"), character]).map { (15, $0[0]) }
     }
 
-    private static func range(_ value: JSONValue) -> ClosedRange<Int>? {
+    private static func range(_ value: JSONValue, longest: Int) -> ClosedRange<Int>? {
         switch value {
-        case .integer(let whole): return (0...65_535).contains(whole) ? Int(whole)...Int(whole) : nil
+        case .integer(let whole): return (0...Int64(longest)).contains(whole) ? Int(whole)...Int(whole) : nil
         case .string(let text):
             let ends = text.split(separator: "-", omittingEmptySubsequences: false).map { Int($0) }
-            guard ends.count == 2, let low = ends[0], let high = ends[1], low >= 0, low <= high else { return nil }
+            guard ends.count == 2, let low = ends[0], let high = ends[1], low >= 0, low <= high, high <= longest else {
+                return nil
+            }
             return low...high
         case .null, .boolean, .number, .array, .object: return nil
         }

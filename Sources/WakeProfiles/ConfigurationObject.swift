@@ -96,6 +96,11 @@ public struct ConfigurationObject {
         for key in keys where !has(key) { add("\(path(of: key)) is missing", at: key) }
     }
 
+    /// Reports two keys that are the same, written in two ways.
+    func refuseTwice(_ one: String, _ other: String) {
+        add("\(path) has \"\(one)\" and \"\(other)\": the same comes twice; keep one", at: other)
+    }
+
     /// Reports that the value of `key` is not the expected one.
     public func refuse(_ key: String, expected: String) {
         guard let value = value(key) else { return }

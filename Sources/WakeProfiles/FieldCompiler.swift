@@ -45,8 +45,12 @@ struct FieldCompiler {
         let source = source(of: field)
         guard let source, report.errors.count == faultsBefore else { return }
         continueRun(with: field, condition)
-        let output = field.isHidden || scope.isSilent ? nil : output(of: field, source: source)
+        let shape = shape(of: field, source)
+        // Also of a field that is not shown: a key that cannot be read must not stay unnoticed.
+        let form = form(of: field, source, shape)
         guard report.errors.count == faultsBefore else { return }
+        let isShown = !field.isHidden && !scope.isSilent
+        let output = isShown ? form.map { FieldProgram.Output(key: key(field.name), form: $0) } : nil
         let step = FieldProgram.Step(
             condition: condition, work: .read(source), output: output, repeats: repetition,
             next: program.steps.count + 1)
@@ -54,7 +58,7 @@ struct FieldCompiler {
             name: field.name, condition: condition, takesAll: source.takesAll || repetition == .toEnd,
             takesBytes: source.takesBytes)
         guard isPossible(entry, in: field.object) else { return }
-        remember(field, repeats: repetition != .once)
+        remember(field, shape, repeats: repetition != .once)
         program.steps.append(step)
         scope.entries.append(entry)
     }
@@ -70,9 +74,10 @@ struct FieldCompiler {
         return false
     }
 
-    private mutating func remember(_ field: FieldDocument, repeats: Bool) {
+    private mutating func remember(_ field: FieldDocument, _ shape: NumberShape, repeats: Bool) {
         guard let place = place(of: field.name), place >= scope.firstKnown else {
-            return known.append(KnownField(document: field, repeats: repeats, steps: [program.steps.count]))
+            return known.append(
+                KnownField(document: field, shape: shape, repeats: repeats, steps: [program.steps.count]))
         }
         known[place].steps.append(program.steps.count)
         guard known[place].slot != nil else { return }
@@ -130,7 +135,7 @@ struct FieldCompiler {
         var pieces: [FieldProgram.Piece] = []
         for name in names {
             guard let reference = resolve(name, key: "of", in: object) else { return nil }
-            guard let width = reference.width, !reference.isSigned else {
+            guard let width = reference.shape.width, !reference.shape.isSigned else {
                 object.add("\(object.path(of: "of")) joins \"\(name)\", which is no unsigned number of bytes", at: "of")
                 return nil
             }
@@ -142,6 +147,18 @@ struct FieldCompiler {
         }
         program.joints.append(pieces)
         return .joined(table: program.joints.count - 1)
+    }
+
+    /// Bits of a number above have its width and sign, or those of the group.
+    private mutating func shape(of field: FieldDocument, _ source: FieldProgram.Source) -> NumberShape {
+        switch source {
+        case .integer(let width, let isSigned, _): .init(width: width * 8, isSigned: isSigned)
+        case .run(let width, let isSigned, _): .init(width: width, isSigned: isSigned)
+        case .joined(let table): .init(width: program.joints[table].reduce(0) { $0 + $1.width })
+        case .bits:
+            field.object.text("of").flatMap { resolve($0, key: "of", in: field.object)?.shape } ?? NumberShape()
+        case .text, .bytes, .shortFloat, .longFloat, .binaryFloat, .uuid, .address, .time: .init()
+        }
     }
 
     static func jsonString(_ text: String) -> [UInt8] {
@@ -159,25 +176,22 @@ extension FieldCompiler {
         return start..<program.keys.count
     }
 
-    private mutating func output(of field: FieldDocument, source: FieldProgram.Source) -> FieldProgram.Output? {
-        guard let form = form(of: field, source: source) else { return nil }
-        return .init(key: key(field.name), form: form)
-    }
-
-    private mutating func form(of field: FieldDocument, source: FieldProgram.Source) -> FieldProgram.Form? {
+    private mutating func form(
+        of field: FieldDocument, _ source: FieldProgram.Source, _ shape: NumberShape
+    ) -> FieldProgram.Form? {
         let extras = ["null", "divide", "modulo", "sign", "offset"]
-        let isPlain = !extras.contains { field.object.has($0) } && field.kind != .uint64 && field.width != 64
+        let isPlain = !extras.contains { field.object.has($0) } && !shape.isUnsigned64
         if isPlain, field.values.isEmpty || !field.object.has("scale") {
             if !field.values.isEmpty { return .words(table: words(field)) }
             if let scale = field.scale, let decimals = field.decimals {
-                return .scaled(
-                    numerator: scale.numerator, denominator: scale.denominator, decimals: decimals,
-                    power: powerOfTen(decimals))
+                program.scales.append(
+                    NumberScale(numerator: scale.numerator, denominator: scale.denominator, decimals: decimals))
+                return .scaled(table: program.scales.count - 1)
             }
             if source.isOneBit { return .boolean }
             if field.decimals == nil { return .plain }
         }
-        guard let form = numberForm(of: field, source: source) else { return nil }
+        guard let form = numberForm(of: field, source, shape) else { return nil }
         program.numbers.append(form)
         return .number(program.numbers.count - 1)
     }
@@ -187,10 +201,12 @@ extension FieldCompiler {
         return program.words.count - 1
     }
 
-    private mutating func numberForm(of field: FieldDocument, source: FieldProgram.Source) -> NumberForm? {
+    private mutating func numberForm(
+        of field: FieldDocument, _ source: FieldProgram.Source, _ shape: NumberShape
+    ) -> NumberForm? {
         let object = field.object
         var form = NumberForm()
-        form.nulls = nulls(of: field, source: source)
+        form.nulls = nulls(of: field, shape)
         if !field.values.isEmpty { form.words = words(field) }
         form.divide = Int64(object.integer("divide", in: 1...1_000_000_000_000) ?? 1)
         form.modulo = object.integer("modulo", in: 1...1_000_000_000_000).map { Int64($0) }
@@ -201,21 +217,21 @@ extension FieldCompiler {
         if let decimals = field.decimals {
             form.scale = NumberScale(
                 numerator: field.scale?.numerator ?? 1, denominator: field.scale?.denominator ?? 1,
-                offset: field.offset ?? 0, decimals: decimals, power: powerOfTen(decimals))
+                offset: field.offset ?? 0, decimals: decimals)
         }
-        form.isUnsigned64 = !field.kind.isSigned && field.bitWidth == 64
+        form.isUnsigned64 = shape.isUnsigned64
         form.isBoolean = source.isOneBit && form.scale == nil && form.sign == nil && form.words == nil
         return form
     }
 
     /// Numbers that mean no value; each must be one that the field can hold.
-    private func nulls(of field: FieldDocument, source: FieldProgram.Source) -> [Int64] {
-        let width = source.width(of: program) ?? field.form.map { $0.width * 8 } ?? 63
-        let range = FieldDocument.range(ofBits: width, isSigned: field.kind.isSigned)
+    private func nulls(of field: FieldDocument, _ shape: NumberShape) -> [Int64] {
+        let width = shape.width ?? field.form.map { $0.width * 8 } ?? 63
+        let range = FieldDocument.range(ofBits: width, isSigned: shape.isSigned)
         let expected = "a whole number from \(range.lowerBound) to \(range.upperBound)"
         return field.object.list("null", of: "numbers that mean no value") { value, place in
             if let number = value.integer, range.contains(number) { return number }
-            if width == 64, !field.kind.isSigned, case .string(let text) = value, text.hasPrefix("0x"),
+            if width == 64, !shape.isSigned, case .string(let text) = value, text.hasPrefix("0x"),
                 let number = UInt64(text.dropFirst(2), radix: 16)
             {
                 return Int64(bitPattern: number)
@@ -322,17 +338,6 @@ extension FieldProgram.Source {
         case .bits(let reference): reference.mask == 1
         case .run(let width, let isSigned, _): width == 1 && !isSigned
         case .joined, .text, .bytes, .integer, .shortFloat, .longFloat, .binaryFloat, .uuid, .address, .time: false
-        }
-    }
-
-    /// The bits of a whole number; nil for what is none, and for all of a field that was read above.
-    func width(of program: FieldProgram) -> Int? {
-        switch self {
-        case .integer(let width, _, _): width * 8
-        case .run(let width, _, _): width
-        case .bits(let reference): reference.mask == -1 ? nil : reference.mask.nonzeroBitCount
-        case .joined(let table): program.joints[table].reduce(0) { $0 + $1.width }
-        case .text, .bytes, .shortFloat, .longFloat, .binaryFloat, .uuid, .address, .time: nil
         }
     }
 }

@@ -70,15 +70,6 @@ extension FieldCursor {
     }
 
     private var rest: ArraySlice<UInt8> { bytes[position..<(position + left)] }
-
-    /// A field that is left out counts as zero, whatever the element or the record before had there.
-    private mutating func clear(_ mask: UInt32) {
-        var rest = mask
-        while rest != 0 {
-            slots[rest.trailingZeroBitCount] = 0
-            rest &= rest - 1
-        }
-    }
 }
 
 /// Lists of objects.

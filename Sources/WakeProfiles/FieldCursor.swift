@@ -9,6 +9,8 @@ struct FieldCursor {
     /// Where reading ends: that of the bytes, or of the record that is being read.
     private var end: Int
     var slots = FieldProgram.Slots()
+    /// Slots whose numbers were read, and not left out.
+    private var known: UInt32 = 0
     var json: [UInt8] = []
     /// Where the value begins in `json`.
     let start: Int
@@ -90,9 +92,13 @@ struct FieldCursor {
             let raw = try unsigned(width, isBigEndian: isBigEndian)
             let unused = 64 - 8 * width
             finish(step, isSigned ? Int64(bitPattern: raw << unused) >> unused : Int64(bitPattern: raw), program)
-        case .bits(let reference): finish(step, reference.value(in: slots), program)
+        case .bits(let reference):
+            finish(step, reference.value(in: slots), program)
+            if !knows(reference) { forget(step) }
         case .joined(let table):
-            finish(step, program.joints[table].reduce(0) { $0 << $1.width | $1.part.value(in: slots) }, program)
+            let pieces = program.joints[table]
+            finish(step, pieces.reduce(0) { $0 << $1.width | $1.part.value(in: slots) }, program)
+            if !pieces.allSatisfy({ knows($0.part) }) { forget(step) }
         case .run(let width, let isSigned, let isHighFirst):
             finish(step, try run(of: width, isSigned: isSigned, isHighFirst: isHighFirst), program)
         case .shortFloat(let isBigEndian):
@@ -164,17 +170,42 @@ extension FieldCursor {
     mutating func skip(_ count: Int) throws(DecodeFault) { _ = try advance(count) }
 }
 
+/// Numbers for later steps.
+extension FieldCursor {
+    /// Whether its number was read. One that was left out counts as zero.
+    func knows(_ reference: FieldProgram.Reference) -> Bool { known >> UInt32(reference.slot) & 1 == 1 }
+
+    private mutating func keep(_ value: Int64, in slot: Int) {
+        slots[slot] = value
+        known |= 1 << UInt32(slot)
+    }
+
+    /// Bits of a number that was left out are left out too.
+    private mutating func forget(_ step: FieldProgram.Step) {
+        if let slot = step.slot { known &= ~(1 << UInt32(slot)) }
+    }
+
+    /// A field that is left out counts as zero, whatever the element or the record before had there.
+    mutating func clear(_ mask: UInt32) {
+        known &= ~mask
+        var rest = mask
+        while rest != 0 {
+            slots[rest.trailingZeroBitCount] = 0
+            rest &= rest - 1
+        }
+    }
+}
+
 /// Numbers into JSON.
 extension FieldCursor {
     private mutating func finish(_ step: FieldProgram.Step, _ value: Int64, _ program: FieldProgram) {
-        if let slot = step.slot { slots[slot] = value }
+        if let slot = step.slot { keep(value, in: slot) }
         guard let output = step.output else { return }
         switch output.form {
         case .plain: json.appendDecimal(value)
         case .boolean: json.appendBoolean(value != 0)
         case .words(let table): append(value, named: program.words[table])
-        case .scaled(let numerator, let denominator, let decimals, let power):
-            json.appendRounded(Double(value) * numerator / denominator, decimals: decimals, power: power)
+        case .scaled(let table): json.append(value, program.scales[table])
         case .number(let place): append(value, program.numbers[place], of: program)
         }
     }
@@ -196,14 +227,17 @@ extension FieldCursor {
         if let modulo = form.modulo { value %= modulo }
         if let sign = form.sign, sign.value(in: slots) != 0 { value = 0 &- value }
         guard let scale = form.scale else { return json.appendDecimal(value) }
-        json.append(Double(value), scale)
+        json.append(value, scale)
     }
 
     private mutating func append(large raw: UInt64, _ form: NumberForm) {
         var value = raw / form.divide.magnitude
         if let modulo = form.modulo { value %= modulo.magnitude }
         let isNegative = form.sign.map { $0.value(in: slots) != 0 } ?? false
-        if let scale = form.scale { return json.append(isNegative ? -Double(value) : Double(value), scale) }
+        if let scale = form.scale {
+            if let small = Int64(exactly: value) { return json.append(isNegative ? -small : small, scale) }
+            return json.append(isNegative ? -Double(value) : Double(value), scale)
+        }
         if isNegative, value > 0 { json.append(UInt8(ascii: "-")) }
         json.appendDecimal(value)
     }
@@ -212,11 +246,10 @@ extension FieldCursor {
         guard let form else { return }
         guard let number else { return json.appendNull() }
         switch form {
-        case .scaled(let numerator, let denominator, let decimals, let power):
-            json.appendRounded(number.value * numerator / denominator, decimals: decimals, power: power)
+        case .scaled(let table): json.append(number, program.scales[table])
         case .number(let place):
             if let scale = program.numbers[place].scale {
-                json.append(number.value, scale)
+                json.append(number, scale)
             } else {
                 json.append(number)
             }
@@ -231,8 +264,7 @@ extension FieldCursor {
         let single = Float(bitPattern: UInt32(truncatingIfNeeded: raw))
         let double = width == 4 ? Double(single) : Double(bitPattern: raw)
         switch form {
-        case .scaled(let numerator, let denominator, let decimals, let power):
-            json.appendRounded(double * numerator / denominator, decimals: decimals, power: power)
+        case .scaled(let table): json.append(double, program.scales[table])
         case .number(let place):
             if let scale = program.numbers[place].scale {
                 json.append(double, scale)

@@ -12,7 +12,7 @@ struct FieldDocument {
         var name: String
         var lowest: Int
         var count: Int
-        var mask: Int64 { count == 64 ? -1 : Int64(1) << count - 1 }
+        var mask: Int64 { Int64(bitPattern: UInt64(1) << UInt64(count) &- 1) }
     }
 
     /// As written: `1/1024` is kept as a fraction, because not every fraction has an exact decimal form.
@@ -59,9 +59,6 @@ struct FieldDocument {
         checkKeysFitEachOther()
     }
 
-    /// How many bits its number has; nil for other types, and for bits of another field.
-    var bitWidth: Int? { kind.integerWidth.map { $0 * 8 } ?? width }
-
     private mutating func readShape() {
         switch kind.family {
         case .unsignedRun, .signedRun:
@@ -106,6 +103,9 @@ struct FieldDocument {
         for key in list.keys {
             guard let word = list.text(key) else { continue }
             if let number = Int64(key) {
+                if let earlier = list.keys.first(where: { Int64($0) == number }), earlier != key {
+                    list.refuseTwice(earlier, key)
+                }
                 values[number] = word
             } else {
                 list.add(

@@ -150,8 +150,8 @@ struct FieldProgram: Hashable, Sendable {
         case boolean
         /// A table of names; a value without a name is written as its number.
         case words(table: Int)
-        /// value × `numerator` / `denominator`, rounded to `decimals`, `power` being 10^decimals.
-        case scaled(numerator: Double, denominator: Double, decimals: Int, power: Double)
+        /// A place among the scales.
+        case scaled(table: Int)
         /// A place among the forms of numbers.
         case number(Int)
     }
@@ -169,6 +169,7 @@ struct FieldProgram: Hashable, Sendable {
     /// JSON names by value.
     var words: [[Int64: [UInt8]]] = []
     var numbers: [NumberForm] = []
+    var scales: [NumberScale] = []
     var joints: [[Piece]] = []
     var endMarks: [[UInt8]] = []
     var patterns: [BytePattern] = []
@@ -179,9 +180,10 @@ struct FieldProgram: Hashable, Sendable {
     var rates: [Rate] = []
 
     /// Whether messages must be heard in their order: a rate is made of two, and a named decoder remembers.
-    var hasMemory: Bool {
-        !rates.isEmpty || steps.contains { if case .control(.handOver) = $0.work { true } else { false } }
-    }
+    var hasMemory: Bool { !rates.isEmpty || handsOver }
+
+    /// Whether a named decoder is to read some messages.
+    var handsOver: Bool { steps.contains { if case .control(.handOver) = $0.work { true } else { false } } }
 
     func names(_ decoder: NamedDecoder) -> Bool {
         steps.contains { if case .control(.handOver(decoder)) = $0.work { true } else { false } }

@@ -73,8 +73,7 @@ extension FieldCompiler {
         let document = known[place].document
         guard let part else {
             return FieldReference(
-                place: .init(slot: slot, shift: 0, mask: -1), width: document.bitWidth,
-                isSigned: document.kind.isSigned, values: document.values)
+                place: .init(slot: slot, shift: 0, mask: -1), shape: known[place].shape, values: document.values)
         }
         guard let group = document.groups.first(where: { $0.name == part }) else {
             let groups = document.groups.map(\.name)
@@ -85,7 +84,7 @@ extension FieldCompiler {
             return nil
         }
         return FieldReference(
-            place: .init(slot: slot, shift: group.lowest, mask: group.mask), width: group.count, isSigned: false,
+            place: .init(slot: slot, shift: group.lowest, mask: group.mask), shape: .init(width: group.count),
             values: [:])
     }
 

@@ -1,9 +1,20 @@
 // What a field may refer to: the fields above it, in its own list and in those around it, and the slots that they have.
 import WakeModel
 
+/// What a whole number can be.
+struct NumberShape: Hashable {
+    /// Bits; nil for what is no whole number.
+    var width: Int?
+    var isSigned = false
+
+    /// All 64 bits are the number.
+    var isUnsigned64: Bool { width == 64 && !isSigned }
+}
+
 /// A value that later fields may refer to by name.
 struct KnownField {
     var document: FieldDocument
+    var shape: NumberShape
     var repeats: Bool
     /// More than one where exclusive fields share a name; they share its slot too.
     var steps: [Int]
@@ -31,13 +42,17 @@ struct FieldScope {
     var isSilent = false
     /// It begins where the message begins, as those of variants do.
     var isWhole = true
+    /// What stands in place of fields takes all that is left.
+    var layoutTakesAll = false
+    var layoutTakesBytes = false
+
+    var takesAll: Bool { layoutTakesAll || entries.contains { $0.takesAll && $0.condition == nil } }
+    var takesBytes: Bool { layoutTakesBytes || entries.contains(where: \.takesBytes) }
 }
 
 /// The bits behind a reference such as `flags.wide`.
 struct FieldReference {
     var place: FieldProgram.Reference
-    /// Nil for a field of bits.
-    var width: Int?
-    var isSigned: Bool
+    var shape: NumberShape
     var values: [Int64: String]
 }

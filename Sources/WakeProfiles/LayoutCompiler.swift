@@ -52,6 +52,9 @@ extension FieldCompiler {
         }
     }
 
+    /// The layout in place of fields leaves nothing.
+    mutating func takeAll() { (scope.layoutTakesAll, scope.layoutTakesBytes) = (true, true) }
+
     mutating func append(_ control: FieldProgram.Control) {
         program.steps.append(.init(control: control, next: program.steps.count + 1))
     }
@@ -102,8 +105,7 @@ extension FieldCompiler {
         program.steps[begin].next = program.steps.count
         let entry = FieldScope.Entry(
             name: name, condition: condition,
-            takesAll: repetition == .toEnd || inner.entries.contains { $0.takesAll && $0.condition == nil },
-            takesBytes: inner.entries.contains { $0.takesBytes })
+            takesAll: repetition == .toEnd || inner.takesAll, takesBytes: inner.takesBytes)
         if isPossible(entry, in: object) { scope.entries.append(entry) }
     }
 
@@ -140,19 +142,21 @@ extension FieldCompiler {
         if variants.isEmpty, object.report.errors.isEmpty {
             object.add("\(object.path(of: "variants")) is empty; write one layout at least", at: "variants")
         }
-        var ends: [Int] = []
+        var made: [(end: Int, scope: FieldScope)] = []
         var isFinal = false
         for variant in variants {
             if isFinal { variant.add("\(variant.path) is never taken: the one before it fits everything") }
             isFinal = !variant.has("when")
-            ends.append(addVariant(variant))
+            made.append(addVariant(variant))
         }
         append(.noVariant)
-        for end in ends { program.steps[end].work = .control(.goOn(at: program.steps.count)) }
+        for (end, _) in made { program.steps[end].work = .control(.goOn(at: program.steps.count)) }
+        scope.layoutTakesAll = !made.isEmpty && made.allSatisfy(\.scope.takesAll)
+        scope.layoutTakesBytes = made.contains(where: \.scope.takesBytes)
     }
 
-    /// Returns its last step, which leads past the others.
-    private mutating func addVariant(_ object: ConfigurationObject) -> Int {
+    /// Returns its last step, which leads past the others, and what its layout takes.
+    private mutating func addVariant(_ object: ConfigurationObject) -> (end: Int, scope: FieldScope) {
         var pattern = BytePattern()
         if let when = object.object("when", keys: BytePattern.keys) {
             pattern = BytePattern(when)
@@ -164,11 +168,11 @@ extension FieldCompiler {
         enterScope()
         addCheck(of: object)
         addLayout(of: object)
-        let (_, clearing) = leaveScope()
+        let (inner, clearing) = leaveScope()
         append(.noVariant)
         program.steps[start].work = .control(
             .variant(pattern: place, clearing: clearing, otherwise: program.steps.count))
-        return program.steps.count - 1
+        return (program.steps.count - 1, inner)
     }
 }
 
@@ -192,6 +196,7 @@ extension FieldCompiler {
         if tags.keys.isEmpty { records.add("\(tags.path) is empty; name one tag at least") }
         program.records[place].end = program.steps.count
         append(.endRecords)
+        takeAll()
     }
 
     private static func table(of object: ConfigurationObject) -> RecordTable? {
@@ -214,6 +219,9 @@ extension FieldCompiler {
         guard let bytes = [UInt8](hexadecimal: key), bytes.count == width else {
             let expected = "expected \(2 * width) hexadecimal digits"
             return tags.add("\(tags.path) has the key \"\(key)\", \(expected)", at: key)
+        }
+        if let earlier = tags.keys.first(where: { [UInt8](hexadecimal: $0) == bytes }), earlier != key {
+            return tags.refuseTwice(earlier, key)
         }
         program.records[table].starts[bytes.reduce(0) { $0 << 8 | Int64($1) }] = program.steps.count
         enterScope(isWhole: false)

@@ -27,10 +27,10 @@ struct MedicalFloat: Hashable {
     }
 }
 
-/// 10^`exponent`, exact to 22.
+/// 10^`exponent`, exact to 22; infinite above 308.
 func powerOfTen(_ exponent: Int) -> Double {
     var power = 1.0
-    for _ in 0..<exponent { power *= 10 }
+    for _ in 0..<min(exponent, 309) { power *= 10 }
     return power
 }
 
@@ -48,6 +48,15 @@ extension [UInt8] {
             appendDecimal(number.mantissa)
             append(UInt8(ascii: "e"))
             appendDecimal(Int64(number.exponent))
+        }
+    }
+
+    /// Appends the number scaled and rounded.
+    mutating func append(_ number: MedicalFloat, _ scale: NumberScale) {
+        if (-18...0).contains(number.exponent) {
+            append(DecimalNumber(mantissa: number.mantissa, decimals: -number.exponent), scale)
+        } else {
+            append(number.value, scale)
         }
     }
 

@@ -112,9 +112,7 @@ struct CheckForm: Hashable, Sendable {
             return bytes.endIndex
         }
         let place = try place(in: bytes)
-        let end = min(
-            to.map { $0 < 0 ? bytes.count + $0 : $0 } ?? (at.map { $0 >= 0 } ?? false ? bytes.count : place),
-            bytes.count)
+        let end = coveredEnd(of: bytes.count, before: place)
         guard from <= end else {
             throw DecodeFault.noCheck("\(kind.rawValue) covers bytes from \(from), \(bytes.count) are there")
         }
@@ -125,6 +123,13 @@ struct CheckForm: Hashable, Sendable {
             throw DecodeFault.wrongCheck(kind: kind.rawValue, found: shown(found), made: shown(made[...]))
         }
         return at.map { $0 >= 0 } ?? false ? bytes.endIndex : bytes.startIndex + place
+    }
+
+    private func coveredEnd(of count: Int, before place: Int) -> Int {
+        if let to { return min(to < 0 ? count + to : to, count) }
+        // A check at a place before those that it covers is of all that follow.
+        if let at, at >= 0, at < from { return count }
+        return place
     }
 
     private var isHexadecimal: Bool { writing == .hex || kind == .lrc }
@@ -240,6 +245,11 @@ extension CheckForm {
             }
         }
         if let order = object.word("order", among: ["low", "high"]) { isHighFirst = order == "high" }
+        if let at, at == from, to == nil {
+            object.add(
+                "\(object.path(of: "at")) is where from is, so that nothing is covered; write to, or another from",
+                at: "at")
+        }
         if kind == .nmea {
             for key in ["from", "to", "at", "order", "form"] where object.has(key) {
                 object.add("\(object.path(of: key)) does not fit kind \"nmea\", which says it all; remove it", at: key)

@@ -145,8 +145,8 @@ enum ProfileDocument {
             if object.has("company") == object.has("service_data") {
                 object.add("\(object.path) needs either company or service_data")
             }
-            let pattern = BytePattern(object)
-            if part == .anyManufacturerData, pattern == BytePattern() {
+            let pattern = BytePattern(object, longest: BytePattern.longestBroadcast)
+            if part == .anyManufacturerData, pattern.isEmpty {
                 object.add("\(object.path) fits every broadcast with data of a company; write starts, length or at")
             }
             return part.map { Profile.Broadcast(part: $0, pattern: pattern) }
@@ -170,6 +170,7 @@ extension ProfileDocument {
         advertisement.isMerged = found.flag("merge") ?? false
         for key in advertisementKeys where key != "merge" {
             guard let list = found.object(key, keys: nil) else { continue }
+            var seen: [AdvertisementPart: String] = [:]
             for name in list.keys {
                 guard let part = part(key, name) else {
                     let example =
@@ -178,8 +179,14 @@ extension ProfileDocument {
                     list.add("\(list.path) has the key \"\(name)\", expected \(example)", at: name)
                     continue
                 }
+                if let earlier = seen.updateValue(name, forKey: part) { list.refuseTwice(earlier, name) }
                 guard let entry = list.object(name, keys: FieldCompiler.layoutKeys), let program = program(of: entry)
                 else { continue }
+                if advertisement.isMerged, program.handsOver {
+                    found.add(
+                        "\(found.path(of: "merge")) does not fit the decoder of \(entry.path), which reads its part "
+                            + "alone; remove one of the two", at: "merge")
+                }
                 advertisement.entries.append(.init(part: part, program: program))
             }
         }
@@ -206,6 +213,7 @@ extension ProfileDocument {
             object.add("\(misplaced) does not fit mode \"\(kind.rawValue)\"; write \(fitting)", at: misplaced)
         }
         guard let list = object.object(fitting, keys: nil) else { return }
+        var seen: [Channel: String] = [:]
         for key in list.keys {
             guard let channel = channel(key, kind: kind) else {
                 let example =
@@ -214,7 +222,13 @@ extension ProfileDocument {
                 list.add("\(list.path) has the key \"\(key)\", expected \(example)", at: key)
                 continue
             }
+            if let earlier = seen.updateValue(key, forKey: channel) { list.refuseTwice(earlier, key) }
             let keys = kind == .bluetoothCentral ? channelKeys : streamKeys
+            if case .characteristic(let uuid) = channel, !(profile.notify + profile.readAtConnect).contains(uuid) {
+                list.add(
+                    "\(list.path(of: key)) is neither in notify nor in read, which say what is heard; add it to one of them",
+                    at: key)
+            }
             // A stream may have only a name: its bytes are raw then, and the profile still says which node it needs.
             guard let entry = list.object(key, keys: keys, required: ["name"]) else { continue }
             read(entry, of: channel, into: &profile)
@@ -447,20 +461,29 @@ extension ProfileDocument {
     private static func framings(of object: ConfigurationObject) -> (framing: Framing, limit: Int)? {
         guard let list = object.objects("framing", keys: framingKeys, required: ["kind"]) else { return nil }
         if list.isEmpty { object.add("\(object.path(of: "framing")) is empty; leave it out", at: "framing") }
-        var (forms, most): ([Framing.Marked], Int) = ([], 0)
+        var forms: [Framing.Marked] = []
         for found in list {
             guard let (framing, limit) = framing(in: found) else { return nil }
-            switch framing {
-            case .marked(let marked): forms += marked
-            case .lengthPrefix(let form) where !form.start.isEmpty:
-                forms.append(.init(start: form.start, rest: .length(form)))
-            case .none, .line, .delimiter, .lengthPrefix, .fixed, .idle, .slip, .cobs, .hdlc:
+            guard var form = framing.form, !form.start.isEmpty else {
                 found.add("\(found.path) needs start: of several framings each begins with a mark of its own")
                 return nil
             }
-            most = max(most, limit)
+            form.limit = limit
+            for (other, earlier) in zip(list, forms) { refuseClash(of: found, form.start, other, earlier.start) }
+            forms.append(form)
         }
-        return (.marked(forms), most)
+        return (.marked(forms), forms.compactMap(\.limit).max() ?? 0)
+    }
+
+    /// Of two marks that begin alike, nothing tells which message it is.
+    private static func refuseClash(
+        of found: ConfigurationObject, _ start: [UInt8], _ other: ConfigurationObject, _ earlier: [UInt8]
+    ) {
+        guard start.starts(with: earlier) || earlier.starts(with: start) else { return }
+        found.add(
+            "\(found.path(of: "start")) is \"\(start.hexadecimal)\" and \(other.path(of: "start")) "
+                + "\"\(earlier.hexadecimal)\": one begins with the other, and nothing tells them apart; write longer ones",
+            at: "start")
     }
 
     private static func framing(in found: ConfigurationObject) -> (framing: Framing, limit: Int)? {
@@ -547,6 +570,17 @@ extension ProfileDocument {
             guard case .string(let text) = value, let bytes = [UInt8](hexadecimal: text), (1...16).contains(bytes.count)
             else { return nil }
             return bytes
+        }
+    }
+}
+
+extension Framing {
+    /// The one form with a mark that it is; nil for others.
+    fileprivate var form: Marked? {
+        switch self {
+        case .marked(let forms): forms.count == 1 ? forms.first : nil
+        case .lengthPrefix(let prefix): Marked(start: prefix.start, rest: .length(prefix))
+        case .none, .line, .delimiter, .fixed, .idle, .slip, .cobs, .hdlc: nil
         }
     }
 }

@@ -14,8 +14,6 @@ struct Rate: Hashable, Sendable {
     /// So long without a step of the clock, the rate is zero.
     var stale: TimeSpan
     var decimals: Int
-    /// The counter is in a message where one of them holds; empty: in all.
-    var presence: [FieldProgram.Condition]
 }
 
 /// What was heard last of a device: its rates are made of two messages.
@@ -38,6 +36,8 @@ public struct RateMemory: Hashable, Sendable {
 extension Rate {
     /// The rate that a message makes, or nil. Keeps what the next needs.
     func rate(count: Int64, time: Int64, at now: Instant, after last: inout RateMemory.Count?) -> Double? {
+        // What its counter or clock cannot be is neither.
+        guard (-wrap..<wrap).contains(count), (-timeWrap..<timeWrap).contains(time) else { return nil }
         guard let before = last else {
             last = .init(count: count, time: time, stepped: now)
             return nil
@@ -69,9 +69,7 @@ extension FieldProgram {
         var cursor = FieldCursor(bytes: bytes, appendingTo: &scratch)
         guard (try? run(&cursor)) != nil else { return [] }
         var json: [UInt8] = []
-        for (place, rate) in rates.enumerated() {
-            let isThere = rate.presence.isEmpty || rate.presence.contains { $0.holds(in: cursor.slots, left: 0) }
-            guard isThere else { continue }
+        for (place, rate) in rates.enumerated() where cursor.knows(rate.count) && cursor.knows(rate.time) {
             let (count, time) = (rate.count.value(in: cursor.slots), rate.time.value(in: cursor.slots))
             guard let value = rate.rate(count: count, time: time, at: now, after: &counts[place]) else { continue }
             if !json.isEmpty { json.append(UInt8(ascii: ",")) }
@@ -116,15 +114,6 @@ extension FieldCompiler {
         program.rates.append(
             Rate(
                 key: key(name), count: count.place, wrap: Int64(wrap), time: time.place, ticks: Int64(ticks),
-                timeWrap: Int64(timeWrap), factor: per, stale: stale, decimals: decimals,
-                presence: presence(of: object.text("count") ?? "")))
-    }
-
-    /// When the field is in a message; empty for one that always is.
-    private func presence(of text: String) -> [FieldProgram.Condition] {
-        let name = String(text.prefix { $0 != "." })
-        guard let place = place(of: name) else { return [] }
-        let conditions = known[place].steps.map { program.steps[$0].condition }
-        return conditions.contains(nil) ? [] : conditions.compactMap { $0 }
+                timeWrap: Int64(timeWrap), factor: per, stale: stale, decimals: decimals))
     }
 }

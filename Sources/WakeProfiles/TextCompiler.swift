@@ -18,6 +18,7 @@ extension FieldCompiler {
         guard let program = textProgram(of: text, cut) else { return }
         self.program.texts.append(program)
         append(.text(self.program.texts.count - 1))
+        takeAll()
     }
 
     private func refuseMisplaced(in text: ConfigurationObject, _ cut: String) {
@@ -138,13 +139,14 @@ extension FieldCompiler {
         guard let kind else { return nil }
         var field = TextProgram.Field(key: nil, name: name, kind: kind, place: place)
         field.pairKey = Array((object.text("key") ?? "").utf8)
-        field.units = units(of: object)
         field.form = textForm(of: object, kind)
+        field.units = units(of: object, field.form.scale)
         if !(object.flag("hidden") ?? false) { field.key = shownKey(name) }
         return field
     }
 
-    private func units(of object: ConfigurationObject) -> [TextProgram.Unit] {
+    /// - Parameter scale: of the field; nil, and reported, where it says no decimals.
+    private func units(of object: ConfigurationObject, _ scale: NumberScale?) -> [TextProgram.Unit] {
         guard let units = object.object("units", keys: nil) else {
             if object.has("unit") {
                 object.add("\(object.path(of: "unit")) needs units, which say what each is", at: "unit")
@@ -152,7 +154,12 @@ extension FieldCompiler {
             return []
         }
         return units.keys.compactMap { name in
-            units.number(name, in: -1e12...1e12).map { .init(name: Array(name.utf8), factor: $0) }
+            guard let factor = units.number(name, in: -1e12...1e12), let scale else { return nil }
+            return .init(
+                name: Array(name.utf8),
+                scale: NumberScale(
+                    numerator: factor * scale.numerator, denominator: scale.denominator, offset: scale.offset,
+                    decimals: scale.decimals))
         }
     }
 
@@ -199,7 +206,7 @@ extension FieldCompiler {
             let scale = FieldDocument.scale(of: object) ?? .init(numerator: 1, denominator: 1)
             form.scale = NumberScale(
                 numerator: scale.numerator, denominator: scale.denominator,
-                offset: object.number("offset", in: -1e12...1e12) ?? 0, decimals: decimals, power: powerOfTen(decimals))
+                offset: object.number("offset", in: -1e12...1e12) ?? 0, decimals: decimals)
         }
         return form
     }

@@ -54,7 +54,7 @@ struct TextProgram: Hashable, Sendable {
     /// A unit and what makes the field's own of it.
     struct Unit: Hashable, Sendable {
         var name: [UInt8]
-        var factor: Double
+        var scale: NumberScale
     }
 
     /// A field list, and the tag of the messages that have it.
@@ -135,14 +135,22 @@ extension TextProgram.Field {
             let decimals = form.scale?.decimals ?? 7
             json.appendRounded(degrees, decimals: decimals, power: powerOfTen(decimals))
         case .integer, .hex:
-            let (digits, unit) = units.isEmpty ? (part, [][...]) : part.cutUnit
+            let (digits, unit) = cut(part)
             guard let number = kind == .hex ? digits.hexadecimalNumber : digits.integer else { throw fault(part) }
             try append(DecimalNumber(mantissa: number, decimals: 0), unit, parts, program, to: &json)
         case .decimal:
-            let (digits, unit) = units.isEmpty ? (part, [][...]) : part.cutUnit
+            let (digits, unit) = cut(part)
             guard let number = digits.decimal else { throw fault(part) }
             try append(number, unit, parts, program, to: &json)
         }
+    }
+
+    /// The number, and the unit where that stands behind it.
+    private func cut(_ part: ArraySlice<UInt8>) -> (number: ArraySlice<UInt8>, unit: ArraySlice<UInt8>) {
+        guard !units.isEmpty, unitPlace == nil else { return (part, []) }
+        let number = part.prefix(kind == .hex ? part.hexadecimalLength : part.decimalLength)
+        let unit = part.dropFirst(number.count).drop { $0 == UInt8(ascii: "*") || $0.isBlank }
+        return (number.trimmingSpaces, unit)
     }
 
     private func append(
@@ -154,28 +162,21 @@ extension TextProgram.Field {
             let word = form.words.flatMap { program.words[$0][number.mantissa] }
             if let word { return json.append(contentsOf: word) }
         }
-        var factor = 1.0
+        var scale = form.scale
         if !units.isEmpty {
             let unit = unitPlace.map { $0 < parts.count ? parts[$0]?.trimmingSpaces ?? [] : [] } ?? behind
             guard let known = units.first(where: { unit.elementsEqual($0.name) }) else {
                 throw DecodeFault.notValue(text: String(decoding: unit, as: UTF8.self), type: "unit of \(name)")
             }
-            factor = known.factor
+            scale = known.scale
         }
-        if let scale = form.scale { return json.append(number.value * factor, scale) }
+        if let scale { return json.append(number, scale) }
         json.appendShortest(number.mantissa, pointBefore: number.decimals)
     }
 
     private func fault(_ part: ArraySlice<UInt8>) -> DecodeFault {
         .notValue(text: String(decoding: part.prefix(40), as: UTF8.self), type: "\(kind.rawValue) (\(name))")
     }
-}
-
-/// `mantissa` / 10^`decimals`.
-struct DecimalNumber: Hashable {
-    var mantissa: Int64
-    var decimals: Int
-    var value: Double { Double(mantissa) / powerOfTen(decimals) }
 }
 
 /// Reads a template from its first part to its last; what a capture took stays taken.
@@ -214,7 +215,7 @@ private struct TemplateReader {
                 $0.isDecimalDigit || kind != .integer && $0 == UInt8(ascii: ".")
             }
             taken = rest.prefix(sign.count + spaces.count + digits.count)
-        case .hex: taken = rest.prefix { [UInt8](hexadecimal: [UInt8(ascii: "0"), $0]) != nil }
+        case .hex: taken = rest.prefix(rest.hexadecimalLength)
         case .word: taken = rest.prefix { !ends($0, next) }
         }
         rest = rest.dropFirst(taken.count)
@@ -236,6 +237,7 @@ private struct TemplateReader {
 
 extension UInt8 {
     fileprivate var isDecimalDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
+    fileprivate var isHexadecimalDigit: Bool { [UInt8](hexadecimal: [UInt8(ascii: "0"), self]) != nil }
     fileprivate var isBlank: Bool { self == UInt8(ascii: " ") || self == UInt8(ascii: "\t") }
 }
 
@@ -289,12 +291,17 @@ extension ArraySlice<UInt8> {
         return parts
     }
 
-    /// The number at the beginning, and the unit behind it.
-    fileprivate var cutUnit: (number: ArraySlice<UInt8>, unit: ArraySlice<UInt8>) {
-        let number = prefix { $0.isDecimalDigit || "+-. ".utf8.contains($0) }
-        let unit = dropFirst(number.count).drop { $0 == UInt8(ascii: "*") }
-        return (number.trimmingSpaces, unit.trimmingSpaces)
+    /// How many bytes of the beginning may be a decimal number.
+    fileprivate var decimalLength: Int { prefix { $0.isDecimalDigit || "+-. ".utf8.contains($0) }.count }
+
+    /// How many bytes of the beginning are a hexadecimal number, with `0x` or without.
+    fileprivate var hexadecimalLength: Int {
+        func digits(after start: Int) -> Int { dropFirst(start).prefix(while: \.isHexadecimalDigit).count }
+        guard hasHexadecimalMark, digits(after: 2) > 0 else { return digits(after: 0) }
+        return 2 + digits(after: 2)
     }
+
+    private var hasHexadecimalMark: Bool { starts(with: "0x".utf8) || starts(with: "0X".utf8) }
 
     /// A sign, and digits with at most one point among them, 18 at most.
     fileprivate var decimal: DecimalNumber? {
@@ -321,7 +328,7 @@ extension ArraySlice<UInt8> {
     }
 
     fileprivate var hexadecimalNumber: Int64? {
-        let digits = starts(with: "0x".utf8) || starts(with: "0X".utf8) ? dropFirst(2) : self
+        let digits = hasHexadecimalMark ? dropFirst(2) : self
         guard (1...15).contains(digits.count), let number = UInt64(String(decoding: digits, as: UTF8.self), radix: 16),
             digits.first != UInt8(ascii: "+")
         else { return nil }
@@ -347,11 +354,13 @@ extension ArraySlice<UInt8> {
         let isLatitude = letter == UInt8(ascii: "N") || letter == UInt8(ascii: "S")
         guard isLatitude || letter == UInt8(ascii: "E") || letter == UInt8(ascii: "W") else { return nil }
         let unit = (0..<number.decimals).reduce(Int64(1)) { power, _ in power * 10 }
-        let (degrees, minutes) = (number.mantissa / (100 * unit), number.mantissa % (100 * unit))
-        guard minutes < 60 * unit, degrees * 60 * unit + minutes <= (isLatitude ? 90 : 180) * 60 * unit else {
-            return nil
-        }
-        let value = Double(degrees) + Double(minutes) / Double(unit) / 60
+        let (whole, fraction) = number.mantissa.quotientAndRemainder(dividingBy: unit)
+        let (degrees, minutes) = (whole / 100, whole % 100)
+        let most: Int64 = isLatitude ? 90 : 180
+        guard minutes < 60, degrees < most || degrees == most && minutes == 0 && fraction == 0 else { return nil }
+        // No larger than the number itself, however many decimals it has.
+        let above = degrees * 100 * unit
+        let value = Double(degrees) + Double(number.mantissa - above) / Double(unit) / 60
         return letter == UInt8(ascii: "S") || letter == UInt8(ascii: "W") ? -value : value
     }
 }

@@ -130,4 +130,38 @@ struct AccessoryTests {
         #expect(read?.framing == framing)
         #expect(read?.frameLimit == limit)
     }
+
+    @Test("of a list of framings each keeps its own limit")
+    func framingList() throws {
+        let read = try plan(
+            #"node: "serial", framing: [{kind: "line", start: "24", limit: 82}, {kind: "fixed", start: "aa", length: 200}]"#
+        )
+        #expect(
+            read?.framing
+                == .marked([
+                    .init(start: [0x24], rest: .line, limit: 82), .init(start: [0xaa], rest: .fixed(200), limit: 200),
+                ]))
+        #expect(read?.frameLimit == 200)
+    }
+
+    @Test(
+        "framings whose messages begin alike, or without a mark, are refused",
+        arguments: [
+            (
+                #"{kind: "fixed", start: "aa", length: 3}, {kind: "fixed", start: "aabb", length: 4}"#,
+                "framing[1].start is \"aabb\" and framing[0].start \"aa\": one begins with the other"
+            ),
+            (
+                #"{kind: "length-prefix", start: "b562", size: 1}, {kind: "line", start: "24"}, {kind: "line", start: "b5"}"#,
+                "framing[2].start is \"b5\" and framing[0].start \"b562\": one begins with the other"
+            ),
+            (#"{kind: "line", start: "24"}, {kind: "delimiter", delimiter: "21", tail: 2}"#, "framing[1] needs start"),
+            (#"{kind: "line", start: "24"}, {kind: "length-prefix", size: 1}"#, "framing[1] needs start"),
+        ])
+    func clashes(list: String, expected: String) {
+        let text =
+            "{name: \"p\", title: \"P\", mode: \"external-accessory\", match: {properties: {A: \"b\"}}, node: \"serial\", framing: [\(list)]}"
+        let errors = ProfileLibrary.load([.init(name: "p", file: "f", text: Array(text.utf8))]).errors
+        #expect(errors.map(\.sentence).contains { $0.hasPrefix(expected) }, "\(errors.map(\.sentence))")
+    }
 }

@@ -106,6 +106,8 @@ struct CheckTests {
             (#"{kind: "sum16", order: "high"}"#, "424d" + "008f", "424d"),
             (#"{kind: "xor8", at: -2}"#, "010203" + "0077", "010203"),
             (#"{kind: "sum8", at: 0, from: 1}"#, "030102", "030102"),
+            (#"{kind: "sum8", at: 2}"#, "0102030a", "0102030a"),
+            (#"{kind: "xor8", at: 3, from: 1}"#, "090503067f", "090503067f"),
             (#"{kind: "sum8", to: -3}"#, "0102ffff03", "0102ffff"),
             (#"{kind: "fletcher8", from: 2}"#, "b562" + "0601" + "070d", "b5620601"),
             (#"{kind: "lrc", from: 1}"#, "3a" + "313130333030364230303033" + "3745", "3a313130333030364230303033"),
@@ -126,6 +128,17 @@ struct CheckTests {
         var damaged = bytes
         damaged[check.contains("from: 2") ? 3 : 1] ^= 1
         #expect(try decoded(damaged, .serial, stream)?.hasPrefix("a wrong check") == true)
+    }
+
+    @Test("a check that stands where its cover begins covers nothing, and is refused")
+    func empty() {
+        for check in [#"{kind: "sum8", at: 0}"#, #"{kind: "sum8", from: 2, at: 2}"#] {
+            let text =
+                "{name: \"p\", title: \"P\", mode: \"external-accessory\", match: {properties: {A: \"b\"}}, "
+                + "streams: {serial: {name: \"s\", check: \(check)}}}"
+            let errors = ProfileLibrary.load([.init(name: "p", file: "f", text: Array(text.utf8))]).errors
+            #expect(errors.map(\.sentence).contains { $0.hasPrefix("streams.serial.check.at is where from is") })
+        }
     }
 
     @Test("no bytes crash a check", arguments: MessageCheck.allCases)

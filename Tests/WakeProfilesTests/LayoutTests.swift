@@ -4,12 +4,22 @@ import WakeModel
 
 @testable import WakeProfiles
 
+private func layoutText(_ layout: String) -> String {
+    """
+    {name: "p", title: "P", mode: "bluetooth-central", match: {services: ["180d"]}, notify: ["2a37"],
+     characteristics: {"2a37": {name: "c", \(layout)}}}
+    """
+}
+
+/// The sentences that a characteristic with this layout is refused with.
+private func layoutFaults(_ layout: String) -> [String] {
+    ProfileLibrary.load([.init(name: "p", file: "p.json5", text: Array(layoutText(layout).utf8))]).errors.map(
+        \.sentence)
+}
+
 /// What a characteristic with this layout makes of bytes.
 func layoutValue(_ layout: String, _ hexadecimal: String) throws -> String {
-    let text = """
-        {name: "p", title: "P", mode: "bluetooth-central", match: {services: ["180d"]},
-         characteristics: {"2a37": {name: "c", \(layout)}}}
-        """
+    let text = layoutText(layout)
     let (library, errors) = ProfileLibrary.load([.init(name: "p", file: "p.json5", text: Array(text.utf8))])
     if let error = errors.first { return error.description }
     let index = try #require(library.index(named: "p"))
@@ -116,6 +126,29 @@ struct LayoutTests {
         #expect(try layoutValue(Self.variants, raw) == expected)
     }
 
+    @Test("a byte of which any digits are right must be there")
+    func anyDigits() throws {
+        let layout = #"""
+            variants: [{when: {starts: "12??"}, fields: [{name: "a", type: "bytes"}]},
+              {when: {at: {"2": "??"}}, fields: [{name: "b", type: "bytes"}]},
+              {when: {starts: "??"}, fields: [{name: "c", type: "bytes"}]}, {fields: [{name: "d", type: "bytes"}]}]
+            """#
+        #expect(try layoutValue(layout, "1234") == #"{"a":"1234"}"# && layoutValue(layout, "12") == #"{"c":"12"}"#)
+        #expect(
+            try layoutValue(layout, "013456") == #"{"b":"013456"}"# && layoutValue(layout, "0134") == #"{"c":"0134"}"#)
+        #expect(try layoutValue(layout, "") == #"{"d":""}"#)
+    }
+
+    @Test("a field may follow variants of which one leaves bytes")
+    func afterVariants() throws {
+        let layout = #"""
+            fields: [{name: "a", variants: [{when: {starts: "01"}, fields: [{name: "x", type: "uint8"}]},
+              {fields: [{name: "y", type: "bytes"}]}]}, {name: "c", type: "uint8", if: "left"}]
+            """#
+        #expect(try layoutValue(layout, "0105") == #"{"a":{"x":1},"c":5}"#)
+        #expect(try layoutValue(layout, "0205") == #"{"a":{"y":"0205"}}"#)
+    }
+
     @Test("slots are shared by variants, and a field of a list around them keeps its own")
     func sharedSlots() throws {
         let variant = { (tag: String) in
@@ -187,6 +220,39 @@ struct LayoutTests {
     }
 
     @Test(
+        "what is written in two ways comes twice, and one is to be kept",
+        arguments: [
+            (
+                #"records: {tag: "uint8", tags: {"0a": [], "0A": []}}"#,
+                "characteristics.2a37.records.tags has \"0A\" and \"0a\": the same comes twice; keep one"
+            ),
+            (
+                #"fields: [{name: "a", type: "uint8", values: {"1": "one", "01": "uno"}}]"#,
+                "characteristics.2a37.fields[0].values has \"01\" and \"1\": the same comes twice; keep one"
+            ),
+            (
+                #"variants: [{when: {at: {"1": "00", "01": "01"}}, fields: []}]"#,
+                "characteristics.2a37.variants[0].when.at has \"01\" and \"1\": the same comes twice; keep one"
+            ),
+            (
+                #"fields: []}, "00002a37-0000-1000-8000-00805f9b34fb": {name: "d", fields: []"#,
+                "characteristics has \"00002a37-0000-1000-8000-00805f9b34fb\" and \"2a37\": the same comes twice; keep one"
+            ),
+            (
+                #"fields: []}}, advertisement: {manufacturer_data: {"0a0b": {fields: []}, "0A0B": {fields: []}"#,
+                "advertisement.manufacturer_data has \"0A0B\" and \"0a0b\": the same comes twice; keep one"
+            ),
+            (
+                #"fields: []}}, advertisement: {service_data: {"181a": {fields: []}, "0000181A-0000-1000-8000-00805F9B34FB": {fields: []}"#,
+                "advertisement.service_data has \"0000181A-0000-1000-8000-00805F9B34FB\" and \"181a\": the same comes twice"
+            ),
+        ])
+    func twice(layout: String, expected: String) {
+        let sentences = layoutFaults(layout)
+        #expect(sentences.contains { $0.hasPrefix(expected) }, "\(sentences)")
+    }
+
+    @Test(
         "a layout that cannot be says where and why",
         arguments: [
             (#"fields: [], variants: []"#, "characteristics.2a37 has fields and variants; keep one"),
@@ -204,6 +270,10 @@ struct LayoutTests {
                 #"variants: [{when: {length: "6"}, fields: []}]"#,
                 "when.length is \"6\", expected a number of bytes, or a range"
             ),
+            (
+                #"variants: [{when: {length: "6-65536"}, fields: []}]"#,
+                "when.length is \"6-65536\", expected a number of bytes, or a range such as \"6-16\", up to 65535"
+            ),
             (#"records: {tag: "uint8", unknown: "skip", tags: {"02": []}}"#, "records.unknown needs length"),
             (#"records: {tag: "uint8", tags: {"2": []}}"#, "has the key \"2\", expected 2 hexadecimal digits"),
             (
@@ -217,6 +287,22 @@ struct LayoutTests {
             (
                 #"fields: [{name: "a", repeat: true, fields: [{name: "b", type: "uint8"}]}, {name: "c", type: "uint8"}]"#,
                 "comes after \"a\", which takes all that is left"
+            ),
+            (
+                #"fields: [{name: "a", text: {split: ",", fields: [{name: "x", type: "word"}]}}, {name: "c", type: "uint8"}]"#,
+                "fields[1] comes after \"a\", which takes all that is left"
+            ),
+            (
+                #"fields: [{name: "a", records: {tag: "uint8", tags: {"01": []}}}, {name: "c", type: "uint8"}]"#,
+                "fields[1] comes after \"a\", which takes all that is left"
+            ),
+            (
+                #"fields: [{name: "a", variants: [{when: {length: 9}, fields: [{name: "x", type: "bytes"}]}, {records: {tag: "uint8", tags: {"01": []}}}]}, {name: "c", fields: [{name: "d", type: "uint8"}]}]"#,
+                "fields[1] comes after \"a\", which takes all that is left"
+            ),
+            (
+                #"fields: [{name: "a", type: "bytes"}, {name: "c", text: {split: ",", fields: [{name: "x", type: "word"}]}}]"#,
+                "fields[1] comes after \"a\", which takes all that is left"
             ),
             (
                 #"fields: [{name: "a", fields: [{name: "b", type: "uint8"}]}, {name: "c", type: "uint8", if: "b"}]"#,

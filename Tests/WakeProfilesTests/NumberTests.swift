@@ -58,6 +58,28 @@ struct NumberTests {
         #expect(try value(of: "{name: \"x\", \(type)}", raw) == "{\"x\":\(expected)}")
     }
 
+    @Test(
+        "what lies half way is rounded away from zero, as the decimals were written and not as binary fractions are",
+        arguments: [
+            (#"type: "uint16", scale: 0.005, decimals: 2"#, "1d00", "0.15"),
+            (#"type: "uint16", scale: 0.005, decimals: 2"#, "1c00", "0.14"),
+            (#"type: "uint16", scale: 0.005, decimals: 2"#, "cf00", "1.04"),
+            (#"type: "sint16", scale: 0.005, decimals: 2"#, "e3ff", "-0.15"),
+            (#"type: "sint16", scale: -0.001, decimals: 2"#, "9100", "-0.15"),
+            (#"type: "uint8", scale: "1/8", decimals: 2"#, "01", "0.13"),
+            (#"type: "uint8", scale: 0.005, offset: -0.29, decimals: 2"#, "1d", "-0.15"),
+            (#"type: "uint8", scale: 1, offset: 0.045, decimals: 2"#, "01", "1.05"),
+            (#"type: "uint16", scale: 1e-5, decimals: 4"#, "9600", "0.0015"),
+            (#"type: "uint16", scale: 1e20, decimals: 0"#, "0100", "1e+20"),
+            (#"type: "sfloat", scale: 1, decimals: 2"#, "91d0", "0.15"),
+            (#"type: "uint64", offset: 1, decimals: 0"#, "0100000000002000", "9007199254740994"),
+            (#"type: "uint64", divide: 2, scale: 0.1, decimals: 1"#, "feffffffffffffff", "922337203685477580.7"),
+            (#"type: "uint8", scale: 0.1234567890123456, decimals: 9"#, "02", "0.246913578"),
+        ])
+    func halves(type: String, raw: String, expected: String) throws {
+        #expect(try value(of: "{name: \"x\", \(type)}", raw) == "{\"x\":\(expected)}")
+    }
+
     @Test("decimals packed into one number come apart, with a sign of their own")
     func packed() throws {
         let fields = #"""
@@ -67,6 +89,40 @@ struct NumberTests {
             """#
         #expect(try value(of: fields, "036a1e") == #"{"temperature_c":22.3,"humidity_percent":77.4}"#)
         #expect(try value(of: fields, "836a1e") == #"{"temperature_c":-22.3,"humidity_percent":77.4}"#)
+    }
+
+    @Test(
+        "all of a number above keeps its width and its sign, also through bits of bits",
+        arguments: [
+            ("uint64", "ffffffffffffffff", "", "18446744073709551615"),
+            ("uint64", "ffffffffffffffff", #", null: ["0xffffffffffffffff"]"#, "null"),
+            ("sint64", "ffffffffffffffff", "", "-1"), ("sint16", "0080", ", null: [-32768]", "null"),
+            ("sint16", "0180", ", null: [-32768], scale: 0.1, decimals: 1", "-3276.7"),
+            ("uint64", "ffffffffffffffff", ", modulo: 10", "5"),
+        ])
+    func allBits(type: String, raw: String, keys: String, expected: String) throws {
+        let all = "{name: \"t\", type: \"\(type)\", hidden: true}, {name: \"x\", type: \"bits\", of: \"t\"\(keys)}"
+        #expect(try value(of: all, raw) == "{\"x\":\(expected)}")
+        let twice =
+            "{name: \"t\", type: \"\(type)\", hidden: true}, {name: \"u\", type: \"bits\", of: \"t\", hidden: true}, "
+            + "{name: \"x\", type: \"bits\", of: \"u\"\(keys)}"
+        #expect(try value(of: twice, raw) == "{\"x\":\(expected)}")
+    }
+
+    @Test("bits of a field cannot be null at a number that the field cannot be")
+    func refusedNull() {
+        let fields = #"{name: "t", type: "sint16"}, {name: "x", type: "bits", of: "t", null: [32768]}"#
+        #expect(faults(of: fields).contains { $0.contains("expected a whole number from -32768 to 32767") })
+    }
+
+    @Test("of a number of 64 bits the highest may be its sign")
+    func highestBit() throws {
+        let fields = #"""
+            {name: "t", type: "uint64", hidden: true, bits: {n: "0-62", s: 63}},
+            {name: "v", type: "bits", of: "t.n", sign: "t.s"}
+            """#
+        #expect(try value(of: fields, "0500000000000080") == #"{"v":-5}"#)
+        #expect(try value(of: fields, "ffffffffffffff7f") == #"{"v":9223372036854775807}"#)
     }
 
     @Test("one number is joined from bits of several places, the highest first")
@@ -123,6 +179,8 @@ struct NumberTests {
             (#"form: "unix32", endian: "big", null: [0]"#, "00000000", #"{"x":null}"#),
             (#"form: "unix-ms""#, "e803000000000000", #"{"x":"1970-01-01T00:00:01.000Z"}"#),
             (#"form: "unix-ms""#, "ffffffffffffff7f", "the time at byte 0 does not exist"),
+            (#"form: "unix-ms""#, "0000000000000080", "the time at byte 0 does not exist"),
+            (#"form: "unix-ms""#, "18fcffffffffffff", #"{"x":"1969-12-31T23:59:59.000Z"}"#),
             (#"form: "bcd6""#, "261125074246", #"{"x":"2026-11-25T07:42:46"}"#),
             (#"form: "bcd6""#, "2a1125074246", "the time at byte 0 does not exist"),
             (#"form: "gps""#, "0000e8030000", #"{"x":"1980-01-06T00:00:01.000"}"#),
@@ -173,6 +231,16 @@ struct NumberTests {
         let sentences = faults(of: "{name: \"x\", \(keys)\(keys.hasSuffix("\"unix") ? "\"" : "")}")
         #expect(sentences.contains { $0.contains(expected) }, "\(sentences)")
         #expect(sentences.allSatisfy { $0.hasPrefix("p.json5: ") })
+    }
+
+    @Test("the keys of a field that is not shown are read too")
+    func refusedHidden() {
+        for keys in [#"sign: "nope""#, "divide: 0", #"null: ["x"]"#, #"null: [256]"#] {
+            let fields = "{name: \"a\", type: \"uint8\", hidden: true, \(keys)}, {name: \"b\", type: \"uint8\"}"
+            #expect(!faults(of: fields).isEmpty, "\(keys)")
+            let group = "{name: \"g\", hidden: true, fields: [{name: \"a\", type: \"uint8\", \(keys)}]}"
+            #expect(!faults(of: group).isEmpty, "\(keys)")
+        }
     }
 
     @Test("a number is joined from unsigned numbers of known width only")

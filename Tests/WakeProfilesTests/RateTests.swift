@@ -17,7 +17,7 @@ private func library(
 @Suite("Rates")
 struct RateTests {
     private static let keys = #"""
-        characteristics: {"2a5b": {name: "csc",
+        notify: ["2a5b"], characteristics: {"2a5b": {name: "csc",
           fields: [{name: "flags", type: "uint8", hidden: true, bits: {crank: 1}},
             {name: "turns", type: "uint16", if: "flags.crank"}, {name: "t", type: "uint16", if: "flags.crank", hidden: true}],
           derive: [{name: "rpm", count: "turns", wrap: 65536, time: "t", ticks: 1024, time_wrap: 65536, per: 60, stale: "3s", decimals: 1}]}}
@@ -65,6 +65,67 @@ struct RateTests {
         #expect(try values([(0, 0, 0), (1, 40_000, 1024)]).last == #"{"turns":40000}"#)
         #expect(try values([(0, 0, 0), (1, 2, 40_000)]).last == #"{"turns":2}"#)
         #expect(try values([(0, 0, 0), (60, 2, 1024)]).last == #"{"turns":2}"#)
+    }
+
+    /// What messages come out as, one a second, whose `c` turns at 1024ths `t` of a second.
+    private func values(of fields: String, count: String = "c", time: String = "t", _ messages: [String]) throws
+        -> [String]
+    {
+        let rate =
+            "{name: \"rpm\", count: \"\(count)\", wrap: 65536, time: \"\(time)\", ticks: 1024, time_wrap: 65536, per: 60, stale: \"9s\"}"
+        let (library, errors) = library(
+            "notify: [\"2a5b\"], characteristics: {\"2a5b\": {name: \"csc\", fields: [\(fields)], derive: [\(rate)]}}")
+        #expect(errors.map(\.description) == [])
+        let decoder = library.decoder(try #require(library.index(named: "p")))
+        let channel = Channel.characteristic(BluetoothUUID(short: 0x2a5b))
+        var memory = DeviceMemory()
+        return try messages.enumerated().map { second, message throws -> String in
+            let bytes = try #require([UInt8](hexadecimal: message))
+            let now = Instant.zero + .seconds(Int64(second))
+            let heard = decoder.hear(bytes, from: channel, of: .init(), at: now, after: &memory)
+            var writer = JSONWriter()
+            #expect(try decoder.decode(bytes, from: channel, heard: heard, into: &writer))
+            return String(decoding: writer.bytes, as: UTF8.self)
+        }
+    }
+
+    @Test("a message without the counter or without its time makes no rate, and the next that has both does")
+    func conditional() throws {
+        let sometimes =
+            #"{name: "c", type: "uint16"}, {name: "fl", type: "uint8", hidden: true}, {name: "t", type: "uint16", if: "fl"}"#
+        #expect(
+            try values(of: sometimes, ["010001" + "0004", "020000", "030001" + "000c"])
+                == [#"{"c":1,"t":1024}"#, #"{"c":2}"#, #"{"c":3,"t":3072,"rpm":60}"#])
+        let bits = #"""
+            {name: "fl", type: "uint8", hidden: true},
+            {name: "p", type: "uint32", hidden: true, if: "fl", bits: {n: "0-15", at: "16-31"}},
+            {name: "c", type: "bits", of: "p.n", if: "fl"}, {name: "t", type: "bits", of: "p.at", hidden: true}
+            """#
+        #expect(
+            try values(of: bits, ["01" + "01000004", "00", "01" + "0300000c"])
+                == [#"{"c":1}"#, "{}", #"{"c":3,"rpm":60}"#])
+        #expect(
+            try values(of: bits, count: "p.n", ["01" + "01000004", "00", "01" + "0300000c"]).last
+                == #"{"c":3,"rpm":60}"#)
+    }
+
+    @Test("a counter and a time that are read where bytes are left make a rate")
+    func left() throws {
+        let fields = #"{name: "c", type: "uint16", if: "left"}, {name: "t", type: "uint16", if: "left"}"#
+        #expect(
+            try values(of: fields, ["01000000", "", "02000008"])
+                == [#"{"c":1,"t":0}"#, "{}", #"{"c":2,"t":2048,"rpm":30}"#])
+    }
+
+    @Test("a counter far beyond its wrap makes no rate, and is forgotten")
+    func beyond() throws {
+        #expect(
+            try values(
+                of: #"{name: "c", type: "uint64"}, {name: "t", type: "uint16"}"#,
+                ["0000000000000000" + "0000", "0000000000000080" + "0004", "0200000000000000" + "0008"])
+                == [
+                    #"{"c":0,"t":0}"#, #"{"c":9223372036854775808,"t":1024}"#, #"{"c":2,"t":2048,"rpm":60}"#,
+                ])
     }
 
     @Test("a message without the counter makes no rate and keeps the memory, which a disconnect empties")
@@ -118,6 +179,18 @@ struct ProfileKeyTests {
         #expect(String(decoding: writer.bytes, as: UTF8.self) == #"{"battery_percent":87}"#)
     }
 
+    @Test("an entry of a characteristic that is neither heard nor read is refused by its name")
+    func unlisted() {
+        let entry = #"{name: "v", fields: [{name: "x", type: "uint8"}]}"#
+        let expected = "characteristics.2a6f is neither in notify nor in read"
+        let sentences = library("notify: [\"2a6e\"], characteristics: {\"2a6f\": \(entry)}").errors.map(\.sentence)
+        #expect(sentences.count == 1 && sentences.allSatisfy { $0.hasPrefix(expected) }, "\(sentences)")
+        for keys in [#"notify: ["2a6f"]"#, #"read: ["00002a6f-0000-1000-8000-00805f9b34fb"]"#] {
+            #expect(library("\(keys), characteristics: {\"2a6f\": \(entry)}").errors == [])
+        }
+        #expect(library("include: [\"battery\"], characteristics: {\"2a19\": \(entry)}").errors == [])
+    }
+
     @Test("a profile's own definition comes before the shared one, and a fault of that is told with its file")
     func own() throws {
         let own = #"read: ["2a19"], characteristics: {"2a19": {name: "own", fields: [{name: "x", type: "uint8"}]}}"#
@@ -152,6 +225,20 @@ struct ProfileKeyTests {
         #expect(match("05ff12345688", name: "sps") == nil && match(nil, name: "sps") == nil && match("05ff1234") == nil)
     }
 
+    @Test(
+        "a length or a place that no broadcast has is refused by its key",
+        arguments: [
+            (#"length: "3-255""#, "match.broadcast[0].length is \"3-255\", expected a number of bytes, or a range"),
+            (#"length: 255"#, "match.broadcast[0].length is 255, expected"),
+            (#"length: "9000000000000000000-9000000000000000000""#, "match.broadcast[0].length is"),
+            (#"at: {"254": "01"}"#, "match.broadcast[0].at has the key \"254\", expected the number of a byte"),
+        ])
+    func longBroadcasts(keys: String, expected: String) {
+        let errors = library("match: {broadcast: [{company: \"0a0b\", \(keys)}]}").errors.map(\.sentence)
+        #expect(errors.contains { $0.hasPrefix(expected) }, "\(errors)")
+        #expect(library(#"match: {broadcast: [{company: "0a0b", length: "3-254"}]}"#).errors == [])
+    }
+
     @Test("data in place of a company's number, and two parts of a broadcast that make one value")
     func advertisements() throws {
         let keys = #"""
@@ -173,10 +260,23 @@ struct ProfileKeyTests {
         #expect(try value("020106") == nil)
     }
 
+    @Test("parts of a broadcast that make one value are not for a named decoder")
+    func mergedDecoder() {
+        let keys = #"""
+            advertisement: {merge: true, manufacturer_data: {any: {fields: [{name: "t", type: "sint16"}]}},
+              service_data: {"fcd2": {variants: [{when: {length: 1}, fields: []}, {decoder: "bthome"}]}}}
+            """#
+        let sentences = library(keys).errors.map(\.sentence)
+        #expect(
+            sentences.contains {
+                $0.hasPrefix("advertisement.merge does not fit the decoder of advertisement.service_data.fcd2")
+            }, "\(sentences)")
+    }
+
     @Test("bytes for a named decoder are handed over as they are, also of one variant")
     func decoders() throws {
         let keys = #"""
-            advertisement: {service_data: {"fcd2": {decoder: "bthome"}}},
+            advertisement: {service_data: {"fcd2": {decoder: "bthome"}}}, notify: ["2a37"],
             characteristics: {"2a37": {name: "c", variants: [{when: {starts: "01"}, fields: [{name: "x", type: "uint16"}]}, {decoder: "hid-power"}]}}
             """#
         let (library, errors) = library(keys)

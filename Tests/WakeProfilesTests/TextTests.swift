@@ -35,6 +35,11 @@ struct TextTests {
             ("$GPTXT,1f,ab c*00", #"{"n":31,"text":"ab c"}"#), ("$GPRMC,1*00", "no variant fits at byte 0"),
             ("", "no variant fits at byte 0"),
             ("$GPGGA,123519,9107.038,N*47", #""9107.038" is no degrees (latitude)"#),
+            ("$GPGGA,,9000.00000000000000,S*47", #"{"time":null,"latitude":-90}"#),
+            ("$GPGGA,,007.038000000000000,S*47", #"{"time":null,"latitude":-0.1173}"#),
+            ("$GPGGA,,0.75000000000000000,S*47", #"{"time":null,"latitude":-0.0125}"#),
+            ("$GPGGA,,9000.00000000000001,S*47", #""9000.00000000000001" is no degrees (latitude)"#),
+            ("$GPGGA,,060.000000000000000,S*47", #""060.000000000000000" is no degrees (latitude)"#),
             ("$GPGGA,253519*47", #""253519" is no clock (time)"#), ("$GPGGA,12351*47", #""12351" is no clock (time)"#),
             ("$GPGGA,,4807.038,X*47", #""4807.038" is no degrees (latitude)"#),
             ("$GPGGA,,,,,,1.5*47", #""1.5" is no integer (quality)"#),
@@ -56,6 +61,46 @@ struct TextTests {
         #expect(try told(meter, "1-0:1.8.1(000671.578)\r\n") == #""" is no unit of used_wh"#)
     }
 
+    @Test(
+        "where a unit has a part of its own, all of the number's part is the number",
+        arguments: [
+            ("decimal", "12,kg", #"{"x":12000,"u":"kg"}"#), ("decimal", "12xyz,kg", #""12xyz" is no decimal (x)"#),
+            ("decimal", "12 34,kg", #""12 34" is no decimal (x)"#), ("integer", "+5,g", #"{"x":5,"u":"g"}"#),
+            ("hex", "1A,kg", #"{"x":26000,"u":"kg"}"#), ("hex", "0x10,g", #"{"x":16,"u":"g"}"#),
+            ("hex", "10 xyz,g", #""10 xyz" is no hex (x)"#),
+        ])
+    func unitsApart(type: String, text: String, expected: String) throws {
+        let layout =
+            "text: {split: \",\", fields: [{name: \"x\", type: \"\(type)\", unit: \"u\", units: {kg: 1000, g: 1}, decimals: 0}, "
+            + "{name: \"u\", type: \"word\"}]}"
+        #expect(try told(layout, text) == expected)
+    }
+
+    @Test(
+        "where a unit stands behind its number, the number ends where its digits do",
+        arguments: [
+            ("decimal", "12.5 kg", #"{"x":12500}"#), ("decimal", "12xyz", #""xyz" is no unit of x"#),
+            ("decimal", "1*g", #"{"x":1}"#), ("hex", "0x1Akg", #"{"x":26000}"#), ("hex", "1F*g", #"{"x":31}"#),
+        ])
+    func unitsBehind(type: String, text: String, expected: String) throws {
+        let layout =
+            "text: {split: \",\", fields: [{name: \"x\", type: \"\(type)\", units: {kg: 1000, g: 1}, decimals: 0}]}"
+        #expect(try told(layout, text) == expected)
+    }
+
+    @Test(
+        "a decimal that lies half way is rounded away from zero",
+        arguments: [
+            ("1.005", "1.01"), ("-1.005", "-1.01"), ("0.145", "0.15"), ("2.675", "2.68"), ("1.0049", "1"),
+            ("0.00000000000000001", "0"), ("999999999999999999", "1e+18"),
+        ])
+    func halves(text: String, expected: String) throws {
+        let scaled = #"text: {split: ",", fields: [{name: "x", type: "decimal", scale: 1, decimals: 2}]}"#
+        #expect(try told(scaled, text) == "{\"x\":\(expected)}")
+        let units = #"text: {split: ",", fields: [{name: "x", type: "decimal", units: {kg: 1}, decimals: 2}]}"#
+        #expect(try told(units, text + "kg") == "{\"x\":\(expected)}")
+    }
+
     @Test("a template takes numbers and words, spaces are squeezed, and what does not fit says so")
     func templates() throws {
         let scale =
@@ -67,6 +112,10 @@ struct TextTests {
         #expect(try told(scale, "ST,1 oz") == #""oz" is no unit of weight_g"#)
         #expect(try told(scale, "ST,1 g x") == #"the text has no end before "x""#)
         let plain = #"text: {template: "S {a:integer}/{b:hex}"}"#
+        #expect(try told(plain, "S 12/0x1F") == #"{"a":12,"b":31}"# && told(plain, "S 12/0X0") == #"{"a":12,"b":0}"#)
+        #expect(try told(plain, "S 12/0x") == #"the text has no end before "x""#)
+        let marked = #"text: {template: "{b:hex}{u:word}"}"#
+        #expect(try told(marked, "0x1Fkg") == #"{"b":31,"u":"kg"}"# && told(marked, "0xyz") == #"{"b":0,"u":"xyz"}"#)
         #expect(try told(plain, "S   12/ff") == #"{"a":12,"b":255}"# && told(plain, "S /ff") == #"{"a":null,"b":255}"#)
     }
 

@@ -65,12 +65,49 @@ struct MarkedFramingTests {
         #expect(try told([bare], pieceLength: 2, "02414203" + "0203") == ["024142", "02"])
     }
 
-    @Test("a message that does not end within the limit is told as too long, and the next begins with its mark")
-    func tooLong() throws {
-        let bytes = "24" + String(repeating: "41", count: 10) + "0a" + "24420a"
-        let made = try told([Self.nmea], limit: 4, pieceLength: 1, bytes)
-        #expect(made.first == "~too-long 24414141" && made.last == "2442")
-        #expect(made.joined().filter { $0 != "~" }.contains("no-start"))
+    @Test("a message that does not end within the limit is too long up to its end", arguments: [1, 3, 100])
+    func tooLong(pieceLength: Int) throws {
+        let line = "24" + String(repeating: "41", count: 10) + "0d0a" + "24420a"
+        #expect(
+            try told([Self.nmea], limit: 4, pieceLength: pieceLength, line)
+                == ["~too-long 24414141", "~too-long 41414141", "~too-long 414141", "2442"])
+        #expect(
+            try told([Self.nmea], limit: 4, pieceLength: pieceLength, "2441424344" + "0a" + "24414243" + "0d0a")
+                == ["~too-long 24414243", "~too-long 44", "24414243"])
+        // A mark within it begins no message.
+        let marked = "2441414141414141" + "b562010200000a" + "24420a"
+        #expect(
+            try told([Self.nmea, Self.ubx], limit: 8, pieceLength: pieceLength, marked)
+                == ["~too-long 2441414141414141", "~too-long b56201020000", "2442"])
+        #expect(
+            try told([Self.nmea], limit: 4, pieceLength: pieceLength, "244141414141414141")
+                == ["~too-long 24414141", "~cut-short 41414141", "~cut-short 41"])
+    }
+
+    @Test("a message with a tail that is too long is so up to its last byte", arguments: [1, 2, 100])
+    func tooLongTail(pieceLength: Int) throws {
+        let form = Framing.Marked(start: [0x2f], rest: .delimiter([0x0d, 0x0a, 0x21], tail: 2))
+        for length in 1...12 {
+            let text = String(repeating: "41", count: length)
+            let made = try told(
+                [form], limit: 8, pieceLength: pieceLength, "2f" + text + "0d0a21" + "3132" + "2f0d0a213334")
+            let whole = "2f" + text + "0d0a213132"
+            #expect(made.last == "2f0d0a213334", "\(length)")
+            #expect(length <= 2 ? made.first == whole : made.dropLast().allSatisfy { $0.hasPrefix("~too-long ") })
+            let kept = made.dropLast().map { $0.split(separator: " ").last.map(String.init) ?? "" }
+            #expect(kept.joined() == whole, "\(length)")
+        }
+    }
+
+    @Test("of several forms each has its own limit")
+    func limits() throws {
+        let line = Framing.Marked(start: [0x24], rest: .line, limit: 4)
+        var long = Self.ubx
+        long.limit = 9
+        let bytes = "24414243440a" + "b56201020100ff0000" + "b56201020200ffff0000" + "24420a"
+        let made = try told([line, long], limit: 100, pieceLength: 1, bytes)
+        #expect(made.prefix(3) == ["~too-long 24414243", "~too-long 44", "b56201020100ff0000"])
+        #expect(made.last == "2442" && made.dropFirst(3).dropLast().allSatisfy { $0.hasPrefix("~bad-length ") })
     }
 
     @Test("every byte is in exactly one frame, or is an end, however the stream is cut")

@@ -67,13 +67,22 @@ struct DeviceKey {
     }
 }
 
-/// The highest counter that a true message had; an old message that is sent again has no higher one.
+/// The last counter that a true message had; an old message that is sent again has no higher one.
 struct ReplayGuard: Hashable, Sendable {
     private(set) var last: UInt32?
 
     /// Takes the counter of a message whose tag was right; refuses one that has not grown.
     mutating func accept(_ counter: UInt32) throws(DecoderFault) {
         if let last, counter <= last { throw DecoderFault.repeatedCounter(found: counter, last: last) }
+        last = counter
+    }
+
+    /// The same of a counter that has `round` numbers and then begins anew: what has not grown by up to half a round is old.
+    mutating func accept(_ counter: UInt32, round: UInt32) throws(DecoderFault) {
+        if let last {
+            let step = (counter + round - last) % round
+            if step == 0 || step > round / 2 { throw DecoderFault.repeatedCounter(found: counter, last: last) }
+        }
         last = counter
     }
 }

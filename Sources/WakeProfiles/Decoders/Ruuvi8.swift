@@ -4,6 +4,8 @@ import WakeModel
 enum Ruuvi8 {
     /// Format, one block, its check, and the address.
     private static let length = 24
+    /// As a sequence, and how many numbers a sequence has before it begins anew.
+    private static let noSequence: Int64 = 65_535
 
     static func decode(_ message: DecoderMessage, _ counter: inout ReplayGuard) throws(DecoderFault) -> DecodedFields? {
         guard message.origin == .manufacturerData(0x0499), message.bytes.first == 8 else {
@@ -38,8 +40,8 @@ enum Ruuvi8 {
         fields.add("voltage_v", voltage == 2_047 ? .null : .decimal(voltage + 1_600, places: 3))
         fields.add("tx_power_dbm", transmission == 31 ? .null : .whole(transmission * 2 - 40))
         fields.add("movements", movements == 65_535 ? .null : .whole(movements))
-        fields.add("sequence", sequence == 65_535 ? .null : .whole(sequence))
-        if sequence != 65_535 { try counter.accept(UInt32(sequence)) }
+        fields.add("sequence", sequence == noSequence ? .null : .whole(sequence))
+        if sequence != noSequence { try counter.accept(UInt32(sequence), round: UInt32(noSequence)) }
         return fields
     }
 

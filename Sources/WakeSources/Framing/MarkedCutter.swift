@@ -10,6 +10,8 @@ struct MarkedCutter: FrameCutter {
     private var form: Framing.Marked?
     /// The length of the open message, where it is known.
     private var length: Int?
+    /// Pieces of the open message were let go already.
+    private var isTooLong = false
     /// What stands before `open` and is no message, and why the first of it is none.
     private var strays: [UInt8] = []
     private var fault: FramingFault?
@@ -39,7 +41,7 @@ struct MarkedCutter: FrameCutter {
             if self.form == nil { reportStrays(into: &frames) }
             self.form = form
             switch state(of: form) {
-            case .whole(let message): close(message, into: &frames)
+            case .whole(let message): close(message, of: form, into: &frames)
             case .open: return shedIfTooLong(form, into: &frames)
             case .impossible(let fault):
                 self.form = nil
@@ -54,6 +56,8 @@ struct MarkedCutter: FrameCutter {
     /// Whether they may become a mark.
     private var isMark: Bool { forms.contains { $0.start.starts(with: open) } }
 
+    private func limit(of form: Framing.Marked) -> Int { max(1, form.limit ?? limit) }
+
     private enum State {
         case whole([UInt8])
         case open
@@ -66,7 +70,9 @@ struct MarkedCutter: FrameCutter {
             guard open.last == 0x0a else { return .open }
             return .whole(open.dropLast(open.dropLast().last == 0x0d ? 2 : 1))
         case .delimiter(let mark, let tail):
-            if length == nil, open.count >= form.start.count + mark.count, open.suffix(mark.count).elementsEqual(mark) {
+            // The start is no part of the end, where it is still there.
+            let head = isTooLong ? 0 : form.start.count
+            if length == nil, open.count >= head + mark.count, open.suffix(mark.count).elementsEqual(mark) {
                 length = open.count + (tail ?? 0)
             }
             guard let length, open.count >= length else { return .open }
@@ -76,29 +82,45 @@ struct MarkedCutter: FrameCutter {
             let header = max(prefix.offset + prefix.size, form.start.count)
             guard open.count >= header else { return .open }
             let said = prefix.said(in: open)
-            guard (header...max(limit, header)).contains(said) else {
-                return .impossible(.badLength(said, possible: header...max(limit, header)))
-            }
+            let possible = header...max(limit(of: form), header)
+            guard possible.contains(said) else { return .impossible(.badLength(said, possible: possible)) }
             return open.count >= said ? .whole(open) : .open
         }
     }
 
-    private mutating func close(_ message: [UInt8], into frames: inout [Frame]) {
-        if !message.isEmpty { frames.append(.message(message)) }
+    /// - Parameter message: what is open of it, without its end.
+    private mutating func close(_ message: [UInt8], of form: Framing.Marked, into frames: inout [Frame]) {
+        if isTooLong || message.count > longest(of: form) {
+            frames.appendPieces(of: message, limit: limit(of: form), .tooLong(limit: limit(of: form)))
+        } else if !message.isEmpty {
+            frames.append(.message(message))
+        }
         clear()
     }
 
+    /// What has a length of its own is never longer.
+    private func longest(of form: Framing.Marked) -> Int {
+        switch form.rest {
+        case .line, .delimiter: limit(of: form)
+        case .fixed, .length: .max
+        }
+    }
+
+    /// Lets a piece go, and goes on to the end of the form: a mark within the message begins none. So much is left that its
+    /// end is seen whole.
     private mutating func shedIfTooLong(_ form: Framing.Marked, into frames: inout [Frame]) {
-        let longest =
+        let end =
             switch form.rest {
-            case .line: limit + 2
-            case .delimiter(let mark, let tail): limit + (tail == nil ? mark.count : 0)
-            case .fixed(let count): count
-            case .length(let prefix): max(limit, prefix.offset + prefix.size)
+            case .line: 2
+            case .delimiter(let mark, _): mark.count
+            case .fixed, .length: 0
             }
-        guard open.count > longest else { return }
-        frames.appendPieces(of: open, limit: limit, .tooLong(limit: limit))
-        clear()
+        let most = longest(of: form)
+        guard open.count - end > most else { return }
+        frames.append(.fragment(Array(open.prefix(most)), .tooLong(limit: most)))
+        open.removeFirst(most)
+        length = length.map { $0 - most }
+        isTooLong = true
     }
 
     private mutating func putAside(_ reason: FramingFault, into frames: inout [Frame]) {
@@ -122,11 +144,12 @@ struct MarkedCutter: FrameCutter {
         open.removeAll(keepingCapacity: true)
         form = nil
         length = nil
+        isTooLong = false
     }
 
     mutating func end(into frames: inout [Frame]) {
         reportStrays(into: &frames)
-        frames.appendPieces(of: open, limit: limit, .cutShort)
+        frames.appendPieces(of: open, limit: form.map { self.limit(of: $0) } ?? limit, .cutShort)
         clear()
     }
 }

@@ -78,6 +78,18 @@ struct HIDPowerTests {
     }
 
     @Test(
+        "an exponent has four bits with a sign, whatever a descriptor writes above them",
+        arguments: [
+            ("5505", "500000"), ("550f", "0.5"), ("55ff", "0.5"), ("5508", "0.00000005"), ("5600fe", "5"),
+            ("57ffffff7f", "0.5"), ("5700000080", "5"),
+        ])
+    func exponents(item: String, expected: String) throws {
+        let field = "0930" + "1500" + "26ff00" + "7508" + "9501" + "8102"
+        var listener = try listener("05840904a101" + "8501" + item + field + "c0")
+        #expect(try listener.hear("0105", .report) == "{\"voltage_v\":\(expected)}")
+    }
+
+    @Test(
         "a descriptor that ends in the middle, or is of another device, begins no decoder",
         arguments: [
             ("", "no power device: its report descriptor has no usages of pages 84 and 85"),

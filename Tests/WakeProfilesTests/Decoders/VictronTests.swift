@@ -163,6 +163,29 @@ struct Ruuvi8Tests {
                 "repeated counter: it counts 6353 after 6353") == true)
     }
 
+    /// A message that has only a sequence.
+    private func message(sequence: Int) throws -> String {
+        var plain = [UInt8](repeating: 0, count: 16)
+        (plain[10], plain[11]) = (UInt8(sequence >> 8), UInt8(sequence & 255))
+        let sealed = try DeviceKey([UInt8](hexadecimal: Self.key))
+            .addStream(to: [UInt8](repeating: 0, count: 16)[...]) { _ in plain }
+        let check = UInt8(CyclicCheck(width: 8, polynomial: 7).made(of: plain[...]))
+        return "08" + sealed.hexadecimal + [check].hexadecimal + "aabbccddeeff"
+    }
+
+    @Test("after 65534 the sequence begins anew, and a message up to half a round behind is an old one")
+    func round() throws {
+        var listener = try Listener(.ruuvi8, address: "aabbccddeeff", key: Self.key)
+        for sequence in [65_533, 65_534, 0, 1, 30_000, 60_000, 65_535, 2] {
+            let told = try listener.hear(message(sequence: sequence), .manufacturerData(0x0499))
+            #expect(told?.hasPrefix("{") == true, "\(sequence): \(told ?? "nothing")")
+        }
+        for sequence in [2, 1, 65_534, 60_000] {
+            let told = try listener.hear(message(sequence: sequence), .manufacturerData(0x0499))
+            #expect(told?.hasPrefix("repeated counter: it counts \(sequence) after 2") == true, "\(sequence)")
+        }
+    }
+
     @Test("no key, a wrong key, another address and a message cut short are told apart")
     func faults() throws {
         var listener = try Listener(.ruuvi8, address: "aabbccddeeff")

@@ -91,8 +91,8 @@ struct HIDDescriptor {
         case 0x24: globals.logicalMaximum = (unsigned, data.count)
         case 0x34: globals.physicalMinimum = signed
         case 0x44: globals.physicalMaximum = signed
-        // Four bits in two's complement; some devices write a whole byte.
-        case 0x54: globals.exponent = signed > 7 && signed < 16 ? Int(signed) - 16 : Int(signed)
+        // Four bits in two's complement, whatever a device writes above them.
+        case 0x54: globals.exponent = Int(unsigned & 7) - Int(unsigned & 8)
         case 0x64: globals.unit = UInt32(truncatingIfNeeded: unsigned)
         case 0x74: globals.size = Int(min(unsigned, UInt64(Self.mostBits)))
         case 0x84:
