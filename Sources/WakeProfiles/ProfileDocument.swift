@@ -224,11 +224,6 @@ extension ProfileDocument {
             }
             if let earlier = seen.updateValue(key, forKey: channel) { list.refuseTwice(earlier, key) }
             let keys = kind == .bluetoothCentral ? channelKeys : streamKeys
-            if case .characteristic(let uuid) = channel, !(profile.notify + profile.readAtConnect).contains(uuid) {
-                list.add(
-                    "\(list.path(of: key)) is neither in notify nor in read, which say what is heard; add it to one of them",
-                    at: key)
-            }
             // A stream may have only a name: its bytes are raw then, and the profile still says which node it needs.
             guard let entry = list.object(key, keys: keys, required: ["name"]) else { continue }
             read(entry, of: channel, into: &profile)

@@ -148,7 +148,7 @@ import WakeSystem
     func otherKinds() throws {
         put(
             "{\n name: \"p\", title: \"P\", mode: \"bluetooth-central\",\n match: { services: [\"180d\"] },\n"
-                + " notify: [\"2a19\"], characteristics: {\n  \"2a19\": {\n   name: \"b\",\n   fields: [{ name: \"x\", type: \"uint9\" }],\n  },\n },\n}",
+                + " characteristics: {\n  \"2a19\": {\n   name: \"b\",\n   fields: [{ name: \"x\", type: \"uint9\" }],\n  },\n },\n}",
             at: folder + "/p.json5")
         let profile = try check("p.json5")
         #expect(profile.exit == 1 && profile.output.hasPrefix("p.json5: line 7: "), "\(profile)")

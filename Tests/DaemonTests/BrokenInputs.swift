@@ -61,7 +61,7 @@ let brokenManifests: [BrokenFile] = [
 private func fields(_ fields: String) -> String {
     """
     { name: "NAME", title: "P", mode: "bluetooth-central", match: { services: ["180d"] },
-      notify: ["2a37"], characteristics: { "2a37": { name: "c", fields: [\(fields)] } } }
+      characteristics: { "2a37": { name: "c", fields: [\(fields)] } } }
     """
 }
 

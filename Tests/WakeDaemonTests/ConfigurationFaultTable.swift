@@ -35,7 +35,7 @@ private func profile(_ text: String, _ sentence: String) -> ConfigurationFault {
 private func profile(fields: String, _ sentence: String) -> ConfigurationFault {
     profile(
         """
-        {name: "p", title: "P", mode: "bluetooth-central", match: {services: ["180d"]}, notify: ["2a37"],
+        {name: "p", title: "P", mode: "bluetooth-central", match: {services: ["180d"]},
          characteristics: {"2a37": {name: "c", fields: [\(fields)]}}}
         """, sentence)
 }

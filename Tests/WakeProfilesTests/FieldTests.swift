@@ -7,7 +7,7 @@ import WakeModel
 /// A Bluetooth profile `p` whose characteristic 2a37 has these fields.
 func profileText(fields: String) -> String {
     """
-    {name: "p", title: "P", mode: "bluetooth-central", match: {services: ["180d"]}, notify: ["2a37"],
+    {name: "p", title: "P", mode: "bluetooth-central", match: {services: ["180d"]},
      characteristics: {"2a37": {name: "c", fields: [\(fields)]}}}
     """
 }

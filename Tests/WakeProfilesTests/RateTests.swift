@@ -17,7 +17,7 @@ private func library(
 @Suite("Rates")
 struct RateTests {
     private static let keys = #"""
-        notify: ["2a5b"], characteristics: {"2a5b": {name: "csc",
+        characteristics: {"2a5b": {name: "csc",
           fields: [{name: "flags", type: "uint8", hidden: true, bits: {crank: 1}},
             {name: "turns", type: "uint16", if: "flags.crank"}, {name: "t", type: "uint16", if: "flags.crank", hidden: true}],
           derive: [{name: "rpm", count: "turns", wrap: 65536, time: "t", ticks: 1024, time_wrap: 65536, per: 60, stale: "3s", decimals: 1}]}}
@@ -179,18 +179,6 @@ struct ProfileKeyTests {
         #expect(String(decoding: writer.bytes, as: UTF8.self) == #"{"battery_percent":87}"#)
     }
 
-    @Test("an entry of a characteristic that is neither heard nor read is refused by its name")
-    func unlisted() {
-        let entry = #"{name: "v", fields: [{name: "x", type: "uint8"}]}"#
-        let expected = "characteristics.2a6f is neither in notify nor in read"
-        let sentences = library("notify: [\"2a6e\"], characteristics: {\"2a6f\": \(entry)}").errors.map(\.sentence)
-        #expect(sentences.count == 1 && sentences.allSatisfy { $0.hasPrefix(expected) }, "\(sentences)")
-        for keys in [#"notify: ["2a6f"]"#, #"read: ["00002a6f-0000-1000-8000-00805f9b34fb"]"#] {
-            #expect(library("\(keys), characteristics: {\"2a6f\": \(entry)}").errors == [])
-        }
-        #expect(library("include: [\"battery\"], characteristics: {\"2a19\": \(entry)}").errors == [])
-    }
-
     @Test("a profile's own definition comes before the shared one, and a fault of that is told with its file")
     func own() throws {
         let own = #"read: ["2a19"], characteristics: {"2a19": {name: "own", fields: [{name: "x", type: "uint8"}]}}"#
@@ -276,7 +264,7 @@ struct ProfileKeyTests {
     @Test("bytes for a named decoder are handed over as they are, also of one variant")
     func decoders() throws {
         let keys = #"""
-            advertisement: {service_data: {"fcd2": {decoder: "bthome"}}}, notify: ["2a37"],
+            advertisement: {service_data: {"fcd2": {decoder: "bthome"}}},
             characteristics: {"2a37": {name: "c", variants: [{when: {starts: "01"}, fields: [{name: "x", type: "uint16"}]}, {decoder: "hid-power"}]}}
             """#
         let (library, errors) = library(keys)

@@ -105,7 +105,7 @@ struct SpoiltLanguageTests {
               {name: "end", type: "uint8", if: "left"}]
             """#
         let text =
-            "{name: \"p\", title: \"P\", mode: \"bluetooth-central\", match: {services: [\"180d\"]}, notify: [\"2a37\"], characteristics: {\"2a37\": {name: \"c\", \(layout)}}}"
+            "{name: \"p\", title: \"P\", mode: \"bluetooth-central\", match: {services: [\"180d\"]}, characteristics: {\"2a37\": {name: \"c\", \(layout)}}}"
         let library = ProfileLibrary.load([.init(name: "p", file: "f", text: Array(text.utf8))]).library
         let decoder = library.decoder(try #require(library.index(named: "p")))
         var dice = Dice(27)

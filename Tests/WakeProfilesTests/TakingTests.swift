@@ -7,7 +7,7 @@ import WakeModel
 private func source(_ name: String, _ field: String, broken: Bool = false) -> ProfileLibrary.Source {
     let text = """
         { \(broken ? "nmae" : "name"): "\(name)", title: "\(field)", mode: "bluetooth-central", match: { services: ["180d"] },
-          notify: ["2a37"], characteristics: { "2a37": { name: "value", fields: [{ name: "\(field)", type: "uint8" }] } } }
+          characteristics: { "2a37": { name: "value", fields: [{ name: "\(field)", type: "uint8" }] } } }
         """
     return .init(name: name, file: "\(name)/profile.json5", text: Array(text.utf8))
 }
