@@ -1,4 +1,5 @@
 """A device of the library, as its profile and its published messages (vectors.json5) make it: what it shows, and what it says."""
+import json
 import os
 import re
 import sys
@@ -103,6 +104,7 @@ class Published:
     def __init__(self, name):
         self.name = name
         self.profile = json5.read(os.path.join(DEVICES, name, "profile.json5"))
+        self.has_rates = '"derive"' in json.dumps(self.profile)
         vectors = json5.read(os.path.join(DEVICES, name, "vectors.json5"))["vectors"]
         messages = [Message(vector) for vector in vectors]
         usual = [one for one in messages if one.is_usual]
@@ -196,6 +198,12 @@ class Published:
         if conditions and not any(knows(one, said[0][1]) for one in conditions):
             said = [(source, self.shown()) for source in sorted({source for source, _ in said})] + said
         return said
+
+    def is_said(self, value, heard):
+        """Whether a value is one that was heard; a rate of several messages may stand beside what was published of one."""
+        if self.has_rates and isinstance(value, dict) and isinstance(heard, dict):
+            return all(heard.get(name) == part for name, part in value.items())
+        return value == heard
 
     def values(self):
         """(stream, value) that must come of its messages: of those that need no key and none before them, and are heard."""

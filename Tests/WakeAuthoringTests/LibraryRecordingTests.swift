@@ -96,10 +96,18 @@ struct LibraryRecordingTests {
         for vector in try ShippedLibrary.vectors(of: name) {
             guard let value = vector.ownValue else { continue }
             for data in said where vector.isSaid(by: data) {
-                #expect(data["value"] == value, "vector \(vector.number)")
+                #expect(Self.isHeld(value, in: data["value"], of: name), "vector \(vector.number)")
                 count += 1
             }
         }
         #expect((count > 0) == (Self.otherwise[name] == nil), "\(count) of its events are published messages")
+    }
+
+    /// A rate of several messages may stand beside what was published of one.
+    private static func isHeld(_ published: JSONValue, in said: JSONValue?, of name: String) -> Bool {
+        guard case .object(let members) = published,
+            text(of: "\(ShippedLibrary.folder)/\(name)/profile.json5").contains("derive:")
+        else { return published == said }
+        return members.allSatisfy { said?[$0.name] == $0.value }
     }
 }

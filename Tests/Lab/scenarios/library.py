@@ -92,7 +92,8 @@ def missing(lab, device):
     """What should have reached the handler and has not."""
     heard = [(one.data.get("characteristic") or one.data.get("stream"), one.data.get("value"))
              for one in lab.bridge.heard("data") if one.profile == device.name]
-    return [one for one in device.values() if one not in heard]
+    return [(stream, value) for stream, value in device.values()
+            if not any(stream == other and device.is_said(value, said) for other, said in heard)]
 
 
 def claim(lab, device):
