@@ -115,7 +115,8 @@ class Air:
     def __init__(self, folder, radios=1, dongles=False, debug=True, classic=False):
         self.folder, self.radios, self.dongles, self.classic = folder, radios, dongles, classic
         # Its debugging lines tell a failure's story, and cost more than all its other work.
-        self.words = [BLUETOOTHD, "-n", *(["-d"] if debug else [])]
+        # Instruments are taken by a plugin of its own, and shown to no other program.
+        self.words = [BLUETOOTHD, "-n", "--noplugin=midi", *(["-d"] if debug else [])]
         self.straps, self.others, self.connections, self.dongle = [], [], [], None
         for place, options in (("/var/lib/bluetooth", "mode=0700"), ("/run/dbus", "mode=0755")):
             os.makedirs(place, exist_ok=True)
