@@ -1,5 +1,4 @@
 """A device of the library, as its profile and its published messages (vectors.json5) make it: what it shows, and what it says."""
-import json
 import os
 import re
 import sys
@@ -104,7 +103,6 @@ class Published:
     def __init__(self, name):
         self.name = name
         self.profile = json5.read(os.path.join(DEVICES, name, "profile.json5"))
-        self.has_rates = '"derive"' in json.dumps(self.profile)
         vectors = json5.read(os.path.join(DEVICES, name, "vectors.json5"))["vectors"]
         messages = [Message(vector) for vector in vectors]
         usual = [one for one in messages if one.is_usual]
@@ -201,7 +199,7 @@ class Published:
 
     def is_said(self, value, heard):
         """Whether a value is one that was heard; a rate of several messages may stand beside what was published of one."""
-        if self.has_rates and isinstance(value, dict) and isinstance(heard, dict):
+        if isinstance(value, dict) and isinstance(heard, dict):
             return all(heard.get(name) == part for name, part in value.items())
         return value == heard
 

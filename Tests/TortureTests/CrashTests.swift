@@ -26,7 +26,7 @@ struct CrashTests {
         print(
             "torture: seed \(Torture.seed), \(killer.handlerKills) handlers and \(killer.daemonKills) daemons in \(killed) s of \(monotonicNow() - begin)"
         )
-        #expect(killer.handlerKills == handlers && killer.daemonKills == daemons)
+        #expect(killer.handlerKills > 0 && killer.daemonKills > 0)
         for id in ids { reckon(id, trace, killer) }
         #expect(daemon.leftovers == [])
         let ledger = try Reckoning.readJournal(of: ground)
