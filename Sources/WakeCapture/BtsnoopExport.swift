@@ -221,10 +221,13 @@ extension CaptureComposer {
         let (unknown, count) = (UInt8(0x7f), UInt8(truncatingIfNeeded: bytes.count))
         let (connectable, firstChannels): ([UInt8], [UInt8]) = ([0x00], [0x01, 0x00, 0xff])
         if bytes.count <= Self.reportLimit {
-            event(0x3e, [0x02, 0x01] + connectable + peer.typedAddress + [count] + bytes + [unknown], at: time)
+            let head: [UInt8] = [0x02, 0x01] + connectable
+            let body: [UInt8] = [count] + bytes + [unknown]
+            event(0x3e, head + peer.typedAddress + body, at: time)
         } else {
-            let rest = firstChannels + [unknown, unknown] + [UInt8](repeating: 0, count: 9) + [count]
-            event(0x3e, [0x0d, 0x01, 0x00, 0x00] + peer.typedAddress + rest + bytes, at: time)
+            let head: [UInt8] = [0x0d, 0x01, 0x00, 0x00]
+            let rest: [UInt8] = firstChannels + [unknown, unknown] + [UInt8](repeating: 0, count: 9)
+            event(0x3e, head + peer.typedAddress + rest + [count] + bytes, at: time)
         }
         counts.advertisements += 1
     }
