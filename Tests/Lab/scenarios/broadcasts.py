@@ -24,7 +24,7 @@ def address(number):
 
 
 # Bleak takes long to come where the processor is emulated.
-LIMIT = 420
+LIMIT = 600
 
 
 class Listener:
