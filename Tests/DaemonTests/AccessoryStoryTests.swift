@@ -17,7 +17,8 @@ struct AccessoryStoryTests {
     private func workshop(_ profile: String = "", _ watch: String = "") throws -> Workshop {
         let workshop = try Workshop()
         workshop.profile("scale", profile)
-        workshop.employ("clerk", for: "scale", watch)
+        // One whose node is let go for sleep is awake until the node that it was woken for is open, however slow the machine.
+        workshop.employ("clerk", for: "scale", watch, linger: profile.contains("detach") ? "2s" : "20ms")
         return workshop
     }
 

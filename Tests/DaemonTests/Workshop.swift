@@ -54,10 +54,14 @@ final class Workshop {
     }
 
     /// A handler that writes down what it hears of a profile's devices.
-    func employ(_ id: String, for profile: String, _ watch: String = "", requires need: String? = nil) {
+    /// - Parameter linger: so long it stays awake with nothing to do.
+    func employ(
+        _ id: String, for profile: String, _ watch: String = "", requires need: String? = nil, linger: String = "20ms"
+    ) {
         put(
             """
             { exec: ["/usr/bin/python3", "\(clerk)", "\(folder)/\(id)"], user: "\(me)", modes: ["external-accessory"],
+              timers: { linger: "\(linger)" },
               \(need.map { "require: [\"\($0)\"]," } ?? "") watch: [{ profile: "\(profile)", \(watch) }] }
             """, at: "\(folder)/config/handlers.d/\(id).json5")
     }
