@@ -46,7 +46,7 @@ struct TypedLineTests {
         }
     }
 
-    @Test("what types nothing wakes nobody, and stands before the next line's keys")
+    @Test("what types nothing wakes no handler, and stands before the next line's keys")
     func textless() {
         var line = TypedLine(pause: Self.pause)
         #expect(lines(press(Self.shift, Self.enter, Self.enter), &line) == [])

@@ -27,7 +27,7 @@ public enum DecoderFault: Error, Hashable, Sendable, CustomStringConvertible {
         case .wrongKey:
             "wrong key: the message was not encrypted with the key in keys.json5; read it from the device again"
         case .repeatedCounter(let found, let last):
-            "repeated counter: it counts \(found) after \(last), so it is an old message, or the device began anew"
+            "repeated counter: it counts \(found) after \(last), so it is an old message, or the device restarted"
         case .notEncrypted:
             "not encrypted: keys.json5 has a key for its address, so a plain message may be forged; remove the key"
                 + " if the device encrypts no more"

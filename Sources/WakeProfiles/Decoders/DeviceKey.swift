@@ -77,7 +77,7 @@ struct ReplayGuard: Hashable, Sendable {
         last = counter
     }
 
-    /// The same of a counter that has `round` numbers and then begins anew: what has not grown by up to half a round is old.
+    /// The same of a counter that goes from `round` - 1 to 0: a message is old unless the counter grew by up to half a round.
     mutating func accept(_ counter: UInt32, round: UInt32) throws(DecoderFault) {
         if let last {
             let step = (counter + round - last) % round

@@ -4,7 +4,7 @@ import WakeModel
 enum Ruuvi8 {
     /// Format, one block, its check, and the address.
     private static let length = 24
-    /// As a sequence, and how many numbers a sequence has before it begins anew.
+    /// Stands for no sequence number; the sequence goes from the number before it to 0.
     private static let noSequence: Int64 = 65_535
 
     static func decode(_ message: DecoderMessage, _ counter: inout ReplayGuard) throws(DecoderFault) -> DecodedFields? {

@@ -92,7 +92,7 @@ struct BroadcastWatch: Sendable {
         return renamed.isOutdated ? [] : [.introduce(renamed.device, renamed.plan.index)]
     }
 
-    /// Profiles have changed: each gets its own anew with what it says next. Those that are there stay.
+    /// Profiles have changed: each broadcaster is matched again when it speaks next. Those that are there stay.
     mutating func outdatePlans() {
         for address in heard.keys { heard[address]?.isOutdated = true }
         strangers = [:]

@@ -96,9 +96,6 @@ struct ScanMachine: Hashable, Sendable {
         }
     }
 
-    /// Bluetoothd is another, and knows of nothing.
-    mutating func reset() { self = ScanMachine() }
-
     private var isRegistered: Bool {
         switch phase {
         case .registering, .monitoring: true

@@ -10,14 +10,14 @@ struct LengthCutter: FrameCutter {
     private var open: [UInt8] = []
     /// How long the open message is; nil until its length has come.
     private var length: Int?
-    /// What stands before `open` and is no message, and why the first of it is none.
-    private var strays: [UInt8] = []
-    private var fault: FramingFault?
+    /// What stands before `open` and is no message.
+    private var strays: StrayBytes
 
     init(_ form: Framing.LengthPrefix, limit: Int) {
         self.form = form
         header = max(form.offset + form.size, form.start.count)
         self.limit = max(limit, header)
+        strays = StrayBytes(limit: self.limit)
     }
 
     var openCount: Int { strays.count + open.count }
@@ -35,36 +35,18 @@ struct LengthCutter: FrameCutter {
     private mutating func seek(into frames: inout [Frame]) {
         while !open.isEmpty {
             guard zip(open, form.start).allSatisfy(==) else {
-                putAside(.noStart, into: &frames)
+                strays.append(open.removeFirst(), because: .noStart, into: &frames)
                 continue
             }
             guard open.count >= header else { return }
             let said = form.said(in: open)
             if (header...limit).contains(said) {
-                reportStrays(into: &frames)
+                strays.report(into: &frames)
                 length = said
                 return
             }
-            putAside(.badLength(said, possible: header...limit), into: &frames)
+            strays.append(open.removeFirst(), because: .badLength(said, possible: header...limit), into: &frames)
         }
-    }
-
-    private mutating func putAside(_ reason: FramingFault, into frames: inout [Frame]) {
-        // Garbage, and a message that lies, are two things; what follows a lie until the next start belongs to it.
-        if fault == .noStart, reason != .noStart { reportStrays(into: &frames) }
-        fault = fault ?? reason
-        strays.append(open.removeFirst())
-        if strays.count == limit {
-            let reason = fault
-            reportStrays(into: &frames)
-            fault = reason
-        }
-    }
-
-    private mutating func reportStrays(into frames: inout [Frame]) {
-        if let fault { frames.appendPieces(of: strays, limit: limit, fault) }
-        strays.removeAll(keepingCapacity: true)
-        fault = nil
     }
 
     private mutating func close(into frames: inout [Frame]) {
@@ -74,7 +56,7 @@ struct LengthCutter: FrameCutter {
     }
 
     mutating func end(into frames: inout [Frame]) {
-        reportStrays(into: &frames)
+        strays.report(into: &frames)
         frames.appendPieces(of: open, limit: limit, .cutShort)
         open.removeAll()
         length = nil

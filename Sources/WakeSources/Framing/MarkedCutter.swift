@@ -12,13 +12,13 @@ struct MarkedCutter: FrameCutter {
     private var length: Int?
     /// Pieces of the open message were let go already.
     private var isTooLong = false
-    /// What stands before `open` and is no message, and why the first of it is none.
-    private var strays: [UInt8] = []
-    private var fault: FramingFault?
+    /// What stands before `open` and is no message.
+    private var strays: StrayBytes
 
     init(_ forms: [Framing.Marked], limit: Int) {
         self.forms = forms
         self.limit = limit
+        strays = StrayBytes(limit: limit)
     }
 
     var openCount: Int { strays.count + open.count }
@@ -35,17 +35,17 @@ struct MarkedCutter: FrameCutter {
         while !open.isEmpty {
             guard let form = form ?? found() else {
                 if isMark { return }
-                putAside(.noStart, into: &frames)
+                strays.append(open.removeFirst(), because: .noStart, into: &frames)
                 continue
             }
-            if self.form == nil { reportStrays(into: &frames) }
+            if self.form == nil { strays.report(into: &frames) }
             self.form = form
             switch state(of: form) {
             case .whole(let message): close(message, of: form, into: &frames)
             case .open: return shedIfTooLong(form, into: &frames)
             case .impossible(let fault):
                 self.form = nil
-                putAside(fault, into: &frames)
+                strays.append(open.removeFirst(), because: fault, into: &frames)
             }
         }
     }
@@ -123,23 +123,6 @@ struct MarkedCutter: FrameCutter {
         isTooLong = true
     }
 
-    private mutating func putAside(_ reason: FramingFault, into frames: inout [Frame]) {
-        if fault == .noStart, reason != .noStart { reportStrays(into: &frames) }
-        fault = fault ?? reason
-        strays.append(open.removeFirst())
-        if strays.count == limit {
-            let reason = fault
-            reportStrays(into: &frames)
-            fault = reason
-        }
-    }
-
-    private mutating func reportStrays(into frames: inout [Frame]) {
-        if let fault { frames.appendPieces(of: strays, limit: limit, fault) }
-        strays.removeAll(keepingCapacity: true)
-        fault = nil
-    }
-
     private mutating func clear() {
         open.removeAll(keepingCapacity: true)
         form = nil
@@ -148,7 +131,7 @@ struct MarkedCutter: FrameCutter {
     }
 
     mutating func end(into frames: inout [Frame]) {
-        reportStrays(into: &frames)
+        strays.report(into: &frames)
         frames.appendPieces(of: open, limit: form.map { self.limit(of: $0) } ?? limit, .cutShort)
         clear()
     }

@@ -63,7 +63,7 @@ struct AISTests {
         #expect(listener.hear(Array(Self.parts[1].utf8), .line, at: Instant(nanoseconds: 30_000_000_001)) == lack)
     }
 
-    @Test("a first part that comes again begins its message anew, and a part is used once")
+    @Test("a first part that comes again starts its message again, and a part is used once")
     func again() throws {
         var listener = try Listener(.ais)
         #expect(listener.hear(Array(Self.parts[0].utf8), .line) == nil)

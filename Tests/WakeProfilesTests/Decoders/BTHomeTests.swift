@@ -140,7 +140,7 @@ struct BTHomeTests {
         #expect(try listener.hear(sealed, .service(0xfcd2))?.hasPrefix("{") == true)
         #expect(
             try listener.hear(sealed, .service(0xfcd2))
-                == "repeated counter: it counts 1122867 after 1122867, so it is an old message, or the device began anew"
+                == "repeated counter: it counts 1122867 after 1122867, so it is an old message, or the device restarted"
         )
         #expect(try listener.hear("400161", .service(0xfcd2))?.hasPrefix("not encrypted: ") == true)
     }

@@ -173,7 +173,7 @@ struct Ruuvi8Tests {
         return "08" + sealed.hexadecimal + [check].hexadecimal + "aabbccddeeff"
     }
 
-    @Test("after 65534 the sequence begins anew, and a message up to half a round behind is an old one")
+    @Test("after 65534 the sequence goes on at 0, and a message up to half a round behind is an old one")
     func round() throws {
         var listener = try Listener(.ruuvi8, address: "aabbccddeeff", key: Self.key)
         for sequence in [65_533, 65_534, 0, 1, 30_000, 60_000, 65_535, 2] {

@@ -16,7 +16,7 @@ struct PortAskingStories {
     }
 
     @Test(
-        "asked when it is open, before it is announced; polled while a handler is awake; asked anew when plugged again")
+        "asked when it is open, before it is announced; polled while a handler is awake; asked again when replugged")
     func asks() {
         var bench = bench()
         bench.plug()

@@ -30,7 +30,7 @@ struct BroadcastWatchTests {
         #expect(room.all.isEmpty)
     }
 
-    @Test("where all are to be learnt, everyone is told whom a profile knows, and none else")
+    @Test("where all are to be learnt, each that a profile knows is told of, and no other")
     func learning() {
         var room = Room(BroadcastRules(learns: true))
         room.hear(1, Room.data(1))

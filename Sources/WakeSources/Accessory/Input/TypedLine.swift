@@ -2,7 +2,7 @@
 import WakeModel
 import WakeSystem
 
-/// Keys that type nothing wake nobody: they wait for the line that comes next, and stand at its beginning.
+/// Keys that type nothing wake no handler: they wait for the line that comes next, and stand at its beginning.
 struct TypedLine: Hashable, Sendable {
     struct Line: Hashable, Sendable {
         /// All batches of it, in the form of ``EvdevBatches/bytes(of:)``.
