@@ -25,11 +25,10 @@ private enum Tshark {
 struct IndependentReadingTests {
     private let scratch = Scratch()
 
-    /// A recording takes tshark a second or two.
     private func read(_ devices: String, _ names: [String]) async throws -> Running.Outcome {
         let program = "\(packageFolder)/Tests/Lab/tshark_reading.py"
         return try await Running(["/usr/bin/python3", "-B", program, Built.tool, devices] + names, in: scratch)
-            .end(within: 60 + 20 * Double(names.count))
+            .end(within: 60 + 3 * Double(names.count))
     }
 
     @Test("tshark reads the bytes of every recording, and in what it dissects itself the values that we tell")

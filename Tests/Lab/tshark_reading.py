@@ -6,6 +6,7 @@ Each FOLDER of DEVICES has a `recording.trace` and the `expected.ndjson` that co
 reads that. All bytes must be those of the trace, in its order. What tshark dissects by itself must have our values, member by member.
 Prints how much was compared, by characteristic. Ends with 1, and says what differs, where something does.
 """
+import bisect
 import collections
 import fractions
 import json
@@ -18,6 +19,10 @@ import tempfile
 
 import tshark_table
 
+# Of btsnoop, with HCI as UARTs carry it.
+HEAD = b"btsnoop\0" + struct.pack(">II", 1, 1002)
+# Recordings that tshark gets at a time: what it says of them is long.
+TOGETHER = 24
 READ, ANSWERED, NOTIFIED, INDICATED = 0x0a, 0x0b, 0x1b, 0x1d
 WANTED = (f"btatt.opcode in {{{NOTIFIED:#x}, {INDICATED:#x}, {ANSWERED:#x}}} || "
           "bthci_evt.le_meta_subevent in {0x02, 0x0d}")
@@ -77,10 +82,40 @@ def told(path):
     return values
 
 
-def tshark(capture):
-    words = ["tshark", "-n", "-r", capture, "-Y", WANTED, "-T", "json", "-x", "-J", "btatt bthci_evt btcommon"]
-    ended = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300)
-    return [packet.get("_source", "layers") for packet in json.loads(ended.stdout or "[]", object_pairs_hook=Members)]
+def records(capture):
+    """Of each record of btsnoop: its bytes, and its head's other three numbers."""
+    with open(capture, "rb") as file:
+        whole = file.read()
+    place = len(HEAD)
+    while place < len(whole):
+        size, _, *numbers = struct.unpack_from(">IIIIQ", whole, place)
+        yield whole[place + 24:place + 24 + size], numbers
+        place += 24 + size
+
+
+def write(capture, found):
+    with open(capture, "wb") as file:
+        file.write(HEAD)
+        for record, numbers in found:
+            file.write(struct.pack(">IIIIQ", len(record), len(record), *numbers) + record)
+
+
+def tshark(captures):
+    """What it reads of each capture. It gets all of them as one: it takes longer to start than to read."""
+    ends, found = [], []
+    for capture in captures:
+        found += records(capture)
+        ends.append(len(found))
+    with tempfile.NamedTemporaryFile(suffix=".btsnoop") as merged:
+        write(merged.name, found)
+        words = ["tshark", "-n", "-r", merged.name, "-Y", WANTED, "-T", "json", "-x", "-J", "frame btatt bthci_evt btcommon"]
+        ended = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300)
+    readings = [[] for _ in captures]
+    for packet in json.loads(ended.stdout or "[]", object_pairs_hook=Members):
+        layers = packet.get("_source", "layers")
+        place = bisect.bisect_left(ends, int(layers.get("frame", "frame.number")))
+        readings[place].append(reading(layers))
+    return readings
 
 
 def uuid(attribute):
@@ -105,28 +140,21 @@ def reading(layers):
 
 def rewritten(capture, opcode):
     """The capture with each notification as an indication, or as the answer to a read: some characteristics have no other."""
-    with open(capture, "rb") as file:
-        whole = file.read()
-    made, place = bytearray(whole[:16]), 16
-    while place < len(whole):
-        size, _, flags, drops, time = struct.unpack_from(">IIIIQ", whole, place)
-        record = whole[place + 24:place + 24 + size]
-        place += 24 + size
-        records = [(record, flags)]
+    made = []
+    for record, (flags, drops, time) in records(capture):
+        pair = [(record, flags)]
         is_first = len(record) > 11 and record[0] == 2 and record[2] & 0x30 == 0x20
         if is_first and record[9] == NOTIFIED and struct.unpack_from("<H", record, 5)[0] == len(record) - 9:
             if opcode == INDICATED:
-                records = [(record[:9] + bytes([INDICATED]) + record[10:], flags)]
+                pair = [(record[:9] + bytes([INDICATED]) + record[10:], flags)]
             else:
                 link = bytes([record[1], record[2] & 0x0f])
                 ask = b"\2" + link + struct.pack("<HHHB", 7, 3, 4, READ) + record[10:12]
                 size = len(record) - 11
                 answer = record[:3] + struct.pack("<HHHB", size + 4, size, 4, ANSWERED) + record[12:]
-                records = [(ask, 0), (answer, 1)]
-        for record, flags in records:
-            made += struct.pack(">IIIIQ", len(record), len(record), flags, drops, time) + record
-    with open(f"{capture}.{opcode:x}", "wb") as file:
-        file.write(made)
+                pair = [(ask, 0), (answer, 1)]
+        made += [(one, (direction, drops, time)) for one, direction in pair]
+    write(f"{capture}.{opcode:x}", made)
     return f"{capture}.{opcode:x}"
 
 
@@ -149,22 +177,50 @@ class Comparison:
     def fault(self, sentence):
         self.faults.append(f"{self.folder}: {sentence}")
 
-    def run(self, tool, scratch):
-        place = os.path.join(self.devices, self.folder)
-        said = list(traced(os.path.join(place, "recording.trace")))
-        if not said:
-            return
-        capture = os.path.join(scratch, f"{self.folder}.btsnoop")
-        ended = subprocess.run([tool, "export", os.path.join(place, "recording.trace"), "-o", capture],
+    def export(self, tool, scratch):
+        """Whether it has anything to compare, and can be exported."""
+        trace = os.path.join(self.devices, self.folder, "recording.trace")
+        self.said = list(traced(trace))
+        if not self.said:
+            return False
+        self.capture = os.path.join(scratch, f"{self.folder}.btsnoop")
+        ended = subprocess.run([tool, "export", trace, "-o", self.capture],
                                stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300)
         if ended.returncode != 0:
-            return self.fault(f"it cannot be exported: {ended.stderr}")
-        readings = [reading(layers) for layers in tshark(capture)]
-        self.compare_bytes(said, readings)
+            self.fault(f"it cannot be exported: {ended.stderr}")
+        return ended.returncode == 0
+
+    def compare_bytes(self, readings):
+        """Keeps of each message the fields that tshark found in it."""
+        self.read = [(name, data) for name, data, _ in readings]
+        self.fields = [found if is_dissected(found) else None for _, _, found in readings]
+        plain = [(name.replace("-", "") if len(name) == 36 else name, data) for name, data in self.said]
+        for place, (ours, theirs) in enumerate(zip(plain, self.read)):
+            if ours != theirs:
+                return self.fault(f"message {place + 1} is {ours}, and tshark reads {theirs}")
+            self.counts["bytes of advertisements" if ours[0] == "advertisement" else "bytes of characteristics"] += 1
+        if len(plain) != len(self.read):
+            self.fault(f"{len(plain)} messages, of which tshark reads {len(self.read)}")
+        return None
+
+    def lacks_fields(self):
+        """Whether a notification of a characteristic that tshark knows was not dissected."""
+        return not self.faults and any(
+            not found and name in tshark_table.TABLE for found, (name, _) in zip(self.fields, self.read))
+
+    def add(self, opcode, readings):
+        """Fields that tshark finds in the same messages as an indication, or as an answer."""
+        if [(name, data) for name, data, _ in readings] != self.read:
+            return self.fault(f"rewritten to {opcode:#x}, tshark reads other bytes")
+        self.fields = [found or (other if is_dissected(other) else None)
+                       for found, (_, _, other) in zip(self.fields, readings)]
+        return None
+
+    def compare_values(self):
         if self.faults:
             return
-        values = told(os.path.join(place, "expected.ndjson"))
-        for (name, data), fields in zip(said, self.best(capture, readings)):
+        values = told(os.path.join(self.devices, self.folder, "expected.ndjson"))
+        for (name, data), fields in zip(self.said, self.fields):
             if name not in tshark_table.TABLE or name in self.own:
                 continue
             if not values[name, data]:
@@ -173,30 +229,6 @@ class Comparison:
             value = values[name, data].pop(0)
             if isinstance(value, dict) and fields:
                 self.compare_fields(name, data, value, fields)
-
-    def compare_bytes(self, said, readings):
-        plain = [(name.replace("-", "") if len(name) == 36 else name, data) for name, data in said]
-        for place, (ours, theirs) in enumerate(zip(plain, readings)):
-            if ours != theirs[:2]:
-                return self.fault(f"message {place + 1} is {ours}, and tshark reads {theirs[:2]}")
-            self.counts["bytes of advertisements" if ours[0] == "advertisement" else "bytes of characteristics"] += 1
-        if len(plain) != len(readings):
-            self.fault(f"{len(plain)} messages, of which tshark reads {len(readings)}")
-        return None
-
-    def best(self, capture, readings):
-        """Of each message the fields that tshark finds: as a notification, as an indication, or as an answer."""
-        fields = [found if is_dissected(found) else None for _, _, found in readings]
-        for opcode in (INDICATED, ANSWERED):
-            known = {name for name, _, _ in readings if name in tshark_table.TABLE}
-            if not known or all(found or name not in known for found, (name, _, _) in zip(fields, readings)):
-                break
-            others = [reading(layers) for layers in tshark(rewritten(capture, opcode))]
-            if [(name, data) for name, data, _ in others] != [(name, data) for name, data, _ in readings]:
-                self.fault(f"rewritten to {opcode:#x}, tshark reads other bytes")
-                break
-            fields = [found or (other if is_dissected(other) else None) for found, (_, _, other) in zip(fields, others)]
-        return fields
 
     def compare_fields(self, name, data, value, fields):
         definition = json5(os.path.join(self.devices, "gatt", f"{name}.json5"))
@@ -283,19 +315,32 @@ def number(text):
         return None
 
 
+def compare(comparisons):
+    """Of some recordings at a time, in three readings at most."""
+    for comparison, readings in zip(comparisons, tshark([one.capture for one in comparisons])):
+        comparison.compare_bytes(readings)
+    for opcode in (INDICATED, ANSWERED):
+        lacking = [one for one in comparisons if one.lacks_fields()]
+        captures = [rewritten(one.capture, opcode) for one in lacking]
+        for comparison, readings in zip(lacking, tshark(captures) if lacking else []):
+            comparison.add(opcode, readings)
+    for comparison in comparisons:
+        comparison.compare_values()
+
+
 def main():
     tool, devices, folders = sys.argv[1], sys.argv[2], sys.argv[3:]
-    counts, faults = collections.Counter(), []
+    counts = collections.Counter({"recordings": len(folders)})
+    comparisons = [Comparison(devices, folder, counts) for folder in folders]
     with tempfile.TemporaryDirectory() as scratch:
-        for folder in folders:
-            comparison = Comparison(devices, folder, counts)
-            comparison.run(tool, scratch)
-            faults += comparison.faults
-            counts["recordings"] += 1
+        exported = [comparison for comparison in comparisons if comparison.export(tool, scratch)]
+        for first in range(0, len(exported), TOGETHER):
+            compare(exported[first:first + TOGETHER])
     for name, count in sorted(counts.items()):
         print(f"{name}: {count}")
     for name, reason in tshark_table.MISREAD.items():
         print(f"left out: {name}: {reason}")
+    faults = [sentence for comparison in comparisons for sentence in comparison.faults]
     for sentence in faults:
         print(sentence, file=sys.stderr)
     sys.exit(1 if faults else 0)

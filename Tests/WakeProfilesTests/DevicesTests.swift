@@ -29,9 +29,12 @@ func shippedCharacteristics() throws -> [SharedDefinition] {
     }
 }
 
-func shippedLibrary() throws -> (library: ProfileLibrary, errors: [ConfigurationError]) {
+/// Read once: hundreds of profiles take an unoptimized build seconds.
+private let shipped = Result {
     ProfileLibrary.load(try shippedSources(), shared: try shippedCharacteristics())
 }
+
+func shippedLibrary() throws -> (library: ProfileLibrary, errors: [ConfigurationError]) { try shipped.get() }
 
 /// What a profile makes of bytes: JSON text, or the fault's sentence, or nil where it has no field list.
 func decoded(_ hexadecimal: String, _ uuid: String, by name: String) throws -> String? {
