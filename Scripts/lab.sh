@@ -1,7 +1,8 @@
 #!/bin/sh
 # Plays the scenarios of the lab, with the daemon and the tool as `make install` builds them: the guest's processor may be
-# emulated. Two guests play at once, and one of them gets the scenarios that wait more than they work (`WAITS = True`). After
-# it those come that say in `BOOTS` how they boot, each in a machine of its own.
+# emulated. Two guests play at once, and one of them gets the scenarios that wait more than they work (`WAITS = True`). Beside
+# them those play that say in `BOOTS` how they boot, one after the other, each in a machine of its own: time passes there by
+# what its processor does, so they give way.
 # Prints what goes by, and of a scenario that failed its claims and the last lines of its logs. The status is 0 where all
 # passed. LabTests start it and read its reports.
 # LAB_SCENARIOS names some; WAKEBRIDGED names another daemon, which has the tool beside it; LAB_LIMIT is each guest's time in
@@ -73,7 +74,7 @@ play_alone() { # FOLDER SCENARIO...: one after the other, each in a machine of i
     [ $# -gt 0 ] || return 0
     mkdir -p "$folder"
     : >"$folder/news"
-    /usr/bin/python3 Tests/Lab/alone.py "$folder" "$programs" "$@" >"$folder/out" &
+    nice -n 10 /usr/bin/python3 Tests/Lab/alone.py "$folder" "$programs" "$@" >"$folder/out" &
     machine=$!
     trap 'kill "$machine" 2>/dev/null; exit 143' TERM
     tail -s 1 -n +1 -f --pid="$machine" "$folder/news" &
@@ -88,18 +89,14 @@ play_alone() { # FOLDER SCENARIO...: one after the other, each in a machine of i
 play "$folder" $working &
 first=$!
 # shellcheck disable=SC2086
-{
-    place=$folder
-    failed=0
-    play "$place-beside" $waiting || failed=1
-    play_alone "$place-alone" $alone || failed=1
-    exit "$failed"
-} &
+play "$folder-beside" $waiting &
 second=$!
-trap 'kill "$first" "$second" 2>/dev/null; exit 143' TERM INT HUP
+# shellcheck disable=SC2086
+play_alone "$folder-alone" $alone &
+third=$!
+trap 'kill "$first" "$second" "$third" 2>/dev/null; exit 143' TERM INT HUP
 failed=0
-wait "$first" || failed=1
-wait "$second" || failed=1
-# Two guests spoke at once, so what failed is said again.
+for one in "$first" "$second" "$third"; do wait "$one" || failed=1; done
+# Three spoke at once, so what failed is said again.
 [ "$failed" = 0 ] || cat "$folder"*/news | grep '^lab: FAILED' || true
 exit "$failed"

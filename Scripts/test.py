@@ -8,7 +8,8 @@
     test.py OPTIONS...  one run with options of Swift Testing, such as --filter X
 
 Each file of tests is a process of its own, in which one test runs after another; some processes run side by side. Files whose
-tests are tagged .measures run afterwards, one by one: tests that compete for the processor would measure each other.
+tests are tagged .measures run afterwards, one by one: tests that compete for the processor would measure each other. Of what
+only the whole gate runs, files whose tests are tagged .unhurried run side by side too, and the others after them.
 
 TEST_BUILD holds options of `swift build`, TEST_JOBS says how many processes run side by side (4), and TEST_SILENCE for how many
 seconds a process may print nothing (900). TEST_BUNDLE names tests that are built already, and TEST_SKIPS a file whose lines name
@@ -58,6 +59,12 @@ def tagged(text, tag):
     return re.search(rf"\.tags\([^)]*\.{tag}\b", text) is not None
 
 
+def stage_of(text):
+    if tagged(text, "fullScale"):
+        return "unhurried" if tagged(text, "unhurried") else "rest"
+    return "alone" if tagged(text, "measures") else "together"
+
+
 def sources():
     """Target, stage and name of each file that holds tests."""
     folders = {path.name: path for path in (ROOT / "Tests").iterdir() if path.name.endswith("Tests")}
@@ -66,8 +73,7 @@ def sources():
         for path in folder.rglob("*.swift"):
             text = path.read_text()
             if "@Test" in text:
-                stage = "rest" if tagged(text, "fullScale") else "alone" if tagged(text, "measures") else "together"
-                yield target, stage, path.stem
+                yield target, stage_of(text), path.stem
 
 
 def units_of(stage, left_out=()):
@@ -195,10 +201,11 @@ def run(words):
     for place, reason in skipped.items():
         say(f"SKIPPED: {place}: {reason}")
     left_out = {*skipped, *(NO_UNITS if words == ["units"] else ())}
-    together = [] if words == ["rest"] else list(units_of("together", left_out))
-    alone = list(units_of("rest" if words == ["rest"] else "alone", left_out)) if words != ["units"] else []
+    stages = {"rest": ("unhurried", "rest"), "units": ("together", None)}.get("".join(words), ("together", "alone"))
+    beside, alone = (list(units_of(stage, left_out)) for stage in stages)
+    shows = is_news if words == ["rest"] else None
     with concurrent.futures.ThreadPoolExecutor(JOBS) as pool:
-        outcomes = list(pool.map(lambda unit: play(bundle, unit), together))
+        outcomes = list(pool.map(lambda unit: play(bundle, unit, shows), beside))
     return outcomes + [play(bundle, unit, shows=is_news) for unit in alone]
 
 

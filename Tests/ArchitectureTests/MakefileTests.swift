@@ -51,7 +51,7 @@ struct RunnerTests {
             file.text.split(separator: "\n").contains { $0.drop { $0 == " " }.hasPrefix("@Test") }
         }
         #expect(stages.count == holding.count)
-        #expect(stages["LabTests.LabTests"] == "rest" && stages["BreakTests.BreakTests"] == "rest")
+        #expect(stages["LabTests.LabTests"] == "unhurried" && stages["BreakTests.BreakTests"] == "rest")
         #expect(stages["CountedTests.CallTests"] == "alone" && stages["CountedTests.CountedTests"] == "together")
     }
 

@@ -6,4 +6,6 @@ extension Tag {
     @Tag package static var measures: Self
     /// Needs minutes or the lab, so only the whole gate runs it.
     @Tag package static var fullScale: Self
+    /// Of these, what a busy machine only makes longer: it runs beside others of its kind.
+    @Tag package static var unhurried: Self
 }

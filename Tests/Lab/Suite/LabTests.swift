@@ -3,7 +3,7 @@ import TestBench
 import Testing
 
 @Suite(
-    "Lab", .serialized, .tags(.fullScale),
+    "Lab", .serialized, .tags(.fullScale, .unhurried),
     .enabled(if: LabRun.hindrance == nil, Comment(rawValue: LabRun.hindrance ?? "")))
 struct LabTests {
     @Test("in the lab", arguments: LabScenario.all)

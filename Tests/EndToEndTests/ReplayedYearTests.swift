@@ -1,20 +1,19 @@
 // A year of ten handlers with ten daily alarms each, and days of a hundred, through the whole engine under the virtual clock.
 import TestBench
 import Testing
-import WakeEngine
 import WakeModel
-import WakeProfiles
 import WakeSystem
-import WakeTrace
 
 @Suite("A year in a replay")
 struct ReplayedYearTests {
+    private let scratch = Scratch()
+
     @Test(
         "each of a hundred daily alarms fires once on each day of a year, those without its hour and with two of it too",
-        .tags(.fullScale))
+        .tags(.fullScale, .unhurried))
     func year() throws {
         let begun = SystemClock.monotonic()
-        let fired = try Firings(of: 10, from: "2025-12-31T23:00:00Z", lasting: .seconds(365 * 86_400))
+        let fired = try Firings(scratch, of: 10, from: "2025-12-31T23:00:00Z", lasting: .seconds(365 * 86_400))
         print("a year of a hundred daily alarms took \((SystemClock.monotonic() - begun).spoken)")
         #expect(fired.total == 365 * 10 * 10)
         #expect(fired.counts.count == 10 * 10 && fired.counts.values.allSatisfy { $0 == 365 })
@@ -24,7 +23,7 @@ struct ReplayedYearTests {
     @Test("each of a thousand daily alarms fires once on each of three days, the one that lacks an hour among them")
     func days() throws {
         // From the twenty-eighth of March on, in Berlin.
-        let fired = try Firings(of: 100, from: "2026-03-27T23:00:00Z", lasting: .seconds(3 * 86_400 - 3_600))
+        let fired = try Firings(scratch, of: 100, from: "2026-03-27T23:00:00Z", lasting: .seconds(3 * 86_400 - 3_600))
         #expect(fired.total == 3 * 10 * 100)
         #expect(fired.counts.count == 10 * 100 && fired.counts.values.allSatisfy { $0 == 3 })
         #expect(fired.areInOrder)
@@ -39,7 +38,7 @@ private struct Firings {
     private var latest: [String: String] = [:]
     var total: Int { counts.values.reduce(0, +) }
 
-    init(of handlers: Int, from start: String, lasting span: TimeSpan) throws {
+    init(_ scratch: Scratch, of handlers: Int, from start: String, lasting span: TimeSpan) throws {
         let trace = """
             wakebridge-trace 1
             clock \(start) zone=Europe/Berlin
@@ -48,13 +47,9 @@ private struct Firings {
             end
 
             """
-        let replay = try VirtualReplay(TraceReader(bytes: Array(trace.utf8)), profiles: ProfileLibrary())
-        var found = Firings()
-        let outcome = try replay.play { lines in
-            for line in lines.split(separator: UInt8(ascii: "\n")) { found.count(line) }
-        }
-        self = found
-        #expect(outcome.deadLetters == 0 && outcome.quarantines == 0)
+        let replay = try Built.run("replay", scratch.write(trace, to: "alarms.trace"), "--speed", "max")
+        #expect(replay.exit == 0, "nothing is dead-lettered, no handler is quarantined: \(replay.talk)")
+        for line in replay.output.utf8.split(separator: UInt8(ascii: "\n")) { count(Array(line)) }
     }
 
     /// Ten alarms at times that no other has, from 00:05 to 23:20.
@@ -68,9 +63,7 @@ private struct Firings {
         return "+0 handler h\(handler) manifest {\"alarms\":[\(alarms.joined(separator: ","))]}"
     }
 
-    private init() {}
-
-    private mutating func count(_ line: ArraySlice<UInt8>) {
+    private mutating func count(_ line: [UInt8]) {
         guard let id = Self.text(after: "\"data\":{\"id\":\"", in: line),
             let due = Self.text(after: "\"due\":\"", in: line)
         else { return }
@@ -80,7 +73,7 @@ private struct Firings {
     }
 
     /// Up to the next quotation mark.
-    private static func text(after words: String, in line: ArraySlice<UInt8>) -> String? {
+    private static func text(after words: String, in line: [UInt8]) -> String? {
         line.withUnsafeBufferPointer { bytes in
             offset(of: words, in: bytes).map { place in
                 String(
