@@ -26,6 +26,7 @@ def address(number):
 
 # Bleak takes long to come where the processor is emulated.
 LIMIT = 600
+LIBRARY = True
 
 
 class Listener:

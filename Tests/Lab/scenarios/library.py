@@ -16,6 +16,7 @@ from lab import now, until
 FEW = ("daly-bms", "airthings-wave-plus", "blood-pressure-monitor", "atc-thermometer", "govee-h5074")
 ASKED = os.environ.get("LAB_RECORDING", "").split()
 LIMIT = 1700 if ASKED == ["all"] else 120 + 60 * len(ASKED or FEW)
+LIBRARY = True
 # The made ones have scripts of their own.
 OWN = ("heart-rate-monitor", "gps-receiver")
 # Recorders at a time: the daemon takes 64 connections.

@@ -5,6 +5,7 @@ import time
 from air import end
 
 WAITS = True
+LIBRARY = True
 UUID = "f7826da6-4fa2-4e98-8024-bc5b71e0893e"
 # Silence that proves an exit, and the rests of a scan within it.
 SILENCE = 30

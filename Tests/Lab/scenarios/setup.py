@@ -1,6 +1,8 @@
 """Setting up pairs a strap in its pairing mode and ends with its first value; a handler that the tool wrote prints its beats."""
 import os
 
+LIBRARY = True
+
 
 def run(lab):
     air, bridge = lab.start()
