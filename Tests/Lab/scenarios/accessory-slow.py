@@ -3,6 +3,8 @@ import gadget
 from lab import now, until
 from visit import LINE, Visit, profile
 
+WAITS = True
+
 
 def run(lab):
     bridge = lab.attach(profile("lab-line", "serial", 0x0A01, framing=LINE), profile("lab-mute", "serial", 0x0A03),

@@ -1,6 +1,8 @@
 """A peripheral with a battery and nothing else, known by an operator's own profile: each level reaches the handler."""
 from lab import until
 
+WAITS = True
+
 PROFILE = """{
   name: "battery", title: "Battery", mode: "bluetooth-central",
   match: { services: ["180f"] },

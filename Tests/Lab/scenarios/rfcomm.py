@@ -5,6 +5,7 @@ import dbus
 
 from lab import now, until
 
+WAITS = True
 LIMIT = 400
 IN_THE_AIR = 0.5
 NAME = "lab-logger"
