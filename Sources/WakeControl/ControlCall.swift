@@ -36,6 +36,7 @@ public enum ControlCall: Hashable, Sendable {
     /// All that a trace can hold, as it comes.
     case day
     case logs(LogQuestion)
+    case watching(WatchingCall)
 }
 
 /// What a person can have raised: a job or an alarm by its id, or the poll.

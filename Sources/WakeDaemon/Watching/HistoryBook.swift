@@ -1,4 +1,5 @@
 // The history of all devices: their numeric fields and when nothing was heard of them, bounded in number and memory. Pure.
+import WakeControl
 import WakeModel
 
 struct HistoryBook {
@@ -73,6 +74,12 @@ struct HistoryBook {
     }
 
     mutating func connected(_ device: EventOrigin, at time: WallTime) { pages[device]?.endAbsence(at: time) }
+
+    /// It was away already when its history began.
+    mutating func wasAway(_ device: EventOrigin, why: String) {
+        guard let page = pages[device], page.names.isEmpty, page.gaps.isEmpty else { return }
+        pages[device]?.add(Gap(from: page.begin, cause: Gap.disconnected, why: why))
+    }
 
     /// Values were lost in a span that is over.
     mutating func lost(_ device: EventOrigin, _ gap: Gap) {

@@ -1,4 +1,5 @@
 // When one handler was awake, frozen, held or without a process, and how its processes ended, for a day. Pure.
+import WakeControl
 import WakeCore
 import WakeModel
 

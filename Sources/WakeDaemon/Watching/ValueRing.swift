@@ -1,11 +1,8 @@
 // What one field of a device was over the last day: every value of 15 minutes by the second, and of 24 hours by the minute.
+import WakeControl
 import WakeModel
 
-/// How far back an answer reaches, and how finely.
-public enum HistorySpan: String, Hashable, Sendable, CaseIterable {
-    case quarterHour = "15m"
-    case day = "24h"
-
+extension HistorySpan {
     var length: TimeSpan {
         switch self {
         case .quarterHour: .seconds(900)
