@@ -68,7 +68,8 @@ import WakeSystem
         let bluetooth = try ScriptedBluetooth(strap(#""pairing": "enter", "passkey": 42"#))
         let daemon = try BluetoothDaemon(bluetooth)
         let near = try daemon.stream("/v1/neighbours")
-        #expect(daemon.wait { near.output.contains(#"{"neighbour":{"address":"C0:DE:00:00:00:10","name":"Lab Strap""#) })
+        #expect(
+            daemon.wait { near.output.contains(#"{"neighbour":{"address":"C0:DE:00:00:00:10","name":"Lab Strap""#) })
         kill(near.process, SIGTERM)
         let left = try daemon.stream("/v1/pairing", #"{"device":"Lab Strap"}"#)
         #expect(daemon.wait { left.output.contains(#"{"ask":"passkey"}"#) }, "\(left.output)")
@@ -80,7 +81,9 @@ import WakeSystem
         var id = 1
         var pairing = try daemon.stream("/v1/pairing", #"{"device":"Lab Strap","alias":"chest"}"#)
         // The one that was left may take a moment to end in order.
-        while !daemon.wait(until: { pairing.output.contains(#"{"ask":"passkey"}"#) || pairing.isOver }) || pairing.isOver {
+        while !daemon.wait(until: { pairing.output.contains(#"{"ask":"passkey"}"#) || pairing.isOver })
+            || pairing.isOver
+        {
             try #require(id < 50, "\(pairing.output)")
             id += 1
             pairing = try daemon.stream("/v1/pairing", #"{"device":"Lab Strap","alias":"chest"}"#)
@@ -93,6 +96,23 @@ import WakeSystem
         #expect(right.finish(within: 30).output == "{\"done\":true}\n")
         let outcome = pairing.finish(within: 60)
         #expect(outcome.output.contains(#"{"paired":{"alias":"chest""#), "\(outcome.output)")
+    }
+
+    @Test("the daemon gives a paired device another name in bluetoothd, and has it forgotten there")
+    func nameAndForget() throws {
+        let bluetooth = try ScriptedBluetooth(strap(#""bonded": true, "trusted": true, "alias": "chest""#))
+        let daemon = try BluetoothDaemon(bluetooth)
+        #expect(daemon.wait { daemon.ask("/v1/devices").contains(#""alias":"chest""#) })
+        let taken = daemon.ask("/v1/devices/name", #"{"device":"chest","name":"Lab Strap"}"#)
+        #expect(taken.contains(#""code":"conflict""#), "\(taken)")
+        let named = daemon.ask("/v1/devices/name", #"{"device":"chest","name":"belt"}"#)
+        #expect(named == "{\"alias\":\"belt\",\"source\":\"/bluetooth/C0:DE:00:00:00:10\"}\n")
+        let path = "/org/bluez/hci0/dev_C0_DE_00_00_00_10"
+        #expect(bluetooth.calls.contains("Set \(path) Alias belt"))
+        #expect(daemon.wait { daemon.ask("/v1/devices").contains(#""alias":"belt""#) })
+        let forgotten = daemon.ask("/v1/devices/forget", #"{"device":"belt"}"#)
+        #expect(forgotten.contains(#""alias":"belt""#), "\(forgotten)")
+        #expect(bluetooth.calls.contains("RemoveDevice \(path)"))
     }
 }
 
@@ -150,6 +170,10 @@ private final class BluetoothDaemon {
     func stream(_ path: String, _ body: String? = nil) throws -> Child {
         let more = body.map { ["-d", $0] } ?? []
         return try Child(["curl", "-sSN", "--unix-socket", socket, "http://w" + path] + more)
+    }
+
+    func ask(_ path: String, _ body: String? = nil) -> String {
+        (try? stream(path, body).finish(within: 60).output) ?? ""
     }
 
     func wait(until condition: () -> Bool) -> Bool {

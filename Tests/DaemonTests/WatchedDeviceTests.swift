@@ -112,7 +112,8 @@ import WakeSystem
         #expect(lines.count { $0 == #"{"text":"heard data"}"# } == 2, "\(outcome.output)")
         #expect(lines.last?.contains("3 events, 3 acknowledged") == true, "\(outcome.output)")
         #expect(try daemon.handler("strap")["events"]?.integer == before)
-        #expect(daemon.wait { (try? Directory.names(in: daemon.runtime))?.contains { $0.hasSuffix(".trace") } == false })
+        #expect(
+            daemon.wait { (try? Directory.names(in: daemon.runtime))?.contains { $0.hasSuffix(".trace") } == false })
     }
 
     @Test("the doctor's findings come with their level and what to do, and are looked for once for two who ask")

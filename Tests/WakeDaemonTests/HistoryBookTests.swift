@@ -23,7 +23,10 @@ import WakeModel
         _ book: HistoryBook, _ span: HistorySpan = .quarterHour, until: Double
     ) -> [[Double]] {
         let steps = book.page(of: strap)?.fields["bpm"]?.steps(span, until: at(until)) ?? []
-        return steps.map { [Double($0.index * span.stepSeconds - Self.begin.microseconds / 1_000_000), $0.mean, $0.least, $0.most] }
+        return steps.map { step in
+            let second = Int64(step.index) * span.stepSeconds - Self.begin.microseconds / 1_000_000
+            return [Double(second), step.mean, step.least, step.most]
+        }
     }
 
     @Test("a strap's values come back second by second, several of one second as their mean, least and most")
@@ -39,7 +42,9 @@ import WakeModel
         #expect(steps(book, until: 10) == [[-1, 50, 50, 50], [0, 60, 60, 60], [5, 66, 65, 67], [10, 70, 70, 70]])
     }
 
-    @Test("after two days at a value a second each field keeps a quarter of an hour by the second, and a day by the minute")
+    @Test(
+        "after two days at a value a second each field keeps a quarter of an hour by the second, and a day by the minute"
+    )
     func isBounded() {
         let book = book((0..<172_800).map { (Double($0), Double($0)) })
         let seconds = steps(book, until: 172_799)
@@ -97,7 +102,8 @@ import WakeModel
 
     @Test("the numbers of a decoded value are its fields, also those of an object in it; texts and lists are none")
     func fields() throws {
-        let value = try JSONValue(parsing: Array(#"{"bpm":60,"contact":true,"rr_ms":[1,2],"gps":{"speed_m_s":1.5}}"#.utf8))
+        let value = try JSONValue(
+            parsing: Array(#"{"bpm":60,"contact":true,"rr_ms":[1,2],"gps":{"speed_m_s":1.5}}"#.utf8))
         #expect(
             FieldValue.all(in: value) == [
                 FieldValue(name: "bpm", number: 60), FieldValue(name: "gps.speed_m_s", number: 1.5),

@@ -15,12 +15,15 @@ import WakeModel
 
     private func stamp(_ seconds: Double) -> Stamp {
         let instant = Instant(nanoseconds: Int64(seconds * 1_000_000_000))
-        return Stamp(moment: Moment(monotonic: instant, boottime: instant), wall: at(seconds), isClockSynchronized: true)
+        return Stamp(
+            moment: Moment(monotonic: instant, boottime: instant), wall: at(seconds), isClockSynchronized: true)
     }
 
     private func boottime(_ seconds: Int64) -> Instant { Instant(nanoseconds: seconds * 1_000_000_000) }
 
-    private func timeline(_ moves: [(second: Double, from: HandlerState, to: HandlerState, because: String)]) -> StateTimeline {
+    private func timeline(_ moves: [(second: Double, from: HandlerState, to: HandlerState, because: String)])
+        -> StateTimeline
+    {
         var timeline = StateTimeline(.none, at: Self.begin)
         for (second, from, to, because) in moves {
             timeline.record(.moved(from: from, to: to, because: because), at: stamp(second))
@@ -43,7 +46,10 @@ import WakeModel
             (5.1, .active, .suspending, "done"), (5.2, .suspending, .suspended, "frozen"),
         ])
         let spans = timeline.spans(from: at(-10), until: at(10))
-        #expect(told(spans) == ["none 0-1000", "awake 1000-1600", "frozen 1600-5000", "awake 5000-5200", "frozen 5200-10000"])
+        #expect(
+            told(spans) == [
+                "none 0-1000", "awake 1000-1600", "frozen 1600-5000", "awake 5000-5200", "frozen 5200-10000",
+            ])
         #expect(spans.awake == .milliseconds(800))
         #expect(told(timeline.spans(from: at(1.5), until: at(2))) == ["awake 1500-1600", "frozen 1600-2000"])
     }
@@ -51,7 +57,8 @@ import WakeModel
     @Test("a penalty is a span of its own that ends by itself, or with a start")
     func held() {
         var timeline = timeline([
-            (1, .idle, .launching, "wake"), (2, .launching, .terminating, "exit-1"), (2.5, .terminating, .idle, "exit-1"),
+            (1, .idle, .launching, "wake"), (2, .launching, .terminating, "exit-1"),
+            (2.5, .terminating, .idle, "exit-1"),
         ])
         timeline.record(.held(until: boottime(6), because: "exit-1"), at: stamp(2.5))
         #expect(told(timeline.spans(from: at(2.5), until: at(4))) == ["held 2500-4000"])

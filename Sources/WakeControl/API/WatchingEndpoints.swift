@@ -33,12 +33,14 @@ extension Endpoint {
             "POST", "/v1/pairing", .pair, "pairs a device, with questions",
             body: [.always("device", .name), .perhaps("alias", .name)], answer: .stream(pairing)
         ) { asked throws(ControlRefusal) in
-            .watching(.pair(PairingOrder(device: try asked.body.require("device"), alias: try asked.body.text("alias"))))
+            .watching(
+                .pair(PairingOrder(device: try asked.body.require("device"), alias: try asked.body.text("alias"))))
         },
         Endpoint(
             "POST", "/v1/pairing/answer", .pair, "answers what a pairing asks",
             body: [
-                .always("pairing", .whole(from: 1, through: nil)), .perhaps("passkey", .name), .perhaps("agrees", .flag),
+                .always("pairing", .whole(from: 1, through: nil)), .perhaps("passkey", .name),
+                .perhaps("agrees", .flag),
             ]
         ) { asked throws(ControlRefusal) in .watching(.answerPairing(try PairingAnswer(asked.body))) },
     ]

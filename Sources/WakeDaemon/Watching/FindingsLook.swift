@@ -41,7 +41,9 @@ final class FindingsLook {
             case .ended(let refusal):
                 tool = nil
                 // It ends with 1 where it finds something.
-                if let findings { conclude(Self.answer(findings)) } else {
+                if let findings {
+                    conclude(Self.answer(findings))
+                } else {
                     conclude(.refusal(refusal ?? .tool("doctor", "said nothing")))
                 }
             }

@@ -49,7 +49,8 @@ final class HandlerTimelines: DecisionListener {
 
     private func record() {
         for one in heard {
-            if timelines[one.handler] == nil, let first = one.decision.stateBefore, timelines.count < Self.mostHandlers {
+            if timelines[one.handler] == nil, let first = one.decision.stateBefore, timelines.count < Self.mostHandlers
+            {
                 timelines[one.handler] = StateTimeline(StateTimeline.State(first), at: one.stamp.wall)
             }
             timelines[one.handler]?.record(one.decision, at: one.stamp)

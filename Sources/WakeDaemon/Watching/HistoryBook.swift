@@ -35,6 +35,7 @@ struct HistoryBook {
     /// When room was last looked for: a device that finds none asks again with every value.
     private var looked: WallTime?
     private let begin: WallTime
+    private static let usualFields = 8
     private static let patience = TimeSpan.seconds(60)
 
     init(begin: WallTime) { self.begin = begin }
@@ -103,10 +104,15 @@ struct HistoryBook {
     /// A person looks at the device's chart: it gets room, if need be that of the device that was looked at least recently.
     mutating func ask(for device: EventOrigin, at time: WallTime) {
         if pages[device] == nil {
-            if isFull, let other = leastWanted { remove(other) }
+            while !hasRoom, let other = leastWanted { remove(other) }
             pages[device] = Page(begin: max(begin, pages.isEmpty ? begin : time), latest: time)
         }
         pages[device]?.asked = time
+    }
+
+    /// For a device as most are.
+    private var hasRoom: Bool {
+        pages.count < Self.mostDevices && fieldCount + Self.usualFields <= Self.mostFields
     }
 
     private var isFull: Bool { pages.count >= Self.mostDevices || fieldCount >= Self.mostFields }
@@ -175,7 +181,8 @@ extension HistoryBook.Page {
         var found = gaps.filter { $0.from < until && ($0.until ?? until) > from }
         if begin > from {
             let why = "the daemon keeps no history from before \(begin.rfc3339)"
-            found.append(HistoryBook.Gap(from: from, until: min(begin, until), cause: HistoryBook.Gap.unrecorded, why: why))
+            found.append(
+                HistoryBook.Gap(from: from, until: min(begin, until), cause: HistoryBook.Gap.unrecorded, why: why))
         }
         return found.map { $0.within(from, until) }.sorted { $0.from < $1.from }
     }

@@ -57,7 +57,7 @@ struct StateTimeline {
         switch decision {
         case .moved(let from, let to, let because):
             if Self.endsProcess(from, to) { add(End(time: time, reason: because)) }
-            move(to: State(to), at: time)
+            move(to: to, at: time)
         case .held(let until, _): beginHold(until: time + (until - stamp.moment.boottime), at: time)
         case .delivered, .acknowledged, .refused, .handedBack, .withdrawn, .recalled, .advanced, .charged,
             .deadLettered, .lost, .struck, .began, .ended, .faulted, .throttled, .notWoken:
@@ -89,13 +89,13 @@ struct StateTimeline {
         if ends.count > Self.mostEnds { ends.removeFirst() }
     }
 
-    private mutating func move(to state: State, at time: WallTime) {
-        if let running = hold, state != .awake {
-            hold = (running.until, state)
-        } else {
-            hold = nil
-            append(state, at: time)
-        }
+    private mutating func move(to next: HandlerState, at time: WallTime) {
+        let state = State(next)
+        // Only a start ends a penalty before its time.
+        if next == .launching || next == .active { hold = nil }
+        guard let running = hold, state != .awake else { return append(state, at: time) }
+        hold = (running.until, state)
+        append(.held, at: time)
     }
 
     private mutating func beginHold(until: WallTime, at time: WallTime) {
@@ -147,7 +147,8 @@ struct StateTimeline {
     func spans(from: WallTime, until: WallTime) -> [Span] {
         var timeline = self
         timeline.endHold(at: until)
-        let all = timeline.shares.flatMap { $0.spans(before: timeline.moves[0].time) } + timeline.exactSpans(until: until)
+        let all =
+            timeline.shares.flatMap { $0.spans(before: timeline.moves[0].time) } + timeline.exactSpans(until: until)
         var spans: [Span] = []
         for span in all where span.until > from && span.from < until {
             let part = Span(state: span.state, from: max(span.from, from), until: min(span.until, until))

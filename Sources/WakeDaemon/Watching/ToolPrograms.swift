@@ -66,7 +66,9 @@ final class ToolRun {
             byteCount += said.line.utf8.count
             let bytes = Array(said.line.utf8)
             let json = (try? JSONValue(parsing: bytes)) ?? .null
-            if said.isError, let refusal = ControlRefusal(told: json) { failure = refusal } else {
+            if said.isError, let refusal = ControlRefusal(told: json) {
+                failure = refusal
+            } else {
                 news.append(.said(bytes, json))
             }
         }

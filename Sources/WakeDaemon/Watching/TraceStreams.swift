@@ -72,7 +72,8 @@ extension TraceDevice {
         self.init(
             number: 1, kind: status.device.kind, address: String(parts[1]), alias: status.device.alias,
             name: match?.namePrefix, services: match?.services ?? [],
-            properties: (match?.properties ?? []).map { ($0.name, $0.value) }, advertisement: match?.advertisement ?? [],
+            properties: (match?.properties ?? []).map { ($0.name, $0.value) },
+            advertisement: match?.advertisement ?? [],
             reportDescriptor: status.device.reportDescriptor)
     }
 }

@@ -21,14 +21,14 @@ extension HistorySpan {
 /// Steps of time with what the values in each were. Pure; in the order of time, whatever order the values come in.
 struct StepRing: Hashable {
     struct Step: Hashable {
-        /// Counted from 1970, in the ring's own steps.
-        var index: Int64
-        var count: Int64
+        /// Counted from 1970, in the ring's own steps; in seconds until 2106.
+        var index: UInt32
+        var count: UInt32
         var mean: Double
         var least: Double
         var most: Double
 
-        fileprivate init(_ index: Int64, _ value: Double) {
+        fileprivate init(_ index: UInt32, _ value: Double) {
             (self.index, count) = (index, 1)
             (mean, least, most) = (value, value, value)
         }
@@ -132,10 +132,9 @@ extension StepRing {
 }
 
 extension WallTime {
-    func span(since earlier: WallTime) -> TimeSpan { .microseconds(microseconds.addingSaturating(-earlier.microseconds)) }
-
-    fileprivate func step(of seconds: Int64) -> Int64 {
-        let length = seconds * 1_000_000
-        return microseconds >= 0 ? microseconds / length : (microseconds - length + 1) / length
+    func span(since earlier: WallTime) -> TimeSpan {
+        .microseconds(microseconds.addingSaturating(-earlier.microseconds))
     }
+
+    fileprivate func step(of seconds: Int64) -> UInt32 { UInt32(clamping: microseconds / (seconds * 1_000_000)) }
 }

@@ -64,23 +64,15 @@ extension ControlAnswers {
         let timeline = timelines.timeline(of: handler)
         let from = now - span.length
         let spans = timeline?.spans(from: from, until: now) ?? []
-        let manifest = bridge.catalog.handlers[handler]
+        let timers = bridge.catalog.handlers[handler]?.settings.timers ?? HandlerTimers()
         return .json { writer in
             writer.object { writer in
                 writer.field("handler", bridge.catalog.name(of: handler))
                 writer.moment("from", from)
                 writer.moment("until", now)
-                writer.objects("spans", spans) { writer, span in
-                    writer.field("state", span.state.word)
-                    writer.moment("from", span.from)
-                    writer.moment("until", span.until)
-                }
-                writer.objects("ends", (timeline?.ends ?? []).filter { $0.time >= from }) { writer, end in
-                    writer.moment("time", end.time)
-                    writer.field("what", end.reason)
-                    writer.field("why", end.sentence)
-                }
-                writer.field("budget_ms", (manifest?.settings.timers.budget ?? HandlerTimers().budget).wholeMilliseconds)
+                writer.field(spans)
+                writer.field((timeline?.ends ?? []).filter { $0.time >= from })
+                writer.field("budget_ms", timers.budget.wholeMilliseconds)
                 writer.field("awake_ms", spans.awake.wholeMilliseconds)
                 writer.key("awake_ratio")
                 writer.number(spans.awakeRatio)
@@ -91,7 +83,8 @@ extension ControlAnswers {
     private func replay(_ trace: String, to handler: HandlerID) throws(ControlRefusal) -> ControlResponse {
         guard let manifest = bridge.catalog.handlers[handler] else {
             throw ControlRefusal(
-                .conflict, code: "conflict", message: "the handler has no manifest any more", advice: "reload, and try again")
+                .conflict, code: "conflict", message: "the handler has no manifest any more",
+                advice: "reload, and try again")
         }
         let file = watching.nextFile()
         do throws(SystemError) { try File.replace(file, with: Array(trace.utf8)) } catch {
@@ -119,6 +112,22 @@ extension JSONWriter {
         moment(time)
     }
 
+    fileprivate mutating func field(_ spans: [StateTimeline.Span]) {
+        objects("spans", spans) { writer, span in
+            writer.field("state", span.state.word)
+            writer.moment("from", span.from)
+            writer.moment("until", span.until)
+        }
+    }
+
+    fileprivate mutating func field(_ ends: [StateTimeline.End]) {
+        objects("ends", ends) { writer, end in
+            writer.moment("time", end.time)
+            writer.field("what", end.reason)
+            writer.field("why", end.sentence)
+        }
+    }
+
     fileprivate mutating func fields(of page: HistoryBook.Page?, _ span: HistorySpan, until: WallTime) {
         objects("fields", page?.names ?? []) { writer, name in
             writer.field("name", name)
@@ -127,7 +136,7 @@ extension JSONWriter {
             writer.beginArray()
             for step in page?.fields[name]?.steps(span, until: until) ?? [] {
                 writer.beginArray()
-                writer.integer(step.index * span.stepSeconds)
+                writer.integer(Int64(step.index) * span.stepSeconds)
                 for number in [step.mean, step.least, step.most] { writer.number(number) }
                 writer.endArray()
             }
