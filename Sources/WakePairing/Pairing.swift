@@ -12,10 +12,11 @@ public final class Pairing {
 
     /// What the peripheral shall be called, by all that is known of it.
     public var alias: (BluezPeripheral) -> String = { $0.alias }
-    /// A question for the operator, answered by ``hear(_:)``.
-    public var ask: (String) -> Void = { _ in }
+    /// A question for the operator, and how a terminal puts it; answered by ``hear(_:)``.
+    public var ask: (PairingQuestion?, String) -> Void = { _, _ in }
     public var withdraw: () -> Void = {}
-    public var show: (String) -> Void = { _ in }
+    /// A sentence, and the passkey that is to be typed on the peripheral where it tells of one.
+    public var show: (String, _ passkey: String?) -> Void = { _, _ in }
     /// Called once, when all that was begun is through or taken back.
     public var finish: (End) -> Void = { _ in }
 
@@ -78,9 +79,9 @@ public final class Pairing {
         switch effect {
         case .request(let request): ask(request)
         case .reply(let reply): agent?.reply(reply)
-        case .ask(let prompt): ask(prompt)
+        case .ask(let prompt): ask(machine.question, prompt)
         case .withdraw: withdraw()
-        case .show(let sentence): show(sentence)
+        case .show(let sentence): show(sentence, machine.shownPasskey)
         case .done(let outcome): end = .done(outcome)
         case .failed(let sentence): end = .failed(sentence)
         }

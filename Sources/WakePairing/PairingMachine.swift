@@ -50,6 +50,8 @@ public struct PairingMachine: Sendable {
     static let pause = TimeSpan.milliseconds(500)
     static let mostAttempts = 5
 
+    var shownPasskey: String? { if case .shown(let passkey) = proof { passkey } else { nil } }
+
     public var hasEnded: Bool { phase == .ended }
 
     /// There is a bond, and the peripheral has not yet shown that it holds its side.

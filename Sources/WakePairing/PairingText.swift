@@ -14,7 +14,7 @@ public enum PairingText {
     }
 
     /// Always six digits, as every peripheral shows them.
-    static func digits(_ passkey: UInt32) -> String {
+    public static func digits(_ passkey: UInt32) -> String {
         let text = String(passkey)
         return String(repeating: "0", count: max(6 - text.count, 0)) + text
     }

@@ -48,6 +48,7 @@ enum NeighbourText {
     static func json(_ row: Neighbour) -> [UInt8] {
         JSONWriter.line { writer in
             writer.field("name", row.label)
+            writer.field("alias", row.peripheral.isNamedByPeople ? row.peripheral.alias : nil)
             writer.identity(of: row)
             writer.field("count", row.count)
             if let broadcast = row.broadcast {

@@ -11,6 +11,7 @@ extension Verb {
             name: "pair", summary: "bond, trust and name a Bluetooth LE peripheral; name an accessory",
             synopsis: [
                 "[--alias NAME] [--yes] [--passkey N] [--no-bond] [--adapter ADDRESS] [--json] [DEVICE]",
+                "--dialogue [--alias NAME] [--adapter ADDRESS] DEVICE",
                 "[--alias NAME] [--as DEVICE|new] [--json] NODE|ACCESSORY",
             ],
             detail: """
@@ -21,6 +22,9 @@ extension Verb {
 
                 An accessory, said by its node such as /dev/ttyACM0, by its source or by its name, needs no pairing: it is
                 only named, or where several look the same it is said which one it is. That is the daemon's to keep.
+
+                With --dialogue a program pairs: each step, each question and the result is a JSON object on a line of
+                standard output, and {"passkey":"123456"} or {"agrees":true} on a line of standard input is the answer.
                 """,
             flags: [
                 Flag("alias", value: "NAME", "what to call it; its profile and four digits if not given"),
@@ -30,6 +34,7 @@ extension Verb {
                 BluetoothStation.adapterFlag,
                 Flag("as", value: "DEVICE", "which accessory it is, by name or source; 'new' for none of those known"),
                 Flag("json", "print what was paired as one JSON document"),
+                Flag("dialogue", "ask on standard output and read answers from standard input, as JSON lines"),
             ] + daemonFlags, operands: [.device]
         ) { words throws(Complaint) in
             let device = try NamedDevice(words)
@@ -88,9 +93,11 @@ private final class PairingRun {
     private let station: BluetoothStation
     private let adapters: Set<String>
     private let progress = ProgressLine.onTerminal()
+    private let dialogue: PairingDialogue?
 
     init(_ order: PairingOrder) throws(Complaint) {
         self.order = order
+        dialogue = order.words.has("dialogue") ? PairingDialogue() : nil
         station = try BluetoothStation()
         adapters = try station.adapters(order.words)
     }
@@ -99,6 +106,7 @@ private final class PairingRun {
         let search = PeripheralSearch(station, adapters)
         let path: String
         if let device = order.device {
+            dialogue?.say("looking for \(device.printable)")
             path = try search.find(device)
         } else {
             path = try search.choose(takesOnly: order.words.has("yes"))
@@ -119,7 +127,11 @@ private final class PairingRun {
     func pair(_ found: Neighbour) throws(Complaint) -> Int32 {
         if let broadcaster = try broadcaster(found) {
             try broadcaster.keep(order.words)
-            Console.print(order.words.has("json") ? broadcaster.json() : Array((broadcaster.sentence + "\n").utf8))
+            if let dialogue {
+                dialogue.conclude(broadcaster.json())
+            } else {
+                Console.print(order.words.has("json") ? broadcaster.json() : Array((broadcaster.sentence + "\n").utf8))
+            }
             return 0
         }
         report(try paired(found))
@@ -168,15 +180,16 @@ private final class PairingRun {
         wish.wantsBond = !order.words.has("no-bond")
         wish.saysYes = order.words.has("yes")
         wish.passkey = order.passkey
-        wish.canAsk = Keyboard.isThere
+        wish.canAsk = dialogue != nil || Keyboard.isThere
         var end: Pairing.End?
         do throws(SystemError) {
             let pairing = try Pairing(of: found.path, over: station.client, on: station.loop, wish)
-            let keyboard = wish.canAsk ? try Keyboard(on: station.loop) { pairing.hear($0) } : nil
+            let keyboard = wish.canAsk ? try keyboard(of: pairing) : nil
             defer { withExtendedLifetime(keyboard) {} }
             connect(pairing, found.path)
             pairing.finish = { end = $0 }
             progress?.show("pairing with \(wish.label) …")
+            dialogue?.say("pairing with \(wish.label)")
             pairing.begin()
             while end == nil { try station.loop.runOnce() }
             station.didChange = { _ in }
@@ -191,22 +204,42 @@ private final class PairingRun {
         }
     }
 
+    /// Lines of a person, or of the program at the other end of a dialogue.
+    private func keyboard(of pairing: Pairing) throws(SystemError) -> Keyboard {
+        guard dialogue != nil else { return try Keyboard(on: station.loop) { pairing.hear($0) } }
+        return try Keyboard(on: station.loop) { line in
+            switch PairingDialogue.answer(line) {
+            case .end: pairing.interrupt()
+            case .line(let text): pairing.hear(text)
+            case .none: Console.say("an answer was no {\"passkey\":\"123456\"} or {\"agrees\":true}; it is left out")
+            }
+        }
+    }
+
     private func connect(_ pairing: Pairing, _ path: String) {
+        defer {
+            station.didChange = { pairing.bluezDidChange($0) }
+            station.turns.onInterrupt { pairing.interrupt() }
+        }
         pairing.alias = { [unowned self] in alias(of: $0, at: path) }
-        pairing.ask = { [progress] prompt in
+        if let dialogue {
+            pairing.ask = { question, _ in dialogue.ask(question) }
+            pairing.show = { sentence, passkey in dialogue.show(sentence, passkey) }
+            return
+        }
+        pairing.ask = { [progress] _, prompt in
             progress?.clear()
             Console.draw(prompt.printable)
         }
         pairing.withdraw = { Console.draw("\n") }
-        pairing.show = { [progress] sentence in
+        pairing.show = { [progress] sentence, _ in
             progress?.clear()
             Console.say(sentence.printable)
         }
-        station.didChange = { pairing.bluezDidChange($0) }
-        station.turns.onInterrupt { pairing.interrupt() }
     }
 
     private func report(_ text: PairedText) {
+        if let dialogue { return dialogue.conclude(text.json) }
         if order.words.has("json") { return Console.print(text.json) }
         Console.print(text.sentence + "\n")
         if text.paired.profile == nil {

@@ -59,7 +59,11 @@ final class ScriptedBluetooth {
     }
 
     func start(_ words: String...) throws -> Child { try start(words) }
-    func start(_ words: [String]) throws -> Child { try Child(environment + [Built.tool] + words) }
+    func start(_ words: [String], input: Int32? = nil) throws -> Child {
+        try Child(environment + [Built.tool] + words, input: input)
+    }
+
+    func startDaemon(_ words: [String]) throws -> Child { try Child(environment + [Built.daemon] + words) }
 
     private var environment: [String] {
         [

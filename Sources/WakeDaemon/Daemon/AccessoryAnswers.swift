@@ -52,6 +52,7 @@ extension ControlAnswers {
 
     func nameAccessory(_ order: AccessoryOrder) throws(ControlRefusal) -> ControlResponse {
         if let answer = try nameBroadcaster(order) { return answer }
+        if let answer = try namePeripheral(order) { return answer }
         let accessories = try accessories(for: order.device)
         var uri = try intended(order, accessories)
         if let name = order.name { try requireFree(name, besides: uri) }
@@ -66,6 +67,7 @@ extension ControlAnswers {
 
     func forgetAccessory(_ word: String) throws(ControlRefusal) -> ControlResponse {
         if let answer = try forgetBroadcaster(word) { return answer }
+        if let answer = forgetPeripheral(word) { return answer }
         let accessories = try accessories(for: word)
         guard let uri = try known(word, accessories) else { throw .doubtful(word, candidates(word, accessories)) }
         let label = accessories.label(of: uri)

@@ -127,8 +127,7 @@ extension AlertPrograms.Alert {
     }
 
     func request() throws(SystemError) -> (SpawnRequest, input: [UInt8]) {
-        var variables = Self.inherited.compactMap { name in Environment.value(of: name).map { (name: name, value: $0) }
-        }
+        var variables = BridgeTool.environment
         variables += [
             ("WAKEBRIDGE_HANDLER", handler), ("WAKEBRIDGE_ALARM", alarm), ("WAKEBRIDGE_TEXT", text),
         ]
@@ -141,24 +140,10 @@ extension AlertPrograms.Alert {
         case .ntfy(let address):
             // Not as an argument: those are seen by every user of the machine.
             variables.append(("WAKEBRIDGE_ALERT_URL", address))
-            let tool = try Self.tool()
+            let tool = try BridgeTool.path()
             let request = SpawnRequest(
                 executable: tool, arguments: [tool, "send-alert"], environment: variables, directory: "/")
             return (request, Array(text.utf8))
         }
     }
-
-    /// The tool of this daemon lies beside it.
-    private static func tool() throws(SystemError) -> String {
-        let own = (try? File.linkTarget(of: "/proc/self/exe")).map { File.parent(of: $0) + "/wakebridge" }
-        if let own, File.exists(own) { return own }
-        return try Executable.find("wakebridge")
-    }
-
-    /// What programs need to reach a person's desktop, or the network through a proxy.
-    private static let inherited = [
-        "PATH", "HOME", "USER", "LOGNAME", "LANG", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS", "DISPLAY",
-        "WAYLAND_DISPLAY", "http_proxy", "https_proxy", "no_proxy", "all_proxy", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY",
-        "SSL_CERT_FILE", "SSL_CERT_DIR",
-    ]
 }

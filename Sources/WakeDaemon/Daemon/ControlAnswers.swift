@@ -17,9 +17,11 @@ final class ControlAnswers {
     var logBook: HandlerLogBook { daemon.observers.logBook }
 
     private let day: DayStreams
+    let watching: Watching
 
-    init(daemon: Daemon) {
+    init(daemon: Daemon, watching: Watching) {
         self.daemon = daemon
+        self.watching = watching
         day = DayStreams(of: daemon)
     }
 
@@ -62,6 +64,7 @@ final class ControlAnswers {
         case .events(let device): return try watch(device)
         case .day: return try day.answer()
         case .logs(let question): return try logs(question)
+        case .watching(let call): return try answer(call)
         }
     }
 

@@ -99,6 +99,7 @@ public final class Daemon {
         _ = try? BackgroundJob { TemporaryGround.clearDead() }
         let status = try bridge.loop.run()
         server?.close()
+        answers?.watching.close()
         sources.stop()
         agenda.close()
         bridge.close()
@@ -259,7 +260,10 @@ public final class Daemon {
     }
 
     private func serve() throws {
-        let answers = ControlAnswers(daemon: self)
+        let watching = Watching(
+            of: bridge, controlSocket: options.controlSocket, runtimeDirectory: options.runtimeDirectory,
+            playsTrace: Self.replay(options, settings) != nil)
+        let answers = ControlAnswers(daemon: self, watching: watching)
         self.answers = answers
         bridge.turn.listeners.add(answers)
         let group = try settings.controlGroup.map { name throws(SystemError) in try GroupName.number(of: name) }

@@ -106,10 +106,11 @@ public final class Bridge {
     /// Starts a program of the administrator's among the handlers, where the sweep of the next start finds what it leaves.
     /// - Parameter name: one that no handler can have.
     package func begin(
-        _ request: SpawnRequest, named name: String, input: [UInt8], patience: TimeSpan
+        _ request: SpawnRequest, named name: String, input: [UInt8], patience: TimeSpan, talk: SideProgram.Talk = .once
     ) throws(SystemError) -> SideProgram {
         let container = try suspension.makeContainer(named: name, LeafLimits())
-        return try SideProgram(try ChildProcess.spawn(request, into: container), input: input, patience: patience)
+        let child = try ChildProcess.spawn(request, into: container)
+        return try SideProgram(child, input: input, patience: patience, talk: talk)
     }
 
     // MARK: The end

@@ -1,0 +1,24 @@
+// The tool as a program that the daemon starts: where it lies, and what of the daemon's environment it gets.
+import WakeSystem
+
+enum BridgeTool {
+    /// The tool of this daemon lies beside it.
+    static func path() throws(SystemError) -> String {
+        let own = (try? File.linkTarget(of: "/proc/self/exe")).map { File.parent(of: $0) + "/wakebridge" }
+        if let own, File.exists(own) { return own }
+        return try Executable.find("wakebridge")
+    }
+
+    static var environment: [(name: String, value: String)] {
+        inherited.compactMap { name in Environment.value(of: name).map { (name: name, value: $0) } }
+    }
+
+    /// What programs need to reach a person's desktop, the network through a proxy, or what this daemon was shown in place of
+    /// the system's own.
+    private static let inherited = [
+        "PATH", "HOME", "USER", "LOGNAME", "LANG", "XDG_RUNTIME_DIR", "XDG_CONFIG_HOME", "XDG_STATE_HOME",
+        "DBUS_SESSION_BUS_ADDRESS", "DBUS_SYSTEM_BUS_ADDRESS", "DISPLAY", "WAYLAND_DISPLAY", "WAKEBRIDGE_DEVICES",
+        "http_proxy", "https_proxy", "no_proxy", "all_proxy", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY", "SSL_CERT_FILE",
+        "SSL_CERT_DIR",
+    ]
+}

@@ -1,0 +1,66 @@
+// What the daemon keeps for those who watch it, and what it has at work for them.
+import WakeCore
+import WakeEngine
+import WakeLoop
+import WakeModel
+import WakeSources
+import WakeSystem
+
+final class Watching {
+    /// Histories, from when they were begun.
+    struct Histories {
+        let devices: DeviceHistory
+        let handlers: HandlerTimelines
+        let begun: WallTime
+    }
+
+    private let bridge: Bridge
+    private let playsTrace: Bool
+    private var kept: Histories?
+    let streams: ToolStreams
+    let findings: FindingsLook
+    let runtimeDirectory: String
+    private var recording: TraceStreams?
+    private var fileCount = 0
+
+    /// - Parameter playsTrace: devices are those of a trace, whose clock is another.
+    init(of bridge: Bridge, controlSocket: String, runtimeDirectory: String, playsTrace: Bool) {
+        (self.bridge, self.runtimeDirectory, self.playsTrace) = (bridge, runtimeDirectory, playsTrace)
+        let programs = ToolPrograms(of: bridge, controlSocket: controlSocket)
+        streams = ToolStreams(programs)
+        findings = FindingsLook(programs)
+    }
+
+    /// Begins with the first question, where it was not begun at the start: who never looks pays nothing.
+    func histories() throws(SystemError) -> Histories {
+        if let kept { return kept }
+        let devices = try DeviceHistory(bridge.catalog, on: bridge.loop, usesOwnTime: playsTrace)
+        let handlers = HandlerTimelines(bridge.turn.handlerStatuses, usesOwnTime: playsTrace)
+        bridge.turn.listeners.add(devices)
+        bridge.turn.listeners.observe(devices)
+        bridge.turn.listeners.add(handlers)
+        let begun = Histories(devices: devices, handlers: handlers, begun: SystemClock.wall())
+        kept = begun
+        return begun
+    }
+
+    func recordings() throws(SystemError) -> TraceStreams {
+        if let recording { return recording }
+        let made = try TraceStreams(bridge.engine.composer, on: bridge.loop)
+        bridge.turn.listeners.add(made)
+        recording = made
+        return made
+    }
+
+    /// Where the next trace that a client sends is put.
+    func nextFile() -> String {
+        fileCount += 1
+        return "\(runtimeDirectory)/sent-\(fileCount).trace"
+    }
+
+    /// The daemon ends.
+    func close() {
+        streams.close()
+        findings.close()
+    }
+}
