@@ -275,7 +275,7 @@ class StandIn:
         if answer.get("passkey") not in (None, "123456") or answer.get("agrees") is False:
             yield refusal("authentication", "the device refused the passkey", "look at its label, and try again")
             return
-        field = "glucose_mmol" if has_passkey else "bpm"
+        field = "glucose_mmol_l" if has_passkey else "bpm"
         device = Device("glucose-meter" if has_passkey else "heart-rate-monitor-8c2f", f"/bluetooth/{body['device']}", "new", field,
                         (5.4, 0.2) if has_passkey else (66, 4))
         self.devices.append(device)

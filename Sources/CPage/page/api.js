@@ -2,7 +2,7 @@
 import { announce } from "./state.js";
 
 /** Why the daemon did not do it: a sentence, and what to do. */
-export class Refusal extends Error {
+class Refusal extends Error {
   constructor(status, { code, message, advice } = {}) {
     super([message, advice].filter(Boolean).join("; ") || `the daemon answered ${status}`);
     this.status = status;
@@ -10,7 +10,11 @@ export class Refusal extends Error {
   }
 }
 
-const unreachable = { code: "unreachable", message: "the daemon cannot be reached", advice: "the page tries again by itself" };
+const unreachable = {
+  code: "unreachable",
+  message: "the daemon cannot be reached",
+  advice: "the page tries again by itself",
+};
 
 async function request(path, { body, signal } = {}) {
   const options = { signal, cache: "no-store", headers: { Accept: "application/json" } };

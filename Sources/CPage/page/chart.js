@@ -1,5 +1,5 @@
-// Charts of numbers over time, drawn as SVG: a line within the band of what was least and most, and gaps shaded by cause.
-import { draw, make, setText } from "./dom.js";
+// Charts of numbers over time, drawn as SVG: a line within a band of least and most, and gaps shaded by cause.
+import { button, draw, make, setText } from "./dom.js";
 import { clock, duration, number, withUnit } from "./format.js";
 
 const height = 168;
@@ -14,6 +14,16 @@ export function sparkline(points, { width = 88, high = 24, most = 60 } = {}) {
   const y = scale(...rangeOf(shown), high - 2, 2);
   svg.append(draw("path", { class: "line", d: pathOf(shown, x, y, []) }));
   return svg;
+}
+
+/** Two buttons, 15 minutes and 24 hours; `choose` is told which of "15m" and "24h" was pressed. */
+export function spanChoice(choose) {
+  const buttons = Object.entries({ "15m": "15 min", "24h": "24 h" }).map(([span, text]) =>
+    button(text, ({ currentTarget }) => {
+      for (const each of buttons) each.setAttribute("aria-pressed", String(each === currentTarget));
+      choose(span);
+    }, { "aria-pressed": String(span === "15m") }));
+  return make("div", { class: "choice" }, ...buttons);
 }
 
 /** A figure with its legend. It is read aloud as a sentence, and the arrow keys or a pointer move along it. */
@@ -57,7 +67,7 @@ export class Chart {
     this.#plot.replaceChildren(
       ...shades.map((gap) => shade(gap, x)),
       ...marksOf(least, most).flatMap((value) => horizontal(value, y(value), width)),
-      ...momentsOf(from, until, ticks[span]).flatMap((moment) => vertical(moment, x(moment))),
+      ...momentsOf(from, until, ticks[span]).flatMap((moment) => vertical(moment, x(moment), width)),
       draw("path", { class: "band", d: bandOf(visible, x, y, shades) }),
       draw("path", { class: "line", d: pathOf(visible, x, y, shades) }),
       draw("line", { class: "cursor", y1: margin.top, y2: height - margin.bottom, visibility: "hidden" }),
@@ -120,7 +130,8 @@ function summary(label, unit, points, gaps, span) {
   if (!points.length) return `${label}: no values in the last ${words}`;
   const [least, most] = [Math.min(...points.map((point) => point[2])), Math.max(...points.map((point) => point[3]))];
   const holes = gaps.length ? `; ${gaps.length} ${gaps.length === 1 ? "gap" : "gaps"}` : "";
-  return `${label} in the last ${words}: ${withUnit(points.at(-1)[1], unit)} now, ${number(least)} to ${number(most)}${holes}`;
+  const range = `${withUnit(points.at(-1)[1], unit)} now, ${number(least)} to ${number(most)}`;
+  return `${label} in the last ${words}: ${range}${holes}`;
 }
 
 function scale(from, until, first, last) {
@@ -143,7 +154,9 @@ function marksOf(least, most) {
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].map((factor) => factor * power).find((candidate) => candidate >= rough);
   const marks = [];
-  for (let value = Math.ceil(least / step) * step; value <= most; value += step) marks.push(Number(value.toPrecision(12)));
+  for (let value = Math.ceil(least / step) * step; value <= most; value += step) {
+    marks.push(Number(value.toPrecision(12)));
+  }
   return marks;
 }
 
@@ -151,7 +164,8 @@ function marksOf(least, most) {
 function momentsOf(from, until, step) {
   const shift = new Date(from * 1000).getTimezoneOffset() * 60;
   const moments = [];
-  for (let moment = Math.ceil((from - shift) / step) * step + shift; moment <= until; moment += step) moments.push(moment);
+  const first = Math.ceil((from - shift) / step) * step + shift;
+  for (let moment = first; moment <= until; moment += step) moments.push(moment);
   return moments;
 }
 
@@ -162,10 +176,11 @@ function horizontal(value, y, width) {
   ];
 }
 
-function vertical(moment, x) {
+function vertical(moment, x, width) {
+  const isAtEdge = x > width - margin.right - 16;
   return [
     draw("line", { class: "grid", x1: x, x2: x, y1: margin.top, y2: height - margin.bottom }),
-    draw("text", { x, y: height - 6, "text-anchor": "middle" }, clock(moment * 1000, { hasSeconds: false }).split(" ").at(-1)),
+    draw("text", { x: isAtEdge ? width : x, y: height - 6, "text-anchor": isAtEdge ? "end" : "middle" }, hour(moment)),
   ];
 }
 
@@ -176,10 +191,15 @@ function shade(gap, x) {
     height: height - margin.top - margin.bottom });
 }
 
-/** One of six shades; one cause always has the same. */
+function hour(moment) {
+  return clock(moment * 1000, { hasSeconds: false }).split(" ").at(-1);
+}
+
+/** One of five shades, the same for a cause each time; a sixth for what was never recorded. */
 function shadeName(cause) {
+  if (cause === "not-recorded") return "unrecorded";
   const sum = [...cause].reduce((total, letter) => total + letter.codePointAt(0), 0);
-  return `shade-${sum % 6}`;
+  return `shade-${sum % 5}`;
 }
 
 function legendOf(gaps) {

@@ -45,11 +45,12 @@ export function leave() {
 
 function listen() {
   leave();
-  stream = new EventSource("v1/events");
+  const opened = new EventSource("v1/events");
+  stream = opened;
   stream.addEventListener("open", async () => {
     pause = firstPause;
     await refresh();
-    announce("joined");
+    if (stream === opened) announce("joined");
   });
   stream.addEventListener("message", ({ data }) => {
     announce("event", JSON.parse(data));

@@ -1,6 +1,6 @@
 // Events that no handler could work off: why, and whether they are tried again or dropped.
 import { get, post } from "./api.js";
-import { button, carryOut, confirmed, make, setText, since } from "./dom.js";
+import { actions, button, carryOut, confirmed, make, report, setText, since } from "./dom.js";
 import { count } from "./format.js";
 import { state, when } from "./state.js";
 
@@ -13,7 +13,7 @@ export function start() {
   when("joined", load);
   // Handlers say in the status how often they failed; so the letters need no question of their own while all is well.
   when("status", ({ handlers }) => {
-    const sign = JSON.stringify(handlers.map(({ id, strikes, work, state: word }) => [id, strikes, work?.failed, word]));
+    const sign = JSON.stringify(handlers.map((handler) => [handler.id, handler.strikes, handler.work?.failed]));
     if (seen !== undefined && sign !== seen) load();
     seen = sign;
   });
@@ -34,15 +34,17 @@ async function load() {
 
 function row({ seq, handler, device, time, reason }) {
   return make("li", { class: "dead-letter" },
-    make("div", {}, make("strong", {}, `${device ?? "event"} for ${handler}`), " ", since(Date.parse(time), { class: "age" }),
+    make("div", {},
+      make("strong", {}, `${device ?? "event"} for ${handler}`), " ", since(Date.parse(time), { class: "age" }),
       make("p", { class: "why" }, reason)),
-    make("div", { class: "actions" },
+    actions(
       button("Replay", () => order("replay", { seq }), { needs: "operate", "aria-label": `Replay event ${seq}` }),
       button("Drop", () => order("drop", { seq }), { needs: "operate", "aria-label": `Drop event ${seq}` })));
 }
 
 async function order(verb, choice) {
   const answer = await carryOut(() => post(`v1/dead-letters/${verb}`, choice));
-  if (answer) await carryOut(async () => {}, `${count(answer.count, "event is", "events are")} ${verb === "drop" ? "dropped" : "queued again"}.`);
+  const done = verb === "drop" ? "dropped" : "queued again";
+  if (answer) report(`${count(answer.count, "event is", "events are")} ${done}.`);
   load();
 }

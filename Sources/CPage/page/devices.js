@@ -1,8 +1,8 @@
 // The devices: a line each with its latest value, and below it the chart, all values and what can be done with it.
 import { post } from "./api.js";
-import { Chart, sparkline } from "./chart.js";
+import { Chart, spanChoice, sparkline } from "./chart.js";
 import { refresh } from "./connection.js";
-import { button, carryOut, confirmed, make, openDialog, Rows, setMoment, setText, since } from "./dom.js";
+import { actions, button, carryOut, confirmed, make, openDialog, Rows, setMoment, setText, since } from "./dom.js";
 import { number, withUnit } from "./format.js";
 import { fetchHistory, History } from "./history.js";
 import { openPairing } from "./pairing.js";
@@ -151,11 +151,9 @@ class DeviceDetails {
 
   constructor(row) {
     this.row = row;
-    this.spans = ["15m", "24h"].map((span) =>
-      button(span === "15m" ? "15 min" : "24 h", () => this.#choose(span), { "aria-pressed": String(span === "15m") }));
     this.#fields.addEventListener("change", () => this.showValues());
     this.element = make("div", { class: "details" },
-      make("div", { class: "chart-head" }, this.#fields, make("div", { class: "choice" }, ...this.spans)),
+      make("div", { class: "chart-head" }, this.#fields, spanChoice((span) => this.#choose(span))),
       this.#chart.element, this.#values, this.#actions, this.#facts);
     this.update(row.device);
     this.showValues();
@@ -163,7 +161,8 @@ class DeviceDetails {
 
   update(device) {
     const { source, profile, mode, bonded, node } = device;
-    setText(this.#facts, [profile ?? "no profile", mode, source, node, bonded ? "bonded" : "not bonded"].filter(Boolean).join(" · "));
+    const facts = [profile ?? "no profile", mode, source, node, bonded ? "bonded" : "not bonded"];
+    setText(this.#facts, facts.filter(Boolean).join(" · "));
     // Buttons that stay the same are left alone, for one of them may have the focus.
     const kind = `${device.session} ${device.alias}`;
     if (this.#kind === kind) return;
@@ -196,7 +195,6 @@ class DeviceDetails {
 
   #choose(span) {
     this.#span = span;
-    this.spans.forEach((each, place) => each.setAttribute("aria-pressed", String((place === 0) === (span === "15m"))));
     this.#showChart();
   }
 
@@ -241,10 +239,12 @@ function rename(alias) {
   const input = make("input", { name: "name", value: alias, required: true, maxlength: "64", autocomplete: "off" });
   const form = make("form", { method: "dialog" },
     make("label", {}, "New name", input),
-    make("div", { class: "actions" }, make("button", { class: "strong" }, "Rename"),
-      button("Cancel", () => dialog.close())));
+    actions(make("button", { class: "strong" }, "Rename"), button("Cancel", () => dialog.close())));
   const dialog = openDialog(`Rename ${alias}`, form);
-  form.addEventListener("submit", () => order("name", { device: alias, name: input.value.trim() }, `${alias} is now ${input.value}.`));
+  form.addEventListener("submit", () => {
+    const name = input.value.trim();
+    order("name", { device: alias, name }, `${alias} is now ${name}.`);
+  });
 }
 
 async function forget(alias) {

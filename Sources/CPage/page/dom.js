@@ -26,6 +26,11 @@ export function button(text, press, { needs, ...properties } = {}) {
   return make("button", { type: "button", "data-needs": needs, on: { click: press }, ...properties }, text);
 }
 
+/** A row of buttons. */
+export function actions(...buttons) {
+  return make("div", { class: "actions" }, ...buttons);
+}
+
 export function setText(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
@@ -61,7 +66,7 @@ export function keepTicking() {
   turn();
 }
 
-/** Rows of a list by their keys: makes those that are new, removes those that went, and leaves the others where they are. */
+/** Rows of a list by their keys: makes those that are new, removes those that went, and leaves the others alone. */
 export class Rows {
   #rows = new Map();
 
@@ -85,7 +90,8 @@ export class Rows {
       const row = this.#rows.get(keyOf(item)) ?? this.makeRow(item);
       this.#rows.set(keyOf(item), row);
       row.update(item);
-      if (this.list.children[place] !== row.element) this.list.insertBefore(row.element, this.list.children[place] ?? null);
+      const here = this.list.children[place] ?? null;
+      if (here !== row.element) this.list.insertBefore(row.element, here);
     });
   }
 }
@@ -97,10 +103,8 @@ export function confirmed(question, doIt) {
       resolve(isAgreed);
       dialog.close();
     };
-    const dialog = openDialog(
-      question,
-      make("div", { class: "actions" }, button(doIt, answer(true), { class: "strong" }), button("Cancel", answer(false))),
-    );
+    const dialog = openDialog(question,
+      actions(button(doIt, answer(true), { class: "strong" }), button("Cancel", answer(false))));
     dialog.addEventListener("close", () => resolve(false));
   });
 }

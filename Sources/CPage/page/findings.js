@@ -26,7 +26,7 @@ async function ask(age) {
   if (Date.now() < askedAt + age) return judge();
   askedAt = Date.now();
   try {
-    findings = (await get("v1/findings")).findings.filter((finding) => finding.level !== "ok");
+    ({ findings } = await get("v1/findings"));
     list.replaceChildren(...findings.map(row));
     judge();
     announce("findings", findings);
@@ -35,10 +35,8 @@ async function ask(age) {
   }
 }
 
-/** The levels in the order of the doctor, with both words that it has for each. */
 function severity({ level }) {
-  if (level === "error" || level === "fault") return "bad";
-  return level === "warning" ? "warning" : "note";
+  return { error: "bad", warning: "warning" }[level] ?? "note";
 }
 
 function judge() {
@@ -55,11 +53,16 @@ function show(text, word) {
 }
 
 function row(finding) {
-  const fix = finding.fix ?? finding.command ?? finding.advice;
+  const { fix } = finding;
   return make("li", { class: "finding", "data-state": severity(finding) },
-    make("strong", {}, finding.what), finding.why ? make("p", {}, finding.why) : undefined,
-    fix ? make("div", { class: "fix" }, make("code", { tabindex: "0" }, fix), button("Copy", () => copy(fix), { "aria-label": `Copy the fix: ${fix}` }))
-      : undefined);
+    make("strong", {}, finding.what),
+    finding.why ? make("p", {}, finding.why) : undefined,
+    fix ? remedy(fix) : undefined);
+}
+
+function remedy(fix) {
+  const press = button("Copy", () => copy(fix), { "aria-label": `Copy the fix: ${fix}` });
+  return make("div", { class: "fix" }, make("code", { tabindex: "0" }, fix), press);
 }
 
 /** Browsers let a page copy by itself only where the address is trusted; elsewhere the text is selected for you. */

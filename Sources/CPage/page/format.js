@@ -1,18 +1,24 @@
 // Words for people: times, numbers with their units, and events as one line.
 
+/** By how the names of fields end, as the daemon's own table has them. */
 const units = {
-  a: "A", bpm: "bpm", c: "°C", cm: "cm", db: "dB", dbm: "dBm", f: "°F", g: "g", h: "h", hpa: "hPa", hz: "Hz", j: "J", k: "K",
-  kcal: "kcal", kg: "kg", kj: "kJ", km: "km", kmh: "km/h", kpa: "kPa", kw: "kW", kwh: "kWh", l: "l", lux: "lx", lx: "lx", m: "m",
-  ma: "mA", mah: "mAh", min: "min", ml: "ml", mm: "mm", mmhg: "mmHg", mps: "m/s", ms: "ms", mv: "mV", mw: "mW", ohm: "Ω",
-  pa: "Pa", percent: "%", ppb: "ppb", ppm: "ppm", rpm: "rpm", s: "s", v: "V", w: "W", wh: "Wh",
+  a: "A", ah: "Ah", bar: "bar", bpm: "bpm", c: "°C", cm: "cm", cm3: "cm³", db: "dB", dbm: "dBm", deg: "°",
+  deg_s: "°/s", f: "°F", g: "g", h: "h", hpa: "hPa", hz: "Hz", k: "K", kcal: "kcal", kg: "kg", kj: "kJ", km: "km",
+  km_h: "km/h", kmh: "km/h", kn: "kn", kpa: "kPa", kw: "kW", kwh: "kWh", l: "l", lb: "lb", lx: "lx", m: "m",
+  m3: "m³", m3_h: "m³/h", m_s: "m/s", m_s2: "m/s²", ma: "mA", mah: "mAh", mg: "mg", mg_dl: "mg/dl", mg_m3: "mg/m³",
+  min: "min", ml: "ml", mm: "mm", mmhg: "mmHg", mmol_l: "mmol/l", ms: "ms", mv: "mV", mw: "mW", ohm: "Ω", oz: "oz",
+  pa: "Pa", percent: "%", ppb: "ppb", ppm: "ppm", rpm: "rpm", s: "s", ug_m3: "µg/m³", v: "V", va: "VA", w: "W",
+  wh: "Wh",
 };
 
 /** A field's name as the profile writes it, `battery_percent`, as words and a unit: "battery", "%". */
-export function fieldWords(name, unit) {
+export function fieldWords(name) {
   const words = name.split(/[_.]/);
-  const last = words.at(-1);
-  if (!unit && words.length > 1 && last in units) return { label: words.slice(0, -1).join(" "), unit: units[last] };
-  return { label: words.join(" "), unit: unit ?? units[name] ?? "" };
+  for (const length of [2, 1]) {
+    const unit = units[words.slice(-length).join("_")];
+    if (unit) return { label: words.slice(0, -length).join(" ") || words.join(" "), unit };
+  }
+  return { label: words.join(" "), unit: "" };
 }
 
 export function number(value) {
@@ -33,9 +39,12 @@ export function fieldsOf(value, name = "") {
   return Object.entries(value).flatMap(([key, inner]) => fieldsOf(inner, name ? `${name}.${key}` : key));
 }
 
-export function fieldText(name, value) {
-  const { label, unit } = fieldWords(name);
-  return label === unit ? withUnit(value, unit) : `${label} ${withUnit(value, unit)}`;
+function valueText(value) {
+  const texts = fieldsOf(value).map(([name, each]) => {
+    const { label, unit } = fieldWords(name);
+    return label === unit ? withUnit(each, unit) : `${label} ${withUnit(each, unit)}`;
+  });
+  return texts.join(" · ");
 }
 
 export function duration(seconds) {
@@ -74,7 +83,7 @@ export function eventText({ type, data = {} }) {
   const kind = type.replace(/^wakebridge\./, "").replace(/^device\./, "").replace(".", " ");
   switch (kind) {
     case "data":
-      return fieldsOf(data.value).map(([name, value]) => fieldText(name, value)).join(" · ") || data.undecodable || data.raw;
+      return valueText(data.value) || data.undecodable || data.raw;
     case "disconnected":
       return `disconnected: ${data.reason}`;
     case "gap":

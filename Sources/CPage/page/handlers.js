@@ -1,10 +1,11 @@
-// The handlers: a line each with what it does now, and below it why, when it was awake, its log, and what can be done with it.
+// The handlers: a line each with what it does now, and below it why, when it was awake, its log and what can be done.
 import { get, lines, part, post } from "./api.js";
+import { spanChoice } from "./chart.js";
 import { refresh } from "./connection.js";
 import { button, carryOut, make, Rows, setText } from "./dom.js";
 import { clock, count, duration, percent } from "./format.js";
 import { openReplay } from "./recording.js";
-import { state, when } from "./state.js";
+import { when } from "./state.js";
 import { timelineFigure } from "./timeline.js";
 
 const list = document.getElementById("handlers");
@@ -18,8 +19,8 @@ export function start() {
 }
 
 const words = {
-  stopped: "stopped", idle: "not running", launching: "starting", active: "awake", expiring: "time ends", suspending: "freezing",
-  suspended: "frozen", terminating: "ending", held: "held", quarantined: "quarantined",
+  stopped: "stopped", idle: "not running", launching: "starting", active: "awake", expiring: "time ends",
+  suspending: "freezing", suspended: "frozen", terminating: "ending", held: "held", quarantined: "quarantined",
 };
 
 class HandlerRow {
@@ -74,20 +75,22 @@ class HandlerDetails {
 
   constructor({ id }) {
     this.id = id;
-    this.spans = ["15m", "24h"].map((span) =>
-      button(span === "15m" ? "15 min" : "24 h", () => this.#choose(span), { "aria-pressed": String(span === "15m") }));
     this.element = make("div", { class: "details" }, this.#why,
-      make("div", { class: "chart-head" }, make("span", {}, "Awake and frozen"), make("div", { class: "choice" }, ...this.spans)),
+      make("div", { class: "chart-head" },
+        make("span", {}, "Awake and frozen"), spanChoice((span) => this.#choose(span))),
       this.#timeline, this.#actions, this.#log, this.#facts);
   }
 
   update(handler) {
     this.#ask();
     const { work, wakes, events, pid, last_exit: lastExit } = handler;
-    setText(this.#facts, [
+    const facts = [
       pid ? `process ${pid}` : "no process", count(wakes, "wake", "wakes"), count(events, "event", "events"),
-      work && `${work.useful} useful, ${work.failed} failed`, work?.cpu_per_event_ms && `${work.cpu_per_event_ms} ms of processor an event`,
-      lastExit && `last exit: ${lastExit}`].filter(Boolean).join(" · "));
+      work && `${work.useful} useful, ${work.failed} failed`,
+      work?.cpu_per_event_ms && `${work.cpu_per_event_ms} ms of processor an event`,
+      lastExit && `last exit: ${lastExit}`,
+    ];
+    setText(this.#facts, facts.filter(Boolean).join(" · "));
     const isStopped = ["stopped", "quarantined", "held"].includes(handler.state);
     if (isStopped === this.#isStopped) return;
     this.#isStopped = isStopped;
@@ -100,18 +103,18 @@ class HandlerDetails {
       await carryOut(() => post(address, body), done);
       await refresh();
     };
-    const start = button("Start", run(`${path}/start`, {}, `${this.id} is started.`), { needs: "operate" });
+    const needs = "operate";
+    const start = button("Start", run(`${path}/start`, {}, `${this.id} is started.`), { needs });
     return [
       ...(this.#isStopped ? [start] : []),
-      button("Stop", run(`${path}/stop`, {}, `${this.id} is stopped until you start it.`), { needs: "operate" }),
-      button("Wake", run("v1/simulate", { what: "wake", handler: this.id }, `${this.id} is woken.`), { needs: "operate" }),
-      button("Replay a recording", () => openReplay(this.id), { needs: "operate" }),
+      button("Stop", run(`${path}/stop`, {}, `${this.id} is stopped until you start it.`), { needs }),
+      button("Wake", run("v1/simulate", { what: "wake", handler: this.id }, `${this.id} is woken.`), { needs }),
+      button("Replay a recording", () => openReplay(this.id), { needs }),
     ];
   }
 
   #choose(span) {
     this.#span = span;
-    this.spans.forEach((each, place) => each.setAttribute("aria-pressed", String((place === 0) === (span === "15m"))));
     this.#askTimeline();
   }
 
@@ -144,10 +147,6 @@ class HandlerDetails {
   }
 }
 
-export function logLine({ time, stream, text }) {
+function logLine({ time, stream, text }) {
   return make("li", { class: stream }, time && make("span", { class: "when" }, clock(time)), text);
-}
-
-export function handlerNames() {
-  return state.status.handlers.map((handler) => handler.id);
 }

@@ -3,7 +3,7 @@ import { get, part } from "./api.js";
 import { fieldsOf, fieldWords } from "./format.js";
 
 const span = 15 * 60;
-/** Of one field: several values within a second become one point, so that a fast device costs no more than a slow one. */
+/** Several values within a second become one point, so that a fast device costs no more than a slow one. */
 const finest = 1;
 const asideNames = /battery|signal|rssi/;
 
@@ -11,7 +11,7 @@ export class History {
   /** By name: label, unit, value, points of [seconds, mean, least, most]. */
   fields = new Map();
   gaps = [];
-  #isLoading = false;
+  #isQueued = false;
 
   constructor(device) {
     this.device = device;
@@ -44,18 +44,18 @@ export class History {
 
   /** Replaces what is here by what the daemon knows. One at a time, so that a page with many devices asks calmly. */
   load() {
-    if (this.#isLoading) return;
-    this.#isLoading = true;
+    if (this.#isQueued) return;
+    this.#isQueued = true;
     queue = queue.then(async () => {
-      this.#isLoading = false;
+      this.#isQueued = false;
       this.#replace(await fetchHistory(this.device, "15m").catch(() => ({ fields: [], gaps: [] })));
     });
     return queue;
   }
 
   #replace({ fields, gaps }) {
-    for (const { name, unit, points } of fields) {
-      const field = this.#field(name, unit);
+    for (const { name, points } of fields) {
+      const field = this.#field(name);
       const newest = points.at(-1)?.[0] ?? 0;
       field.points = [...points, ...field.points.filter(([moment]) => moment > newest)];
       field.value ??= points.at(-1)?.[1];
@@ -63,8 +63,8 @@ export class History {
     this.gaps = gaps;
   }
 
-  #field(name, unit) {
-    if (!this.fields.has(name)) this.fields.set(name, { name, points: [], ...fieldWords(name, unit) });
+  #field(name) {
+    if (!this.fields.has(name)) this.fields.set(name, { name, points: [], ...fieldWords(name) });
     return this.fields.get(name);
   }
 

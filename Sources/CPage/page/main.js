@@ -38,5 +38,6 @@ function showFoot({ bridge }) {
 
 function showConnection(isThere) {
   document.documentElement.classList.toggle("away", !isThere);
-  setText(document.getElementById("connection"), isThere ? "" : "The daemon cannot be reached. The page tries again by itself.");
+  const text = isThere ? "" : "The daemon cannot be reached. The page tries again by itself.";
+  setText(document.getElementById("connection"), text);
 }

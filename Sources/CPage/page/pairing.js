@@ -1,6 +1,6 @@
-// Adding a device in four screens: its pairing mode, those that are near, the passkey or the comparison, its name and values.
+// Adding a device in four screens: its pairing mode, those near by, the passkey or the comparison, its name and values.
 import { lines, post } from "./api.js";
-import { button, carryOut, make, openDialog, Rows, setText } from "./dom.js";
+import { actions, button, carryOut, make, openDialog, Rows, setText } from "./dom.js";
 import { eventText } from "./format.js";
 import { state, when } from "./state.js";
 
@@ -34,8 +34,9 @@ class Pairing {
 
   askForMode() {
     this.#show(1, "Is it in pairing mode?",
-      make("p", {}, "Wear a strap, press the button of a sensor, or follow its manual. Disconnect it from every phone first."),
-      make("div", { class: "actions" }, button("Search", () => this.search(), { class: "strong" }), this.#cancel));
+      make("p", {}, "Wear a strap, press the button of a sensor, or follow its manual."),
+      make("p", {}, "Disconnect it from every phone first."),
+      actions(button("Search", () => this.search(), { class: "strong" }), this.#cancel));
   }
 
   async search() {
@@ -44,8 +45,9 @@ class Pairing {
     const list = make("ul", { class: "neighbours", role: "list" });
     const rows = new Rows(list, (neighbour) => new NeighbourRow(neighbour, (chosen) => this.pair(chosen)));
     this.#show(2, "Which one is it?", make("p", {}, "The nearest comes first."), list, hint,
-      make("div", { class: "actions" }, this.#cancel));
-    await this.#follow("v1/neighbours", undefined, ({ neighbour }) => {
+      actions(this.#cancel));
+    await this.#follow("v1/neighbours", undefined, ({ neighbour, note }) => {
+      if (note) setText(hint, note);
       if (!neighbour) return;
       found.set(neighbour.address, neighbour);
       rows.update([...found.values()].sort(bySignal), (each) => each.address);
@@ -57,23 +59,31 @@ class Pairing {
     const title = name || address;
     const step = make("p", {}, "Connecting…");
     this.#body.replaceChildren();
-    this.#show(3, `Pairing ${title}`, step, this.#body, make("div", { class: "actions" }, this.#cancel));
+    this.#show(3, `Pairing ${title}`, step, this.#body, actions(this.#cancel));
     await this.#follow("v1/pairing", { device: address }, (line) => this.#hear(line, step));
   }
 
   #hear(line, step) {
     if (line.pairing) this.id = line.pairing;
     if (line.step) setText(step, line.step);
-    if (line.ask) this.#body.replaceChildren(keypad((passkey) => this.#answer({ passkey })));
+    if (line.ask === "consent") this.#consent();
+    else if (line.ask) this.#body.replaceChildren(keypad((passkey) => this.#answer({ passkey })));
     if (line.show) this.#body.replaceChildren(make("p", {}, "Type this number on the device:"), big(line.show));
     if (line.compare) this.#compare(line.compare);
     if (line.paired) this.nameIt(line.paired);
     if (line.error) this.#fail(line.error);
   }
 
+  #consent() {
+    this.#body.replaceChildren(make("p", {}, "The device asks to be paired, and shows no number. Is it yours?"),
+      actions(
+        button("Pair it", () => this.#answer({ agrees: true }), { class: "strong" }),
+        button("Refuse", () => this.#answer({ agrees: false }))));
+  }
+
   #compare(digits) {
     this.#body.replaceChildren(make("p", {}, "Does the device show the same number?"), big(digits),
-      make("div", { class: "actions" },
+      actions(
         button("It is the same", () => this.#answer({ agrees: true }), { class: "strong" }),
         button("It is another", () => this.#answer({ agrees: false }))));
   }
@@ -85,14 +95,14 @@ class Pairing {
 
   #fail({ message, advice }) {
     this.#show(3, "It could not be paired", make("p", {}, [message, advice].filter(Boolean).join("; ")),
-      make("div", { class: "actions" }, button("Try again", () => this.askForMode(), { class: "strong" }), this.#cancel));
+      actions(button("Try again", () => this.askForMode(), { class: "strong" }), this.#cancel));
   }
 
   nameIt({ alias, address }) {
     const input = make("input", { name: "name", value: alias, maxlength: "64", required: true, autocomplete: "off" });
     const value = make("p", { class: "first-value" }, "Waiting for its first value…");
     const form = make("form", {}, make("label", {}, "Its name", input),
-      make("div", { class: "actions" }, make("button", { class: "strong" }, "Done")));
+      actions(make("button", { class: "strong" }, "Done")));
     this.#show(4, "Paired", form, value);
     this.changed();
     const hear = (event) => event.source.includes(address) && setText(value, eventText(event));
@@ -104,8 +114,8 @@ class Pairing {
   }
 
   async #finish(alias, name) {
-    const isNamed = name === alias || (await carryOut(() => post("v1/devices/name", { device: alias, name }), `${alias} is now ${name}.`));
-    if (!isNamed) return;
+    const rename = () => post("v1/devices/name", { device: alias, name });
+    if (name !== alias && !(await carryOut(rename, `${alias} is now ${name}.`))) return;
     this.#dialog.close();
     this.changed();
   }
@@ -147,8 +157,9 @@ class NeighbourRow {
     const { address, name, rssi, profile, alias } = neighbour;
     const isKnown = state.status.devices.some((device) => device.source.endsWith(address));
     setText(this.#name, alias || name || address);
-    setText(this.#facts, [profile ?? "no profile knows it", rssi !== undefined && rssi !== null && `${rssi} dBm`, isKnown && "added already", address]
-      .filter(Boolean).join(" · "));
+    const signal = rssi === null ? undefined : `${rssi} dBm`;
+    const facts = [profile ?? "no profile knows it", signal, isKnown && "added already", address];
+    setText(this.#facts, facts.filter(Boolean).join(" · "));
     const strength = rssi > -60 ? 4 : rssi > -70 ? 3 : rssi > -80 ? 2 : 1;
     [...this.#signal.children].forEach((bar, place) => bar.classList.toggle("full", place < strength));
   }
@@ -156,14 +167,17 @@ class NeighbourRow {
 
 function big(digits) {
   const spoken = [...digits].join(" ");
-  return make("p", { class: "big" }, make("span", { "aria-hidden": "true" }, `${digits.slice(0, 3)} ${digits.slice(3)}`),
+  return make("p", { class: "big" },
+    make("span", { "aria-hidden": "true" }, `${digits.slice(0, 3)} ${digits.slice(3)}`),
     make("span", { class: "unseen" }, spoken));
 }
 
 /** For thumbs and for keyboards: the field takes what is typed, too. */
 function keypad(answer) {
-  const input = make("input", { name: "passkey", inputmode: "numeric", pattern: "[0-9]{1,6}", maxlength: "6", required: true,
-    autocomplete: "one-time-code", class: "passkey" });
+  const input = make("input", {
+    name: "passkey", class: "passkey", inputmode: "numeric", pattern: "[0-9]{1,6}", maxlength: "6", required: true,
+    autocomplete: "one-time-code",
+  });
   const type = (digit) => () => {
     input.value = (input.value + digit).slice(0, 6);
   };

@@ -1,13 +1,14 @@
 // Recording a device into a file, and playing such a file to a handler.
 import { lines, part, pieces } from "./api.js";
-import { button, carryOut, make, openDialog, report } from "./dom.js";
+import { actions, button, carryOut, make, openDialog, report } from "./dom.js";
 import { duration } from "./format.js";
 
 /** Recordings under way, by device: they go on while their row is closed. */
 const running = new Map();
 
 export function recordButton(device) {
-  const press = button("", () => (running.has(device) ? running.get(device).stop.abort() : record(device, show)), { needs: "operate" });
+  const turn = () => (running.has(device) ? running.get(device).stop.abort() : record(device, show));
+  const press = button("", turn, { needs: "operate" });
   const show = () => {
     const recording = running.get(device);
     press.textContent = recording ? `Stop recording (${duration((Date.now() - recording.begun) / 1000)})` : "Record";
@@ -26,14 +27,16 @@ async function record(device, show) {
   running.set(device, recording);
   showAll();
   try {
-    for await (const piece of pieces(`v1/recording?device=${part(device)}`, { signal: recording.stop.signal })) text += piece;
+    const { signal } = recording.stop;
+    for await (const piece of pieces(`v1/recording?device=${part(device)}`, { signal })) text += piece;
   } catch (error) {
     if (error.name !== "AbortError") report(error.message, { isBad: true });
   }
   clearInterval(ticking);
   running.delete(device);
   showAll();
-  if (text) save(whole(text), `${device}-${new Date(recording.begun).toISOString().slice(0, 19).replaceAll(":", "")}.trace`);
+  const moment = new Date(recording.begun).toISOString().slice(0, 19).replaceAll(":", "");
+  if (text) save(whole(text), `${device}-${moment}.trace`);
 }
 
 /** A trace ends with `end`; one that was stopped here has half a line in its place. */
@@ -51,12 +54,14 @@ function save(text, name) {
 
 export function openReplay(handler) {
   const file = make("input", { type: "file", accept: ".trace,text/plain", required: true });
-  const output = make("ol", { class: "log", role: "list", tabindex: "0", "aria-label": "What the program says", hidden: true });
+  const label = "What the program says";
+  const output = make("ol", { class: "log", role: "list", tabindex: "0", "aria-label": label, hidden: true });
   const play = make("button", { class: "strong" }, "Replay");
   const form = make("form", {}, make("label", {}, "A recording, such as strap.trace", file),
-    make("div", { class: "actions" }, play, button("Close", () => dialog.close())));
+    actions(play, button("Close", () => dialog.close())));
   const dialog = openDialog(`Replay a recording to ${handler}`,
-    make("p", {}, "A separate process of the program gets the events. The handler itself and the devices are left alone."), form, output);
+    make("p", {}, "A separate process of the program gets the events."),
+    make("p", {}, "The handler itself and the devices are left alone."), form, output);
   const stop = new AbortController();
   dialog.addEventListener("close", () => stop.abort());
   form.addEventListener("submit", async (event) => {
@@ -71,7 +76,9 @@ export function openReplay(handler) {
 
 async function playTo(handler, trace, output, signal) {
   try {
-    for await (const line of lines("v1/replay", { body: { handler, trace }, signal })) output.append(make("li", {}, sentence(line)));
+    for await (const line of lines("v1/replay", { body: { handler, trace }, signal })) {
+      output.append(make("li", {}, sentence(line)));
+    }
     output.append(make("li", { class: "bridge" }, "The recording is over."));
   } catch (error) {
     if (error.name !== "AbortError") throw error;
@@ -80,5 +87,5 @@ async function playTo(handler, trace, output, signal) {
 
 function sentence(line) {
   if (line.error) return [line.error.message, line.error.advice].filter(Boolean).join("; ");
-  return line.text ?? JSON.stringify(line);
+  return line.text ?? line.note ?? JSON.stringify(line);
 }

@@ -1,4 +1,4 @@
-// When a handler was awake, frozen or held, and when its process ended: a band over time, drawn as SVG, and what it used.
+// When a handler was awake, frozen or held, and when its process ended: a band over time, and what it used.
 import { draw, make } from "./dom.js";
 import { clock, count, duration, percent } from "./format.js";
 
