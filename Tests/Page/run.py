@@ -483,6 +483,19 @@ def theme(stage):
     expect(page.evaluate(ground) == dark, "the choice is lost")
 
 
+@check("a row opens at a press on a sparkline that is drawn again under the finger")
+def press(stage):
+    page = stage.visit().page
+    line = page.locator(".device .spark path").first
+    before = line.get_attribute("d")
+    box = page.locator(".device .spark").first.bounding_box()
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.mouse.down()
+    wait_until(page, lambda: line.get_attribute("d") != before, "the sparkline stays as it is")
+    page.mouse.up()
+    page.locator(".device .details").wait_for()
+
+
 @check("times tick by themselves")
 def ticks(stage):
     page = stage.visit().page

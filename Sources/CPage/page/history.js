@@ -8,7 +8,7 @@ const finest = 1;
 const asideNames = /battery|signal|rssi/;
 
 export class History {
-  /** By name: label, unit, value, points of [seconds, mean, least, most]. */
+  /** By name: label, unit, value, points of [seconds, mean, least, most, how many]. */
   fields = new Map();
   gaps = [];
   #isQueued = false;
@@ -83,9 +83,8 @@ export function fetchHistory(device, spanWord) {
 function addPoint(points, moment, value) {
   const last = points.at(-1);
   if (last && moment < last[0] + finest) {
-    last[1] = (last[1] + value) / 2;
-    last[2] = Math.min(last[2], value);
-    last[3] = Math.max(last[3], value);
+    const [, mean, least, most, amount = 1] = last;
+    last.splice(1, 4, mean + (value - mean) / (amount + 1), Math.min(least, value), Math.max(most, value), amount + 1);
   } else {
     points.push([moment, value, value, value]);
   }
