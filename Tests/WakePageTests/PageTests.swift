@@ -45,7 +45,9 @@ private let folder = "\(packageFolder)/Sources/CPage/page"
                 #expect(Page.asset(for: "\(place)/\(module)") != nil, "\(name) imports \(module)")
             }
         }
-        for name in names(in: folder) where name != "index.html" { #expect(named.contains("\(place)/\(name)"), "\(name)") }
+        for name in names(in: folder) where name != "index.html" {
+            #expect(named.contains("\(place)/\(name)"), "\(name)")
+        }
     }
 
     @Test("the document is found at the prefix itself, and asked for each time; the rest is kept for ever")
@@ -59,12 +61,15 @@ private let folder = "\(packageFolder)/Sources/CPage/page"
         #expect(page.entityTag.hasPrefix("\"") && page.entityTag.hasSuffix("\"") && page.entityTag.count == 18)
     }
 
-    @Test("what is no file of the page is not served", arguments: ["main.js", "x/main.js", "../page.c", "v1/status", "%2e"])
+    @Test(
+        "what is no file of the page is not served",
+        arguments: ["main.js", "x/main.js", "../page.c", "v1/status", "%2e"])
     func refuses(path: String) { #expect(Page.asset(for: path) == nil) }
 
     @Test("the folder's name changes with any byte of any file, and with its name")
     func fingerprints() {
-        let names = [[[1, 2], [3]], [[1], [2, 3]], [[1, 2], [4]], [[1, 2, 3]], []].map { Fingerprint(of: $0).description }
+        let parts: [[[UInt8]]] = [[[1, 2], [3]], [[1], [2, 3]], [[1, 2], [4]], [[1, 2, 3]], []]
+        let names = parts.map { Fingerprint(of: $0).description }
         #expect(Set(names).count == names.count && names.allSatisfy { $0.count == 16 })
     }
 
