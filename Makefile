@@ -12,7 +12,7 @@ export PATH := $(PATH):/usr/libexec/swift/bin:/opt/swift/usr/bin:$(HOME)/.local/
 SOURCES = Package.swift Packages/wakehandler/Package.swift Sources Tests Examples
 RELEASE = Scripts/release.sh
 
-.PHONY: help deb demo test test-rest test-all test-debian13 test-arm64 test-deb test-installed test-tutorials check check-debian13 check-sanitize bench bench-lab bench-fleet census break lab lab-soak lab-recording build build-arm64 wakehandler install uninstall clean prepare \
+.PHONY: help deb demo test test-rest test-all test-debian13 test-arm64 test-deb test-installed test-tutorials check check-debian13 check-sanitize bench bench-lab bench-fleet test-page census break lab lab-soak lab-recording build build-arm64 wakehandler install uninstall clean prepare \
 	prepare-tests prepare-lab prepare-bench
 
 help: ## tell what can be made
@@ -103,6 +103,10 @@ test-installed: prepare prepare-lab ## play the package's life on whole machines
 
 test-tutorials: prepare ## follow the tutorials to the letter in a fresh Debian 12 and 13, and print what the package costs there
 	@Scripts/test-tutorials.sh $(ARGS)
+
+test-page: ## try the page in a headless Chromium, against a stand-in for the daemon; ARGS=--pictures takes the pictures of the docs
+	@Scripts/prepare-page.sh
+	@.build/page/venv/bin/python Tests/Page/run.py $(ARGS)
 
 clean: ## forget everything that was built
 	rm -rf .build

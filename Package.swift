@@ -23,6 +23,9 @@ let package = Package(
         // Loads libcrypto when it is needed, and takes no header of it: profiles are read on systems without one too.
         .target(name: "CCrypto"),
         .systemLibrary(name: "CWords"),
+        .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+        // Carries the files of its folder `page`, which the assembler looks for where headers are looked for.
+        .target(name: "CPage", exclude: ["page"], cSettings: [.headerSearchPath("page")]),
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
 
         // Pure: no clock, no descriptor, no log.
@@ -46,6 +49,7 @@ let package = Package(
         .target(name: "WakeCapture", dependencies: ["WakeModel", "WakeTrace", "WakeHCI"]),
         .target(name: "WakePairing", dependencies: ["WakeModel", "WakeSystem", "WakeLoop", "WakeSources"]),
         .target(name: "WakeAuthoring", dependencies: ["WakeModel", "WakeProfiles", "WakeTrace", "WakeSources"]),
+        .target(name: "WakePage", dependencies: ["CPage", "CZlib"]),
         .target(name: "WakeControl", dependencies: ["WakeModel", "WakeSystem", "WakeLoop", "CMicrohttpd"]),
 
         // Composition, and what people hold in their hands.
@@ -190,6 +194,7 @@ let package = Package(
             ]),
         .testTarget(
             name: "BreakTests", dependencies: ["TestBench", "wakebridge", "wakebridged", "WakeModel", "WakeSystem"]),
+        .testTarget(name: "WakePageTests", dependencies: ["TestBench", "WakePage", "WakeSystem"]),
         .testTarget(name: "WakeModelTests", dependencies: ["WakeModel"]),
         .testTarget(
             name: "WakeHandlerTests",

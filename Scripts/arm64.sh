@@ -8,7 +8,7 @@ cd "$(dirname "$0")/.."
 . Scripts/debian.sh
 
 place=$PWD/.build/arm64
-libraries=libsystemd-dev,libudev-dev,libsqlite3-dev,libcurl4-openssl-dev,libbluetooth-dev,libmicrohttpd-dev
+libraries=libsystemd-dev,libudev-dev,libsqlite3-dev,libcurl4-openssl-dev,libbluetooth-dev,libmicrohttpd-dev,zlib1g-dev
 # Headers and libraries of the older one, so that programs ask for nothing newer.
 bookworm=libc6-dev,libgcc-12-dev,libstdc++-12-dev,$libraries,libmicrohttpd12
 # Swift of the newer one: Debian 12 has none.

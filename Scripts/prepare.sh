@@ -45,6 +45,7 @@ need libudev-dev pkg-config --exists libudev
 need libbluetooth-dev test -e /usr/include/bluetooth/hci.h
 need libsqlite3-dev pkg-config --exists sqlite3
 need libmicrohttpd-dev pkg-config --exists libmicrohttpd
+need zlib1g-dev pkg-config --exists zlib
 need libcurl4-openssl-dev pkg-config --exists libcurl
 if [ "${1:-}" = tests ]; then
     need make command -v make

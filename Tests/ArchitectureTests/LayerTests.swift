@@ -25,6 +25,7 @@ private let layers: [(module: String, imports: Set<String>)] = [
     ("WakeAuthoring", ["WakeModel", "WakeProfiles", "WakeTrace", "WakeSources"]),
     ("WakePairing", ["WakeModel", "WakeSystem", "WakeLoop", "WakeSources"]),
     ("WakeDoctor", ["WakeModel", "WakeHCI", "WakeSystem", "WakeLoop", "WakeSources", "Glibc"]),
+    ("WakePage", ["CPage", "CZlib"]),
     ("WakeControl", ["WakeModel", "WakeSystem", "WakeLoop", "CMicrohttpd", "Glibc"]),
     (
         "WakeEngine",
@@ -106,7 +107,7 @@ struct LayerTests {
         arguments: [
             "CLinux": "WakeSystem", "CSystemd": "WakeLoop", "CSQLite": "WakeJournal", "CMicrohttpd": "WakeControl",
             "CBluetooth": "WakeSystem", "CCrypto": "WakeProfiles", "CUdev": "WakeSystem", "CWords": "WakeWords",
-            "CCurl": "wakebridge",
+            "CCurl": "wakebridge", "CPage": "WakePage", "CZlib": "WakePage",
         ])
     func hasOneImporter(library: String, importer: String) {
         let importers = Set(SourceTree.swift.filter { $0.imports.contains(library) }.map(\.module))

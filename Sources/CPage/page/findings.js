@@ -1,0 +1,78 @@
+// What the doctor finds: "all well" or a list, each with its fix to copy.
+import { get } from "./api.js";
+import { button, make, report, setText } from "./dom.js";
+import { announce, when } from "./state.js";
+
+const summary = document.getElementById("health");
+const list = document.getElementById("findings");
+const panel = document.getElementById("findings-panel");
+/** The doctor looks at the whole machine, so it is not asked often. */
+const interval = 120_000;
+
+let findings = [];
+let askedAt = 0;
+
+export function start() {
+  when("joined", () => ask(interval));
+  when("left", () => show("no answer", "bad"));
+  summary.addEventListener("click", () => {
+    panel.hidden = !panel.hidden;
+    summary.setAttribute("aria-expanded", String(!panel.hidden));
+    ask(30_000);
+  });
+}
+
+async function ask(age) {
+  if (Date.now() < askedAt + age) return judge();
+  askedAt = Date.now();
+  try {
+    ({ findings } = await get("v1/findings"));
+    list.replaceChildren(...findings.map(row));
+    judge();
+    announce("findings", findings);
+  } catch {
+    show("not examined", "note");
+  }
+}
+
+function severity({ level }) {
+  return { error: "bad", warning: "warning" }[level] ?? "note";
+}
+
+function judge() {
+  const of = (wanted) => findings.filter((finding) => severity(finding) === wanted).length;
+  if (of("bad")) show(`${of("bad")} to fix`, "bad");
+  else if (of("warning")) show(`${of("warning")} to look at`, "warning");
+  else show("all well", "good");
+}
+
+function show(text, word) {
+  summary.dataset.state = word;
+  setText(summary, text);
+  setText(document.getElementById("findings-none"), findings.length ? "" : "The doctor finds nothing to fix.");
+}
+
+function row(finding) {
+  const { fix } = finding;
+  return make("li", { class: "finding", "data-state": severity(finding) },
+    make("strong", {}, finding.what),
+    finding.why ? make("p", {}, finding.why) : undefined,
+    fix ? remedy(fix) : undefined);
+}
+
+function remedy(fix) {
+  const press = button("Copy", () => copy(fix), { "aria-label": `Copy the fix: ${fix}` });
+  return make("div", { class: "fix" }, make("code", { tabindex: "0" }, fix), press);
+}
+
+/** Browsers let a page copy by itself only where the address is trusted; elsewhere the text is selected for you. */
+async function copy(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    report("The fix is copied.");
+  } catch {
+    const code = [...list.querySelectorAll("code")].find((element) => element.textContent === text);
+    getSelection().selectAllChildren(code);
+    report("The fix is selected; copy it with your keyboard or your browser's menu.");
+  }
+}

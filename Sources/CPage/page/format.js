@@ -1,0 +1,101 @@
+// Words for people: times, numbers with their units, and events as one line.
+
+/** By how the names of fields end, as the daemon's own table has them. */
+const units = {
+  a: "A", ah: "Ah", bar: "bar", bpm: "bpm", c: "°C", cm: "cm", cm3: "cm³", db: "dB", dbm: "dBm", deg: "°",
+  deg_s: "°/s", f: "°F", g: "g", h: "h", hpa: "hPa", hz: "Hz", k: "K", kcal: "kcal", kg: "kg", kj: "kJ", km: "km",
+  km_h: "km/h", kmh: "km/h", kn: "kn", kpa: "kPa", kw: "kW", kwh: "kWh", l: "l", lb: "lb", lx: "lx", m: "m",
+  m3: "m³", m3_h: "m³/h", m_s: "m/s", m_s2: "m/s²", ma: "mA", mah: "mAh", mg: "mg", mg_dl: "mg/dl", mg_m3: "mg/m³",
+  min: "min", ml: "ml", mm: "mm", mmhg: "mmHg", mmol_l: "mmol/l", ms: "ms", mv: "mV", mw: "mW", ohm: "Ω", oz: "oz",
+  pa: "Pa", percent: "%", ppb: "ppb", ppm: "ppm", rpm: "rpm", s: "s", ug_m3: "µg/m³", v: "V", va: "VA", w: "W",
+  wh: "Wh",
+};
+
+/** A field's name as the profile writes it, `battery_percent`, as words and a unit: "battery", "%". */
+export function fieldWords(name) {
+  const words = name.split(/[_.]/);
+  for (const length of [2, 1]) {
+    const unit = units[words.slice(-length).join("_")];
+    if (unit) return { label: words.slice(0, -length).join(" ") || words.join(" "), unit };
+  }
+  return { label: words.join(" "), unit: "" };
+}
+
+export function number(value) {
+  if (typeof value !== "number") return String(value);
+  const digits = Math.abs(value) >= 1000 ? 0 : Math.abs(value) >= 100 ? 1 : Math.abs(value) >= 1 ? 2 : 3;
+  return value.toLocaleString(undefined, { maximumFractionDigits: digits });
+}
+
+export function withUnit(value, unit) {
+  return unit ? `${number(value)} ${unit}` : number(value);
+}
+
+/** Of an event's value, every field that is one number, word or truth, by its name; of a list, the last. */
+export function fieldsOf(value, name = "") {
+  if (value === null || value === undefined) return [];
+  if (Array.isArray(value)) return fieldsOf(value.at(-1), name);
+  if (typeof value !== "object") return [[name || "value", value]];
+  return Object.entries(value).flatMap(([key, inner]) => fieldsOf(inner, name ? `${name}.${key}` : key));
+}
+
+function valueText(value) {
+  const texts = fieldsOf(value).map(([name, each]) => {
+    const { label, unit } = fieldWords(name);
+    return label === unit ? withUnit(each, unit) : `${label} ${withUnit(each, unit)}`;
+  });
+  return texts.join(" · ");
+}
+
+export function duration(seconds) {
+  if (seconds < 0.995) return `${Math.round(seconds * 1000)} ms`;
+  if (seconds < 10) return `${number(Math.round(seconds * 10) / 10)} s`;
+  if (seconds < 90) return `${Math.round(seconds)} s`;
+  if (seconds < 5400) return `${Math.round(seconds / 60)} min`;
+  if (seconds < 129_600) return `${Math.round(seconds / 3600)} h`;
+  return `${Math.round(seconds / 86_400)} days`;
+}
+
+export function ago(moment) {
+  const seconds = Math.max(0, (Date.now() - moment) / 1000);
+  return seconds < 1 ? "now" : `${duration(Math.floor(seconds))} ago`;
+}
+
+export function percent(ratio) {
+  const value = ratio * 100;
+  return `${value.toLocaleString(undefined, { maximumSignificantDigits: value < 1 ? 1 : 3 })} %`;
+}
+
+/** The time of day, with the date where it is not today. */
+export function clock(moment, { hasSeconds = true } = {}) {
+  const date = new Date(moment);
+  const style = { hour: "2-digit", minute: "2-digit", ...(hasSeconds && { second: "2-digit" }), hourCycle: "h23" };
+  const time = date.toLocaleTimeString(undefined, style);
+  return date.toDateString() === new Date().toDateString() ? time : `${date.toLocaleDateString()} ${time}`;
+}
+
+export function count(amount, one, many) {
+  return `${amount.toLocaleString()} ${amount === 1 ? one : many}`;
+}
+
+/** What happened, without the device's name. */
+export function eventText({ type, data = {} }) {
+  const kind = type.replace(/^wakebridge\./, "").replace(/^device\./, "").replace(".", " ");
+  switch (kind) {
+    case "data":
+      return valueText(data.value) || data.undecodable || data.raw;
+    case "disconnected":
+      return `disconnected: ${data.reason}`;
+    case "gap":
+      return `gap: ${gapText(data)}`;
+    case "attention":
+      return `${data.kind}: ${data.detail}`;
+    default:
+      return [kind, data.id ?? data.job].filter(Boolean).join(" ");
+  }
+}
+
+function gapText({ cause, count: lost, from, to }) {
+  const span = from && to ? ` for ${duration((Date.parse(to) - Date.parse(from)) / 1000)}` : "";
+  return `${cause}${span}${lost ? `, ${count(lost, "event", "events")} lost` : ""}`;
+}

@@ -1,0 +1,57 @@
+// The page that the daemon shows to browsers: which files it is made of, under which addresses, and how long each may be kept.
+
+public enum Page {
+    public struct Asset: Hashable, Sendable {
+        public var contentType: String
+        public var bytes: [UInt8]
+        /// The same for a browser that accepts gzip; empty where it could not be compressed.
+        public var gzip: [UInt8]
+        /// In quotes, as the header ETag has it.
+        public var entityTag: String
+        /// Its address says what it holds, so it never has to be asked for again.
+        public var isImmutable: Bool
+
+        /// What the header Cache-Control says.
+        public var cacheControl: String { isImmutable ? "public, max-age=31536000, immutable" : "no-cache" }
+    }
+
+    /// What the header Content-Security-Policy says: the page loads nothing from elsewhere, and stands in no other page's frame.
+    public static let securityPolicy =
+        "default-src 'self'; base-uri 'none'; object-src 'none'; form-action 'self'; frame-ancestors 'none'"
+
+    /// - Parameter path: what follows the prefix, with or without a slash in front.
+    public static func asset(for path: String) -> Asset? {
+        let name = String(path.drop { $0 == "/" })
+        return assets[name.isEmpty ? document : name]
+    }
+
+    private static let document = "index.html"
+    /// Stands in the document for the folder that all other files are in.
+    private static let folderMark = "{folder}"
+
+    /// Every file but the document lies in a folder that is named by what all of them hold, so modules find each other there.
+    private static let assets: [String: Asset] = {
+        let files = EmbeddedFile.all.sorted { $0.name < $1.name }
+        let folder = Fingerprint(of: files.flatMap { [Array($0.name.utf8), $0.bytes] }).description
+        let pairs = files.map { file in
+            let isDocument = file.name == document
+            let text = String(decoding: file.bytes, as: UTF8.self)
+            let bytes = isDocument ? Array(text.replacing(folderMark, with: folder).utf8) : file.bytes
+            let asset = Asset(
+                contentType: contentType(of: file.name), bytes: bytes, gzip: bytes.gzipped, entityTag: "\"\(folder)\"",
+                isImmutable: !isDocument)
+            return (isDocument ? document : "\(folder)/\(file.name)", asset)
+        }
+        return Dictionary(uniqueKeysWithValues: pairs)
+    }()
+
+    private static func contentType(of name: String) -> String {
+        switch name.split(separator: ".").last {
+        case "html": "text/html; charset=utf-8"
+        case "css": "text/css; charset=utf-8"
+        case "js": "text/javascript; charset=utf-8"
+        case "svg": "image/svg+xml"
+        default: "application/octet-stream"
+        }
+    }
+}

@@ -1,0 +1,576 @@
+#!/usr/bin/env python3
+"""Tries the page in a headless Chromium, against a stand-in for the daemon. Each check prints one line, `ok …` or `FAIL …`.
+
+    run.py [WORD...]     only the checks whose sentence has one of the words
+    run.py --pictures    also writes the pictures of the documentation, docs/pictures/page-*.png
+
+With PAGE_ADDRESS and PAGE_TOKEN a daemon is tried in the stand-in's place, by the checks that change nothing. PAGE_LIVE says for how
+many seconds it is watched (5). Scripts/prepare-page.sh makes the Python for it: .build/page/venv/bin/python.
+"""
+import concurrent.futures
+import io
+import os
+import re
+import sys
+import time
+
+from PIL import Image
+
+from browser import Failure, Visit, chromium, expect
+from standin import ROOT, StandIn, TOKENS
+
+REAL = os.environ.get("PAGE_ADDRESS")
+LIVE_S = float(os.environ.get("PAGE_LIVE", "5"))
+LIMIT = 60 * 1024
+BROWSERS = 3
+PICTURES = ROOT / "docs/pictures"
+MOST_PICTURE = 150 * 1024
+
+CHECKS = []
+
+
+def check(sentence, anywhere=False):
+    """`anywhere`: it orders nothing and so may be made of a daemon in use."""
+    def add(function):
+        CHECKS.append((sentence, function, anywhere))
+        return function
+    return add
+
+
+class Stage:
+    """A browser, and a daemon that is made anew for each check."""
+
+    def __init__(self, browser):
+        self.browser, self.bridge, self.visits = browser, None, []
+
+    def begin(self):
+        if not REAL:
+            self.bridge = StandIn("/bridge/").start()
+            self.bridge.measure(0.25)
+
+    def end(self, may_complain):
+        try:
+            for visit in self.visits:
+                visit.close(may_complain)
+        finally:
+            self.visits = []
+            if self.bridge:
+                self.bridge.rest()
+                self.bridge.stop()
+
+    def visit(self, role="pair", **options):
+        visit = Visit(self.browser, REAL or self.bridge.address, **options)
+        self.visits.append(visit)
+        visit.go(os.environ["PAGE_TOKEN"] if REAL else TOKENS[role])
+        return visit
+
+    def asked(self, since=0):
+        return [path for moment, _, path in self.bridge.requests if moment >= since]
+
+
+def opened(page, kind, name=None):
+    """Opens the row of a device or a handler, and returns what it shows."""
+    row = page.locator(f".{kind}", has_text=name).first if name else page.locator(f".{kind}").first
+    row.locator("summary").click()
+    row.locator(".details").wait_for()
+    return row
+
+
+def wait_until(page, is_so, complaint, seconds=8.0):
+    end = time.monotonic() + seconds
+    while not is_so():
+        expect(time.monotonic() < end, complaint)
+        page.wait_for_timeout(50)
+
+
+@check("the page loads, and all of it together is at most 60 KB over the wire", anywhere=True)
+def loads(stage):
+    visit = Visit(stage.browser, REAL or stage.bridge.address)
+    stage.visits.append(visit)
+    sizes = {}
+    visit.page.on("requestfinished", lambda request: sizes.update({request.url: request.sizes()})
+                  if "/v1/" not in request.url else None)
+    begun = time.monotonic()
+    visit.go(os.environ.get("PAGE_TOKEN") if REAL else TOKENS["pair"])
+    visit.page.wait_for_selector(".device .value")
+    seconds = time.monotonic() - begun
+    visit.page.wait_for_timeout(200)
+    total = sum(size["responseBodySize"] + size["responseHeadersSize"] for size in sizes.values())
+    expect(0 < total <= LIMIT, f"{total} bytes in {len(sizes)} files")
+    return f"{len(sizes)} files, {total / 1024:.1f} KB with their headers, first values after {seconds * 1000:.0f} ms"
+
+
+@check("a token in the address logs in and is gone from the address", anywhere=True)
+def fragment(stage):
+    page = stage.visit().page
+    expect("token" not in page.url, page.url)
+    expect("token=" not in page.evaluate("document.cookie"), "a script can read the cookie")
+
+
+@check("a wrong token is refused in words, and the right one lets in after it")
+def log_in(stage):
+    visit = Visit(stage.browser, stage.bridge.address)
+    stage.visits.append(visit)
+    page = visit.go()
+    page.wait_for_selector("#login")
+    visit.examine()
+    expect(page.locator("#content").is_hidden(), "something is shown without a token")
+    page.keyboard.type("guess")
+    page.keyboard.press("Enter")
+    page.get_by_text("the token is not known").wait_for()
+    page.fill("[name=token]", TOKENS["read"])
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".device")
+    page.get_by_role("button", name="Log out").click()
+    page.wait_for_selector("#login")
+
+
+@check("values, sparkline and events go on by themselves", anywhere=True)
+def live(stage):
+    page = stage.visit().page
+    seen = set()
+    end = time.monotonic() + LIVE_S
+    while time.monotonic() < end:
+        seen.add((page.locator(".device .value").first.inner_text(), page.locator("#events li").first.inner_text()))
+        page.wait_for_timeout(200)
+    expect(len(seen) > LIVE_S * 0.6, f"{len(seen)} states in {LIVE_S:.0f} s")
+    path = page.locator(".device .spark path").first.get_attribute("d")
+    expect(path and len(path) > 20, "the sparkline is empty")
+    return f"{len(seen)} states in {LIVE_S:.0f} s"
+
+
+@check("the page goes on after the daemon was away and came back")
+def restart(stage):
+    page = stage.visit().page
+    stage.bridge.stop()
+    page.get_by_text("cannot be reached").wait_for()
+    page.wait_for_timeout(1500)
+    stage.bridge.start()
+    begun = time.monotonic()
+    page.locator("#connection:empty").wait_for(state="attached")
+    count = page.locator("#events li").count()
+    wait_until(page, lambda: page.locator("#events li").count() > count, "no event came after the restart")
+    stage.visits[0].complaints.clear()  # a browser tells of each try that failed
+    return f"{time.monotonic() - begun:.1f} s after it was back"
+
+
+@check("a daemon of another version has its own page loaded")
+def upgrade(stage):
+    page = stage.visit().page
+    page.evaluate("window.isOld = true")
+    stage.bridge.version = "1.0.0"
+    stage.bridge.restart()
+    page.get_by_text("WakeBridge 1.0.0").wait_for()
+    expect(not page.evaluate("window.isOld"), "the old page is still there")
+    stage.visits[0].complaints.clear()
+
+
+@check("a hidden page asks for nothing, and is in step again when it is seen")
+def hidden(stage):
+    visit = stage.visit()
+    page = visit.page
+    page.wait_for_timeout(500)
+    visit.hide(True)
+    page.wait_for_timeout(300)
+    begun = time.time()
+    page.wait_for_timeout(6000)
+    asked = stage.asked(since=begun)
+    expect(not asked, f"it asked for {asked}")
+    wait_until(page, lambda: not stage.bridge.streams, "its stream is still open")
+    stage.bridge.devices[0].alias = "new-name"
+    visit.hide(False)
+    page.locator(".device .name", has_text="new-name").wait_for()
+    expect(len(stage.bridge.streams) == 1, f"{len(stage.bridge.streams)} streams are open")
+
+
+@check("a page that is only looked at asks for the status once in five seconds at most")
+def calm(stage):
+    page = stage.visit().page
+    page.wait_for_timeout(1000)
+    begun = time.time()
+    page.wait_for_timeout(6000)
+    asked = [path for path in stage.asked(since=begun) if path.startswith("v1/")]
+    expect(asked.count("v1/status") <= 2 and len(asked) <= 4, f"{asked}")
+    return f"{len(asked)} requests in 6 s with 4 events a second"
+
+
+@check("charts of 15 minutes and 24 hours shade gaps by their cause, and say them in words")
+def gaps(stage):
+    page = stage.visit().page
+    row = opened(page, "device", "chest-strap")
+    row.get_by_text("link, 2 min: the strap went out of reach").wait_for()
+    expect(row.locator("rect.gap").count() == 1, "the gap is not shaded")
+    label = row.locator(".chart svg").get_attribute("aria-label")
+    expect(re.match(r"bpm in the last 15 minutes: .* now, .*; 1 gap", label), label)
+    strap = stage.bridge.devices[0]
+    stage.bridge.emit(strap, "gap", {"device": "chest-strap", "cause": "overflow", "count": 3})
+    row.get_by_text("overflow").wait_for()
+    row.get_by_role("button", name="24 h").click()
+    row.get_by_text("session-closed").wait_for()
+    expect(row.locator("rect.gap").count() >= 2, "the gaps of the day are not shaded")
+    shades = set(shade.get_attribute("class") for shade in row.locator("rect.gap").all())
+    expect(len(shades) >= 2, "two causes look the same")
+
+
+@check("the arrow keys move along a chart")
+def readout(stage):
+    page = stage.visit().page
+    row = opened(page, "device", "chest-strap")
+    row.locator(".chart").focus()
+    page.keyboard.press("ArrowLeft")
+    expect(re.match(r"\d\d:\d\d:\d\d .* bpm", row.locator(".readout").inner_text()), row.locator(".readout").inner_text())
+
+
+@check("a device is paused, freed for the phone, taken back, renamed and forgotten")
+def device_orders(stage):
+    page = stage.visit().page
+    row = opened(page, "device", "chest-strap")
+    for text, session in (("Pause", "paused"), ("Free for phone", "closed"), ("Take back", "open")):
+        row.get_by_role("button", name=text).click()
+        wait_until(page, lambda: stage.bridge.devices[0].session == session, f"{text}: the session is not {session}")
+        page.locator("#notice", has_text="chest-strap is").wait_for()
+    row.get_by_role("button", name="Rename").click()
+    page.fill("dialog input", "strap")
+    page.keyboard.press("Enter")
+    page.locator(".device .name", has_text=re.compile("^strap$")).wait_for()
+    page.get_by_role("button", name="Forget").click()
+    page.locator("dialog").get_by_role("button", name="Forget").click()
+    wait_until(page, lambda: len(stage.bridge.devices) == 3, "it is not forgotten")
+    page.locator(".device .name", has_text=re.compile("^strap$")).wait_for(state="detached")
+
+
+@check("a handler tells why, its timeline, budget and last 20 log lines, and is started, stopped and woken")
+def handlers(stage):
+    page = stage.visit().page
+    row = opened(page, "handler", "upload")
+    row.locator(".reason", has_text="its last words were: cannot open").wait_for()
+    expect(row.locator(".log li").count() == 20, f"{row.locator('.log li').count()} log lines")
+    row.get_by_text("of a budget of 10 s").wait_for()
+    row.get_by_text("killed: its budget of 10 s was used up").wait_for()
+    states = {mark.get_attribute("class") for mark in row.locator(".band-chart rect").all()}
+    expect(states >= {"awake", "frozen", "held", "end"}, f"{states}")
+    for text, path in (("Start", "handlers/upload/start"), ("Stop", "handlers/upload/stop"), ("Wake", "simulate")):
+        row.get_by_role("button", name=text, exact=True).click()
+        wait_until(page, lambda: any(order == path for order, _ in stage.bridge.orders), f"{text} was not ordered")
+
+
+@check("events can be paused and filtered by device, and opened to their raw JSON")
+def events(stage):
+    page = stage.visit().page
+    page.locator("#events li").nth(3).wait_for()
+    page.get_by_role("button", name="Pause").click()
+    page.wait_for_timeout(150)
+    count = page.locator("#events li").count()
+    page.get_by_text("new)").wait_for()
+    expect(page.locator("#events li").count() == count, "events were added while paused")
+    page.locator("#events summary").first.click()
+    expect('"specversion": "1.0"' in page.locator("#events pre").first.inner_text(), "the raw line is not shown")
+    page.select_option("#event-device", "kitchen")
+    page.locator("#pause-events").click()
+    page.locator("#events li", has_text="kitchen").first.wait_for()
+    names = {row.get_attribute("data-device") for row in page.locator("#events li:visible").all()}
+    expect(names == {"kitchen"}, f"{names}")
+
+
+@check("a thousand events a second leave the page at work, with 200 lines")
+def flood(stage):
+    page = stage.visit().page
+    strap = stage.bridge.devices[0]
+    for number in range(3000):
+        stage.bridge.tell(strap, {"bpm": number % 90 + 50})
+    stage.bridge.tell(strap, {"bpm": 199})
+    page.locator(".device .value", has_text="199").or_(page.locator("#events", has_text="199")).first.wait_for()
+    expect(page.locator("#events li").count() <= 200, f"{page.locator('#events li').count()} lines")
+
+
+@check("the doctor's findings are red, and each fix can be copied")
+def findings(stage):
+    visit = stage.visit(permissions=["clipboard-read", "clipboard-write"])
+    page = visit.page
+    page.get_by_role("button", name="1 to fix").click()
+    page.get_by_role("button", name="Copy the fix: sudo btmgmt").click()
+    page.get_by_text("The fix is copied.").wait_for()
+    expect(page.evaluate("navigator.clipboard.readText()") == "sudo btmgmt -i hci1 power on", "another text is copied")
+    visit.examine()
+
+
+@check("a bridge without findings is all well")
+def all_well(stage):
+    stage.bridge.findings = []
+    page = stage.visit().page
+    page.get_by_role("button", name="all well").click()
+    page.get_by_text("The doctor finds nothing to fix.").wait_for()
+
+
+@check("an adapter tells who has a link, who waits and who scans")
+def adapter(stage):
+    page = stage.visit().page
+    row = opened(page, "adapter")
+    for text in ("3 of 5 links", "chest-strap, kitchen", "scale", "homeassistant scans on adapter"):
+        row.get_by_text(text).first.wait_for()
+
+
+@check("a dead letter is replayed, another dropped, and all the others after a question")
+def dead_letters(stage):
+    page = stage.visit().page
+    page.get_by_role("button", name="Replay event 41").click()
+    page.get_by_text("1 event is queued again.").wait_for()
+    page.get_by_role("button", name="Drop event 42").click()
+    page.get_by_text("1 event is dropped.").wait_for()
+    page.get_by_role("button", name="Drop all").click()
+    page.locator("dialog").get_by_role("button", name="Drop all").click()
+    page.locator("#dead-letters-section").wait_for(state="hidden")
+    expect(not stage.bridge.letters, "some are left")
+
+
+@check("a device with a passkey is paired in four screens, and its value appears")
+def pair_passkey(stage):
+    visit = stage.visit(width=360, height=760)
+    page = visit.page
+    page.get_by_role("button", name="Add").click()
+    page.get_by_role("button", name="Search").click()
+    first = page.locator(".neighbours .name").first
+    first.wait_for()
+    page.get_by_text("Still searching").wait_for()
+    expect(first.inner_text() == "Polar H10 8C2F", f"the nearest is not first: {first.inner_text()}")
+    visit.examine()
+    page.get_by_role("button", name="Glucose Meter").click()
+    for digit in "123456":
+        page.locator(".keys").get_by_role("button", name=digit, exact=True).click()
+    visit.examine()
+    page.get_by_role("button", name="OK").click()
+    page.get_by_text("Step 4 of 4").wait_for()
+    page.locator(".first-value", has_text=re.compile(r"glucose 5\.\d mmol/l")).wait_for()
+    page.fill("dialog input", "meter")
+    page.get_by_role("button", name="Done").click()
+    page.locator(".device .name", has_text=re.compile("^meter$")).wait_for()
+
+
+@check("two numbers are compared in big digits, and a refusal is told with what to do")
+def pair_compare(stage):
+    visit = stage.visit()
+    page = visit.page
+    for answer, outcome in (("It is another", "the device refused the passkey; look at its label"), ("It is the same", "Paired")):
+        page.get_by_role("button", name="Add").click()
+        page.get_by_role("button", name="Search").click()
+        page.get_by_role("button", name="Polar").click()
+        page.get_by_text("048 213").wait_for()
+        visit.examine()
+        page.get_by_role("button", name=answer).click()
+        page.locator("dialog", has_text=outcome).wait_for()
+        page.keyboard.press("Escape")
+
+
+@check("closing the dialog ends the search")
+def cancel(stage):
+    page = stage.visit().page
+    page.get_by_role("button", name="Add").click()
+    page.get_by_role("button", name="Search").click()
+    page.locator(".neighbours li").first.wait_for()
+    page.get_by_role("button", name="Cancel").click()
+    page.locator("dialog").wait_for(state="detached")
+
+
+@check("a recording is saved as a whole trace, and played to a handler")
+def record(stage):
+    page = stage.visit().page
+    row = opened(page, "device", "chest-strap")
+    row.get_by_role("button", name="Record").click()
+    page.wait_for_timeout(700)
+    with page.expect_download() as download:
+        row.get_by_role("button", name="Stop recording").click()
+    path = download.value.path()
+    text = path.read_text()
+    expect(download.value.suggested_filename.endswith(".trace"), download.value.suggested_filename)
+    expect(text.startswith("wakebridge-trace 1\n") and text.endswith("\nend\n") and text.count(" data ") > 3, text[-200:])
+    row = opened(page, "handler", "hr")
+    row.get_by_role("button", name="Replay a recording").click()
+    page.set_input_files("dialog input", path)
+    page.locator("dialog").get_by_role("button", name="Replay", exact=True).click()
+    page.get_by_text("The recording is over.").wait_for()
+    expect(page.locator("dialog .log li").count() > 3, "the program said nothing")
+
+
+@check("a token that may only read sees no control that orders, and is told so")
+def reads(stage):
+    visit = stage.visit("read")
+    page = visit.page
+    opened(page, "device", "chest-strap")
+    opened(page, "handler", "hr")
+    page.get_by_text("You may look.").wait_for()
+    for name in ("Add", "Rename", "Forget", "Free for phone", "Record", "Stop", "Wake", "Replay all", "Drop all"):
+        expect(page.get_by_role("button", name=name, exact=True).count() == 0, f"{name} is shown")
+    visit.examine()
+
+
+@check("a token that may operate pauses and wakes, and sees nothing to pair with")
+def operates(stage):
+    page = stage.visit("operate").page
+    row = opened(page, "device", "chest-strap")
+    row.get_by_role("button", name="Free for phone").wait_for()
+    for name in ("Add", "Rename", "Forget"):
+        expect(page.get_by_role("button", name=name, exact=True).count() == 0, f"{name} is shown")
+
+
+@check("everything is reached by keyboard alone, with a mark on what has the focus")
+def keyboard(stage):
+    page = stage.visit().page
+    reached = []
+    while "Pause" not in reached:
+        page.keyboard.press("Tab")
+        name, width = page.evaluate("""() => [document.activeElement.innerText || document.activeElement.getAttribute('aria-label') || '',
+            getComputedStyle(document.activeElement).outlineWidth]""")
+        expect(name == "" or width != "0px", f"no mark on {name}")
+        reached.append(" ".join(name.split()))
+        expect(len(reached) < 40, f"{reached}")
+        if reached[-1].startswith("connected chest-strap"):
+            page.keyboard.press("Enter")
+            page.locator(".device .details").wait_for()
+    page.keyboard.press("Space")
+    wait_until(page, lambda: stage.bridge.devices[0].session == "paused", "Space paused nothing")
+    page.get_by_role("button", name="Add").focus()
+    page.keyboard.press("Enter")
+    page.locator("dialog").wait_for()
+    page.keyboard.press("Escape")
+    page.locator("dialog").wait_for(state="detached")
+    expect(page.evaluate("document.activeElement.id") == "add", "the focus does not come back to where it was")
+
+
+@check("what is read aloud by itself is only what orders come to")
+def quiet(stage):
+    page = stage.visit().page
+    opened(page, "device", "chest-strap")
+    page.evaluate("""() => {
+        window.told = [];
+        const regions = document.querySelectorAll('[aria-live]:not([aria-live=off]), [role=status], [role=alert], [role=log], output');
+        for (const one of regions) {
+            new MutationObserver(() => window.told.push(one.id || one.className))
+                .observe(one, {childList: true, characterData: true, subtree: true});
+        }
+    }""")
+    page.wait_for_timeout(3000)
+    told = page.evaluate("window.told")
+    expect(not told, f"{len(told)} times, in {set(told)}")
+
+
+def examined(width, scheme, rows=("device", "handler", "adapter")):
+    def function(stage):
+        visit = stage.visit(width=width, scheme=scheme)
+        for kind in rows:
+            if visit.page.locator(f".{kind}").count():
+                opened(visit.page, kind)
+        visit.page.wait_for_timeout(600)
+        visit.examine()
+    return function
+
+
+for its_width, its_scheme in ((1200, "light"), (1200, "dark"), (360, "light"), (360, "dark")):
+    check(f"axe finds nothing, no target is small and nothing scrolls sideways: {its_width} px, {its_scheme}",
+          anywhere=True)(examined(its_width, its_scheme))
+
+
+@check("the colours are chosen by hand as well, and the choice is kept", anywhere=True)
+def theme(stage):
+    page = stage.visit(scheme="light").page
+    ground = "getComputedStyle(document.documentElement).backgroundColor"
+    light = page.evaluate(ground)
+    page.locator("#theme").click()
+    page.locator("#theme").click()
+    dark = page.evaluate(ground)
+    expect(page.locator("#theme").inner_text() == "Dark" and dark != light, f"{light}, {dark}")
+    page.reload()
+    page.wait_for_selector(".device")
+    expect(page.evaluate(ground) == dark, "the choice is lost")
+
+
+@check("a row opens at a press on a sparkline that is drawn again under the finger")
+def press(stage):
+    page = stage.visit().page
+    line = page.locator(".device .spark path").first
+    before = line.get_attribute("d")
+    box = page.locator(".device .spark").first.bounding_box()
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.mouse.down()
+    wait_until(page, lambda: line.get_attribute("d") != before, "the sparkline stays as it is")
+    page.mouse.up()
+    page.locator(".device .details").wait_for()
+
+
+@check("times tick by themselves")
+def ticks(stage):
+    page = stage.visit().page
+    stage.bridge.rest()
+    page.wait_for_timeout(300)
+    age = page.locator(".device .age").first
+    before = age.inner_text()
+    page.wait_for_timeout(2300)
+    expect(re.fullmatch(r"\d s ago", age.inner_text()) and age.inner_text() != before, f"{before}, {age.inner_text()}")
+
+
+def take_pictures(stage):
+    """Of the open page in light, dark and on a phone, and of a pairing; each is kept small by a palette of its own."""
+    for name, width, height, scheme in (("light", 1200, 1380, "light"), ("dark", 1200, 1380, "dark"), ("phone", 360, 800, "dark")):
+        visit = stage.visit(width=width, height=height, scheme=scheme)
+        visit.page.wait_for_timeout(4000)
+        opened(visit.page, "device", "chest-strap")
+        if width > 1000:
+            opened(visit.page, "handler", "hr")
+        visit.page.mouse.move(0, 0)
+        visit.page.wait_for_timeout(500)
+        save_picture(visit.page, name)
+    visit = stage.visit(width=360, height=720)
+    visit.page.get_by_role("button", name="Add").click()
+    visit.page.get_by_role("button", name="Search").click()
+    visit.page.get_by_role("button", name="Glucose Meter").click()
+    visit.page.locator(".keys").wait_for()
+    save_picture(visit.page, "passkey")
+
+
+def save_picture(page, name):
+    path = PICTURES / f"page-{name}.png"
+    picture = Image.open(io.BytesIO(page.screenshot())).convert("RGB").quantize(256, dither=Image.Dither.NONE)
+    picture.save(path, optimize=True)
+    size = path.stat().st_size
+    expect(size < MOST_PICTURE, f"{path.name} has {size} bytes")
+    print(f"wrote {path.relative_to(ROOT)}, {size / 1024:.0f} KB")
+
+
+def try_out(stage, sentence, function):
+    begun = time.monotonic()
+    stage.begin()
+    problem, detail = None, None
+    try:
+        detail = function(stage)
+    except Exception as error:  # pylint: disable=broad-except
+        problem = str(error).split("\n=====")[0].replace("\n", " ") if isinstance(error, Failure) else f"{error!r:.600}"
+    try:
+        stage.end(may_complain=problem is not None or function is log_in)
+    except Failure as error:
+        problem = str(error)
+    seconds = f"{time.monotonic() - begun:.1f} s"
+    print(f"FAIL {sentence}: {problem}" if problem else f"ok   {sentence} ({', '.join(filter(None, (detail, seconds)))})", flush=True)
+    return problem is None
+
+
+def try_all(sentences):
+    """In one browser, one after another; whether all of them hold."""
+    with chromium() as browser:
+        stage = Stage(browser)
+        return all([try_out(stage, sentence, function) for sentence, function, _ in CHECKS if sentence in sentences])
+
+
+def main():
+    words = [word for word in sys.argv[1:] if not word.startswith("--")]
+    chosen = [sentence for sentence, _, anywhere in CHECKS
+              if (anywhere or not REAL) and (not words or any(word in sentence for word in words))]
+    if "--pictures" in sys.argv:
+        check("pictures are taken")(take_pictures)
+        chosen.append("pictures are taken")
+    # Most of the time of a check is waiting, so some browsers wait side by side.
+    with concurrent.futures.ProcessPoolExecutor(BROWSERS) as pool:
+        passed = list(pool.map(try_all, [set(chosen[place::BROWSERS]) for place in range(BROWSERS)]))
+    sys.exit(0 if chosen and all(passed) else 1)
+
+
+if __name__ == "__main__":
+    main()
