@@ -36,6 +36,8 @@ public enum ControlCall: Hashable, Sendable {
     /// All that a trace can hold, as it comes.
     case day
     case logs(LogQuestion)
+    /// In the format that the client accepts.
+    case metrics(accept: String)
 }
 
 /// What a person can have raised: a job or an alarm by its id, or the poll.
@@ -200,6 +202,7 @@ struct Endpoint {
         },
         Endpoint("GET", "/v1/day") { _, _ in .day },
         Endpoint("GET", "/v1/events") { _, request in .events(device: request.named("device")) },
+        Endpoint("GET", "/metrics") { _, request in .metrics(accept: request.accept) },
         Endpoint("GET", "/v1/logs") { _, request throws(ControlRefusal) in .logs(try LogQuestion(request)) },
     ]
 }

@@ -20,6 +20,8 @@ public struct ControlRequest: Hashable, Sendable {
     /// In the order sent; a name without `=` has an empty value.
     public var query: [Parameter] = []
     public var body: [UInt8] = []
+    /// What the client accepts, as it sent it; empty for anything.
+    public var accept = ""
     /// The client's user, as the kernel reports it.
     public var user: UInt32 = 0
 
@@ -29,6 +31,8 @@ public struct ControlRequest: Hashable, Sendable {
 public enum ControlResponse {
     case json(status: Int, [UInt8])
     case text(status: Int, String)
+    /// Status 200, of any type.
+    case bytes(contentType: String, [UInt8])
     /// Stays open until either side closes it; `onOpen` is called once, before anything is sent.
     case stream(contentType: String, onOpen: (ControlStream) -> Void)
     case refusal(ControlRefusal)

@@ -137,6 +137,7 @@ final class HTTPEdge {
         switch response {
         case .json(let status, let bytes): reply(connection, status, "application/json", bytes)
         case .text(let status, let text): reply(connection, status, "text/plain; charset=utf-8", Array(text.utf8))
+        case .bytes(let type, let bytes): reply(connection, 200, type, bytes)
         case .refusal(let refusal):
             reply(connection, refusal.status.rawValue, "application/json", refusal.json, allowed: refusal.allowed)
         case .stream(let contentType, let onOpen):
@@ -235,6 +236,7 @@ private final class Exchange {
         request = ControlRequest(
             method: method.map { String(cString: $0) } ?? "", path: path.split(separator: "/").map(String.init),
             query: Exchange.query(of: connection), user: peer?.user ?? .max)
+        if let accept = wake_http_header(connection, "Accept") { request.accept = String(cString: accept) }
     }
 
     /// Counts the bytes, and keeps them while their sum is within `limit`.

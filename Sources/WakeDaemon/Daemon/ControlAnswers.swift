@@ -15,6 +15,9 @@ final class ControlAnswers {
     var bridge: Bridge { daemon.bridge }
     var sources: LiveSources { daemon.sources }
     var logBook: HandlerLogBook { daemon.observers.logBook }
+    var history: WakeHistory { daemon.observers.history }
+    var book: MetricsBook { daemon.observers.metrics }
+    var warningCount: Int { daemon.warnings.count }
 
     private let day: DayStreams
 
@@ -62,6 +65,7 @@ final class ControlAnswers {
         case .events(let device): return try watch(device)
         case .day: return try day.answer()
         case .logs(let question): return try logs(question)
+        case .metrics(let accept): return metrics(accept: accept)
         }
     }
 
