@@ -24,8 +24,7 @@ public struct AccessoryOrder: Hashable, Sendable {
 
     static let new = "new"
 
-    init(_ request: ControlRequest) throws(ControlRefusal) {
-        let body = try RequestBody(request, keys: ["device", "name", "as"])
+    init(_ body: RequestBody) throws(ControlRefusal) {
         self.init(device: try body.require("device"), name: try body.text("name").map(Self.name))
         identity = try body.text("as").map { $0 == Self.new ? .new : .known($0) }
     }

@@ -20,10 +20,12 @@ public struct ControlRequest: Hashable, Sendable {
     /// In the order sent; a name without `=` has an empty value.
     public var query: [Parameter] = []
     public var body: [UInt8] = []
-    /// What the client accepts, as it sent it; empty for anything.
-    public var accept = ""
-    /// The client's user, as the kernel reports it.
+    /// The client's user, as the kernel reports it; the highest number where it does not.
     public var user: UInt32 = 0
+    /// What the client may do; nil for what needs no role.
+    public var role: AccessRole?
+    /// The media types that the client wants; empty where it did not say.
+    public var accept = ""
 
     public func parameter(_ name: String) -> String? { query.first { $0.name == name }?.value }
 }
@@ -31,8 +33,8 @@ public struct ControlRequest: Hashable, Sendable {
 public enum ControlResponse {
     case json(status: Int, [UInt8])
     case text(status: Int, String)
-    /// Status 200, of any type.
-    case bytes(contentType: String, [UInt8])
+    /// Status 200 with a body of this media type.
+    case content(type: String, [UInt8])
     /// Stays open until either side closes it; `onOpen` is called once, before anything is sent.
     case stream(contentType: String, onOpen: (ControlStream) -> Void)
     case refusal(ControlRefusal)
@@ -57,6 +59,7 @@ public enum ControlResponse {
 public struct ControlRefusal: Error, Hashable, Sendable {
     public enum Status: Int, Hashable, Sendable {
         case badRequest = 400
+        case unauthorized = 401
         case forbidden = 403
         case notFound = 404
         case wrongMethod = 405

@@ -8,7 +8,6 @@ import WakeSystem
 final class HTTPEdge {
     struct Limits {
         var connections: UInt32 = 64
-        var bodyBytes = 64 * 1024
         /// A body that is too large is read and discarded up to this: many clients see an answer only after that.
         var discardedBytes = 1024 * 1024
     }
@@ -106,14 +105,14 @@ final class HTTPEdge {
         }
         let exchange = Unmanaged<Exchange>.fromOpaque(opaque).takeUnretainedValue()
         if count.pointee > 0 {
-            exchange.append(bytes, count.pointee, limit: limits.bodyBytes)
+            exchange.append(bytes, count.pointee)
             count.pointee = 0
             return exchange.receivedBytes <= limits.discardedBytes
         }
         // The library comes back to a request when its connection is resumed.
         if let pending = exchange.pending { return settle(pending, exchange, on: connection) }
-        guard exchange.receivedBytes <= limits.bodyBytes else {
-            return answer(.refusal(tooLarge(exchange.receivedBytes)), exchange, on: connection)
+        guard exchange.receivedBytes <= exchange.bodyLimit else {
+            return answer(.refusal(exchange.tooLarge(exchange.receivedBytes)), exchange, on: connection)
         }
         return answer(handle(exchange.request), exchange, on: connection)
     }
@@ -124,22 +123,18 @@ final class HTTPEdge {
             return answer(.refusal(admission.refusal(of: exchange.peer)), exchange, on: connection)
         }
         guard exchange.announcedBytes > limits.discardedBytes else { return true }
-        return answer(.refusal(tooLarge(exchange.announcedBytes)), exchange, on: connection)
-    }
-
-    private func tooLarge(_ count: Int) -> ControlRefusal {
-        ControlRefusal(
-            .tooLarge, code: "too-large", message: "a body of \(count) bytes is too large",
-            advice: "send at most \(limits.bodyBytes) bytes")
+        return answer(.refusal(exchange.tooLarge(exchange.announcedBytes)), exchange, on: connection)
     }
 
     private func answer(_ response: ControlResponse, _ exchange: Exchange, on connection: OpaquePointer) -> Bool {
         switch response {
         case .json(let status, let bytes): reply(connection, status, "application/json", bytes)
         case .text(let status, let text): reply(connection, status, "text/plain; charset=utf-8", Array(text.utf8))
-        case .bytes(let type, let bytes): reply(connection, 200, type, bytes)
+        case .content(let type, let bytes): reply(connection, 200, type, bytes)
         case .refusal(let refusal):
             reply(connection, refusal.status.rawValue, "application/json", refusal.json, allowed: refusal.allowed)
+        case .stream(let contentType, _) where exchange.request.method == "HEAD":
+            reply(connection, 200, contentType, [])
         case .stream(let contentType, let onOpen):
             open(ControlStream(contentType: contentType), exchange, connection, onOpen)
         case .later(let begin):
@@ -224,6 +219,7 @@ private final class Exchange {
     /// The announced length of the body; 0 where the client did not announce it.
     let announcedBytes: Int
     var request: ControlRequest
+    let bodyLimit: Int
     private(set) var receivedBytes = 0
     var transmission: Transmission?
     var pending: PendingAnswer?
@@ -235,14 +231,21 @@ private final class Exchange {
         let path = url.map { String(cString: $0) } ?? "/"
         request = ControlRequest(
             method: method.map { String(cString: $0) } ?? "", path: path.split(separator: "/").map(String.init),
-            query: Exchange.query(of: connection), user: peer?.user ?? .max)
-        if let accept = wake_http_header(connection, "Accept") { request.accept = String(cString: accept) }
+            query: Exchange.query(of: connection), user: peer?.user ?? .max, role: .pair,
+            accept: wake_http_header(connection, "Accept").map { String(cString: $0) } ?? "")
+        bodyLimit = (try? Endpoint.find(request))?.bodyLimit ?? Endpoint.usualBodyLimit
     }
 
-    /// Counts the bytes, and keeps them while their sum is within `limit`.
-    func append(_ bytes: UnsafePointer<CChar>?, _ count: Int, limit: Int) {
+    func tooLarge(_ count: Int) -> ControlRefusal {
+        ControlRefusal(
+            .tooLarge, code: "too-large", message: "a body of \(count) bytes is too large",
+            advice: "send at most \(bodyLimit) bytes")
+    }
+
+    /// Counts the bytes, and keeps them while their sum is within the limit.
+    func append(_ bytes: UnsafePointer<CChar>?, _ count: Int) {
         receivedBytes += count
-        guard let bytes, receivedBytes <= limit else { return }
+        guard let bytes, receivedBytes <= bodyLimit else { return }
         UnsafeRawBufferPointer(start: bytes, count: count).withMemoryRebound(to: UInt8.self) {
             request.body.append(contentsOf: $0)
         }

@@ -16,7 +16,7 @@ import WakeModel
         return try ControlCall(
             ControlRequest(
                 method: words[0], path: halves[0].split(separator: "/").map(String.init), query: query,
-                body: Array(body.utf8)))
+                body: Array(body.utf8), role: .pair))
     }
 
     private func refusal(_ line: String, _ body: String = "") -> ControlRefusal? {
@@ -36,6 +36,7 @@ import WakeModel
     @Test("reads as the call it is")
     func calls() throws {
         #expect(try call("GET /v1/status") == .status)
+        #expect(try call("HEAD /v1/status") == .status)
         #expect(try call("GET /v1/handlers/strap") == .handler("strap"))
         #expect(try call("GET /v1/handlers/why") == .handler("why"))
         #expect(try call("POST /v1/handlers/strap/stop") == .stop(handler: "strap", keepsSessions: false))
@@ -98,7 +99,8 @@ import WakeModel
             ("GET /", "", 404, "unknown-path"), ("GET /v2/status", "", 404, "unknown-path"),
             ("GET /v1/handlers/a/b", "", 404, "unknown-path"), ("GET /v1/status/x", "", 404, "unknown-path"),
             ("POST /v1/status", "", 405, "wrong-method"), ("GET /v1/handlers/a/start", "", 405, "wrong-method"),
-            ("DELETE /v1/handlers/a", "", 405, "wrong-method"), ("HEAD /v1/status", "", 405, "wrong-method"),
+            ("DELETE /v1/handlers/a", "", 405, "wrong-method"), ("HEAD /v1/reload", "", 405, "wrong-method"),
+            ("POST /v1/reload", #"{"now":true}"#, 400, "unknown-key"),
             ("POST /v1/simulate", "", 400, "missing-key"), ("POST /v1/simulate", "{", 400, "bad-json"),
             ("POST /v1/simulate", "[]", 400, "bad-json"), ("POST /v1/simulate", "\u{0}", 400, "bad-json"),
             ("POST /v1/simulate", #"{"waht":"wake"}"#, 400, "unknown-key"),

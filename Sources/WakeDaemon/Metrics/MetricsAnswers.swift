@@ -11,7 +11,7 @@ extension ControlAnswers {
     /// - Parameter accept: what the client accepts, as it sent it.
     func metrics(accept: String) -> ControlResponse {
         let format = ExpositionFormat(accepting: accept)
-        return .bytes(contentType: format.contentType, MetricsPage.text(of: snapshot(), in: format))
+        return .content(type: format.contentType, MetricsPage.text(of: snapshot(), in: format))
     }
 
     private func snapshot() -> MetricsSnapshot {

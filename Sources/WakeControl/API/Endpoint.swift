@@ -1,0 +1,149 @@
+// One address of the API: who may call it, what it is sent, what it answers, and how a request to it becomes a call.
+import WakeModel
+
+/// Its free components are written in capitals: the handler's `ID`, and what is named below that.
+struct Endpoint: Sendable {
+    struct Parameter: Hashable, Sendable {
+        var name: String
+        var summary: String
+        var schema: Schema
+
+        init(_ name: String, _ summary: String, _ schema: Schema = .text) {
+            (self.name, self.summary, self.schema) = (name, summary, schema)
+        }
+    }
+
+    enum Answer: Hashable, Sendable {
+        case json(Schema)
+        /// One JSON object a line, each of these, until either side closes it.
+        case stream(Schema)
+        /// Text of this media type.
+        case text(String)
+        /// Text of this media type, until either side closes it.
+        case textStream(String)
+
+        static let done = Answer.json(.named(.done))
+    }
+
+    let method: String
+    let path: [String]
+    /// Nil where anybody may call it.
+    let role: AccessRole?
+    let summary: String
+    let parameters: [Parameter]
+    /// The keys of the body; others are refused. A GET has no body.
+    let body: [Schema.Key]
+    let bodyLimit: Int
+    let answer: Answer
+    let read: @Sendable (Asked) throws(ControlRefusal) -> ControlCall
+
+    static let usualBodyLimit = 64 << 10
+
+    init(
+        _ method: String, _ path: String, _ role: AccessRole?, _ summary: String, parameters: [Parameter] = [],
+        body: [Schema.Key] = [], bodyLimit: Int = usualBodyLimit, answer: Answer = .done,
+        _ read: @escaping @Sendable (Asked) throws(ControlRefusal) -> ControlCall
+    ) {
+        self.method = method
+        self.path = path.split(separator: "/").map(String.init)
+        (self.role, self.summary, self.parameters, self.body) = (role, summary, parameters, body)
+        (self.bodyLimit, self.answer, self.read) = (bodyLimit, answer, read)
+    }
+
+    var address: String { "/" + path.joined(separator: "/") }
+
+    /// The endpoint that a request is for. HEAD is a GET whose body stays away.
+    static func find(_ request: ControlRequest) throws(ControlRefusal) -> Endpoint {
+        let here = all.filter { $0.captures(in: request.path) != nil }
+        guard !here.isEmpty else { throw .unknownPath(request.path) }
+        let method = request.method == "HEAD" ? "GET" : request.method
+        if let endpoint = here.first(where: { $0.method == method }) { return endpoint }
+        throw .wrongMethod(request, allowed: here.map(\.method))
+    }
+
+    func call(_ request: ControlRequest) throws(ControlRefusal) -> ControlCall {
+        guard AccessRole.allows(request.role, role) else { throw .roleTooLow(request, needed: role) }
+        let isSent = method != "GET"
+        let body = try RequestBody(isSent ? request.body : [], to: request.path, keys: body.map(\.name))
+        return try read(Asked(request: request, captures: captures(in: request.path) ?? Captures(), body: body))
+    }
+
+    /// What stands in the free components.
+    struct Captures {
+        /// At `ID`, or the only one there is.
+        var first = ""
+        var second = ""
+    }
+
+    /// Nil where the path is another one. All but `ID` may have slashes in them, which come as more components.
+    func captures(in components: [String]) -> Captures? {
+        var found: [String] = []
+        var rest = components[...]
+        for (place, pattern) in path.enumerated() {
+            guard let component = rest.first else { return nil }
+            let isFree = Self.isFree(pattern)
+            guard isFree || pattern == component else { return nil }
+            let count = isFree && pattern != "ID" ? rest.count - (path.count - place - 1) : 1
+            guard count > 0 else { return nil }
+            if isFree { found.append(rest.prefix(count).joined(separator: "/")) }
+            rest = rest.dropFirst(count)
+        }
+        guard rest.isEmpty else { return nil }
+        return Captures(first: found.first ?? "", second: found.dropFirst().first ?? "")
+    }
+
+    static func isFree(_ component: String) -> Bool { component.allSatisfy(\.isUppercase) }
+}
+
+/// A request at its endpoint, with what it names and its body, whose keys are all known.
+struct Asked {
+    let request: ControlRequest
+    let captures: Endpoint.Captures
+    let body: RequestBody
+
+    /// What stands in the first free component of the path, and in the second.
+    var first: String { captures.first }
+    var second: String { captures.second }
+
+    func named(_ parameter: String) -> String? { request.named(parameter) }
+}
+
+extension AccessRole {
+    /// Whether a client of that role may do what needs the other; nil is a client without a role, and no need of one.
+    static func allows(_ own: AccessRole?, _ needed: AccessRole?) -> Bool {
+        guard let needed else { return true }
+        return own.map { $0 >= needed } ?? false
+    }
+}
+
+extension ControlRefusal {
+    static func unknownPath(_ components: [String]) -> ControlRefusal {
+        let path = "/" + components.joined(separator: "/")
+        let known = Set(Endpoint.all.map(\.address)).sorted()
+        let near = nearestNames(to: path, among: known)
+        let list = (near.isEmpty ? known : near).joined(separator: ", ")
+        return ControlRefusal(
+            .notFound, code: "unknown-path", message: "there is nothing at \(path)",
+            advice: near.isEmpty ? "the addresses are \(list)" : "the nearest addresses are \(list)")
+    }
+
+    fileprivate static func wrongMethod(_ request: ControlRequest, allowed: [String]) -> ControlRefusal {
+        let path = "/" + request.path.joined(separator: "/")
+        return ControlRefusal(
+            .wrongMethod, code: "wrong-method", message: "\(path) does not take \(request.method)",
+            advice: "use \(allowed.joined(separator: " or "))", allowed: allowed)
+    }
+
+    static func roleTooLow(_ request: ControlRequest, needed: AccessRole?) -> ControlRefusal {
+        let path = "/" + request.path.joined(separator: "/")
+        guard let role = request.role, let needed else {
+            return ControlRefusal(
+                .unauthorized, code: "no-token", message: "\(path) needs a token",
+                advice: "make one with: sudo wakebridge web --token NAME")
+        }
+        return ControlRefusal(
+            .forbidden, code: "role-too-low",
+            message: "the role '\(role.rawValue)' may not use \(path), which needs '\(needed.rawValue)'",
+            advice: "make a token with: sudo wakebridge web --token NAME --role \(needed.rawValue)")
+    }
+}

@@ -1,0 +1,108 @@
+// What JSON may be at one place, as OpenAPI 3.1 writes it.
+import WakeModel
+
+indirect enum Schema: Hashable, Sendable {
+    struct Key: Hashable, Sendable {
+        var name: String
+        var schema: Schema
+        var isRequired: Bool
+
+        /// A key that is always there.
+        static func always(_ name: String, _ schema: Schema) -> Key {
+            Key(name: name, schema: schema, isRequired: true)
+        }
+
+        /// A key that may be left out.
+        static func perhaps(_ name: String, _ schema: Schema) -> Key {
+            Key(name: name, schema: schema, isRequired: false)
+        }
+    }
+
+    case text
+    /// At least one character.
+    case name
+    /// RFC 3339, in UTC.
+    case moment
+    case hexadecimal
+    case word([String])
+    case whole(from: Int, through: Int?)
+    case number
+    case flag
+    case list(Schema)
+    /// Other keys may come with later versions.
+    case object([Key])
+    /// An object that refuses keys other than these.
+    case exactly([Key])
+    /// An object with names of its own, and one kind of value.
+    case table(Schema)
+    case nullable(Schema)
+    case either([Schema])
+    /// One of `components.schemas`.
+    case named(SharedSchema)
+    case anything
+}
+
+extension JSONWriter {
+    mutating func schema(_ schema: Schema) {
+        object { $0.members(of: schema) }
+    }
+
+    private mutating func members(of schema: Schema) {
+        switch schema {
+        case .text: field("type", "string")
+        case .name:
+            field("type", "string")
+            field("minLength", 1)
+        case .moment:
+            field("type", "string")
+            field("format", "date-time")
+        case .hexadecimal:
+            field("type", "string")
+            field("pattern", "^([0-9a-f]{2})*$")
+        case .word(let words):
+            field("type", "string")
+            field("enum", words)
+        case .whole(let least, let most):
+            field("type", "integer")
+            field("minimum", least)
+            if let most { field("maximum", most) }
+        case .number: field("type", "number")
+        case .flag: field("type", "boolean")
+        case .list(let element):
+            field("type", "array")
+            key("items")
+            self.schema(element)
+        case .object(let keys): object(of: keys, isClosed: false)
+        case .exactly(let keys): object(of: keys, isClosed: true)
+        case .table(let value):
+            field("type", "object")
+            key("additionalProperties")
+            self.schema(value)
+        case .nullable(let other): alternatives([other], orNull: true)
+        case .either(let others): alternatives(others, orNull: false)
+        case .named(let shared): field("$ref", "#/components/schemas/\(shared.rawValue)")
+        case .anything: break
+        }
+    }
+
+    private mutating func object(of keys: [Schema.Key], isClosed: Bool) {
+        field("type", "object")
+        object("properties") { writer in
+            for key in keys {
+                writer.key(named: key.name)
+                writer.schema(key.schema)
+            }
+        }
+        let required = keys.filter(\.isRequired).map(\.name)
+        if !required.isEmpty { field("required", required) }
+        if isClosed { field("additionalProperties", false) }
+    }
+
+    private mutating func alternatives(_ schemas: [Schema], orNull: Bool) {
+        key("anyOf")
+        beginArray()
+        for schema in schemas { self.schema(schema) }
+        if orNull { object { $0.field("type", "null") } }
+        endArray()
+    }
+}

@@ -1,0 +1,200 @@
+// The forms of answers that openapi.json names, each written as the code that answers writes it.
+
+/// One of `components.schemas`.
+enum SharedSchema: String, Hashable, Sendable, CaseIterable {
+    case done, count, error, gap
+    case status, handler, work, device, adapter, warning
+    case why, pending, entry, raised, conditions
+    case devices, doubt, value, written, session, forgotten
+    case reloaded, deadLetters = "dead_letters"
+    case event, logLine = "log_line", dayLine = "day_line"
+
+    var schema: Schema {
+        switch self {
+        case .done: .object([.always("done", .flag)])
+        case .count: .object([.always("count", .natural)])
+        case .error: Self.failure("error", [.always("code", .name)])
+        case .gap: Self.failure("gap", [.always("cause", .text), .always("lines", .natural)])
+        case .status: Self.state
+        case .handler: Self.handlerState
+        case .work: Self.workDone
+        case .device: Self.deviceState
+        case .adapter: Self.adapterState
+        case .warning: .object([.always("what", .text), .always("why", .text), .always("advice", .text)])
+        case .why: Self.reasons
+        case .pending: .object([.always("pending", .list(.named(.entry))), .perhaps("jobs", .list(.text))])
+        case .entry: Self.scheduled
+        case .raised: .object([.always("done", .flag), .always("entry", .nullable(.named(.entry)))])
+        case .conditions: Self.conditionStates
+        case .devices:
+            .object([.always("devices", .list(.named(.device))), .always("doubts", .list(.named(.doubt)))])
+        case .doubt:
+            .object([
+                .always("node", .text), .always("candidates", .list(.text)), .always("why", .nullable(.text)),
+            ])
+        case .value: Self.readValue
+        case .written: Self.answered([.always("done", .flag)])
+        case .session:
+            .object([
+                .always("done", .flag), .always("device", .text), .always("session", .word(["open", "paused", "closed"])),
+            ])
+        case .forgotten:
+            .object([.always("alias", .text), .always("source", .text), .perhaps("node", .nullable(.text))])
+        case .reloaded: .object([.always("errors", .list(.text)), .always("warnings", .list(.text))])
+        case .deadLetters: Self.letters
+        case .event: .either([Self.eventLine, .named(.gap)])
+        case .logLine: .either([Self.line, .named(.gap)])
+        case .dayLine: .either([Self.eventLine, Self.greeting, Self.deed, .named(.gap)])
+        }
+    }
+
+    private static func failure(_ name: String, _ keys: [Schema.Key]) -> Schema {
+        let advice: [Schema.Key] = name == "error" ? [.always("advice", .text)] : []
+        return .object([.always(name, .object(keys + [.always("message", .text)] + advice))])
+    }
+
+    // MARK: The status
+
+    private static let state = Schema.object([
+        .always("bridge", bridge), .always("handlers", .list(.named(.handler))),
+        .always("devices", .list(.named(.device))), .always("adapters", .nullable(.list(.named(.adapter)))),
+    ])
+
+    private static let bridge = Schema.object([
+        .always("version", .text), .always("pid", .natural), .always("journal", .text), .always("uptime_s", .number),
+        .always("suspend", .word(["strong", "weak"])), .always("journal_health", .text), .always("memory", .natural),
+        .always("uncontained", .nullable(.text)),
+        .always("loop", .object([.always("longest_ms", .number), .always("over_50ms", .natural)])),
+        .always("warnings", .list(.named(.warning))),
+    ])
+
+    private static let states = [
+        "stopped", "idle", "launching", "active", "expiring", "suspending", "suspended", "terminating", "held",
+        "quarantined",
+    ]
+
+    private static let handlerState = Schema.object([
+        .always("id", .text), .always("state", .word(states)), .always("why", .text),
+        .always("pid", .nullable(.natural)), .always("epoch", .natural), .always("queued", .natural),
+        .always("open", .natural), .always("strikes", .natural), .always("held_for_ms", .natural),
+        .always("wakes", .natural), .always("events", .natural), .always("awake_ms", .natural),
+        .always("work", .named(.work)), .always("status", .nullable(.text)), .always("last_exit", .nullable(.text)),
+        .always("unbonded", .list(.text)),
+        .always("scheduled", .object([.always("count", .natural), .always("next", .nullable(.moment))])),
+    ])
+
+    private static let workDone = Schema.object([
+        .always("useful", .natural), .always("nothing", .natural), .always("failed", .natural),
+        .always("unsaid", .natural), .always("judged_wakes", .natural), .always("useful_wakes", .natural),
+        .always("awake_ratio", .number), .always("cpu_ms", .nullable(.number)),
+        .always("cpu_per_event_ms", .nullable(.number)),
+    ])
+
+    private static let deviceState = Schema.object([
+        .always("alias", .text), .always("source", .text), .always("mode", .text),
+        .always("profile", .nullable(.text)), .always("bonded", .flag), .always("match", .nullable(match)),
+        .always("report_descriptor", .nullable(.hexadecimal)), .always("node", .nullable(.text)),
+        .always("link", .word(["connected", "disconnected", "unknown"])), .always("why", .nullable(.text)),
+        .always("session", .nullable(.word(["open", "paused", "closed"]))),
+        .always("last_data", .nullable(.moment)),
+    ])
+
+    private static let match = Schema.object([
+        .always("services", .list(.text)), .always("name_prefix", .nullable(.text)),
+        .always("properties", .list(.object([.always("name", .text), .always("value", .text)]))),
+        .always("advertisement", .nullable(.hexadecimal)),
+    ])
+
+    private static let adapterState = Schema.object([
+        .always("address", .text), .always("powered", .flag), .always("links", .natural),
+        .always("most_links", .nullable(.natural)), .always("waiting", .list(.text)),
+    ])
+
+    // MARK: What is scheduled
+
+    private static let wait = Schema.object([
+        .always("for", .text), .always("since", .nullable(.moment)), .perhaps("settles", .moment),
+    ])
+
+    private static let reasons = Schema.object([
+        .always("why", .text), .always("work", .named(.work)), .always("status", .nullable(.text)),
+        .always("missed", .list(.object([.always("time", .moment), .always("reason", .text)]))),
+        .always("scheduled", .list(.named(.entry))), .always("gates", .list(wait)),
+    ])
+
+    private static let scheduled = Schema.object([
+        .always("handler", .text), .always("source", .word(["alarm", "poll", "job"])), .perhaps("id", .text),
+        .always("state", .word(["waiting", "queued", "running"])), .perhaps("due", .moment),
+        .perhaps("deadline", .moment), .always("waits_for", .list(.text)), .perhaps("next_chance", .moment),
+        .perhaps("event", .natural), .always("waits", .list(wait)), .perhaps("requires", .list(.text)),
+        .perhaps("done", .natural), .perhaps("total", .natural), .perhaps("interval_s", .natural),
+        .perhaps("slot_s", .natural), .perhaps("bin", hourOfWeek), .always("history", .list(change)),
+    ])
+
+    private static let hourOfWeek = Schema.object([
+        .always("hour", .text), .always("polls", .natural), .always("useful", .natural), .always("quiet", .flag),
+    ])
+
+    private static let change = Schema.object([.always("at", .moment), .always("what", .text)])
+
+    private static let conditionStates = Schema.object([
+        .always(
+            "conditions",
+            .list(
+                .object([
+                    .always("word", .text), .always("hard", .flag), .always("open", .flag),
+                    .always("raw", .nullable(.flag)), .always("settled", .flag), .always("played", .nullable(.flag)),
+                    .always("since", .nullable(.moment)),
+                    .always(
+                        "waits",
+                        .list(
+                            .object([.always("handler", .text), .always("source", .text), .perhaps("id", .text)]))),
+                ])))
+    ])
+
+    // MARK: Devices
+
+    private static func answered(_ keys: [Schema.Key]) -> Schema {
+        let names: [Schema.Key] = [
+            .always("device", .text), .perhaps("characteristic", .text), .perhaps("stream", .text),
+        ]
+        return .object(names + keys)
+    }
+
+    private static let readValue = answered([.always("hex", .hexadecimal), .always("value", .anything)])
+
+    private static let letters = Schema.object([
+        .always(
+            "dead_letters",
+            .list(
+                .object([
+                    .always("seq", .natural), .always("handler", .text), .always("device", .text),
+                    .always("time", .moment), .always("reason", .text),
+                ])))
+    ])
+
+    // MARK: Lines of streams
+
+    private static let eventLine = Schema.object([
+        .always("specversion", .text), .always("id", .text), .always("source", .text), .always("type", .text),
+        .always("time", .moment), .always("datacontenttype", .text), .always("authenticated", .flag),
+        .perhaps("seq", .natural), .perhaps("attempt", .natural), .perhaps("redelivered", .flag),
+        .perhaps("budgetms", .natural), .always("data", .anything),
+    ])
+
+    private static let line = Schema.object([
+        .always("time", .moment), .always("handler", .text), .always("stream", .word(["stdout", "stderr", "bridge"])),
+        .always("text", .text),
+    ])
+
+    private static let greeting = Schema.object([
+        .always("day", .object([.perhaps("zone", .text), .always("seed", .text)])), .always("time", .moment),
+    ])
+
+    private static let deed = Schema.object([.always("deed", .text), .always("time", .moment)])
+}
+
+extension Schema {
+    /// A whole number from 0.
+    static let natural = Schema.whole(from: 0, through: nil)
+}
