@@ -37,6 +37,8 @@ public enum ControlCall: Hashable, Sendable {
     case day
     case logs(LogQuestion)
     case watching(WatchingCall)
+    /// In the format that the client accepts.
+    case metrics(accept: String)
 }
 
 /// What a person can have raised: a job or an alarm by its id, or the poll.

@@ -34,6 +34,9 @@ extension Journal {
     /// By number; also those that a full disk keeps in memory.
     public func deadLetters() -> [DeadLetter] { disk.deadLetters() }
 
+    /// How many each handler has, counted without reading what is in them.
+    public func deadLetterCounts() -> [HandlerID: Int] { disk.deadLetterCounts() }
+
     public func dropDeadLetters(matching matches: (DeadLetter) -> Bool) -> Int {
         let chosen = deadLetters().filter(matches)
         for letter in chosen { disk.perform(.removeDeadLetter(letter.seq, letter.handler)) }
@@ -72,6 +75,19 @@ extension EventStore {
             }
         }
         return found.values.sorted { ($0.seq, $0.handler) < ($1.seq, $1.handler) }
+    }
+
+    /// Those in the file, and those that this turn or a full disk still keeps in memory.
+    func deadLetterCounts() -> [HandlerID: Int] {
+        var found: [HandlerID: Int] = [:]
+        each("SELECT handler, count(*) FROM dead_letters GROUP BY handler") { row in
+            found[HandlerID(rawValue: UInt32(clamping: row.integer(0)))] = Int(row.integer(1))
+        }
+        for op in unsaved.backlog + turn.ops {
+            if case .addDeadLetter(let letter) = op { found[letter.handler, default: 0] += 1 }
+            if case .removeDeadLetter(_, let handler) = op { found[handler, default: 0] -= 1 }
+        }
+        return found
     }
 
     /// Numbers and handlers of those in the file that are not what was written.

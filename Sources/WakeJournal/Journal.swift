@@ -40,6 +40,8 @@ public final class Journal {
     private var leased: [HandlerID: [Sequence]] = [:]
     var commitsSinceFault = 0
     private var unreadable: Set<Sequence> = []
+    /// How many turns had something to commit, and are committed.
+    public private(set) var commitCount: UInt64 = 0
     var unreported: [CommitOutcome] = []
 
     /// Never fails for a full disk, a damaged file or a missing directory: the journal degrades, and ``recover(at:recording:)``
@@ -254,6 +256,7 @@ public final class Journal {
             guard let outcome = store.commit() else { continue }
             if outcome == .committed { isCommitted = true } else { recordLoss(outcome, from: newest.seq.next) }
         }
+        if isCommitted { commitCount += 1 }
         if unreported.isEmpty, commitsSinceFault == 0, !stores.contains(where: \.isDegraded) {
             return isCommitted ? Self.committed : []
         }
@@ -279,6 +282,13 @@ public final class Journal {
     static let committed = [CommitOutcome.committed]
 
     public var health: (run: StoreHealth, disk: StoreHealth) { (run?.health ?? .ok, disk.health) }
+
+    public var maxBytes: Int { settings.maxBytes }
+
+    /// What lies on disk of a store, where it is there; the turn log is the run store's alone.
+    public func files(of which: Durability) -> [String] {
+        stores.filter { $0.which == which }.flatMap { [$0.path, $0.path + "-wal", $0.path + "-turns"] }
+    }
 
     private func store(for durability: Durability) -> EventStore? {
         switch durability {

@@ -72,6 +72,12 @@ public enum File {
         return stat(path, &status) == 0 ? status.st_mode & 0o7777 : nil
     }
 
+    /// How many bytes it holds; nil where there is no file.
+    public static func size(of path: String) -> Int? {
+        var status = stat()
+        return stat(path, &status) == 0 ? Int(status.st_size) : nil
+    }
+
     /// When the file was last written; nil where there is none.
     public static func modificationTime(of path: String) -> WallTime? { time(of: path) { $0.st_mtim } }
 

@@ -17,6 +17,11 @@ public enum SystemClock {
     /// The same clock as an instant, in nanoseconds since 1970: for timers that wait on it.
     public static func realtime() -> Instant { Instant(nanoseconds: clinux_clock_nanoseconds(CLOCK_REALTIME)) }
 
+    /// Processor time of all threads of this process.
+    public static func processorTime() -> TimeSpan {
+        TimeSpan(nanoseconds: clinux_clock_nanoseconds(CLOCK_PROCESS_CPUTIME_ID))
+    }
+
     /// Blocks the thread: only for where nothing else is left to do, as at the very end.
     public static func pause(_ span: TimeSpan) { usleep(UInt32(clamping: span.nanoseconds / 1000)) }
 

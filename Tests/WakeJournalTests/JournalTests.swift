@@ -304,9 +304,12 @@ struct JournalTests {
         for number in 1...2 {
             journal.deadLetter(Sequence(UInt64(number)), by: a, reason: "nack", at: WallTime(microseconds: 1))
         }
+        #expect(journal.deadLetterCounts() == [a: 2])
         _ = journal.commit()
         #expect(journal.deadLetters().map(\.seq) == [Sequence(1), Sequence(2)])
+        #expect(journal.deadLetterCounts() == [a: 2])
         #expect(journal.removeDeadLetter(Sequence(1), of: a)?.event == data([9]))
+        #expect(journal.deadLetterCounts() == [a: 1])
         #expect(journal.dropDeadLetters { $0.seq == Sequence(2) } == 1)
         _ = journal.commit()
         #expect(journal.deadLetters().isEmpty)

@@ -7,6 +7,9 @@ extension Endpoint {
     ].flatMap { $0 }
 
     private static let state: [Endpoint] = [
+        Endpoint("GET", "/metrics", .read, "metrics for Prometheus", answer: .text("application/openmetrics-text")) {
+            .metrics(accept: $0.request.accept)
+        },
         Endpoint("GET", "/v1/status", .read, "bridge, handlers, devices and adapters", answer: .json(.named(.status))) {
             _ in .status
         },

@@ -15,6 +15,9 @@ final class ControlAnswers {
     var bridge: Bridge { daemon.bridge }
     var sources: LiveSources { daemon.sources }
     var logBook: HandlerLogBook { daemon.observers.logBook }
+    var history: WakeHistory { daemon.observers.history }
+    var book: MetricsBook { daemon.observers.metrics }
+    var warningCount: Int { daemon.warnings.count }
 
     private let day: DayStreams
     let watching: Watching
@@ -65,6 +68,7 @@ final class ControlAnswers {
         case .day: return try day.answer()
         case .logs(let question): return try logs(question)
         case .watching(let call): return try answer(call)
+        case .metrics(let accept): return metrics(accept: accept)
         }
     }
 

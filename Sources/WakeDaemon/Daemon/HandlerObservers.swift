@@ -1,4 +1,4 @@
-// What of the daemon follows the core's decisions about handlers: the log book, the history, the status line, changed programs.
+// What of the daemon follows the core's decisions about handlers: log book, history, metrics, status line, changed programs.
 import WakeEngine
 import WakeLoop
 import WakeModel
@@ -7,12 +7,14 @@ import WakeSystem
 final class HandlerObservers {
     let logBook: HandlerLogBook
     let history: WakeHistory
+    let metrics: MetricsBook
     let statusLine: StatusLine
     let programs: ProgramWatch
 
     init(_ logBook: HandlerLogBook, of bridge: Bridge, clock: any WakeClock) throws(SystemError) {
         self.logBook = logBook
         history = WakeHistory(clock: clock)
+        metrics = MetricsBook(clock: clock)
         statusLine = try StatusLine(catalog: bridge.catalog, journal: bridge.journal, loop: bridge.loop)
         programs = ProgramWatch(catalog: bridge.catalog, loop: bridge.loop)
     }
@@ -21,6 +23,7 @@ final class HandlerObservers {
     func listen(to turn: Turn) {
         turn.listeners.add(history)
         turn.listeners.add(logBook)
+        metrics.listen(to: turn)
         turn.listeners.add(programs)
         turn.listeners.add(statusLine as any DecisionListener)
         turn.listeners.add(statusLine as any EventSink)

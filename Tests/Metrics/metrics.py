@@ -1,0 +1,147 @@
+#!/usr/bin/env python3
+"""Reads metrics as others do.
+
+    metrics.py parse FILE                          by the OpenMetrics parser of prometheus_client; prints each family and its kind
+    metrics.py queries DASHBOARD                   prints each query of a Grafana dashboard
+    metrics.py evaluate DASHBOARD CONFIG FOLDER    starts Prometheus with that file, waits for its scrapes, asks each query
+
+`evaluate` prints a line a query, `results QUERY`, and ends with 1 where Prometheus cannot evaluate one. TARGET in the
+configuration is replaced by a port of 127.0.0.1 that forwards to the control socket that SOCKET names in the environment.
+"""
+import http.client
+import http.server
+import json
+import os
+import pathlib
+import re
+import socket
+import subprocess
+import sys
+import threading
+import time
+import urllib.parse
+import urllib.request
+
+SCRAPES = 5
+PATIENCE_S = 40
+# What Grafana puts in the place of its variables.
+WORDS = {"$__rate_interval": "4s", "$__range": "30s", "$__interval": "1s"}
+
+
+def parse(path):
+    from prometheus_client.openmetrics.parser import text_string_to_metric_families
+    for family in text_string_to_metric_families(pathlib.Path(path).read_text()):
+        print(family.name, family.type, len(family.samples))
+
+
+def panels(dashboard):
+    for panel in dashboard["panels"]:
+        yield panel
+        yield from panel.get("panels", [])
+
+
+def queries(path):
+    dashboard = json.loads(pathlib.Path(path).read_text())
+    found = [target["expr"] for panel in panels(dashboard) for target in panel.get("targets", [])]
+    for variable in dashboard["templating"]["list"]:
+        label = re.match(r"label_values\((.*), *\w+\)$", variable.get("definition", ""))
+        if label:
+            found.append(label[1])
+    return found
+
+
+def filled(query):
+    for word, text in WORDS.items():
+        query = query.replace(word, text)
+    return re.sub(r"\$\w+", ".*", query)
+
+
+class Forwarder(http.server.BaseHTTPRequestHandler):
+    """The control socket is one that Prometheus cannot reach."""
+
+    def do_GET(self):
+        bridge = http.client.HTTPConnection("wakebridge")
+        bridge.sock = socket.socket(socket.AF_UNIX)
+        bridge.sock.connect(os.environ["SOCKET"])
+        bridge.request("GET", self.path, headers={"Accept": self.headers.get("Accept", "")})
+        answer = bridge.getresponse()
+        body = answer.read()
+        self.send_response(answer.status)
+        self.send_header("Content-Type", answer.headers["Content-Type"])
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+        kinds.add(answer.headers["Content-Type"].split(";")[0])
+
+    def log_message(self, *words):
+        pass
+
+
+kinds = set()
+
+
+def ask(port, path, **words):
+    address = f"http://127.0.0.1:{port}{path}?{urllib.parse.urlencode(words)}"
+    try:
+        with urllib.request.urlopen(address, timeout=5) as answer:
+            return json.load(answer)
+    except urllib.error.HTTPError as error:
+        return json.load(error)
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def await_scrapes(port, process):
+    end = time.monotonic() + PATIENCE_S
+    while time.monotonic() < end and process.poll() is None:
+        try:
+            found = ask(port, "/api/v1/query", query="sum(sum_over_time(up[1m]))")["data"]["result"]
+            if found and float(found[0]["value"][1]) >= SCRAPES:
+                return
+        except (OSError, ValueError):
+            pass
+        time.sleep(0.2)
+    targets = ask(port, "/api/v1/targets") if process.poll() is None else "prometheus has ended"
+    sys.exit(f"there were no {SCRAPES} scrapes in {PATIENCE_S} s: {targets}")
+
+
+def evaluate(dashboard, config, folder):
+    forwarder = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Forwarder)
+    threading.Thread(target=forwarder.serve_forever, daemon=True).start()
+    text = pathlib.Path(config).read_text().replace("TARGET", f"127.0.0.1:{forwarder.server_port}")
+    file = pathlib.Path(folder, "prometheus.yml")
+    file.write_text(text)
+    port = free_port()
+    with open(pathlib.Path(folder, "prometheus.log"), "w") as log:
+        process = subprocess.Popen(
+            [".build/metrics/bin/prometheus", f"--config.file={file}", f"--storage.tsdb.path={folder}/data",
+             f"--web.listen-address=127.0.0.1:{port}"], stdout=log, stderr=log)
+    try:
+        await_scrapes(port, process)
+        failed = [query for query in queries(dashboard) if not tell(port, query)]
+    finally:
+        process.kill()
+        process.wait()
+    print("scraped as", " ".join(sorted(kinds)))
+    sys.exit(1 if failed else 0)
+
+
+def tell(port, query):
+    answer = ask(port, "/api/v1/query", query=filled(query))
+    if answer["status"] != "success":
+        print("failed", answer.get("error"), query)
+        return False
+    print(len(answer["data"]["result"]), query)
+    return True
+
+
+if __name__ == "__main__":
+    match sys.argv[1:]:
+        case ["parse", file]: parse(file)
+        case ["queries", dashboard]: print("\n".join(queries(dashboard)))
+        case ["evaluate", dashboard, config, folder]: evaluate(dashboard, config, folder)
+        case _: sys.exit(__doc__)
