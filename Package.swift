@@ -22,6 +22,8 @@ let package = Package(
         .target(name: "CMicrohttpd"),
         // Loads libcrypto when it is needed, and takes no header of it: profiles are read on systems without one too.
         .target(name: "CCrypto"),
+        // Loads libqrencode when a code is drawn, and takes no header of it.
+        .target(name: "CQRCode"),
         .systemLibrary(name: "CWords"),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         // Carries the files of its folder `page`, which the assembler looks for where headers are looked for.
@@ -74,7 +76,7 @@ let package = Package(
             dependencies: [
                 "WakeModel", "WakeProfiles", "WakeSystem", "WakeLoop", "WakeSources", "WakeDoctor", "WakeEngine",
                 "WakeDaemon", "WakeControl", "WakeTrace", "WakeCapture", "WakePairing", "WakeAuthoring", "WakeWords",
-                "CCurl",
+                "CCurl", "CQRCode",
             ]),
 
         .target(
@@ -191,7 +193,7 @@ let package = Package(
             name: "HostileTests",
             dependencies: [
                 "TestBench", "wakebridge", "wakebridged", "Attacker", "FixtureHandler", "WakeModel", "WakeSystem",
-            ]),
+            ], exclude: ["network.py"]),
         .testTarget(
             name: "BreakTests", dependencies: ["TestBench", "wakebridge", "wakebridged", "WakeModel", "WakeSystem"]),
         .testTarget(name: "WakePageTests", dependencies: ["TestBench", "WakePage", "WakeSystem"]),
