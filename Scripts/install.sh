@@ -88,6 +88,7 @@ Scripts/wakehandler.sh "$share/wakebridge" >/dev/null
 rm -f "$share"/wakebridge/wakehandler-*.tar.gz
 echo "  $share/wakebridge/wakehandler"
 put 644 Packages/python/wakehandler.py "$share/wakebridge/python/wakehandler.py"
+put 644 Packages/grafana/wakebridge.json "$share/wakebridge/grafana/wakebridge.json"
 put_tree Examples/handlers "$share/doc/wakebridge/examples"
 put_tree docs "$share/doc/wakebridge/docs" ! -name '*.md' ! -path 'docs/man/*' ! -path 'docs/dev/*'
 find README.md CHANGELOG.md SECURITY.md docs -name '*.md' ! -path 'docs/dev/*' | LC_ALL=C sort | while IFS= read -r page; do

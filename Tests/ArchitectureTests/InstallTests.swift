@@ -74,7 +74,7 @@ struct InstallTests {
             "bin/wakebridge", "bin/wakebridged", "share/man/man1/wakebridge.1", "share/man/man8/wakebridged.8",
             "share/bash-completion/completions/wakebridge", "share/zsh/site-functions/_wakebridge",
             "share/fish/vendor_completions.d/wakebridge.fish",
-            "share/wakebridge/Devices/heart-rate-monitor/profile.json5",
+            "share/wakebridge/Devices/heart-rate-monitor/profile.json5", "share/wakebridge/grafana/wakebridge.json",
             "lib/udev/rules.d/70-wakebridge.rules", "lib/udev/rules.d/91-wakebridge-braille.rules",
         ] {
             #expect(File.exists("\(root)/\(path)"), "\(path)")

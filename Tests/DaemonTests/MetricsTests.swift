@@ -130,19 +130,24 @@ struct MetricsTests {
         #expect(described.sorted() == served.sorted())
     }
 
+    private func metrics(in text: String) -> Set<String> {
+        let words = text.split { !($0.isLetter || $0.isNumber || $0 == "_") }.map(String.init)
+        return Set(words.filter { $0.hasPrefix("wakebridge_") || $0.hasPrefix("process_") })
+    }
+
     @Test("every query of the dashboard names metrics that are served, and every metric but few has a place in it")
     func dashboard() throws {
         let scrape = try Scrape(try bridge(beats: 0))
-        let program = "cd '\(packageFolder)' && python3 Tests/Metrics/metrics.py queries '\(Peers.dashboard)'"
-        let queries = run(program).output
-        let named = Set(queries.split { !($0.isLetter || $0.isNumber || $0 == "_") }.map(String.init)).filter {
-            $0.hasPrefix("wakebridge_") || $0.hasPrefix("process_")
-        }
+        let script = "\(packageFolder)/Tests/Metrics/metrics.py"
+        let queries = try Child(["python3", script, "queries", Peers.dashboard]).finish().output
+        let alerts = try Document("docs/how-to/chart-in-grafana.md").blocks.map(\.text).joined()
+        let named = metrics(in: queries)
         let counters = Set(
             scrape.families.flatMap { family in
                 ["", "_total", "_info", "_bucket", "_sum", "_count"].map { family + $0 }
             })
         #expect(named.subtracting(counters) == [] && named.count > 40)
+        #expect(metrics(in: alerts).subtracting(counters) == [])
         let unused = scrape.families.filter { family in !named.contains { $0.hasPrefix(family) } }
         #expect(unused == [])
     }
@@ -159,6 +164,20 @@ struct MetricsPeerTests {
         let checked = try Child(["sh", "-c", "'\(Peers.promtool)' check metrics <'\(daemon.folder)/metrics.txt'"])
             .finish()
         #expect(checked.exit == 0 && checked.output + checked.talk == "", "\(checked)")
+    }
+
+    @Test("promtool takes the configuration and the alerts of the page on Grafana as they stand there")
+    func files() throws {
+        let page = try Document("docs/how-to/chart-in-grafana.md")
+        let daemon = try RunningDaemon()
+        for (mark, name, check) in [
+            ("scrape_configs", "scrape.yml", "config --syntax-only"), ("groups:", "rules.yml", "rules"),
+        ] {
+            try daemon.write(try #require(page.block("yaml", with: mark)).text + "\n", to: name)
+            let checked = try Child(["sh", "-c", "'\(Peers.promtool)' check \(check) '\(daemon.folder)/\(name)'"])
+                .finish()
+            #expect(checked.exit == 0 && checked.output.contains("SUCCESS"), "\(checked)")
+        }
     }
 
     @Test("the OpenMetrics parser of prometheus_client reads every family, and finds nothing against the standard")
