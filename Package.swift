@@ -66,7 +66,7 @@ let package = Package(
             dependencies: [
                 "WakeModel", "WakeCore", "WakeAgenda", "WakeProfiles", "WakeJournal", "WakeSystem", "WakeLoop",
                 "WakeTrace",
-                "WakeSources", "WakeEngine", "WakeControl", "WakeWords",
+                "WakeSources", "WakeEngine", "WakeControl", "WakePage", "WakeWords",
             ]),
         .target(name: "WakeHandler", dependencies: ["WakeModel"]),
         .target(name: "WakeHandlerTesting", dependencies: ["WakeModel", "WakeProfiles", "WakeTrace", "WakeHandler"]),

@@ -272,12 +272,15 @@ public final class Daemon {
         let group = try settings.controlGroup.map { name throws(SystemError) in
             ControlGroup(try GroupName.number(of: name), role: role)
         }
-        let server = try ControlServer(loop: bridge.loop, socketPath: options.controlSocket, group: group) { request in
-            ControlCall.answer(request) { answers.answer($0) }
-        }
+        let server = try ControlServer(
+            loop: bridge.loop, socketPath: options.controlSocket, group: group, page: ServedPage()
+        ) { request in ControlCall.answer(request) { answers.answer($0) } }
         server.didBegin = { MemoryPressure.releaseStartup() }
         self.server = server
-        if let web = settings.web { entry.open(web, on: server) }
+        guard let web = settings.web else { return }
+        // A page that is opened later shows what was before.
+        _ = try watching.histories()
+        entry.open(web, on: server)
     }
 
     private func watchSignals() throws(SystemError) {
