@@ -1,4 +1,4 @@
-// AES-128 by libcrypto, which is loaded at the first use: every call by its name, all of them or none.
+// AES-128 and SHA-256 by libcrypto, which is loaded at the first use: every call by its name, all of them or none.
 #include "CCrypto.h"
 
 #include <dlfcn.h>
@@ -11,6 +11,7 @@
 typedef struct evp_cipher_ctx_st EVP_CIPHER_CTX;
 typedef struct evp_cipher_st EVP_CIPHER;
 typedef struct engine_st ENGINE;
+typedef struct evp_md_st EVP_MD;
 
 static struct {
     int (*OPENSSL_init_crypto)(uint64_t options, const void *settings);
@@ -23,6 +24,10 @@ static struct {
     int (*EVP_CipherUpdate)(EVP_CIPHER_CTX *, unsigned char *out, int *out_count, const unsigned char *in, int count);
     const EVP_CIPHER *(*EVP_aes_128_ccm)(void);
     const EVP_CIPHER *(*EVP_aes_128_ecb)(void);
+    const EVP_MD *(*EVP_sha256)(void);
+    int (*EVP_Digest)(const void *data, size_t count, unsigned char *digest, unsigned int *size, const EVP_MD *,
+                      ENGINE *);
+    int (*CRYPTO_memcmp)(const void *one, const void *other, size_t count);
 } calls;
 
 enum { NO_CONFIGURATION = 0x80, NO_EXIT_HANDLER = 0x80000 };
@@ -54,7 +59,8 @@ static void load(void) {
 #define FIND(name) find(opened, (void **) &calls.name, #name)
     is_loaded = FIND(OPENSSL_init_crypto) && FIND(EVP_CIPHER_CTX_new) && FIND(EVP_CIPHER_CTX_free)
         && FIND(EVP_CIPHER_CTX_ctrl) && FIND(EVP_CIPHER_CTX_set_padding) && FIND(EVP_CipherInit_ex)
-        && FIND(EVP_CipherUpdate) && FIND(EVP_aes_128_ccm) && FIND(EVP_aes_128_ecb);
+        && FIND(EVP_CipherUpdate) && FIND(EVP_aes_128_ccm) && FIND(EVP_aes_128_ecb) && FIND(EVP_sha256)
+        && FIND(EVP_Digest) && FIND(CRYPTO_memcmp);
 #undef FIND
     // It reads no file of the machine, and leaves nothing to be run at exit.
     if (is_loaded) calls.OPENSSL_init_crypto(NO_CONFIGURATION | NO_EXIT_HANDLER, NULL);
@@ -128,4 +134,13 @@ enum wake_cipher_result wake_aes_encrypt(const uint8_t *key, const uint8_t *bloc
 
 enum wake_cipher_result wake_aes_decrypt(const uint8_t *key, const uint8_t *blocks, size_t count, uint8_t *result) {
     return crypt(false, key, blocks, count, result);
+}
+
+bool wake_sha256(const uint8_t *bytes, size_t count, uint8_t *digest) {
+    return wake_cipher_fault() == NULL
+        && calls.EVP_Digest(bytes, count, digest, NULL, calls.EVP_sha256(), NULL) == 1;
+}
+
+bool wake_are_equal(const uint8_t *one, const uint8_t *other, size_t count) {
+    return wake_cipher_fault() == NULL && calls.CRYPTO_memcmp(one, other, count) == 0;
 }

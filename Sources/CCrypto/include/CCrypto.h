@@ -1,12 +1,14 @@
-// AES-128 of libcrypto for Swift: CCM with a short tag, and single blocks.
+// AES-128 and SHA-256 of libcrypto for Swift: CCM with a short tag, single blocks, and digests.
 // The library is loaded when the first encrypted message is read: most machines never hear one, and it is large.
 // What is used of it is declared in cipher.c, so that no header of OpenSSL is needed where this is compiled.
 #pragma once
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #define WAKE_AES_KEY_BYTES 16
 #define WAKE_AES_BLOCK_BYTES 16
+#define WAKE_SHA256_BYTES 32
 
 enum wake_cipher_result {
     WAKE_CIPHER_DONE,
@@ -32,3 +34,8 @@ enum wake_cipher_result wake_ccm_seal(const uint8_t *key, const uint8_t *nonce, 
 /// Encrypts or decrypts whole blocks, each by itself.
 enum wake_cipher_result wake_aes_encrypt(const uint8_t *key, const uint8_t *blocks, size_t count, uint8_t *result);
 enum wake_cipher_result wake_aes_decrypt(const uint8_t *key, const uint8_t *blocks, size_t count, uint8_t *result);
+
+/// Writes the WAKE_SHA256_BYTES of the digest; false where the library cannot be loaded.
+bool wake_sha256(const uint8_t *bytes, size_t count, uint8_t *digest);
+/// Compares in a time that depends on `count` alone.
+bool wake_are_equal(const uint8_t *one, const uint8_t *other, size_t count);

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "clinux_network.h"
 #include "clinux_nodes.h"
 #include "clinux_routes.h"
 

@@ -14,6 +14,7 @@ final class ControlAnswers {
     private var leases: [(handler: HandlerID, stream: ControlStream)] = []
     var bridge: Bridge { daemon.bridge }
     var sources: LiveSources { daemon.sources }
+    var entry: WebEntry { daemon.entry }
     var logBook: HandlerLogBook { daemon.observers.logBook }
 
     private let day: DayStreams
@@ -65,6 +66,13 @@ final class ControlAnswers {
         case .day: return try day.answer()
         case .logs(let question): return try logs(question)
         case .watching(let call): return try answer(call)
+        case .me(let role): return me(role)
+        case .login(let attempt): return try login(attempt)
+        case .logout: return try logout()
+        case .description: return .json(status: 200, APIDescription.document(version: Daemon.version))
+        case .tokens: return try tokens()
+        case .makeToken(let holder): return try makeToken(holder)
+        case .revokeToken(let name): return try revokeToken(name)
         }
     }
 

@@ -37,6 +37,15 @@ public enum ControlCall: Hashable, Sendable {
     case day
     case logs(LogQuestion)
     case watching(WatchingCall)
+    /// What a client with that role is told of itself.
+    case me(AccessRole?)
+    case login(LoginAttempt)
+    case logout
+    /// The description of this API.
+    case description
+    case tokens
+    case makeToken(TokenHolder)
+    case revokeToken(String)
 }
 
 /// What a person can have raised: a job or an alarm by its id, or the poll.
