@@ -70,12 +70,12 @@ import WakeSystem
         let near = try daemon.stream("/v1/neighbours")
         #expect(
             daemon.wait { near.output.contains(#"{"neighbour":{"address":"C0:DE:00:00:00:10","name":"Lab Strap""#) })
-        kill(near.process, SIGTERM)
+        kill(near.process, SIGKILL)
         let left = try daemon.stream("/v1/pairing", #"{"device":"Lab Strap"}"#)
         #expect(daemon.wait { left.output.contains(#"{"ask":"passkey"}"#) }, "\(left.output)")
         let second = try daemon.stream("/v1/pairing", #"{"device":"Lab Strap"}"#).finish(within: 30)
         #expect(second.output.contains(#""code":"conflict""#))
-        kill(left.process, SIGTERM)
+        kill(left.process, SIGKILL)
         #expect(daemon.wait { bluetooth.calls.contains("CancelPairing") })
 
         var id = 1

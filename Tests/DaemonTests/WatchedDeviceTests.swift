@@ -78,7 +78,7 @@ import WakeSystem
         let daemon = try playing("+1 1 data 2a37 0040\n" + beats)
         let recording = try stream(daemon, "/v1/recording?device=strap")
         #expect(daemon.wait { recording.output.contains("data 2a37 0050") }, "\(recording.output)")
-        kill(recording.process, SIGTERM)
+        kill(recording.process, SIGKILL)
         #expect(daemon.wait { recording.isOver })
         let whole = recording.output.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
         try daemon.write(whole.joined(separator: "\n") + "\nend\n", to: "recorded.trace")

@@ -265,6 +265,7 @@ public final class Daemon {
         let watching = Watching(
             of: bridge, controlSocket: options.controlSocket, runtimeDirectory: options.runtimeDirectory,
             playsTrace: Self.replay(options, settings) != nil)
+        if settings.web != nil { try watching.begin() }
         let answers = ControlAnswers(daemon: self, watching: watching)
         self.answers = answers
         bridge.turn.listeners.add(answers)

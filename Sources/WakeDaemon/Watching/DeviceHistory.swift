@@ -16,7 +16,7 @@ final class DeviceHistory: EventSink {
     private var value = JSONWriter(reserving: 256)
 
     /// So many are decoded together, when the loop has nothing else to do.
-    private static let batch = 256
+    private static let batch = 64
     /// More are decoded at once: they would take too much memory.
     private static let mostHeard = 1024
     private static let mostBytes = 256 << 10

@@ -80,9 +80,7 @@ final class ToolStreams {
 
     func answer(_ answer: PairingAnswer) throws(ControlRefusal) -> ControlResponse {
         guard let one = running.first(where: { $0.dialogue == .pairing(answer.pairing) }) else {
-            throw ControlRefusal(
-                .notFound, code: "unknown-pairing", message: "there is no pairing \(answer.pairing) at work",
-                advice: "begin one with POST /v1/pairing, and answer while its stream is open")
+            throw .unknownPairing(answer.pairing)
         }
         one.tool.say(
             JSONWriter.line { writer in

@@ -31,7 +31,10 @@ final class Watching {
         findings = FindingsLook(programs)
     }
 
-    /// Begins with the first question, where it was not begun at the start: who never looks pays nothing.
+    /// Where a page is served, histories begin with the daemon.
+    func begin() throws(SystemError) { _ = try histories() }
+
+    /// Elsewhere they begin with the first question: if you never look, you pay nothing.
     func histories() throws(SystemError) -> Histories {
         if let kept { return kept }
         let devices = try DeviceHistory(bridge.catalog, on: bridge.loop, usesOwnTime: playsTrace)

@@ -96,6 +96,14 @@ extension ControlAnswers {
     }
 }
 
+extension ControlRefusal {
+    static func unknownPairing(_ id: Int64) -> ControlRefusal {
+        ControlRefusal(
+            .notFound, code: "unknown-pairing", message: "there is no pairing \(id) at work",
+            advice: "begin one with POST /v1/pairing, and answer while its stream is open")
+    }
+}
+
 extension [StateTimeline.Span] {
     fileprivate var awakeRatio: Double {
         guard length > .zero else { return 0 }
