@@ -55,9 +55,8 @@ enum SourceTree {
         + (["Makefile", "Package.swift"] + Document.beside).compactMap { try? SourceFile($0) }
 
     private static func read(_ folder: String, endings: [String]) -> [SourceFile] {
-        paths(below: folder).filter { path in endings.contains { path.hasSuffix($0) } }.compactMap {
-            try? SourceFile($0)
-        }
+        paths(below: folder).filter { path in !path.hasSuffix(".png") && endings.contains { path.hasSuffix($0) } }
+            .compactMap { try? SourceFile($0) }
     }
 
     private static func paths(below folder: String) -> [String] {

@@ -17,8 +17,11 @@ const unreachable = {
 };
 
 async function request(path, { body, signal } = {}) {
-  const options = { signal, cache: "no-store", headers: { Accept: "application/json" } };
-  if (body !== undefined) Object.assign(options, { method: "POST", body: JSON.stringify(body) });
+  const options = { signal, cache: "no-store" };
+  if (body !== undefined) {
+    const headers = { "Content-Type": "application/json" };
+    Object.assign(options, { method: "POST", headers, body: JSON.stringify(body) });
+  }
   let response;
   try {
     response = await fetch(path, options);

@@ -22,6 +22,7 @@ export function fieldWords(name) {
 }
 
 export function number(value) {
+  if (typeof value === "boolean") return value ? "yes" : "no";
   if (typeof value !== "number") return String(value);
   const digits = Math.abs(value) >= 1000 ? 0 : Math.abs(value) >= 100 ? 1 : Math.abs(value) >= 1 ? 2 : 3;
   return value.toLocaleString(undefined, { maximumFractionDigits: digits });
