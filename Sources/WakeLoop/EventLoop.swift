@@ -15,6 +15,8 @@ public struct Readiness: OptionSet, Hashable, Sendable {
     public static let priority = Readiness(rawValue: EPOLLPRI.rawValue)
     /// The other side has closed. Always reported.
     public static let hangup = Readiness(rawValue: EPOLLHUP.rawValue)
+    /// The other side sends no more.
+    public static let endOfInput = Readiness(rawValue: EPOLLRDHUP.rawValue)
     /// An error. Always reported.
     public static let failure = Readiness(rawValue: EPOLLERR.rawValue)
 }

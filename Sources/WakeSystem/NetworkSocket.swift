@@ -27,6 +27,9 @@ public struct NetworkAddress: Hashable, Sendable {
         return count < 0 ? nil : Array(bytes.prefix(Int(count)))
     }
 
+    /// Loopback, at a port that the kernel chooses.
+    package static let anyPort = NetworkAddress(bytes: [127, 0, 0, 1], port: 0)
+
     /// Reaches this machine alone.
     public var isLoopback: Bool { Self.isLoopback(bytes) }
 

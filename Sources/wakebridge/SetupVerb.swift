@@ -129,8 +129,9 @@ private final class MachineSetup {
         let places = BridgePlaces.machine
         let file = places.configuration + "/wakebridge.json5"
         let settings = try SettingsFile(at: file)
-        let group = settings.controlGroup ?? "wakebridge"
-        if settings.controlGroup != nil, Self.isMember(user, of: group) { return }
+        let present = settings.settings.controlGroup
+        let group = present ?? "wakebridge"
+        if present != nil, Self.isMember(user, of: group) { return }
         let name = group.asShellWord
         let command =
             "{ getent group \(name) >/dev/null || groupadd --system \(name); } && usermod --append --groups \(name) \(user.asShellWord)"
@@ -141,7 +142,7 @@ private final class MachineSetup {
                 "could not put \(user.printable) into the group \(group.printable); do it as your system wants it, and run "
                     + "'sudo wakebridge setup' again")
         }
-        try settings.add(group)
+        if present == nil { try settings.add("control_group: \"\(group)\"") }
         Console.say("  \(file) says control_group: \"\(group)\"; \(user) is in the group from the next login on")
         if Self.isServiceActive { _ = try run("systemctl restart wakebridged") }
     }
@@ -249,51 +250,5 @@ private final class MachineSetup {
             Console.say("in the way: \(sentence.printable)")
         }
         return 1
-    }
-}
-
-/// `wakebridge.json5`, as far as setting up reads and writes it.
-private struct SettingsFile {
-    let path: String
-    let controlGroup: String?
-    private let text: String?
-    /// As it was: another user may not be meant to read it.
-    private let mode: UInt32
-
-    init(at path: String) throws(Complaint) {
-        self.path = path
-        mode = File.mode(of: path) ?? 0o644
-        guard File.exists(path) else {
-            (controlGroup, text) = (nil, nil)
-            return
-        }
-        do {
-            let text = try File.text(at: path)
-            controlGroup = try BridgeSettings(text: Array(text.utf8), file: path).controlGroup
-            self.text = text
-        } catch let errors as ConfigurationErrors {
-            throw .failure(errors.all.map(\.description).joined(separator: "; "))
-        } catch {
-            throw .failure("\(error)")
-        }
-    }
-
-    /// Keeps everything else that the file says, its comments too.
-    func add(_ group: String) throws(Complaint) {
-        guard controlGroup == nil else { return }
-        var new = "{\n  control_group: \"\(group)\",\n}\n"
-        if let text, let brace = text.firstIndex(of: "{") {
-            new = text[...brace] + "\n  control_group: \"\(group)\"," + text[text.index(after: brace)...]
-        }
-        guard (try? BridgeSettings(text: Array(new.utf8), file: path))?.controlGroup == group else {
-            throw .failure(
-                "cannot add control_group to \(path), whose form is unusual; write control_group: \"\(group)\" there")
-        }
-        do throws(SystemError) {
-            try Directory.create(File.parent(of: path), mode: 0o755)
-            try File.replacePlain(path, with: Array(new.utf8), mode: mode)
-        } catch {
-            throw .failure(error.description)
-        }
     }
 }

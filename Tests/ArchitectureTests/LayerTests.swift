@@ -47,7 +47,7 @@ private let layers: [(module: String, imports: Set<String>)] = [
             // Of the loop for scanning and pairing, which speak to bluetoothd and need no daemon.
             "WakeModel", "WakeCore", "WakeProfiles", "WakeTrace", "WakeCapture", "WakeWords", "WakeSystem", "WakeLoop",
             "WakeSources", "WakePairing", "WakeAuthoring", "WakeDoctor", "WakeControl", "WakeEngine", "WakeDaemon",
-            "CCurl",
+            "CCurl", "CQRCode",
             "Glibc", "Synchronization",
         ]
     ),
@@ -106,7 +106,7 @@ struct LayerTests {
         arguments: [
             "CLinux": "WakeSystem", "CSystemd": "WakeLoop", "CSQLite": "WakeJournal", "CMicrohttpd": "WakeControl",
             "CBluetooth": "WakeSystem", "CCrypto": "WakeProfiles", "CUdev": "WakeSystem", "CWords": "WakeWords",
-            "CCurl": "wakebridge",
+            "CCurl": "wakebridge", "CQRCode": "wakebridge",
         ])
     func hasOneImporter(library: String, importer: String) {
         let importers = Set(SourceTree.swift.filter { $0.imports.contains(library) }.map(\.module))

@@ -32,7 +32,7 @@ struct ReasonTests {
     @Test("every code with which the control API refuses is in its page, and no other")
     func refusals() throws {
         let command =
-            "cat Sources/WakeControl/*.swift Sources/WakeDaemon/Daemon/*Answers.swift | tr -d '\\n' "
+            "cat Sources/WakeControl/*/*.swift Sources/WakeDaemon/Web/*.swift Sources/WakeDaemon/*/*Answers.swift | tr -d '\\n' "
             + "| grep -oE '(code: |badRequest\\( *)\"[a-z-]+\"'"
         let codes = Set(run(command).output.split(separator: "\n").flatMap(literals))
         #expect(codes.count >= 15)

@@ -27,7 +27,7 @@ private let edges: [String: String] = [
     "Sources/WakeLoop/Bus/BusMessage.swift": "reads and writes sd-bus's messages",
     "Sources/WakeLoop/Bus/BusObject.swift": "sd-bus's slots, messages and userdata",
     "Sources/WakeLoop/Bus/BusSubscription.swift": "sd-bus's slots, messages and userdata",
-    "Sources/WakeControl/HTTPEdge.swift": "libmicrohttpd's callbacks",
+    "Sources/WakeControl/Server/HTTPEdge.swift": "libmicrohttpd's callbacks",
     "Sources/WakeHandler/Descriptors.swift": "read and write",
     "Sources/WakeWords/ParsedWords.swift": "getopt_long's argv",
     "Sources/wakebridge/Console.swift": "writes a line with one call",

@@ -15,7 +15,8 @@ package final class Fixture {
     package init(group: UInt32? = nil, handle: @escaping (ControlRequest) -> ControlResponse) throws {
         directory = makeDirectory("/tmp/wakecontrol.XXXXXX")
         loop = try EventLoop()
-        server = try ControlServer(loop: loop, socketPath: directory + "/control.sock", group: group, handle: handle)
+        server = try ControlServer(
+            loop: loop, socketPath: directory + "/control.sock", group: group.map { ControlGroup($0) }, handle: handle)
     }
 
     deinit {
@@ -40,4 +41,11 @@ package final class Fixture {
     package func turn(for time: TimeSpan = .seconds(5), until condition: () -> Bool) throws -> Bool {
         try loop.turn(for: time, until: condition)
     }
+}
+
+/// A TCP port of loopback that was free a moment ago.
+package func freePort() throws -> UInt16 {
+    let listening = try NetworkSocket.listen(at: .anyPort)
+    guard let own = NetworkSocket.ownEnd(of: listening.raw) else { throw SystemError("find", "a free port", .noEntry) }
+    return own.port
 }

@@ -156,16 +156,6 @@ import WakeModel
         #expect(error?["message"]?.string?.contains("\"\u{1b}[2J") == true)
     }
 
-    @Test("only root, the daemon's user and the group are admitted")
-    func admission() {
-        let admission = Admission(daemonUser: 500, group: 44)
-        #expect(admission.admits(Peer(user: 0, groups: [])))
-        #expect(admission.admits(Peer(user: 500, groups: [])))
-        #expect(admission.admits(Peer(user: 1, groups: [7, 44])))
-        #expect(!admission.admits(Peer(user: 1, groups: [7])))
-        #expect(!Admission(daemonUser: 500, group: nil).admits(Peer(user: 1, groups: [0])))
-    }
-
     @Test("names are near that are a slip of the finger away, or begin alike")
     func nearest() {
         #expect(nearestNames(to: "statsu", among: ["start", "status", "stop"]) == ["status"])

@@ -6,7 +6,7 @@ import WakeModel
 
 /// The daemon's answer to a user without access, in the tool's words.
 private var refusal: String {
-    let refusal = Admission(daemonUser: 0, group: nil).refusal(of: Peer(user: 1001, groups: []))
+    let refusal = LocalAdmission(daemonUser: 0, group: nil).refusal(of: Peer(user: 1001, groups: []))
     return "\(refusal.message); \(refusal.advice)"
 }
 

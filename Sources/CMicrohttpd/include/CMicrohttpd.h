@@ -30,7 +30,7 @@
     EACH(MHD_start_daemon) EACH(MHD_run) EACH(MHD_quiesce_daemon) EACH(MHD_stop_daemon) EACH(MHD_get_daemon_info) \
     EACH(MHD_get_connection_info) EACH(MHD_get_timeout) EACH(MHD_add_response_header) EACH(MHD_queue_response) \
     EACH(MHD_destroy_response) EACH(MHD_create_response_from_buffer) EACH(MHD_create_response_from_callback) \
-    EACH(MHD_lookup_connection_value) EACH(MHD_get_connection_values) EACH(MHD_suspend_connection) \
+    EACH(MHD_get_connection_values) EACH(MHD_suspend_connection) \
     EACH(MHD_resume_connection)
 
 #define WAKE_HTTP_POINTER(name) __typeof__(name) *name;
@@ -41,19 +41,35 @@ extern struct wake_http_calls wake_http_calls;
 /// Loads the library, once. Null, or why it cannot be loaded, in a text that is valid until the next call.
 const char *wake_http_load(void);
 
-/// A server on `listening`, driven from outside through its epoll descriptor.
+struct wake_http_settings {
+    int listening;
+    unsigned int connections;
+    /// Both as PEM, or both null for no TLS.
+    const char *certificate;
+    const char *key;
+};
+
+/// A server on a listening socket, driven from outside through its epoll descriptor. Null where it cannot begin.
 static inline struct MHD_Daemon *
-wake_http_start(int listening, unsigned int connections, void *owner, MHD_AccessHandlerCallback request,
+wake_http_start(const struct wake_http_settings *settings, void *owner, MHD_AccessHandlerCallback request,
                 MHD_RequestCompletedCallback completed, MHD_NotifyConnectionCallback connection) {
+    bool is_secure = settings->key != NULL;
+    struct MHD_OptionItem plain[] = {{MHD_OPTION_END, 0, NULL}};
+    struct MHD_OptionItem secure[] = {
+        {MHD_OPTION_HTTPS_MEM_KEY, 0, (void *) settings->key},
+        {MHD_OPTION_HTTPS_MEM_CERT, 0, (void *) settings->certificate},
+        {MHD_OPTION_END, 0, NULL},
+    };
     return wake_http_calls.MHD_start_daemon(
-        MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, request, owner,
-        MHD_OPTION_LISTEN_SOCKET, (MHD_socket) listening,
+        MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | (is_secure ? MHD_USE_TLS : 0), 0, NULL, NULL, request, owner,
+        MHD_OPTION_LISTEN_SOCKET, (MHD_socket) settings->listening,
         MHD_OPTION_NOTIFY_COMPLETED, completed, owner,
         MHD_OPTION_NOTIFY_CONNECTION, connection, owner,
-        MHD_OPTION_CONNECTION_LIMIT, connections,
+        MHD_OPTION_CONNECTION_LIMIT, settings->connections,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, WAKE_HTTP_POOL_BYTES,
         MHD_OPTION_CONNECTION_TIMEOUT, WAKE_HTTP_SILENCE_SECONDS,
         WAKE_HTTP_STRICTNESS, 1,
+        MHD_OPTION_ARRAY, is_secure ? secure : plain,
         MHD_OPTION_END);
 }
 
@@ -93,32 +109,30 @@ static inline int64_t wake_http_timeout_ms(struct MHD_Daemon *daemon) {
     return left > 3600000 ? 3600000 : (int64_t) left;
 }
 
-static inline bool wake_http_queue(struct MHD_Connection *connection, unsigned int status, const char *type,
-                                   const char *allow, struct MHD_Response *response) {
-    if (response == NULL) return false;
-    wake_http_calls.MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, type);
-    wake_http_calls.MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
-    if (allow != NULL) wake_http_calls.MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, allow);
-    bool queued = wake_http_calls.MHD_queue_response(connection, status, response) == MHD_YES;
-    wake_http_calls.MHD_destroy_response(response);
-    return queued;
+/// An answer with a copy of `bytes`; null where there is no memory.
+static inline struct MHD_Response *wake_http_answer(const void *bytes, size_t count) {
+    return wake_http_calls.MHD_create_response_from_buffer(count, (void *) bytes, MHD_RESPMEM_MUST_COPY);
 }
 
-/// Answers with a copy of `bytes`. `allow` is null but for status 405.
-static inline bool wake_http_answer(struct MHD_Connection *connection, unsigned int status, const char *type,
-                                    const char *allow, const void *bytes, size_t count) {
-    struct MHD_Response *response =
-        wake_http_calls.MHD_create_response_from_buffer(count, (void *) bytes, MHD_RESPMEM_MUST_COPY);
-    return wake_http_queue(connection, status, type, allow, response);
-}
-
-/// Answers with what `reader` gives until it ends. `release` is called with `source` exactly once, also on failure.
-static inline bool wake_http_stream(struct MHD_Connection *connection, const char *type, void *source,
-                                    MHD_ContentReaderCallback reader, MHD_ContentReaderFreeCallback release) {
+/// An answer with what `reader` gives until it ends. `release` is called with `source` exactly once, also on failure.
+static inline struct MHD_Response *wake_http_stream(void *source, MHD_ContentReaderCallback reader,
+                                                    MHD_ContentReaderFreeCallback release) {
     struct MHD_Response *response =
         wake_http_calls.MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, 16384, reader, source, release);
     if (response == NULL) release(source);
-    return wake_http_queue(connection, MHD_HTTP_OK, type, NULL, response);
+    return response;
+}
+
+/// Adds a header to an answer that is not sent yet.
+static inline void wake_http_add_header(struct MHD_Response *response, const char *name, const char *value) {
+    wake_http_calls.MHD_add_response_header(response, name, value);
+}
+
+/// Sends an answer, and releases it.
+static inline bool wake_http_send(struct MHD_Connection *connection, unsigned int status, struct MHD_Response *response) {
+    bool queued = wake_http_calls.MHD_queue_response(connection, status, response) == MHD_YES;
+    wake_http_calls.MHD_destroy_response(response);
+    return queued;
 }
 
 // The library's enumerations import under names that differ between its releases; these do not.
@@ -126,11 +140,11 @@ static inline enum MHD_Result wake_http_verdict(bool goes_on) { return goes_on ?
 static inline bool wake_http_has_started(enum MHD_ConnectionNotificationCode code) {
     return code == MHD_CONNECTION_NOTIFY_STARTED;
 }
-static inline const char *wake_http_header(struct MHD_Connection *connection, const char *name) {
-    return wake_http_calls.MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name);
-}
-static inline void wake_http_each_parameter(struct MHD_Connection *connection, MHD_KeyValueIterator each, void *sink) {
-    wake_http_calls.MHD_get_connection_values(connection, MHD_GET_ARGUMENT_KIND, each, sink);
+/// Calls `each` for every header of the request, or for every parameter of its query.
+static inline void wake_http_each_value(struct MHD_Connection *connection, bool of_headers, MHD_KeyValueIterator each,
+                                        void *sink) {
+    enum MHD_ValueKind kind = of_headers ? MHD_HEADER_KIND : MHD_GET_ARGUMENT_KIND;
+    wake_http_calls.MHD_get_connection_values(connection, kind, each, sink);
 }
 static inline ssize_t wake_http_end_of_stream(void) { return MHD_CONTENT_READER_END_OF_STREAM; }
 

@@ -29,6 +29,8 @@ struct Endpoint: Sendable {
     let path: [String]
     /// Nil where anybody may call it.
     let role: AccessRole?
+    /// Whether only clients of the control socket may call it: what makes tokens, so that a stolen one makes no other.
+    let isLocal: Bool
     let summary: String
     let parameters: [Parameter]
     /// The keys of the body; others are refused. A GET has no body.
@@ -41,13 +43,13 @@ struct Endpoint: Sendable {
 
     init(
         _ method: String, _ path: String, _ role: AccessRole?, _ summary: String, parameters: [Parameter] = [],
-        body: [Schema.Key] = [], bodyLimit: Int = usualBodyLimit, answer: Answer = .done,
+        body: [Schema.Key] = [], bodyLimit: Int = usualBodyLimit, answer: Answer = .done, isLocal: Bool = false,
         _ read: @escaping @Sendable (Asked) throws(ControlRefusal) -> ControlCall
     ) {
         self.method = method
         self.path = path.split(separator: "/").map(String.init)
         (self.role, self.summary, self.parameters, self.body) = (role, summary, parameters, body)
-        (self.bodyLimit, self.answer, self.read) = (bodyLimit, answer, read)
+        (self.bodyLimit, self.answer, self.isLocal, self.read) = (bodyLimit, answer, isLocal, read)
     }
 
     var address: String { "/" + path.joined(separator: "/") }
@@ -61,8 +63,14 @@ struct Endpoint: Sendable {
         throw .wrongMethod(request, allowed: here.map(\.method))
     }
 
+    /// Why the client may not call it; its body is not needed for that.
+    func refusal(of request: ControlRequest) -> ControlRefusal? {
+        guard AccessRole.allows(request.role, role) else { return .roleTooLow(request, needed: role) }
+        return isLocal && request.address != nil ? .onlyLocal(address) : nil
+    }
+
     func call(_ request: ControlRequest) throws(ControlRefusal) -> ControlCall {
-        guard AccessRole.allows(request.role, role) else { throw .roleTooLow(request, needed: role) }
+        if let refusal = refusal(of: request) { throw refusal }
         let isSent = method != "GET"
         let body = try RequestBody(isSent ? request.body : [], to: request.path, keys: body.map(\.name))
         return try read(Asked(request: request, captures: captures(in: request.path) ?? Captures(), body: body))
@@ -134,7 +142,13 @@ extension ControlRefusal {
             advice: "use \(allowed.joined(separator: " or "))", allowed: allowed)
     }
 
-    static func roleTooLow(_ request: ControlRequest, needed: AccessRole?) -> ControlRefusal {
+    fileprivate static func onlyLocal(_ path: String) -> ControlRefusal {
+        ControlRefusal(
+            .forbidden, code: "only-local", message: "\(path) is there on the control socket alone",
+            advice: "use 'sudo wakebridge web' on the machine of the bridge")
+    }
+
+    fileprivate static func roleTooLow(_ request: ControlRequest, needed: AccessRole?) -> ControlRefusal {
         let path = "/" + request.path.joined(separator: "/")
         guard let role = request.role, let needed else {
             return ControlRefusal(

@@ -3,7 +3,7 @@ import WakeModel
 
 extension Endpoint {
     static let all: [Endpoint] = [
-        state, handlers, schedule, devices, orders, deadLetters, streams, watching,
+        state, handlers, schedule, devices, orders, deadLetters, streams, access, watching,
     ].flatMap { $0 }
 
     private static let state: [Endpoint] = [
@@ -161,5 +161,40 @@ extension Endpoint {
                 Parameter("lines", "how many of the latest lines", .whole(from: 0, through: LogQuestion.mostLines)),
             ], answer: .stream(.named(.logLine))
         ) { asked throws(ControlRefusal) in .logs(try LogQuestion(asked.request)) },
+    ]
+
+    private static let role = Schema.word(AccessRole.allCases.map(\.rawValue))
+    private static let newToken: [Schema.Key] = [.always("name", .name), .perhaps("role", role)]
+
+    private static let access: [Endpoint] = [
+        Endpoint(
+            "GET", "/v1/me", nil, "what you may do, and the version",
+            answer: .json(
+                .object([.always("role", .nullable(role)), .always("version", .text), .always("docs", .text)]))
+        ) { .me($0.request.role) },
+        Endpoint(
+            "POST", "/v1/login", nil, "gives a browser a cookie for its token", body: [.always("token", .name)],
+            bodyLimit: 4 << 10, answer: .json(.object([.always("role", role)]))
+        ) { asked throws(ControlRefusal) in
+            .login(LoginAttempt(token: try asked.body.require("token"), address: asked.request.address))
+        },
+        Endpoint("POST", "/v1/logout", nil, "takes the cookie back", bodyLimit: 4 << 10) { _ in .logout },
+        Endpoint("GET", "/v1/openapi.json", nil, "this API, as OpenAPI 3.1", answer: .json(.anything)) { _ in
+            .description
+        },
+        Endpoint(
+            "GET", "/v1/tokens", .pair, "where the bridge listens, and who has tokens", answer: .json(.named(.tokens)),
+            isLocal: true
+        ) { _ in .tokens },
+        Endpoint(
+            "POST", "/v1/tokens", .pair, "makes a token, and shows it once", body: newToken,
+            answer: .json(.named(.newToken)), isLocal: true
+        ) { asked throws(ControlRefusal) in
+            .makeToken(TokenHolder(name: try asked.body.require("name"), role: try asked.body.role() ?? .pair))
+        },
+        Endpoint(
+            "POST", "/v1/tokens/revoke", .pair, "revokes a token, and ends its streams", body: [.always("name", .name)],
+            isLocal: true
+        ) { asked throws(ControlRefusal) in .revokeToken(try asked.body.require("name")) },
     ]
 }

@@ -70,6 +70,13 @@ struct RequestBody {
         throw .badRequest("bad-value", "a condition cannot be '\(text)'", "use on, off or real")
     }
 
+    func role() throws(ControlRefusal) -> AccessRole? {
+        guard let text = try text("role") else { return nil }
+        if let role = AccessRole(rawValue: text) { return role }
+        let known = AccessRole.allCases.map(\.rawValue).joined(separator: ", ")
+        throw .badRequest("bad-value", "'\(text)' is no role", "use one of \(known)")
+    }
+
     func session() throws(ControlRefusal) -> LinkSession {
         let text = try require("session")
         if let session = LinkSession(word: text) { return session }

@@ -7,6 +7,7 @@ enum SharedSchema: String, Hashable, Sendable, CaseIterable {
     case why, pending, entry, raised, conditions
     case devices, doubt, value, written, session, forgotten
     case reloaded, deadLetters = "dead_letters"
+    case tokens, newToken = "new_token"
     case event, logLine = "log_line", dayLine = "day_line"
 
     var schema: Schema {
@@ -42,6 +43,12 @@ enum SharedSchema: String, Hashable, Sendable, CaseIterable {
             .object([.always("alias", .text), .always("source", .text), .perhaps("node", .nullable(.text))])
         case .reloaded: .object([.always("errors", .list(.text)), .always("warnings", .list(.text))])
         case .deadLetters: Self.letters
+        case .tokens: Self.tokenList
+        case .newToken:
+            .object([
+                .always("token", .text), .always("name", .text), .always("role", .text),
+                .always("address", .nullable(.text)),
+            ])
         case .event: .either([Self.eventLine, .named(.gap)])
         case .logLine: .either([Self.line, .named(.gap)])
         case .dayLine: .either([Self.eventLine, Self.greeting, Self.deed, .named(.gap)])
@@ -171,6 +178,13 @@ enum SharedSchema: String, Hashable, Sendable, CaseIterable {
                     .always("seq", .natural), .always("handler", .text), .always("device", .text),
                     .always("time", .moment), .always("reason", .text),
                 ])))
+    ])
+
+    private static let tokenList = Schema.object([
+        .always("address", .nullable(.text)),
+        .always(
+            "tokens",
+            .list(.object([.always("name", .text), .always("role", .text), .always("made", .moment)]))),
     ])
 
     // MARK: Lines of streams

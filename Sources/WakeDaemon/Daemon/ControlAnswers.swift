@@ -14,6 +14,7 @@ final class ControlAnswers {
     private var leases: [(handler: HandlerID, stream: ControlStream)] = []
     var bridge: Bridge { daemon.bridge }
     var sources: LiveSources { daemon.sources }
+    var entry: WebEntry { daemon.entry }
     var logBook: HandlerLogBook { daemon.observers.logBook }
     var history: WakeHistory { daemon.observers.history }
     var book: MetricsBook { daemon.observers.metrics }
@@ -66,6 +67,13 @@ final class ControlAnswers {
         case .day: return try day.answer()
         case .logs(let question): return try logs(question)
         case .metrics(let accept): return metrics(accept: accept)
+        case .me(let role): return me(role)
+        case .login(let attempt): return try login(attempt)
+        case .logout: return try logout()
+        case .description: return .json(status: 200, APIDescription.document(version: Daemon.version))
+        case .tokens: return try tokens()
+        case .makeToken(let holder): return try makeToken(holder)
+        case .revokeToken(let name): return try revokeToken(name)
         }
     }
 

@@ -27,6 +27,7 @@ public final class Daemon {
     let bus: SystemBus
     let sources: LiveSources
     let agenda: LiveAgenda
+    let entry: WebEntry
     /// Where a trace is played in place of devices, what reads its file.
     private var replayedFile: FileChunks?
     private var server: ControlServer?
@@ -67,6 +68,7 @@ public final class Daemon {
         bus = SystemBus(on: bridge.loop)
         monitors = try MachineMonitors(of: bridge, bus: bus, settings)
         sources = try LiveSources(bridge, stateDirectory: options.stateDirectory)
+        entry = WebEntry(stateDirectory: options.stateDirectory)
         agenda = LiveAgenda(
             of: bridge, bus: bus, ConditionPlaces(stateDirectory: options.stateDirectory, settings),
             hook: AlertPrograms(settings.alerts, of: bridge))
@@ -262,11 +264,16 @@ public final class Daemon {
         let answers = ControlAnswers(daemon: self)
         self.answers = answers
         bridge.turn.listeners.add(answers)
-        let group = try settings.controlGroup.map { name throws(SystemError) in try GroupName.number(of: name) }
-        server = try ControlServer(loop: bridge.loop, socketPath: options.controlSocket, group: group) { request in
+        let role = AccessRole(rawValue: settings.controlRole.rawValue) ?? .pair
+        let group = try settings.controlGroup.map { name throws(SystemError) in
+            ControlGroup(try GroupName.number(of: name), role: role)
+        }
+        let server = try ControlServer(loop: bridge.loop, socketPath: options.controlSocket, group: group) { request in
             ControlCall.answer(request) { answers.answer($0) }
         }
-        server?.didBegin = { MemoryPressure.releaseStartup() }
+        server.didBegin = { MemoryPressure.releaseStartup() }
+        self.server = server
+        if let web = settings.web { entry.open(web, on: server) }
     }
 
     private func watchSignals() throws(SystemError) {

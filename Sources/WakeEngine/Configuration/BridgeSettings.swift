@@ -72,6 +72,9 @@ public struct BridgeSettings: Hashable, Sendable {
 
     /// Members of this group may use the control socket, beside root and the daemon's own user.
     public var controlGroup: String?
+    public var controlRole: ControlRole = .pair
+    /// Nil listens on the control socket alone.
+    public var web: WebConfiguration?
     public var suspension: Suspension = .auto
     /// On which adapter peripherals are watched.
     public var adapterPins = AdapterPins()
@@ -96,8 +99,8 @@ public struct BridgeSettings: Hashable, Sendable {
 
 extension BridgeSettings {
     static let keys = [
-        "control_group", "suspend", "adapter", "devices", "broadcasts", "storm", "flips", "log", "journal", "memory",
-        "thermal",
+        "control_group", "control_role", "web", "suspend", "adapter", "devices", "broadcasts", "storm", "flips", "log",
+        "journal", "memory", "thermal",
         "metered_links", "alerts", "replay", "timers",
     ]
     static let alertKeys = ["command", "ntfy"]
@@ -117,6 +120,8 @@ extension BridgeSettings {
         self.init()
         if let object = ConfigurationObject(document: text, keys: Self.keys, report: report) {
             controlGroup = object.text("control_group")
+            controlRole = object.word("control_role") ?? controlRole
+            web = WebConfiguration.read("web", of: object)
             suspension = object.word("suspend") ?? suspension
             readAdapters(object)
             readBroadcasts(object)

@@ -15,9 +15,13 @@ extension BridgeSettings {
     /// Every key that has a value, in the order of the closed key lists.
     public var entries: [Entry] {
         [
-            Entry(key: "control_group", value: controlGroup), Entry(key: "suspend", value: suspension.rawValue),
-            Entry(key: "adapter", value: adapterPins.ofBridge),
-        ] + entriesOfDevices
+            Entry(key: "control_group", value: controlGroup), Entry(key: "control_role", value: controlRole.rawValue),
+        ]
+            + Self.entries("web", WebConfiguration.keys, webValues)
+            + [
+                Entry(key: "suspend", value: suspension.rawValue),
+                Entry(key: "adapter", value: adapterPins.ofBridge),
+            ] + entriesOfDevices
             + Self.entries("broadcasts", Self.broadcastKeys, ["\(broadcasts.learns)", broadcasts.presence.text])
             + Self.entries(
                 "storm", Self.stormKeys, ["\(storm.isEnabled)", "\(storm.eventsPerSecond)", "\(storm.burst)"])

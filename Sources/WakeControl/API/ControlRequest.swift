@@ -1,7 +1,8 @@
-// Requests and answers of the control socket, without types of HTTP or the library.
+// Requests and answers of the API, without types of HTTP or the library.
 import WakeModel
+import WakeSystem
 
-/// One whole request: its body has arrived and is at most 64 KiB.
+/// One whole request: its body has arrived, and is no longer than its endpoint takes.
 public struct ControlRequest: Hashable, Sendable {
     public struct Parameter: Hashable, Sendable {
         public var name: String
@@ -20,8 +21,10 @@ public struct ControlRequest: Hashable, Sendable {
     /// In the order sent; a name without `=` has an empty value.
     public var query: [Parameter] = []
     public var body: [UInt8] = []
-    /// The client's user, as the kernel reports it; the highest number where it does not.
+    /// The user of the control socket, as the kernel reports it; the highest number for all others.
     public var user: UInt32 = 0
+    /// Where the client is; nil on the control socket.
+    public var address: NetworkAddress?
     /// What the client may do; nil for what needs no role.
     public var role: AccessRole?
     /// The media types that the client wants; empty where it did not say.
@@ -33,11 +36,12 @@ public struct ControlRequest: Hashable, Sendable {
 public enum ControlResponse {
     case json(status: Int, [UInt8])
     case text(status: Int, String)
-    /// Status 200 with a body of this media type.
-    case content(type: String, [UInt8])
+    case content(ControlContent)
     /// Stays open until either side closes it; `onOpen` is called once, before anything is sent.
     case stream(contentType: String, onOpen: (ControlStream) -> Void)
     case refusal(ControlRefusal)
+    /// Comes a moment later, so that guessing takes long.
+    case slowly(ControlRefusal)
     /// The answer comes later; the closure is called once, and calls its argument exactly once, at once or later.
     case later((@escaping (ControlResponse) -> Void) -> Void)
 
@@ -49,9 +53,35 @@ public enum ControlResponse {
         return .json(status: 200, writer.bytes)
     }
 
+    /// Status 200 and bytes of this media type.
+    public static func content(type: String, _ bytes: [UInt8]) -> ControlResponse {
+        .content(ControlContent(type: type, bytes))
+    }
+
     /// Status 200 and `{"done":true}`: the answer to an order without a result.
     public static var done: ControlResponse {
         .json { writer in writer.object { $0.field("done", true) } }
+    }
+}
+
+/// A whole answer, with headers of its own.
+public struct ControlContent: Hashable, Sendable {
+    public struct Header: Hashable, Sendable {
+        public var name: String
+        public var value: String
+
+        public init(_ name: String, _ value: String) { (self.name, self.value) = (name, value) }
+    }
+
+    public var status = 200
+    public var type: String
+    public var bytes: [UInt8]
+    public var headers: [Header] = []
+
+    public init(type: String, _ bytes: [UInt8]) { (self.type, self.bytes) = (type, bytes) }
+
+    static func json(_ members: (inout JSONWriter) -> Void) -> ControlContent {
+        ControlContent(type: "application/json", JSONWriter.line(members))
     }
 }
 
@@ -91,6 +121,14 @@ public struct ControlRefusal: Error, Hashable, Sendable {
         self.init(
             status, code: fault.code.rawValue, message: message,
             advice: advice.prefix(1).lowercased() + advice.dropFirst())
+    }
+
+    var headers: [ControlContent.Header] {
+        switch status {
+        case .wrongMethod: [.init("Allow", allowed.joined(separator: ", "))]
+        case .unauthorized: [.init("WWW-Authenticate", "Bearer")]
+        case .badRequest, .forbidden, .notFound, .conflict, .tooLarge, .failed: []
+        }
     }
 
     /// `{"error":{"code","message","advice"}}` and a line end.

@@ -38,6 +38,15 @@ public enum ControlCall: Hashable, Sendable {
     case logs(LogQuestion)
     /// In the format that the client accepts.
     case metrics(accept: String)
+    /// What a client with that role is told of itself.
+    case me(AccessRole?)
+    case login(LoginAttempt)
+    case logout
+    /// The description of this API.
+    case description
+    case tokens
+    case makeToken(TokenHolder)
+    case revokeToken(String)
 }
 
 /// What a person can have raised: a job or an alarm by its id, or the poll.

@@ -6,7 +6,15 @@ public final class ControlStream {
     /// The bytes that a client may leave unread; beyond that it is disconnected.
     public static let capacity = 256 * 1024
 
+    /// How lines stand in the answer.
+    enum Framing: Hashable {
+        case lines
+        /// Server-sent events: browsers connect again by themselves.
+        case events
+    }
+
     public let contentType: String
+    private let framing: Framing
     /// False after ``close()``, after the client has disconnected, and after it read too slowly.
     public private(set) var isOpen = true
     /// Called at most once, when the stream ends for any other reason than ``close()``; perhaps from within
@@ -17,15 +25,25 @@ public final class ControlStream {
     /// Set by the edge while the connection is suspended for want of bytes.
     var wake: (() -> Void)?
 
-    init(contentType: String) { self.contentType = contentType }
+    init(contentType: String, as framing: Framing = .lines) {
+        self.contentType = contentType
+        self.framing = framing
+        if framing == .events { _ = backlog.append(Self.greeting) }
+    }
+
+    /// Goes out with the headers: a browser that is cut off comes again after two seconds.
+    private static let greeting = Array("retry: 2000\n\n".utf8)
+
+    /// The media type in which it is sent.
+    var sentType: String { framing == .events ? "text/event-stream" : contentType }
 
     /// Queues whole lines; never blocks. Does nothing when the stream is closed.
     public func send(_ lines: [UInt8]) {
         guard isOpen, !lines.isEmpty else { return }
-        if !backlog.append(lines) {
+        if !backlog.append(framed(lines)) {
             let sentence =
                 "this reader left \(Self.capacity / 1024) KiB unread and is disconnected; read faster, or ask for less"
-            backlog.truncate { gapLine($0, sentence) }
+            backlog.truncate { lost in framed(gapLine(framing == .events ? (lost + 1) / 2 : lost, sentence)) }
             end()
         }
         rouse()
@@ -72,6 +90,18 @@ public final class ControlStream {
         let wakes = wake
         wake = nil
         wakes?()
+    }
+
+    private func framed(_ lines: [UInt8]) -> [UInt8] {
+        guard framing == .events else { return lines }
+        var framed: [UInt8] = []
+        framed.reserveCapacity(lines.count + 16)
+        for line in lines.split(separator: UInt8(ascii: "\n")) {
+            framed.append(contentsOf: "data: ".utf8)
+            framed.append(contentsOf: line)
+            framed.append(contentsOf: "\n\n".utf8)
+        }
+        return framed
     }
 
     private func gapLine(_ lost: Int, _ sentence: String) -> [UInt8] {

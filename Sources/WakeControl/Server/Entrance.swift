@@ -1,0 +1,65 @@
+// One listening socket of the API on the loop: it runs the library when something is ready, and never while all is idle.
+import WakeLoop
+import WakeModel
+import WakeSystem
+
+final class Entrance {
+    private let listening: FileDescriptor
+    private let admission: Admission
+    private let loop: EventLoop
+    /// Nil until the library is loaded; clients that connect earlier wait.
+    private var edge: HTTPEdge?
+    private var readiness: Watch?
+    private var timeout: Timer?
+    private var wake: Deferred?
+    /// Loads the library again.
+    private var retry: Timer?
+
+    private static let nextTry = TimeSpan.seconds(1)
+
+    init(_ listening: consuming FileDescriptor, _ admission: Admission, on loop: EventLoop) {
+        self.listening = listening
+        self.admission = admission
+        self.loop = loop
+    }
+
+    /// Serves from now on. The library is loaded.
+    func begin(_ limits: HTTPEdge.Limits, _ answers: Answers) throws(SystemError) {
+        let wake = try loop.deferred(priority: .normal, of: self) { $0.run() }
+        timeout = try loop.timer(on: .monotonic, of: self) { $0.run() }
+        let edge = try HTTPEdge(
+            listening: listening.raw, loop: loop, admission: admission, limits: limits, wake: wake, answers: answers)
+        readiness = try loop.watch(edge.descriptor, for: .readable, of: self) { $0.run() }
+        (self.wake, self.edge) = (wake, edge)
+    }
+
+    /// Tries again a second after a client has come.
+    func awaitClient(_ retry: Timer) {
+        self.retry = retry
+        readiness = try? loop.watch(listening.raw, for: .readable, of: self) { $0.clientWaits() }
+    }
+
+    private func clientWaits() {
+        readiness?.disable()
+        retry?.arm(at: SystemClock.monotonic() + Self.nextTry)
+    }
+
+    /// Ends every connection. Must not be called from within an answer.
+    func close() {
+        (readiness, timeout, wake) = (nil, nil, nil)
+        edge?.stop()
+    }
+
+    /// Ends the streams of one holder of a token.
+    func endStreams(of holder: String) { edge?.endStreams(of: holder) }
+
+    private func run() {
+        guard let edge else { return }
+        guard let milliseconds = edge.run() else {
+            timeout?.disarm()
+            return
+        }
+        // With zero, a rounding in the library's clock could make this loop spin; its descriptor reports real work at once.
+        timeout?.arm(at: SystemClock.now().monotonic + .milliseconds(max(milliseconds, 1)))
+    }
+}

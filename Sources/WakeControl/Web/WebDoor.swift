@@ -1,0 +1,145 @@
+// Who comes in over TCP: by which names the bridge is called, and which token says what a client may do.
+import WakeLoop
+import WakeModel
+import WakeSystem
+
+/// What `web` in wakebridge.json5 says, read.
+public struct WebSettings: Hashable, Sendable {
+    public var listen: NetworkAddress
+    /// Where a proxy puts the bridge: begins and ends with a slash.
+    public var prefix = "/"
+    /// Names of the bridge, beside `localhost`.
+    public var hosts: [String] = []
+    /// Texts of PEM files; nil serves without TLS.
+    public var identity: TLSIdentity?
+    /// Whether `/metrics` needs no token.
+    public var areMetricsOpen = false
+
+    public init(listen: NetworkAddress) { self.listen = listen }
+}
+
+/// A certificate and its key, as PEM.
+public struct TLSIdentity: Hashable, Sendable {
+    public var certificate: String
+    public var key: String
+
+    public init(certificate: String, key: String) { (self.certificate, self.key) = (certificate, key) }
+}
+
+/// Whose token it is.
+public struct TokenHolder: Hashable, Sendable {
+    public var name: String
+    public var role: AccessRole
+
+    public init(name: String, role: AccessRole) { (self.name, self.role) = (name, role) }
+}
+
+/// Knows the tokens.
+public protocol TokenAuthority: AnyObject {
+    /// Nil for a wrong one, in a time that does not depend on what is wrong with it.
+    func holder(of token: String) -> TokenHolder?
+}
+
+public struct LoginAttempt: Hashable, Sendable {
+    var token: String
+    /// Nil on the control socket.
+    var address: NetworkAddress?
+}
+
+public final class WebDoor {
+    public let settings: WebSettings
+    private let rules: HostRules
+    private let authority: any TokenAuthority
+    private var wrong = WrongTokens()
+    private let log = Log("web")
+
+    static let cookie = "wakebridge"
+    /// A year: who is not to come in any more is kept out by revoking the token.
+    private static let cookieSeconds = 365 * 86_400
+
+    public init(_ settings: WebSettings, authority: any TokenAuthority) {
+        self.settings = settings
+        self.authority = authority
+        rules = HostRules(names: settings.hosts)
+    }
+
+    var pathPrefix: [String] { settings.prefix.split(separator: "/").map(String.init) }
+
+    /// Where relative addresses of the page begin, for a client that left the last slash away; nil for all others.
+    func redirect(from address: String) -> ControlContent? {
+        guard address + "/" == settings.prefix else { return nil }
+        var content = ControlContent(type: "text/plain; charset=utf-8", [])
+        content.status = 308
+        content.headers = [.init("Location", settings.prefix)]
+        return content
+    }
+
+    func admit(_ client: NetworkAddress?, at own: NetworkAddress?, _ head: RequestHead, to path: [String]) -> Verdict {
+        guard let client else { return .refused(.vanished) }
+        if let refusal = rules.refusal(hosts: head.hosts, origins: head.origins, own: own) { return .refused(refusal) }
+        guard let token = Self.token(in: head) else {
+            return .admitted(settings.areMetricsOpen && path == ["metrics"] ? .read : nil, holder: nil)
+        }
+        if let holder = authority.holder(of: token) { return .admitted(holder.role, holder: holder.name) }
+        // A browser goes on sending a cookie that was revoked: it must be able to log in again.
+        if head.authorization == nil, path.count == 2, ["login", "logout", "me"].contains(path[1]) {
+            return .admitted(nil, holder: nil)
+        }
+        return refusesLater(client) ? .slowed(.wrongToken) : .refused(.wrongToken)
+    }
+
+    /// Gives a browser a cookie for the token.
+    public func login(_ attempt: LoginAttempt) -> ControlResponse {
+        guard let holder = authority.holder(of: attempt.token) else {
+            return refusesLater(attempt.address) ? .slowly(.wrongToken) : .refusal(.wrongToken)
+        }
+        var content = ControlContent.json { $0.field("role", holder.role.rawValue) }
+        content.headers.append(.init("Set-Cookie", cookie(attempt.token, seconds: Self.cookieSeconds)))
+        return .content(content)
+    }
+
+    public func logout() -> ControlResponse {
+        var content = ControlContent.json { $0.field("done", true) }
+        content.headers.append(.init("Set-Cookie", cookie("", seconds: 0)))
+        return .content(content)
+    }
+
+    private func cookie(_ value: String, seconds: Int) -> String {
+        "\(Self.cookie)=\(value); Path=\(settings.prefix); Max-Age=\(seconds); HttpOnly; SameSite=Strict"
+            + (settings.identity == nil ? "" : "; Secure")
+    }
+
+    private func refusesLater(_ address: NetworkAddress?) -> Bool {
+        switch wrong.count(from: address, at: SystemClock.monotonic()) {
+        case .refuseNow: return false
+        case .refuseLater: return true
+        case .refuseLaterAndLog:
+            log.warning(
+                "\(address?.host ?? "a client") sent \(WrongTokens.free) wrong tokens within a minute; "
+                    + "further ones are answered a second later")
+            return true
+        }
+    }
+
+    private static func token(in head: RequestHead) -> String? {
+        if let authorization = head.authorization {
+            let words = authorization.split(separator: " ", maxSplits: 1)
+            return words.count == 2 && words[0].lowercased() == "bearer" ? String(words[1]) : ""
+        }
+        for pair in head.cookies.flatMap({ $0.split(separator: ";") }) {
+            let sides = pair.drop { $0 == " " }.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            if sides.count == 2, sides[0] == Self.cookie, !sides[1].isEmpty { return String(sides[1]) }
+        }
+        return nil
+    }
+}
+
+extension ControlRefusal {
+    /// The same whatever is wrong with it.
+    static let wrongToken = ControlRefusal(
+        .unauthorized, code: "wrong-token", message: "this bridge does not know that token",
+        advice: "make one with: sudo wakebridge web --token NAME")
+
+    fileprivate static let vanished = ControlRefusal(
+        .forbidden, code: "forbidden", message: "the kernel would not name the client", advice: "connect again")
+}

@@ -1,0 +1,74 @@
+// What the daemon answers about who may come in over TCP: the client itself, its cookie, and the tokens.
+import WakeControl
+import WakeModel
+import WakeSystem
+
+extension ControlAnswers {
+    func me(_ role: AccessRole?) -> ControlResponse {
+        .json { writer in
+            writer.object { writer in
+                writer.field("role", role?.rawValue)
+                writer.field("version", Daemon.version)
+                writer.field("docs", "v1/openapi.json")
+            }
+        }
+    }
+
+    func tokens() throws(ControlRefusal) -> ControlResponse {
+        let book = try self.book()
+        return .json { writer in
+            writer.object { writer in
+                writer.field("address", entry.address)
+                writer.objects("tokens", book.entries) { writer, token in
+                    writer.field("name", token.holder.name)
+                    writer.field("role", token.holder.role.rawValue)
+                    writer.field("made", token.made)
+                }
+            }
+        }
+    }
+
+    func makeToken(_ holder: TokenHolder) throws(ControlRefusal) -> ControlResponse {
+        let token = try book().make(holder)
+        return .json { writer in
+            writer.object { writer in
+                writer.field("token", token)
+                writer.field("name", holder.name)
+                writer.field("role", holder.role.rawValue)
+                writer.field("address", entry.address)
+            }
+        }
+    }
+
+    func revokeToken(_ name: String) throws(ControlRefusal) -> ControlResponse {
+        try book().revoke(name)
+        entry.endStreams(of: name)
+        return .done
+    }
+
+    func login(_ attempt: LoginAttempt) throws(ControlRefusal) -> ControlResponse {
+        guard let door = entry.door else { throw .noDoor }
+        return door.login(attempt)
+    }
+
+    func logout() throws(ControlRefusal) -> ControlResponse {
+        guard let door = entry.door else { throw .noDoor }
+        return door.logout()
+    }
+
+    private func book() throws(ControlRefusal) -> TokenBook {
+        switch entry.book {
+        case .success(let book): return book
+        case .failure(let fault):
+            throw ControlRefusal(
+                .failed, code: "failed", message: "the tokens cannot be read: \(fault.sentence)",
+                advice: "fix or remove web-tokens.json in the state directory, and restart wakebridged")
+        }
+    }
+}
+
+extension ControlRefusal {
+    fileprivate static let noDoor = ControlRefusal(
+        .conflict, code: "conflict", message: "this bridge does not listen for browsers",
+        advice: "let it with: sudo wakebridge web --enable")
+}

@@ -1,0 +1,67 @@
+// The daemon's side of the web: its tokens, the door that asks for them, and the server that listens.
+import Glibc
+import WakeControl
+import WakeEngine
+import WakeModel
+import WakeProfiles
+import WakeSystem
+
+final class WebEntry {
+    struct Unreadable: Error { let sentence: String }
+
+    /// Also where nothing is listened to: tokens are made first.
+    let book: Result<TokenBook, Unreadable>
+    private(set) var door: WebDoor?
+    private var server: ControlServer?
+    private let log = Log("web")
+
+    init(stateDirectory: String) {
+        do { book = .success(try TokenBook(in: stateDirectory)) } catch {
+            book = .failure(Unreadable(sentence: "\(error)"))
+        }
+    }
+
+    /// `http://127.0.0.1:8787/`; nil where nothing is listened to.
+    var address: String? {
+        door.map { door in
+            let host = door.settings.listen.isUnspecified ? Self.machineNames.first ?? "localhost" : door.settings.listen.host
+            let scheme = door.settings.identity == nil ? "http" : "https"
+            return "\(scheme)://\(host):\(door.settings.listen.port)\(door.settings.prefix)"
+        }
+    }
+
+    /// Listens; what is wrong is logged, and the control socket stays as it is.
+    func open(_ configuration: WebConfiguration, on server: ControlServer) {
+        do {
+            let settings = try Self.settings(configuration)
+            if let fault = Digest.fault { throw Unreadable(sentence: "no token can be checked: \(fault); install libssl3") }
+            let door = WebDoor(settings, authority: try book.get())
+            try server.open(door)
+            (self.door, self.server) = (door, server)
+            log.notice("listens at \(address ?? "")")
+        } catch let fault as Unreadable {
+            log.error("\(fault.sentence); nothing is answered over TCP")
+        } catch {
+            log.error("\(error); nothing is answered over TCP")
+        }
+    }
+
+    func endStreams(of holder: String) { server?.endStreams(of: holder) }
+
+    private static func settings(_ configuration: WebConfiguration) throws -> WebSettings {
+        var settings = WebSettings(listen: configuration.listen)
+        settings.prefix = configuration.prefix
+        settings.hosts = configuration.hosts + machineNames
+        settings.areMetricsOpen = configuration.metrics == .open
+        guard let certificate = configuration.certificate, let key = configuration.key else { return settings }
+        settings.identity = TLSIdentity(certificate: try File.text(at: certificate), key: try File.text(at: key))
+        return settings
+    }
+
+    /// As other machines may call this one.
+    private static var machineNames: [String] {
+        guard let name = MachineName.own else { return [] }
+        let short = name.prefix { $0 != "." }
+        return ["\(short).local", name, String(short)]
+    }
+}

@@ -1,0 +1,72 @@
+// What `web` in wakebridge.json5 says: where the bridge listens for browsers and scripts of other machines.
+import WakeProfiles
+import WakeSystem
+
+/// What members of `control_group` may do; each holds those before it.
+public enum ControlRole: String, Hashable, Sendable, CaseIterable { case read, operate, pair }
+
+public struct WebConfiguration: Hashable, Sendable {
+    /// Who may read `/metrics`.
+    public enum MetricsAccess: String, Hashable, Sendable, CaseIterable { case token, open }
+
+    public var listen: NetworkAddress
+    /// Begins and ends with a slash.
+    public var prefix = "/"
+    public var hosts: [String] = []
+    /// Paths of PEM files: both or none.
+    public var certificate: String?
+    public var key: String?
+    public var metrics = MetricsAccess.token
+
+    public init(listen: NetworkAddress) { self.listen = listen }
+
+    /// Where the bridge listens unless it is told otherwise.
+    public static let usualAddress = "127.0.0.1:8787"
+
+    static let keys = ["listen", "prefix", "hosts", "certificate", "key", "metrics"]
+
+    /// Nil where there is no such object; what is wrong with it goes to the report.
+    static func read(_ key: String, of object: ConfigurationObject) -> WebConfiguration? {
+        guard let found = object.object(key, keys: keys) else { return nil }
+        guard let address = NetworkAddress(found.text("listen") ?? usualAddress) else {
+            found.refuse("listen", expected: "a numeric address and a port such as \"\(usualAddress)\"")
+            return nil
+        }
+        var web = WebConfiguration(listen: address)
+        web.readPlace(found)
+        web.hosts = found.texts("hosts") ?? []
+        web.metrics = found.word("metrics") ?? web.metrics
+        web.certificate = path("certificate", of: found)
+        web.key = path("key", of: found)
+        if (web.certificate == nil) != (web.key == nil) {
+            found.add("a certificate needs its key, and a key its certificate: name both, or none")
+        }
+        return web
+    }
+
+    private mutating func readPlace(_ found: ConfigurationObject) {
+        guard let text = found.text("prefix") else { return }
+        let isPath = text.hasPrefix("/") && !text.contains("//")
+        guard isPath, text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f && !"\";?#%".utf8.contains($0) }) else {
+            return found.refuse("prefix", expected: "a path such as \"/bridge/\"")
+        }
+        prefix = text.hasSuffix("/") ? text : text + "/"
+    }
+
+    private static func path(_ key: String, of found: ConfigurationObject) -> String? {
+        guard let text = found.text(key) else { return nil }
+        if !text.hasPrefix("/") { found.refuse(key, expected: "the absolute path of a PEM file") }
+        return text
+    }
+}
+
+extension BridgeSettings {
+    /// As ``entries`` shows them.
+    var webValues: [String?] {
+        guard let web else { return WebConfiguration.keys.map { _ in nil } }
+        return [
+            web.listen.description, web.prefix, web.hosts.isEmpty ? nil : web.hosts.joined(separator: ", "),
+            web.certificate, web.key, web.metrics.rawValue,
+        ]
+    }
+}

@@ -1,0 +1,166 @@
+// wakebridge web: lets the bridge listen for browsers and scripts, and makes, lists and revokes their tokens.
+import Glibc
+import WakeControl
+import WakeDaemon
+import WakeEngine
+import WakeModel
+import WakeSystem
+import WakeWords
+
+extension Verb {
+    static var web: Verb {
+        Verb(
+            name: "web", summary: "let browsers and scripts in over TCP, and make their tokens",
+            synopsis: [
+                "[--json]", "--enable [--listen ADDRESS:PORT] [--config DIR]",
+                "[--json] --token NAME [--role ROLE]", "[--json] --revoke NAME", "--disable [--config DIR]",
+            ],
+            detail: """
+                Without an option it shows where the bridge listens, and who has tokens. A token is shown once, with an
+                address and a QR code that hold it; the bridge keeps its digest alone. Revoking one ends its streams. What
+                --enable and --disable change in wakebridge.json5 holds from the daemon's next start.
+                """,
+            flags: [
+                Flag("enable", "listen, and make the first token"),
+                Flag(
+                    "listen", value: "ADDRESS:PORT",
+                    "where to listen; \(WebConfiguration.usualAddress), which is this machine alone, if not given"),
+                Flag("token", value: "NAME", "make a token, called so in the list"),
+                Flag("role", value: "ROLE", "what it allows: read, operate, or pair if not given"),
+                Flag("revoke", value: "NAME", "let that token in no more"),
+                Flag("list", short: "l", "show where the bridge listens, and who has tokens"),
+                Flag("disable", "do not listen any more"),
+                Flag(
+                    "config", value: "DIR",
+                    "the folder of wakebridge.json5, of a daemon that was started with another one"),
+                jsonFlag,
+            ] + daemonFlags
+        ) { words throws(Complaint) in
+            try words.atMost(0)
+            return try WebOrder(words).perform(words)
+        }
+    }
+}
+
+/// What the verb is to do.
+private enum WebOrder {
+    case list
+    case enable(listen: NetworkAddress?)
+    case makeToken(String, AccessRole)
+    case revoke(String)
+    case disable
+
+    init(_ words: ParsedWords) throws(Complaint) {
+        let said = ["enable", "token", "revoke", "list", "disable"].filter(words.has)
+        guard said.count <= 1 else { throw .usage("say one of --\(said.joined(separator: ", --"))") }
+        if words.has("listen"), said != ["enable"] { throw .usage("--listen goes with --enable") }
+        if words.has("role"), said != ["token"] { throw .usage("--role goes with --token") }
+        switch said.first {
+        case "enable": self = .enable(listen: try Self.address(words))
+        case "token": self = .makeToken(words.value("token") ?? "", try Self.role(words))
+        case "revoke": self = .revoke(words.value("revoke") ?? "")
+        case "disable": self = .disable
+        default: self = .list
+        }
+    }
+
+    private static func address(_ words: ParsedWords) throws(Complaint) -> NetworkAddress? {
+        guard let text = words.value("listen") else { return nil }
+        if let address = NetworkAddress(text) { return address }
+        throw .usage("'\(text)' is no numeric address with a port; an example is \(WebConfiguration.usualAddress)")
+    }
+
+    private static func role(_ words: ParsedWords) throws(Complaint) -> AccessRole {
+        guard let text = words.value("role") else { return .pair }
+        if let role = AccessRole(rawValue: text) { return role }
+        let known = AccessRole.allCases.map(\.rawValue)
+        throw .usage("there is no role '\(text)': use \(known.joined(separator: ", ")).\(suggestion(for: text, among: known))")
+    }
+
+    func perform(_ words: ParsedWords) throws(Complaint) -> Int32 {
+        switch self {
+        case .list: return try Verb.report(words, "/v1/tokens", Self.text)
+        case .enable(let listen): try Self.enable(listen, words)
+        case .makeToken(let name, let role): try Self.makeToken(name, role, words)
+        case .revoke(let name):
+            return try Verb.order(words, "/v1/tokens/revoke", body: Verb.object([("name", name)])) { _ in
+                "the token '\(name.printable)' is revoked, and its streams have ended"
+            }
+        case .disable: try Self.disable(words)
+        }
+        return 0
+    }
+
+    // MARK: Tokens
+
+    private static func text(_ answer: JSONValue) -> String {
+        let address = answer["address"]?.string.map { "listens at \($0.printable)\n" }
+        let tokens = answer.list("tokens").map { [$0.text("name"), $0.text("role"), $0.text("made")] }
+        let none = "there are no tokens; make one with: wakebridge web --token NAME\n"
+        return (address ?? "does not listen; let it with: sudo wakebridge web --enable\n")
+            + (tokens.isEmpty ? none : "\n" + Table(rows: [["TOKEN", "ROLE", "MADE"]] + tokens).text)
+    }
+
+    private static func makeToken(_ name: String, _ role: AccessRole, _ words: ParsedWords) throws(Complaint) {
+        let body = Verb.object([("name", name), ("role", role.rawValue)])
+        let answer = try words.client.ask(.post, "/v1/tokens", body: body)
+        if words.has("json") { return Console.print(answer.bytes) }
+        show(answer.json, at: answer.json["address"]?.string)
+    }
+
+    private static func show(_ answer: JSONValue, at address: String?) {
+        let token = answer.text("token")
+        Console.print("the token '\(answer.text("name"))' with the role '\(answer.text("role"))', shown this once:\n")
+        Console.print("\n  \(token)\n\n")
+        guard let address else {
+            return Console.print("the bridge does not listen yet; let it with: sudo wakebridge web --enable\n")
+        }
+        let place = "\(address.printable)#token=\(token)"
+        Console.print("open it in a browser: \(place)\n")
+        if isatty(1) == 1, let code = QRCode(place) { Console.print("\n\(code.text)") }
+    }
+
+    // MARK: Settings
+
+    private static func file(_ words: ParsedWords) throws(Complaint) -> SettingsFile {
+        if let folder = words.value("config") { return try SettingsFile(at: folder + "/wakebridge.json5") }
+        let places = words.client.isOfSystem ? BridgePlaces.machine : BridgePlaces.mine
+        if words.client.isOfSystem, geteuid() != 0 {
+            throw .notPermitted("the settings of the system's daemon belong to root; run 'sudo wakebridge web'")
+        }
+        return try SettingsFile(at: places.configuration + "/wakebridge.json5")
+    }
+
+    private static func line(_ address: NetworkAddress) -> String { "web: { listen: \"\(address)\" }" }
+
+    private static func enable(_ listen: NetworkAddress?, _ words: ParsedWords) throws(Complaint) {
+        let file = try file(words)
+        let present = file.settings.web
+        if let present, let listen, present.listen != listen {
+            throw .failure("\(file.path) says that the bridge listens at \(present.listen); change that there")
+        }
+        guard let address = present?.listen ?? listen ?? NetworkAddress(WebConfiguration.usualAddress) else { return }
+        if present == nil { try file.add(line(address)) }
+        let listing = try words.client.ask(.get, "/v1/tokens").json
+        let isListening = listing["address"]?.string != nil
+        let place = listing["address"]?.string ?? "http://\(address)\(present?.prefix ?? "/")"
+        if listing.list("tokens").isEmpty {
+            let body = Verb.object([("name", "first"), ("role", AccessRole.pair.rawValue)])
+            show(try words.client.ask(.post, "/v1/tokens", body: body).json, at: place)
+        }
+        Console.print(
+            isListening
+                ? "the bridge listens at \(place.printable)\n"
+                : "the bridge listens there from the daemon's next start: sudo systemctl restart wakebridged\n")
+        if !address.isLoopback, present?.certificate == nil {
+            Console.say("without TLS, all who share the network can read what is sent, tokens too: see web.certificate")
+        }
+    }
+
+    private static func disable(_ words: ParsedWords) throws(Complaint) {
+        let file = try file(words)
+        guard let present = file.settings.web else { return Console.print("the bridge does not listen\n") }
+        try file.remove(line(present.listen))
+        Console.print("the bridge listens no more from the daemon's next start: sudo systemctl restart wakebridged\n")
+    }
+}

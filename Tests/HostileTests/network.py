@@ -1,0 +1,102 @@
+"""network.py ATTACK PORT TOKEN SECRET: attacks the daemon over TCP, and prints how often each status came, as JSON.
+
+SECRET is the name of something that the daemon knows: an answer that holds it has told what it must not."""
+import collections
+import concurrent.futures
+import json
+import random
+import select
+import socket
+import sys
+import time
+
+ATTACK, PORT, TOKEN, SECRET = sys.argv[1], int(sys.argv[2]), sys.argv[3], sys.argv[4].encode()
+DICE = random.Random(27)
+HOST = f"Host: 127.0.0.1:{PORT}"
+counts = collections.Counter()
+
+
+def talk(request, source="127.0.0.1", patience=5.0):
+    """Sends one request and counts the status that comes, or how the connection ends."""
+    try:
+        with socket.create_connection(("127.0.0.1", PORT), patience, (source, 0)) as connection:
+            connection.sendall(request)
+            connection.shutdown(socket.SHUT_WR)
+            answer = connection.recv(1 << 16)
+    except TimeoutError:
+        return "silence", b""
+    except OSError:
+        return "closed", b""
+    if not answer:
+        return "closed", b""
+    return (answer[9:12].decode() if answer.startswith(b"HTTP/1.") else "nonsense"), answer
+
+
+def count(outcome):
+    status, answer = outcome
+    counts[status] += 1
+    if SECRET in answer:
+        counts["told"] += 1
+
+
+def request(method="GET", path="/v1/status", *headers, body=""):
+    head = [f"{method} {path} HTTP/1.1", HOST, *headers, *([f"Content-Length: {len(body)}"] if body else [])]
+    return ("\r\n".join(head) + "\r\n\r\n" + body).encode()
+
+
+def malformed():
+    """A whole request with a token, and then chance at it: a byte is changed, left out, doubled, or all is cut."""
+    whole = bytearray(request("POST", "/v1/simulate", "Authorization: Bearer x", body='{"what":"wake"}'))
+    for _ in range(DICE.randint(1, 6)):
+        place = DICE.randrange(len(whole))
+        change = DICE.randrange(4)
+        if change == 0:
+            whole[place] = DICE.randrange(256)
+        elif change == 1:
+            del whole[place]
+        elif change == 2:
+            whole[place:place] = bytes([whole[place]]) * DICE.choice([1, 2, 2000])
+        else:
+            del whole[place + 1 :]
+    return bytes(whole)
+
+
+def slow(number=500, seconds=3.0):
+    """Connections that begin a request and send a byte of it now and then; an honest request meanwhile must be answered."""
+    held, end = [], time.monotonic() + seconds
+    while time.monotonic() < end:
+        for _ in range(min(50, number - len(held))):
+            held.append(socket.create_connection(("127.0.0.1", PORT), 5))
+            held[-1].send(b"GET /v1/status HTTP/1.1\r\nX: ")
+        for connection in held:
+            try:
+                connection.send(b"y")
+            except OSError:
+                pass
+        count(talk(request("GET", "/v1/me")))
+        time.sleep(0.05)
+    gone, _, _ = select.select(held, [], [], 0)
+    counts["cut"] = len(gone)
+
+
+def main():
+    right, wrong = f"Authorization: Bearer {TOKEN}", "Authorization: Bearer " + "A" * len(TOKEN)
+    if ATTACK == "slow":
+        slow()
+    elif ATTACK == "strangers":
+        # TOKEN has the role 'read'.
+        for _ in range(50):
+            count(talk(request()))
+            count(talk(request("POST", "/v1/reload", right, body="{}")))
+            count(talk(request("GET", "/v1/status", right, "Origin: http://evil.example")))
+            count(talk(request("GET", "/v1/status", right).replace(HOST.encode(), b"Host: evil.example")))
+    else:
+        number, make = (10_000, malformed) if ATTACK == "malformed" else (1_000, lambda: request("GET", "/v1/status", wrong))
+        tries = [(make(), "127.0.0.1" if ATTACK == "malformed" else f"127.0.1.{place % 50 + 1}") for place in range(number)]
+        with concurrent.futures.ThreadPoolExecutor(48) as pool:
+            for outcome in pool.map(lambda words: talk(*words), tries):
+                count(outcome)
+    print(json.dumps(counts))
+
+
+main()

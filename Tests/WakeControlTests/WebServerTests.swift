@@ -1,0 +1,291 @@
+// The server over TCP as clients meet it: tokens, cookies, the page, event streams, slow senders and TLS.
+import Glibc
+import TestBench
+import Testing
+import WakeLoop
+import WakeModel
+import WakeSystem
+
+@testable import WakeControl
+
+/// Knows two tokens.
+private final class Authority: TokenAuthority {
+    var holders = [
+        "right": TokenHolder(name: "phone", role: .operate), "look": TokenHolder(name: "wall", role: .read),
+    ]
+
+    func holder(of token: String) -> TokenHolder? { holders[token] }
+}
+
+private struct Files: PageFiles {
+    func file(at path: String) -> PageFile? {
+        guard path == "/" || path == "/app.js" else { return nil }
+        return PageFile(
+            type: "text/html; charset=utf-8", bytes: Array("plain \(path)".utf8), gzip: Array("zipped".utf8),
+            entityTag: "\"7\"", cacheControl: "no-cache", policy: "default-src 'self'")
+    }
+}
+
+/// A server on a free port of loopback, and on a Unix socket.
+private final class Web {
+    let loop: EventLoop
+    let server: ControlServer
+    let authority = Authority()
+    let port: UInt16
+    let directory = makeDirectory("/tmp/wakecontrol.XXXXXX")
+    var streams: [ControlStream] = []
+    private let scheme: String
+
+    init(_ adapt: (inout WebSettings) -> Void = { _ in }) throws {
+        loop = try EventLoop()
+        port = try freePort()
+        var settings = WebSettings(listen: try #require(NetworkAddress("127.0.0.1:\(port)")))
+        adapt(&settings)
+        scheme = settings.identity == nil ? "http" : "https"
+        let door = WebDoor(settings, authority: authority)
+        let hall = Hall()
+        server = try ControlServer(loop: loop, socketPath: directory + "/control.sock", page: Files()) { request in
+            ControlCall.answer(request) { hall.answer($0, at: door) }
+        }
+        try server.open(door)
+        hall.web = self
+    }
+
+    deinit {
+        server.close()
+        Directory.removeTree(directory)
+    }
+
+    func curl(_ path: String, _ words: String...) throws -> Fixture.Outcome {
+        let child = try Child(
+            ["curl", "-sS", "-k", "--max-time", "20", "\(scheme)://127.0.0.1:\(port)\(path)"] + words)
+        while !child.isOver { try loop.runOnce(timeout: .milliseconds(1)) }
+        return .init(exit: child.exit, output: child.output, talk: child.talk)
+    }
+
+    func status(_ path: String, _ words: String...) throws -> String {
+        let child = try Child(
+            ["curl", "-sS", "-k", "-o", "/dev/null", "-w", "%{http_code}", "\(scheme)://127.0.0.1:\(port)\(path)"]
+                + words)
+        while !child.isOver { try loop.runOnce(timeout: .milliseconds(1)) }
+        return child.output
+    }
+
+    static let token = ["-H", "Authorization: Bearer right"]
+}
+
+private final class Hall {
+    weak var web: Web?
+
+    func answer(_ call: ControlCall, at door: WebDoor) -> ControlResponse {
+        switch call {
+        case .login(let attempt): door.login(attempt)
+        case .logout: door.logout()
+        case .me(let role): .text(status: 200, role?.rawValue ?? "none")
+        case .events: .stream(contentType: "application/x-ndjson") { self.web?.streams.append($0) }
+        default: .done
+        }
+    }
+}
+
+@Suite("The server over TCP", .serialized) struct WebServerTests {
+    @Test("without a token nothing is answered but who you are, the API's description and the page")
+    func withoutToken() throws {
+        let web = try Web()
+        #expect(try web.status("/v1/status") == "401" && web.status("/v1/handlers/a") == "401")
+        #expect(try web.status("/v1/reload", "-d", "{}") == "401")
+        #expect(try web.curl("/v1/me").output == "none")
+        #expect(try web.status("/v1/openapi.json") == "200")
+        #expect(try web.curl("/").output == "plain /" && web.status("/nothing") == "404")
+        let refusal = try web.curl("/v1/status", "-i").output
+        #expect(refusal.contains("WWW-Authenticate: Bearer") && refusal.contains("\"code\":\"no-token\""))
+    }
+
+    @Test("a token's role decides, and a wrong token is refused whatever is wrong with it")
+    func tokens() throws {
+        let web = try Web()
+        #expect(try web.status("/v1/reload", "-d", "", "-H", "Authorization: Bearer right") == "200")
+        #expect(try web.status("/v1/status", "-H", "Authorization: bearer look") == "200")
+        #expect(try web.status("/v1/reload", "-d", "", "-H", "Authorization: Bearer look") == "403")
+        let answers = try ["righ", "right x", "", "rightt"].map {
+            try web.curl("/v1/status", "-H", "Authorization: Bearer \($0)")
+        }
+        for answer in answers { #expect(answer.output == answers[0].output && answer.output.contains("wrong-token")) }
+        #expect(try web.status("/v1/tokens", "-H", "Authorization: Bearer right") == "403")
+    }
+
+    @Test("a login gives a cookie that scripts of the page cannot read, and a logout takes it back")
+    func login() throws {
+        let web = try Web { $0.prefix = "/bridge/" }
+        let answer = try web.curl("/bridge/v1/login", "-i", "-d", "{\"token\":\"right\"}").output
+        #expect(answer.contains("{\"role\":\"operate\"}"))
+        let cookie = try #require(answer.split(separator: "\r\n").first { $0.hasPrefix("Set-Cookie: ") })
+        #expect(
+            cookie == "Set-Cookie: wakebridge=right; Path=/bridge/; Max-Age=31536000; HttpOnly; SameSite=Strict")
+        #expect(try web.curl("/bridge/v1/me", "-b", "other=1; wakebridge=right").output == "operate")
+        #expect(try web.status("/bridge/v1/status", "-b", "wakebridge=wrong") == "401")
+        #expect(try web.curl("/bridge/v1/me", "-b", "wakebridge=wrong").output == "none")
+        #expect(try web.curl("/bridge/v1/logout", "-i", "-d", "").output.contains("wakebridge=; Path=/bridge/; Max-Age=0;"))
+        #expect(try web.status("/bridge/v1/login", "-d", "{\"token\":\"wrong\"}") == "401")
+    }
+
+    @Test("another host name and a foreign page are refused, with the right token too")
+    func foreign() throws {
+        let web = try Web { $0.hosts = ["pi.local"] }
+        let right = "Authorization: Bearer right"
+        #expect(try web.status("/v1/status", "-H", right, "-H", "Host: evil.example") == "403")
+        #expect(try web.status("/", "-H", "Host: evil.example") == "403")
+        #expect(try web.status("/v1/status", "-H", right, "-H", "Host: pi.local") == "200")
+        #expect(try web.status("/v1/status", "-H", right, "-H", "Origin: http://evil.example") == "403")
+        #expect(try web.status("/v1/status", "-H", right, "-H", "Origin: http://127.0.0.1:\(web.port)") == "200")
+    }
+
+    @Test("the page comes zipped where the client takes that, is not sent again, and says what it may load")
+    func page() throws {
+        let web = try Web()
+        let plain = try web.curl("/app.js", "-i").output
+        for header in [
+            "Content-Security-Policy: default-src 'self'", "X-Content-Type-Options: nosniff", "X-Frame-Options: DENY",
+            "ETag: \"7\"", "Cache-Control: no-cache", "Referrer-Policy: no-referrer",
+        ] { #expect(plain.contains(header), "\(header)") }
+        #expect(plain.hasSuffix("plain /app.js"))
+        #expect(try web.curl("/", "-H", "Accept-Encoding: gzip, br").output == "zipped")
+        #expect(try web.status("/", "-H", "If-None-Match: \"7\"") == "304")
+        #expect(try web.curl("/", "-I").output.contains("200 OK"))
+    }
+
+    @Test("below the prefix of a proxy everything is found, whether the proxy leaves the prefix or takes it away")
+    func prefix() throws {
+        let web = try Web { $0.prefix = "/home/bridge/" }
+        for path in ["/home/bridge/v1/me", "/v1/me"] { #expect(try web.curl(path).output == "none") }
+        for path in ["/home/bridge/", "/"] { #expect(try web.curl(path).output == "plain /") }
+        let answer = try web.curl("/home/bridge", "-i").output
+        #expect(answer.contains("308") && answer.contains("Location: /home/bridge/"))
+    }
+
+    @Test("a browser gets server-sent events, and the stream ends when its token is revoked")
+    func events() throws {
+        let web = try Web()
+        let child = try Child([
+            "curl", "-sSN", "--max-time", "20", "http://127.0.0.1:\(web.port)/v1/events", "-H",
+            "Accept: text/event-stream", "-H", "Authorization: Bearer right",
+        ])
+        #expect(try web.loop.turn(for: .seconds(5)) { web.streams.count == 1 })
+        web.streams[0].send(Array("{\"a\":1}\n{\"b\":2}\n".utf8))
+        #expect(try web.loop.turn(for: .seconds(5)) { child.output.contains("b") })
+        #expect(child.output == "retry: 2000\n\ndata: {\"a\":1}\n\ndata: {\"b\":2}\n\n")
+        web.server.endStreams(of: "wall")
+        #expect(try web.loop.turn(for: .milliseconds(50)) { child.isOver } == false)
+        web.server.endStreams(of: "phone")
+        #expect(try web.loop.turn(for: .seconds(5)) { child.isOver })
+        #expect(!web.streams[0].isOpen)
+    }
+
+    @Test("a client that goes away in the middle of a stream is noticed though nothing is sent")
+    func hangup() throws {
+        let web = try Web()
+        let child = try Child([
+            "curl", "-sSN", "--max-time", "1", "http://127.0.0.1:\(web.port)/v1/events", "-H",
+            "Authorization: Bearer right",
+        ])
+        #expect(try web.loop.turn(for: .seconds(5)) { web.streams.count == 1 })
+        #expect(try web.loop.turn(for: .seconds(8)) { child.isOver && !web.streams[0].isOpen })
+    }
+
+    @Test("two hundred slow senders of one machine keep neither the next request of it nor the Unix socket waiting")
+    func slowSenders() throws {
+        let web = try Web()
+        let slow = try (0..<200).map { _ in
+            let client = try NetworkClient(web.port)
+            client.send("GET /v1/me HTTP/1.1\r\nHost: 127.0")
+            try web.loop.runOnce(timeout: .zero)
+            return client
+        }
+        #expect(try web.curl("/v1/me").output == "none")
+        let local = try Child(["curl", "-sS", "--unix-socket", web.directory + "/control.sock", "http://w/v1/me"])
+        #expect(try web.loop.turn(for: .seconds(5)) { local.isOver })
+        #expect(local.output == "pair")
+        #expect(slow.filter { $0.isOpen }.count <= 64)
+    }
+
+    @Test("past ten wrong tokens of a machine each refusal takes a second, and the right token none")
+    func guessing() throws {
+        let web = try Web()
+        for _ in 0..<10 { #expect(try web.status("/v1/status", "-H", "Authorization: Bearer wrong") == "401") }
+        let start = SystemClock.monotonic()
+        #expect(try web.status("/v1/status", "-H", "Authorization: Bearer wrong") == "401")
+        #expect(SystemClock.monotonic() - start >= WrongTokens.delay)
+        let child = try Child(["curl", "-s", "http://127.0.0.1:\(web.port)/v1/login", "-d", "{\"token\":\"wrong\"}"])
+        #expect(try web.status("/v1/status", "-H", "Authorization: Bearer right") == "200")
+        #expect(!child.isOver)
+        #expect(try web.loop.turn(for: .seconds(5)) { child.isOver })
+        #expect(child.output.contains("wrong-token"))
+    }
+
+    @Test("with a certificate it speaks TLS, and its cookie is for TLS alone")
+    func tls() throws {
+        let directory = makeDirectory("/tmp/wakecontrol.XXXXXX")
+        defer { Directory.removeTree(directory) }
+        let made = try Child([
+            "openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
+            "-subj", "/CN=w", "-keyout", "\(directory)/key.pem", "-out", "\(directory)/cert.pem",
+        ])
+        try #require(made.finish().exit == 0, "openssl made no certificate")
+        let identity = TLSIdentity(
+            certificate: text(of: "\(directory)/cert.pem"), key: text(of: "\(directory)/key.pem"))
+        let web = try Web { $0.identity = identity }
+        #expect(try web.curl("/v1/me", "-H", "Authorization: Bearer look").output == "read")
+        #expect(try web.curl("/v1/login", "-i", "-d", "{\"token\":\"right\"}").output.contains("SameSite=Strict; Secure"))
+    }
+
+    @Test("a certificate that is none leaves the control socket as it is")
+    func brokenIdentity() throws {
+        let web = try Web { $0.identity = TLSIdentity(certificate: "none", key: "none") }
+        let local = try Child(["curl", "-sS", "--unix-socket", web.directory + "/control.sock", "http://w/v1/me"])
+        #expect(try web.loop.turn(for: .seconds(5)) { local.isOver })
+        #expect(local.output == "pair")
+    }
+
+    @Test("while ten streams are open and nothing happens, the loop does not wake")
+    func idle() throws {
+        let web = try Web()
+        let children = try (0..<10).map { _ in
+            try Child([
+                "curl", "-sSN", "--max-time", "30", "http://127.0.0.1:\(web.port)/v1/events", "-H",
+                "Authorization: Bearer right",
+            ])
+        }
+        defer { for child in children { kill(child.process, SIGKILL) } }
+        #expect(try web.loop.turn(for: .seconds(5)) { web.streams.count == 10 })
+        _ = try web.loop.turn(for: .milliseconds(300)) { false }
+        #expect(try web.loop.runOnce(timeout: .seconds(3)) == false)
+    }
+}
+
+/// Speaks in bytes.
+private final class NetworkClient {
+    private let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+
+    init(_ port: UInt16) throws {
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+        let connected = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        guard connected == 0 else { throw SystemError("connect to", "port \(port)", .last) }
+        _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
+    }
+
+    deinit { close(descriptor) }
+
+    func send(_ text: String) { _ = Glibc.send(descriptor, text, text.utf8.count, Int32(MSG_NOSIGNAL)) }
+
+    var isOpen: Bool {
+        var byte: UInt8 = 0
+        return recv(descriptor, &byte, 1, 0) < 0 && errno == EAGAIN
+    }
+}
