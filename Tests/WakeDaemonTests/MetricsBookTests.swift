@@ -122,7 +122,7 @@ struct MetricsBookTests {
     func overruns() throws {
         let desk = try Desk()
         desk.happen(beat)
-        for _ in 0..<3 { desk.rest(.seconds(6)) }
+        for span in [8_100, 2_100, 2_100] as [Int64] { desk.rest(.milliseconds(span)) }
         let counts = desk.book.counts(of: handler)
         #expect(
             counts.overruns == 1 && counts.holds == 1, "\(String(describing: desk.turn.handlerStatus(of: handler)))")
