@@ -24,6 +24,8 @@ let package = Package(
         .target(name: "CCrypto"),
         // Loads libqrencode when a code is drawn, and takes no header of it.
         .target(name: "CQRCode"),
+        // Loads Eclipse Paho when a broker is configured, and takes no header of it.
+        .target(name: "CPaho"),
         .systemLibrary(name: "CWords"),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         // Carries the files of its folder `page`, which the assembler looks for where headers are looked for.
@@ -43,6 +45,7 @@ let package = Package(
         .target(name: "WakeJournal", dependencies: ["WakeModel", "CSQLite"]),
         .target(name: "WakeTrace", dependencies: ["WakeModel"]),
         .target(name: "WakeHCI", dependencies: ["WakeModel"]),
+        .target(name: "WakeMQTT", dependencies: ["WakeModel", "WakeProfiles", "WakeSystem", "WakeLoop", "CPaho"]),
         .target(
             name: "WakeSources",
             dependencies: ["WakeModel", "WakeProfiles", "WakeTrace", "WakeHCI", "WakeSystem", "WakeLoop"]),
@@ -59,14 +62,13 @@ let package = Package(
             name: "WakeEngine",
             dependencies: [
                 "WakeModel", "WakeCore", "WakeAgenda", "WakeProfiles", "WakeSystem", "WakeLoop", "WakeJournal",
-                "WakeTrace", "WakeSources",
+                "WakeTrace", "WakeMQTT", "WakeSources",
             ]),
         .target(
             name: "WakeDaemon",
             dependencies: [
                 "WakeModel", "WakeCore", "WakeAgenda", "WakeProfiles", "WakeJournal", "WakeSystem", "WakeLoop",
-                "WakeTrace",
-                "WakeSources", "WakeEngine", "WakeControl", "WakePage", "WakeWords",
+                "WakeTrace", "WakeMQTT", "WakeSources", "WakeEngine", "WakeControl", "WakePage", "WakeWords",
             ]),
         .target(name: "WakeHandler", dependencies: ["WakeModel"]),
         .target(name: "WakeHandlerTesting", dependencies: ["WakeModel", "WakeProfiles", "WakeTrace", "WakeHandler"]),
@@ -176,6 +178,16 @@ let package = Package(
                 "TestBench", "wakebridge", "wakebridged", "FixtureHandler", "ExampleHeartRate", "WakeModel",
                 "WakeSystem",
             ]),
+        .testTarget(
+            name: "WakeMQTTTests",
+            dependencies: ["TestBench", "WakeMQTT", "WakeLoop", "WakeModel", "WakeSystem"]),
+        .testTarget(
+            name: "BrokerTests",
+            dependencies: [
+                "TestBench", "wakebridge", "wakebridged", "FixtureHandler", "WakeMQTT", "WakeModel", "WakeProfiles",
+                "WakeSystem",
+            ],
+            exclude: ["check_discovery.py", "outside.py", "requirements.txt", "tap.py"]),
         .testTarget(
             name: "LabTests", dependencies: ["TestBench", "WakeSystem"],
             path: "Tests/Lab/Suite"),

@@ -32,6 +32,8 @@ public final class Daemon {
     private var replayedFile: FileChunks?
     private var server: ControlServer?
     private var answers: ControlAnswers?
+    /// Nil where no broker is configured.
+    private(set) var broker: BrokerSink?
     private var signals: [SignalWatch] = []
     private var isEnding = false
     /// Everything that is wrong with the profiles and the keys of devices as they were read last.
@@ -102,6 +104,7 @@ public final class Daemon {
         let status = try bridge.loop.run()
         server?.close()
         answers?.watching.close()
+        broker?.end()
         sources.stop()
         agenda.close()
         bridge.close()
@@ -278,10 +281,19 @@ public final class Daemon {
         ) { request in ControlCall.answer(request) { answers.answer($0) } }
         server.didBegin = { MemoryPressure.releaseStartup() }
         self.server = server
-        guard let web = settings.web else { return }
-        // A page that is opened later shows what was before.
-        _ = try watching.histories()
-        entry.open(web, on: server)
+        if let web = settings.web { entry.open(web, on: server) }
+        publish(answers)
+    }
+
+    /// Handlers do not wait for a broker: what keeps it from being reached is told, and everything else goes on.
+    private func publish(_ answers: ControlAnswers) {
+        guard let mqtt = settings.mqtt else { return }
+        do {
+            broker = try BrokerSink(mqtt, of: self, answers, runtimeDirectory: options.runtimeDirectory)
+            broker?.begin()
+        } catch {
+            Log("mqtt").error("nothing is published: \(error)")
+        }
     }
 
     private func watchSignals() throws(SystemError) {

@@ -90,6 +90,8 @@ public struct BridgeSettings: Hashable, Sendable {
     public var meteredLinks = ["wwan*", "ppp*"]
     public var alerts = Alerts()
     public var replay: Replay?
+    /// Nil where nothing is published to a broker.
+    public var mqtt: MQTTSettings?
     /// The defaults of every manifest.
     public var timers = HandlerTimers()
 
@@ -100,8 +102,7 @@ public struct BridgeSettings: Hashable, Sendable {
 extension BridgeSettings {
     static let keys = [
         "control_group", "control_role", "web", "suspend", "adapter", "devices", "broadcasts", "storm", "flips", "log",
-        "journal", "memory", "thermal",
-        "metered_links", "alerts", "replay", "timers",
+        "journal", "memory", "thermal", "metered_links", "alerts", "replay", "mqtt", "timers",
     ]
     static let alertKeys = ["command", "ntfy"]
     static let deviceKeys = ["adapter"]
@@ -133,6 +134,7 @@ extension BridgeSettings {
             meteredLinks = object.texts("metered_links") ?? meteredLinks
             readAlerts(object)
             readReplay(object)
+            mqtt = object.object("mqtt", keys: MQTTSettings.keys, required: ["broker"]).flatMap { MQTTSettings($0) }
             TimerKeys.read(from: object, into: &timers)
             TimerKeys.fitWarning(of: object, into: &timers)
             TimerKeys.checkOrder(of: timers, report: report)

@@ -38,6 +38,7 @@ extension BridgeSettings {
                 "alerts", Self.alertKeys,
                 [alerts.command.isEmpty ? nil : alerts.command.joined(separator: " "), alerts.ntfy])
             + Self.entries("replay", Self.replayKeys, [replay?.file, replay.map(\.speedText)])
+            + Self.entries("mqtt", MQTTSettings.keys, MQTTSettings.listed(mqtt))
             + TimerKeys.all.map { Entry(key: "timers.\($0.key)", value: timers[keyPath: $0.timer].text) }
     }
 
