@@ -22,6 +22,8 @@ let package = Package(
         .target(name: "CMicrohttpd"),
         // Loads libcrypto when it is needed, and takes no header of it: profiles are read on systems without one too.
         .target(name: "CCrypto"),
+        // Loads Eclipse Paho when a broker is configured, and takes no header of it.
+        .target(name: "CPaho"),
         .systemLibrary(name: "CWords"),
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
 
@@ -38,6 +40,7 @@ let package = Package(
         .target(name: "WakeJournal", dependencies: ["WakeModel", "CSQLite"]),
         .target(name: "WakeTrace", dependencies: ["WakeModel"]),
         .target(name: "WakeHCI", dependencies: ["WakeModel"]),
+        .target(name: "WakeMQTT", dependencies: ["WakeModel", "WakeProfiles", "WakeSystem", "WakeLoop", "CPaho"]),
         .target(
             name: "WakeSources",
             dependencies: ["WakeModel", "WakeProfiles", "WakeTrace", "WakeHCI", "WakeSystem", "WakeLoop"]),

@@ -21,6 +21,7 @@ private let layers: [(module: String, imports: Set<String>)] = [
     ("WakeJournal", ["WakeModel", "CSQLite", "Glibc"]),
     ("WakeSystem", ["WakeModel", "CLinux", "CBluetooth", "CUdev", "Glibc", "Synchronization"]),
     ("WakeLoop", ["WakeModel", "WakeSystem", "CSystemd", "Glibc"]),
+    ("WakeMQTT", ["WakeModel", "WakeProfiles", "WakeSystem", "WakeLoop", "CPaho", "Glibc"]),
     ("WakeSources", ["WakeModel", "WakeProfiles", "WakeTrace", "WakeHCI", "WakeSystem", "WakeLoop"]),
     ("WakeAuthoring", ["WakeModel", "WakeProfiles", "WakeTrace", "WakeSources"]),
     ("WakePairing", ["WakeModel", "WakeSystem", "WakeLoop", "WakeSources"]),
@@ -106,7 +107,7 @@ struct LayerTests {
         arguments: [
             "CLinux": "WakeSystem", "CSystemd": "WakeLoop", "CSQLite": "WakeJournal", "CMicrohttpd": "WakeControl",
             "CBluetooth": "WakeSystem", "CCrypto": "WakeProfiles", "CUdev": "WakeSystem", "CWords": "WakeWords",
-            "CCurl": "wakebridge",
+            "CCurl": "wakebridge", "CPaho": "WakeMQTT",
         ])
     func hasOneImporter(library: String, importer: String) {
         let importers = Set(SourceTree.swift.filter { $0.imports.contains(library) }.map(\.module))

@@ -28,6 +28,7 @@ private let edges: [String: String] = [
     "Sources/WakeLoop/Bus/BusObject.swift": "sd-bus's slots, messages and userdata",
     "Sources/WakeLoop/Bus/BusSubscription.swift": "sd-bus's slots, messages and userdata",
     "Sources/WakeControl/HTTPEdge.swift": "libmicrohttpd's callbacks",
+    "Sources/WakeMQTT/Connection/PahoClient.swift": "Paho's client and what it tells",
     "Sources/WakeHandler/Descriptors.swift": "read and write",
     "Sources/WakeWords/ParsedWords.swift": "getopt_long's argv",
     "Sources/wakebridge/Console.swift": "writes a line with one call",

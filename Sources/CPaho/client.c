@@ -1,0 +1,476 @@
+// One connection: the orders of its owner, the thread that carries them out, and the queue of what happened.
+#include "CPaho.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "paho.h"
+
+/// Messages of quality 1 that the broker has not acknowledged; further ones wait.
+enum { MOST_IN_FLIGHT = 128 };
+/// Messages of quality 0 that the owner has not read; further ones are dropped, as that quality allows.
+enum { MOST_UNREAD = 1024 };
+enum { CONNECT_SECONDS = 10, END_MS = 2000, DISCONNECT_MS = 500 };
+
+enum order_kind { ORDER_CONNECT, ORDER_SUBSCRIBE, ORDER_PUBLISH, ORDER_END };
+
+struct order {
+    struct order *next;
+    enum order_kind kind;
+    int quality;
+    bool is_retained;
+    uint64_t tag;
+    size_t count;
+    const uint8_t *bytes;
+    char topic[];
+};
+
+struct queued_event {
+    struct wake_mqtt_event told;
+    struct queued_event *next;
+    char storage[];
+};
+
+/// A message that is on its way; what Paho gives back says which connection and tag it had.
+struct flight {
+    struct wake_mqtt *connection;
+    uint64_t tag;
+    bool is_used;
+};
+
+struct wake_mqtt {
+    pthread_mutex_t guard;
+    /// Signalled when an order comes, a flight ends or the connection is lost.
+    pthread_cond_t work;
+    pthread_cond_t judgement;
+    pthread_cond_t end;
+    int bell;
+    struct order *first_order, *last_order;
+    struct queued_event *first_event, *last_event;
+    size_t unread_loose;
+    uint64_t arrivals, judged;
+    bool is_connected, is_closing, is_parked, has_ended;
+    struct flight flights[MOST_IN_FLIGHT];
+    size_t used_flights;
+    char tls_fault[160];
+    struct wake_mqtt_options options;
+    /// Of the connection's thread alone.
+    MQTTAsync handle;
+};
+
+// MARK: What happened
+
+/// Copies the texts of `told` and queues it; without memory it is lost, as the process soon is.
+static void tell(struct wake_mqtt *connection, struct wake_mqtt_event told, const char *text, size_t text_count) {
+    struct queued_event *queued = malloc(sizeof *queued + text_count + 1 + told.count);
+    if (queued == NULL) return;
+    memcpy(queued->storage, text, text_count);
+    queued->storage[text_count] = 0;
+    if (told.count > 0) memcpy(queued->storage + text_count + 1, told.bytes, told.count);
+    told.text = queued->storage;
+    told.bytes = (const uint8_t *) queued->storage + text_count + 1;
+    queued->told = told;
+    queued->next = NULL;
+    if (connection->last_event == NULL) connection->first_event = queued;
+    else connection->last_event->next = queued;
+    connection->last_event = queued;
+    uint64_t one = 1;
+    if (write(connection->bell, &one, sizeof one) < 0) return;
+}
+
+static void tell_text(struct wake_mqtt *connection, enum wake_mqtt_what what, int code, const char *text) {
+    if (text == NULL) text = "";
+    struct wake_mqtt_event told = {.what = what, .code = code};
+    pthread_mutex_lock(&connection->guard);
+    if (what != WAKE_MQTT_CONNECTED) connection->is_connected = false;
+    tell(connection, told, text, strlen(text));
+    pthread_cond_broadcast(&connection->work);
+    pthread_mutex_unlock(&connection->guard);
+}
+
+struct wake_mqtt_event *wake_mqtt_next(struct wake_mqtt *connection) {
+    pthread_mutex_lock(&connection->guard);
+    struct queued_event *oldest = connection->first_event;
+    if (oldest == NULL) {
+        uint64_t rung;
+        if (read(connection->bell, &rung, sizeof rung) < 0) errno = 0;
+    } else {
+        connection->first_event = oldest->next;
+        if (oldest->next == NULL) connection->last_event = NULL;
+        if (oldest->told.what == WAKE_MQTT_ARRIVED && oldest->told.number == 0) connection->unread_loose--;
+    }
+    pthread_mutex_unlock(&connection->guard);
+    return oldest == NULL ? NULL : &oldest->told;
+}
+
+void wake_mqtt_release(struct wake_mqtt_event *event) { free(event); }
+
+// MARK: Called by Paho, on its threads
+
+static void on_connected(void *context, struct paho_success *success) {
+    struct wake_mqtt *connection = context;
+    struct wake_mqtt_event told = {.what = WAKE_MQTT_CONNECTED};
+    told.is_session_present = success != NULL && success->of.connect.is_session_present;
+    pthread_mutex_lock(&connection->guard);
+    connection->is_connected = true;
+    tell(connection, told, "", 0);
+    pthread_mutex_unlock(&connection->guard);
+}
+
+static void on_refused(void *context, struct paho_failure *failure) {
+    struct wake_mqtt *connection = context;
+    const char *reason = failure == NULL ? NULL : failure->message;
+    if (connection->tls_fault[0] != 0) reason = connection->tls_fault;
+    tell_text(connection, WAKE_MQTT_REFUSED, failure == NULL ? -1 : failure->code, reason);
+}
+
+static void on_lost(void *context, char *cause) { tell_text(context, WAKE_MQTT_LOST, 0, cause); }
+
+/// Keeps the first thing that OpenSSL says of an attempt: what follows only repeats that it failed.
+static int on_tls_fault(const char *text, size_t count, void *context) {
+    struct wake_mqtt *connection = context;
+    if (connection->tls_fault[0] != 0) return 1;
+    size_t kept = 0;
+    while (kept < count && kept + 1 < sizeof connection->tls_fault && text[kept] != '\n') kept++;
+    memcpy(connection->tls_fault, text, kept);
+    connection->tls_fault[kept] = 0;
+    return 1;
+}
+
+static void land(struct flight *flight, bool is_delivered) {
+    struct wake_mqtt *connection = flight->connection;
+    pthread_mutex_lock(&connection->guard);
+    if (flight->is_used) {
+        flight->is_used = false;
+        connection->used_flights--;
+        struct wake_mqtt_event told = {.what = WAKE_MQTT_DELIVERED, .number = flight->tag};
+        if (is_delivered && flight->tag != 0) tell(connection, told, "", 0);
+        pthread_cond_broadcast(&connection->work);
+    }
+    pthread_mutex_unlock(&connection->guard);
+}
+
+static void on_delivered(void *context, struct paho_success *success) { (void) success; land(context, true); }
+static void on_undelivered(void *context, struct paho_failure *failure) { (void) failure; land(context, false); }
+
+static void on_disconnected(void *context) {
+    struct wake_mqtt *connection = context;
+    pthread_mutex_lock(&connection->guard);
+    connection->is_connected = false;
+    pthread_cond_broadcast(&connection->work);
+    pthread_mutex_unlock(&connection->guard);
+}
+
+static void on_disconnect(void *context, struct paho_success *success) { (void) success; on_disconnected(context); }
+static void on_no_disconnect(void *context, struct paho_failure *failure) { (void) failure; on_disconnected(context); }
+
+/// Waits for the owner's judgement of a message: when this returns, Paho acknowledges it.
+/// At the end of a lasting session what is not judged must not be acknowledged: its thread stays until the process ends.
+static void await_judgement(struct wake_mqtt *connection, uint64_t number) {
+    while (connection->judged < number) {
+        if (connection->is_closing) {
+            if (!connection->options.keeps_session) return;
+            connection->is_parked = true;
+            pthread_cond_broadcast(&connection->end);
+        }
+        pthread_cond_wait(&connection->judgement, &connection->guard);
+    }
+}
+
+static int on_message(void *context, char *topic, int topic_count, struct paho_message *message) {
+    struct wake_mqtt *connection = context;
+    struct wake_mqtt_event told = {
+        .what = WAKE_MQTT_ARRIVED, .bytes = message->bytes, .count = message->count < 0 ? 0 : (size_t) message->count,
+        .quality = message->quality, .is_retained = message->is_retained != 0,
+        .is_duplicate = message->is_duplicate != 0,
+    };
+    size_t length = topic_count > 0 ? (size_t) topic_count : strlen(topic);
+    pthread_mutex_lock(&connection->guard);
+    bool is_judged = message->quality > 0;
+    if (is_judged) told.number = ++connection->arrivals;
+    if (is_judged || connection->unread_loose < MOST_UNREAD) {
+        if (!is_judged) connection->unread_loose++;
+        tell(connection, told, topic, length);
+    }
+    if (is_judged) await_judgement(connection, told.number);
+    pthread_mutex_unlock(&connection->guard);
+    paho.freeMessage(&message);
+    paho.free(topic);
+    return 1;
+}
+
+// MARK: On the connection's own thread
+
+static void forget_flights(struct wake_mqtt *connection) {
+    pthread_mutex_lock(&connection->guard);
+    for (size_t at = 0; at < MOST_IN_FLIGHT; at++) connection->flights[at].is_used = false;
+    connection->used_flights = 0;
+    pthread_mutex_unlock(&connection->guard);
+}
+
+static struct paho_tls tls_options(struct wake_mqtt *connection) {
+    const struct wake_mqtt_options *options = &connection->options;
+    return (struct paho_tls){
+        .mark = "MQTS", .version = 4, .authority = options->authority, .certificate = options->certificate,
+        .key = options->key, .verifies_certificate = 1, .verifies_name = 1, .on_fault = on_tls_fault,
+        .fault_context = connection, .trusts_authority_alone = options->authority != NULL,
+    };
+}
+
+/// Makes a new client for every attempt, so that Paho sends nothing again by itself: it would not be marked.
+static int begin_attempt(struct wake_mqtt *connection) {
+    const struct wake_mqtt_options *options = &connection->options;
+    if (connection->handle != NULL) paho.destroy(&connection->handle);
+    forget_flights(connection);
+    connection->tls_fault[0] = 0;
+    int code = paho.create(
+        &connection->handle, options->address, options->client_identifier, PAHO_NO_PERSISTENCE, NULL);
+    if (code != PAHO_SUCCESS) return code;
+    paho.setCallbacks(connection->handle, connection, on_lost, on_message, NULL);
+    struct paho_will will = {
+        .mark = "MQTW", .topic = options->will_topic, .text = options->will_text, .is_retained = 1, .quality = 1,
+    };
+    struct paho_tls tls = tls_options(connection);
+    struct paho_connect connect = {
+        .mark = "MQTC", .version = 3, .keep_alive_seconds = options->keep_alive_seconds,
+        .is_clean = !options->keeps_session, .most_in_flight = MOST_IN_FLIGHT, .user = options->user,
+        .password = options->password, .timeout_seconds = CONNECT_SECONDS, .on_success = on_connected,
+        .on_failure = on_refused, .context = connection, .protocol = PAHO_MQTT_3_1_1,
+    };
+    if (options->will_topic != NULL) connect.will = &will;
+    if (strncmp(options->address, "ssl://", 6) == 0) connect.tls = &tls;
+    return paho.connect(connection->handle, &connect);
+}
+
+static void attempt(struct wake_mqtt *connection) {
+    const char *fault = paho_load();
+    if (fault != NULL) return tell_text(connection, WAKE_MQTT_ABSENT, 0, fault);
+    int code = begin_attempt(connection);
+    if (code != PAHO_SUCCESS) tell_text(connection, WAKE_MQTT_REFUSED, code, connection->tls_fault);
+}
+
+/// A free flight; null where the connection is lost before there is one.
+static struct flight *take_off(struct wake_mqtt *connection, uint64_t tag) {
+    struct flight *found = NULL;
+    pthread_mutex_lock(&connection->guard);
+    while (connection->is_connected && connection->used_flights == MOST_IN_FLIGHT) {
+        pthread_cond_wait(&connection->work, &connection->guard);
+    }
+    for (size_t at = 0; connection->is_connected && at < MOST_IN_FLIGHT && found == NULL; at++) {
+        if (!connection->flights[at].is_used) found = &connection->flights[at];
+    }
+    if (found != NULL) {
+        *found = (struct flight){.connection = connection, .tag = tag, .is_used = true};
+        connection->used_flights++;
+    }
+    pthread_mutex_unlock(&connection->guard);
+    return found;
+}
+
+static void publish(struct wake_mqtt *connection, const struct order *order) {
+    if (connection->handle == NULL) return;
+    struct flight *flight = order->quality > 0 ? take_off(connection, order->tag) : NULL;
+    if (order->quality > 0 && flight == NULL) return;
+    struct paho_response response = {
+        .mark = "MQTR", .on_success = on_delivered, .on_failure = on_undelivered, .context = flight,
+    };
+    int code = paho.send(
+        connection->handle, order->topic, (int) order->count, order->bytes, order->quality, order->is_retained,
+        flight == NULL ? NULL : &response);
+    if (code != PAHO_SUCCESS && flight != NULL) land(flight, false);
+}
+
+/// Waits, for a limited time, until all that was published is acknowledged, and then until the broker was told.
+static void disconnect(struct wake_mqtt *connection) {
+    if (connection->handle == NULL) return;
+    struct timespec limit;
+    clock_gettime(CLOCK_REALTIME, &limit);
+    limit.tv_sec += END_MS / 2000;
+    pthread_mutex_lock(&connection->guard);
+    while (connection->is_connected && connection->used_flights > 0) {
+        if (pthread_cond_timedwait(&connection->work, &connection->guard, &limit) != 0) break;
+    }
+    bool is_connected = connection->is_connected;
+    pthread_mutex_unlock(&connection->guard);
+    struct paho_disconnect options = {
+        .mark = "MQTD", .timeout_ms = DISCONNECT_MS, .on_success = on_disconnect, .on_failure = on_no_disconnect,
+        .context = connection,
+    };
+    if (is_connected && paho.disconnect(connection->handle, &options) == PAHO_SUCCESS) {
+        pthread_mutex_lock(&connection->guard);
+        while (connection->is_connected) {
+            if (pthread_cond_timedwait(&connection->work, &connection->guard, &limit) != 0) break;
+        }
+        pthread_mutex_unlock(&connection->guard);
+    }
+    paho.destroy(&connection->handle);
+}
+
+static struct order *next_order(struct wake_mqtt *connection) {
+    pthread_mutex_lock(&connection->guard);
+    while (connection->first_order == NULL) pthread_cond_wait(&connection->work, &connection->guard);
+    struct order *oldest = connection->first_order;
+    connection->first_order = oldest->next;
+    if (oldest->next == NULL) connection->last_order = NULL;
+    pthread_mutex_unlock(&connection->guard);
+    return oldest;
+}
+
+static void *carry_out(void *context) {
+    struct wake_mqtt *connection = context;
+    for (bool goes_on = true; goes_on;) {
+        struct order *order = next_order(connection);
+        switch (order->kind) {
+        case ORDER_CONNECT: attempt(connection); break;
+        case ORDER_SUBSCRIBE:
+            if (connection->handle != NULL) paho.subscribe(connection->handle, order->topic, order->quality, NULL);
+            break;
+        case ORDER_PUBLISH: publish(connection, order); break;
+        case ORDER_END: goes_on = false; break;
+        }
+        free(order);
+    }
+    disconnect(connection);
+    pthread_mutex_lock(&connection->guard);
+    connection->has_ended = true;
+    pthread_cond_broadcast(&connection->end);
+    pthread_mutex_unlock(&connection->guard);
+    return NULL;
+}
+
+// MARK: Called by the owner
+
+static bool order(struct wake_mqtt *connection, struct order wanted, const char *topic, const void *bytes) {
+    size_t length = strlen(topic);
+    struct order *made = malloc(sizeof *made + length + 1 + wanted.count);
+    if (made == NULL) return false;
+    *made = wanted;
+    memcpy(made->topic, topic, length + 1);
+    if (wanted.count > 0) memcpy(made->topic + length + 1, bytes, wanted.count);
+    made->bytes = (const uint8_t *) made->topic + length + 1;
+    pthread_mutex_lock(&connection->guard);
+    if (connection->last_order == NULL) connection->first_order = made;
+    else connection->last_order->next = made;
+    connection->last_order = made;
+    pthread_cond_broadcast(&connection->work);
+    pthread_mutex_unlock(&connection->guard);
+    return true;
+}
+
+static const char *copy(const char *text) { return text == NULL ? NULL : strdup(text); }
+
+static void copy_options(struct wake_mqtt_options *to, const struct wake_mqtt_options *from) {
+    *to = *from;
+    to->address = copy(from->address);
+    to->client_identifier = copy(from->client_identifier);
+    to->user = copy(from->user);
+    to->password = copy(from->password);
+    to->authority = copy(from->authority);
+    to->certificate = copy(from->certificate);
+    to->key = copy(from->key);
+    to->will_topic = copy(from->will_topic);
+    to->will_text = copy(from->will_text);
+}
+
+static void free_options(struct wake_mqtt_options *options) {
+    const char *texts[] = {
+        options->address, options->client_identifier, options->user, options->password, options->authority,
+        options->certificate, options->key, options->will_topic, options->will_text,
+    };
+    for (size_t at = 0; at < sizeof texts / sizeof *texts; at++) free((void *) texts[at]);
+}
+
+/// The thread, and those that Paho makes from it, get none of the process's signals.
+static int begin_thread(struct wake_mqtt *connection) {
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    pthread_t thread;
+    int failure = pthread_create(&thread, NULL, carry_out, connection);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (failure == 0) pthread_detach(thread);
+    return failure;
+}
+
+static void release(struct wake_mqtt *connection) {
+    for (struct order *next; connection->first_order != NULL; connection->first_order = next) {
+        next = connection->first_order->next;
+        free(connection->first_order);
+    }
+    for (struct queued_event *next; connection->first_event != NULL; connection->first_event = next) {
+        next = connection->first_event->next;
+        free(connection->first_event);
+    }
+    free_options(&connection->options);
+    close(connection->bell);
+    free(connection);
+}
+
+struct wake_mqtt *wake_mqtt_make(const struct wake_mqtt_options *options) {
+    struct wake_mqtt *connection = calloc(1, sizeof *connection);
+    if (connection == NULL) return NULL;
+    connection->bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (connection->bell < 0) {
+        free(connection);
+        return NULL;
+    }
+    pthread_mutex_init(&connection->guard, NULL);
+    pthread_cond_init(&connection->work, NULL);
+    pthread_cond_init(&connection->judgement, NULL);
+    pthread_cond_init(&connection->end, NULL);
+    copy_options(&connection->options, options);
+    int failure = begin_thread(connection);
+    if (failure == 0) return connection;
+    release(connection);
+    errno = failure;
+    return NULL;
+}
+
+int wake_mqtt_descriptor(const struct wake_mqtt *connection) { return connection->bell; }
+
+bool wake_mqtt_connect(struct wake_mqtt *connection) {
+    return order(connection, (struct order){.kind = ORDER_CONNECT}, "", NULL);
+}
+
+bool wake_mqtt_subscribe(struct wake_mqtt *connection, const char *filter, int quality) {
+    return order(connection, (struct order){.kind = ORDER_SUBSCRIBE, .quality = quality}, filter, NULL);
+}
+
+bool wake_mqtt_publish(struct wake_mqtt *connection, const char *topic, const void *bytes, size_t count, int quality,
+                       bool is_retained, uint64_t tag) {
+    struct order wanted = {
+        .kind = ORDER_PUBLISH, .quality = quality, .is_retained = is_retained, .tag = tag, .count = count,
+    };
+    return order(connection, wanted, topic, bytes);
+}
+
+void wake_mqtt_acknowledge(struct wake_mqtt *connection, uint64_t number) {
+    pthread_mutex_lock(&connection->guard);
+    if (number > connection->judged) connection->judged = number;
+    pthread_cond_broadcast(&connection->judgement);
+    pthread_mutex_unlock(&connection->guard);
+}
+
+void wake_mqtt_end(struct wake_mqtt *connection) {
+    bool is_ordered = order(connection, (struct order){.kind = ORDER_END}, "", NULL);
+    struct timespec limit;
+    clock_gettime(CLOCK_REALTIME, &limit);
+    limit.tv_sec += END_MS / 1000;
+    pthread_mutex_lock(&connection->guard);
+    connection->is_closing = true;
+    pthread_cond_broadcast(&connection->judgement);
+    while (is_ordered && !connection->has_ended && !connection->is_parked) {
+        if (pthread_cond_timedwait(&connection->end, &connection->guard, &limit) != 0) break;
+    }
+    bool has_ended = connection->has_ended;
+    pthread_mutex_unlock(&connection->guard);
+    // What a thread still holds lasts as long as the process.
+    if (has_ended) release(connection);
+}

@@ -1,0 +1,39 @@
+// Loading libpaho-mqtt3as: every call by its name, all of them or none.
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "paho.h"
+
+struct paho_calls paho;
+
+static const char library[] = "libpaho-mqtt3as.so.1";
+
+static pthread_once_t loading = PTHREAD_ONCE_INIT;
+static bool is_loaded;
+static char fault[256];
+
+static bool find(void *opened, void **call, const char *name) {
+    *call = dlsym(opened, name);
+    if (*call == NULL) snprintf(fault, sizeof fault, "%s has no %s", library, name);
+    return *call != NULL;
+}
+
+static void load(void) {
+    void *opened = dlopen(library, RTLD_LAZY | RTLD_LOCAL);
+    if (opened == NULL) {
+        const char *reason = dlerror();
+        snprintf(fault, sizeof fault, "%s", reason == NULL ? library : reason);
+        return;
+    }
+#define FIND(result, name, arguments) find(opened, (void **) &paho.name, "MQTTAsync_" #name) &&
+    is_loaded = PAHO_CALLS(FIND) true;
+#undef FIND
+}
+
+const char *paho_load(void) {
+    pthread_once(&loading, load);
+    return is_loaded ? NULL : fault;
+}

@@ -1,0 +1,79 @@
+// One connection to a broker, on the loop: it comes back by itself, with its subscriptions.
+import WakeLoop
+import WakeModel
+import WakeSystem
+
+/// Its owner watches ``descriptor`` and reads events until there is none.
+public final class MQTTConnection {
+    public let options: MQTTOptions
+    public private(set) var isConnected = false
+
+    private enum Phase { case closed, connecting, connected, waiting }
+
+    private let client: PahoClient
+    private var phase = Phase.closed
+    private var subscriptions: [(filter: String, quality: MQTTMessage.Quality)] = []
+    private var backOff = BackOff(from: .seconds(1), to: .seconds(60))
+    private var retry: Timer?
+    private let loop: EventLoop
+
+    /// Starts nothing yet.
+    public init(on loop: EventLoop, _ options: MQTTOptions) throws(SystemError) {
+        self.options = options
+        self.loop = loop
+        client = try PahoClient(options)
+        retry = try loop.timer(on: .monotonic, of: self) { $0.connect() }
+    }
+
+    /// Readable while events wait.
+    public var descriptor: Int32 { client.descriptor }
+
+    /// Connects, and connects again whenever the broker is lost, until it is released.
+    public func open() {
+        guard phase == .closed else { return }
+        connect()
+    }
+
+    private func connect() {
+        phase = .connecting
+        client.connect()
+    }
+
+    /// Nil where nothing more has happened.
+    public func nextEvent() -> MQTTEvent? {
+        guard let event = client.nextEvent(from: options.broker) else { return nil }
+        switch event {
+        case .connected:
+            phase = .connected
+            isConnected = true
+            backOff.reset()
+            for one in subscriptions { client.subscribe(one.filter, one.quality) }
+        case .disconnected: putOff()
+        case .delivered, .arrived: break
+        }
+        return event
+    }
+
+    private func putOff() {
+        isConnected = false
+        guard phase != .waiting else { return }
+        phase = .waiting
+        retry?.arm(at: SystemClock.monotonic() + backOff.next())
+    }
+
+    /// Of this connection and of each one after it.
+    public func subscribe(_ filter: String, _ quality: MQTTMessage.Quality = .atLeastOnce) {
+        subscriptions.append((filter, quality))
+        if isConnected { client.subscribe(filter, quality) }
+    }
+
+    /// Does nothing while there is no connection. With a tag of zero nothing tells that it was delivered.
+    public func publish(_ message: MQTTMessage, tag: UInt64 = 0) {
+        if isConnected { client.publish(message, tag: tag) }
+    }
+
+    /// The broker gets its acknowledgement only now. Until then nothing else arrives, on any connection of the process.
+    public func acknowledge(_ arrived: ArrivedMessage) {
+        if arrived.ticket > 0 { client.acknowledge(arrived.ticket) }
+    }
+}

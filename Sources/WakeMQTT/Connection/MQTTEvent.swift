@@ -1,0 +1,62 @@
+// What happens to a connection, as its owner reads it.
+import WakeModel
+
+public enum MQTTEvent: Hashable, Sendable {
+    /// Subscriptions are sent right after it, by the connection itself.
+    case connected(isSessionPresent: Bool)
+    /// An attempt failed, or the connection is lost. What is not delivered by then never will be.
+    case disconnected(MQTTFault)
+    /// The broker has acknowledged the message that was published with this tag.
+    case delivered(UInt64)
+    case arrived(ArrivedMessage)
+}
+
+public struct ArrivedMessage: Hashable, Sendable {
+    public var message: MQTTMessage
+    /// The broker may have sent it before.
+    public var isDuplicate: Bool
+    /// What is acknowledged; zero of a message that needs no acknowledgement.
+    public var ticket: UInt64
+}
+
+/// Why there is no connection, as a sentence for people.
+public struct MQTTFault: Hashable, Sendable {
+    public enum Kind: Hashable, Sendable {
+        /// Paho cannot be loaded.
+        case libraryAbsent
+        /// The broker does not let this client in.
+        case refused
+        case unreachable
+        case lost
+    }
+
+    public var kind: Kind
+    public var sentence: String
+
+    static func absent(_ reason: String) -> MQTTFault {
+        MQTTFault(
+            kind: .libraryAbsent,
+            sentence: "could not load Eclipse Paho for MQTT: \(reason); install the package libpaho-mqtt1.3")
+    }
+
+    static func lost(_ broker: BrokerAddress, _ reason: String) -> MQTTFault {
+        let cause = reason.isEmpty ? "it closed the connection" : reason
+        return MQTTFault(kind: .lost, sentence: "lost the broker at \(broker.text): \(cause)")
+    }
+
+    /// - Parameter code: of the broker where it is positive, of the library where it is negative.
+    init(connectingTo broker: BrokerAddress, code: Int32, reason: String) {
+        let attempt = "could not connect to the broker at \(broker.text): "
+        switch code {
+        case 1: self.init(kind: .refused, sentence: attempt + "it does not speak MQTT 3.1.1; use another broker")
+        case 2: self.init(kind: .refused, sentence: attempt + "it refuses the client's name; set mqtt.bridge")
+        case 4: self.init(kind: .refused, sentence: attempt + "wrong user or password; fix user and password_file")
+        case 5: self.init(kind: .refused, sentence: attempt + "this user may not connect; allow it at the broker")
+        default:
+            let cause = reason.isEmpty || reason == "NULL" ? "it does not answer" : reason
+            self.init(kind: .unreachable, sentence: attempt + "\(cause); look whether it runs, and at its certificate")
+        }
+    }
+
+    init(kind: Kind, sentence: String) { (self.kind, self.sentence) = (kind, sentence) }
+}

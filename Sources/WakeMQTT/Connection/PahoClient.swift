@@ -1,0 +1,87 @@
+// The edge to Eclipse Paho C: the only file that uses its pointers; bytes are copied out at once.
+import CPaho
+import Glibc
+import WakeModel
+import WakeSystem
+
+/// One client of Paho with its own thread. Never blocks, but for its end, which takes two seconds at most.
+struct PahoClient: ~Copyable {
+    private let handle: OpaquePointer
+
+    init(_ options: MQTTOptions) throws(SystemError) {
+        let made = Self.withTexts(of: options) { wake_mqtt_make($0) }
+        guard let made else { throw SystemError("begin", "a connection to \(options.broker.text)", Errno.last) }
+        handle = made
+    }
+
+    deinit { wake_mqtt_end(handle) }
+
+    var descriptor: Int32 { wake_mqtt_descriptor(handle) }
+
+    func connect() { _ = wake_mqtt_connect(handle) }
+    func subscribe(_ filter: String, _ quality: MQTTMessage.Quality) {
+        _ = wake_mqtt_subscribe(handle, filter, quality.rawValue)
+    }
+
+    func publish(_ message: MQTTMessage, tag: UInt64) {
+        message.payload.withUnsafeBytes { bytes in
+            _ = wake_mqtt_publish(
+                handle, message.topic, bytes.baseAddress, bytes.count, message.quality.rawValue, message.isRetained, tag
+            )
+        }
+    }
+
+    func acknowledge(_ ticket: UInt64) { wake_mqtt_acknowledge(handle, ticket) }
+
+    func nextEvent(from broker: BrokerAddress) -> MQTTEvent? {
+        while let told = wake_mqtt_next(handle) {
+            defer { wake_mqtt_release(told) }
+            if let event = Self.event(told.pointee, broker) { return event }
+        }
+        return nil
+    }
+
+    /// Nil for a message whose topic is no text.
+    private static func event(_ told: wake_mqtt_event, _ broker: BrokerAddress) -> MQTTEvent? {
+        let text = String(cString: told.text)
+        switch told.what {
+        case WAKE_MQTT_CONNECTED: return .connected(isSessionPresent: told.is_session_present)
+        case WAKE_MQTT_ABSENT: return .disconnected(.absent(text))
+        case WAKE_MQTT_REFUSED: return .disconnected(MQTTFault(connectingTo: broker, code: told.code, reason: text))
+        case WAKE_MQTT_LOST: return .disconnected(.lost(broker, text))
+        case WAKE_MQTT_DELIVERED: return .delivered(told.number)
+        default:
+            let message = MQTTMessage(
+                text, Array(UnsafeBufferPointer(start: told.bytes, count: told.count)),
+                quality: told.quality == 0 ? .atMostOnce : .atLeastOnce, isRetained: told.is_retained)
+            return .arrived(
+                ArrivedMessage(message: message, isDuplicate: told.is_duplicate, ticket: told.number))
+        }
+    }
+
+    /// Copies of all texts, which C copies again: strings live only as long as a call.
+    private static func withTexts(
+        of options: MQTTOptions, _ body: (UnsafePointer<wake_mqtt_options>) -> OpaquePointer?
+    ) -> OpaquePointer? {
+        let texts: [String?] = [
+            options.broker.libraryText, options.clientIdentifier, options.user, options.password,
+            options.certificateAuthority, options.certificate, options.key, options.will?.topic,
+            options.will.map { String(decoding: $0.payload, as: UTF8.self) },
+        ]
+        let copies = texts.map { $0.map { strdup($0) } ?? nil }
+        defer { for copy in copies { free(copy) } }
+        var given = wake_mqtt_options()
+        given.address = UnsafePointer(copies[0])
+        given.client_identifier = UnsafePointer(copies[1])
+        given.user = UnsafePointer(copies[2])
+        given.password = UnsafePointer(copies[3])
+        given.authority = UnsafePointer(copies[4])
+        given.certificate = UnsafePointer(copies[5])
+        given.key = UnsafePointer(copies[6])
+        given.will_topic = UnsafePointer(copies[7])
+        given.will_text = UnsafePointer(copies[8])
+        given.keep_alive_seconds = Int32(max(1, options.keepAlive.wholeMilliseconds / 1000))
+        given.keeps_session = options.keepsSession
+        return body(&given)
+    }
+}
