@@ -56,14 +56,14 @@ let package = Package(
             name: "WakeEngine",
             dependencies: [
                 "WakeModel", "WakeCore", "WakeAgenda", "WakeProfiles", "WakeSystem", "WakeLoop", "WakeJournal",
-                "WakeTrace", "WakeSources",
+                "WakeTrace", "WakeSources", "WakeMQTT",
             ]),
         .target(
             name: "WakeDaemon",
             dependencies: [
                 "WakeModel", "WakeCore", "WakeAgenda", "WakeProfiles", "WakeJournal", "WakeSystem", "WakeLoop",
                 "WakeTrace",
-                "WakeSources", "WakeEngine", "WakeControl", "WakeWords",
+                "WakeSources", "WakeEngine", "WakeControl", "WakeMQTT", "WakeWords",
             ]),
         .target(name: "WakeHandler", dependencies: ["WakeModel"]),
         .target(name: "WakeHandlerTesting", dependencies: ["WakeModel", "WakeProfiles", "WakeTrace", "WakeHandler"]),

@@ -87,6 +87,8 @@ public struct BridgeSettings: Hashable, Sendable {
     public var meteredLinks = ["wwan*", "ppp*"]
     public var alerts = Alerts()
     public var replay: Replay?
+    /// Bridges whose devices are devices here.
+    public var remotes: [RemoteSettings] = []
     /// The defaults of every manifest.
     public var timers = HandlerTimers()
 
@@ -98,7 +100,7 @@ extension BridgeSettings {
     static let keys = [
         "control_group", "suspend", "adapter", "devices", "broadcasts", "storm", "flips", "log", "journal", "memory",
         "thermal",
-        "metered_links", "alerts", "replay", "timers",
+        "metered_links", "alerts", "replay", "remote", "timers",
     ]
     static let alertKeys = ["command", "ntfy"]
     static let deviceKeys = ["adapter"]
@@ -128,6 +130,7 @@ extension BridgeSettings {
             meteredLinks = object.texts("metered_links") ?? meteredLinks
             readAlerts(object)
             readReplay(object)
+            remotes = RemoteSettings.list(of: object)
             TimerKeys.read(from: object, into: &timers)
             TimerKeys.fitWarning(of: object, into: &timers)
             TimerKeys.checkOrder(of: timers, report: report)

@@ -49,6 +49,8 @@ final class RemoteFollower {
     /// A line was raised and is not committed yet.
     private var owesAcknowledgement = false
     private var refusals = RefusalCount()
+    /// The broker was lost, and operators know.
+    private var isAway = false
     private let log = Log("remote")
 
     init(of bridge: RemoteBridge, for host: any SourceHost) {
@@ -83,9 +85,14 @@ final class RemoteFollower {
 
     private func hear(_ news: RemoteNews) {
         switch news {
-        case .reached: step(.reached)
+        case .reached:
+            log.notice("follows bridge \(bridge.name) through the broker \(bridge.broker)")
+            isAway = false
+            step(.reached)
         case .lost(let why):
-            log.warning("the broker \(bridge.broker) of bridge \(bridge.name) is away: \(why)")
+            // It is tried again and again.
+            if !isAway { log.warning("cannot follow bridge \(bridge.name): \(why)") }
+            isAway = true
             step(.lost(why: why))
         case .presence(let isOnline):
             log.notice("bridge \(bridge.name) is \(isOnline ? "there" : "away")")
