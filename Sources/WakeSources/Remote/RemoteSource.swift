@@ -60,10 +60,14 @@ final class RemoteFollower {
 
     /// Not before: the journal has recovered by now.
     func start() throws(SystemError) {
+        let known = host.knownDevices.filter {
+            $0.kind == RemoteSource.kind && $0.uri.hasPrefix("\(RemoteSource.kind.uriPrefix)\(bridge.name)/")
+        }
+        for device in known { introduce(device) }
         let position = host.position(ofStream: bridge.stream)
         stream = RemoteStream(
             of: bridge.name, from: position.flatMap { StreamCursor(text: $0.text) },
-            isCertain: position?.isCertain ?? true, knowing: host.knownDevices.filter { $0.kind == RemoteSource.kind })
+            isCertain: position?.isCertain ?? true, knowing: known)
         watch = try host.loop.watch(bridge.feed.descriptor, for: .readable, of: self) { $0.read() }
         bridge.feed.open()
     }
@@ -118,13 +122,15 @@ final class RemoteFollower {
     @discardableResult
     private func step(_ input: RemoteStream.Input) -> Bool {
         let outcome = stream.step(input, at: host.clock.stamp().wall)
-        for device in outcome.introduced {
-            host.introduce(device, by: device.profile.flatMap { host.profiles.index(named: $0) })
-        }
+        for device in outcome.introduced { introduce(device) }
         if let refusal = outcome.refusal { refuse(refusal) }
         guard !outcome.events.isEmpty || outcome.cursor != nil else { return false }
         host.relay(outcome.events, of: bridge.stream, followedTo: outcome.cursor?.text)
         return true
+    }
+
+    private func introduce(_ device: Device) {
+        host.introduce(device, by: device.profile.flatMap { host.profiles.index(named: $0) })
     }
 
     private func refuse(_ sentence: String) {

@@ -65,12 +65,13 @@ struct RemoteStream {
 
     /// - Parameters:
     ///   - cursor: as the journal has it; nil for a bridge that was never heard.
+    ///   - devices: those of the bridge that are known.
     ///   - isCertain: false where events after the cursor were raised, and lost with it.
     init(of bridge: String, from cursor: StreamCursor?, isCertain: Bool, knowing devices: [Device]) {
         self.bridge = bridge
         prefix = SourceKind.remote.uriPrefix + bridge
         (self.cursor, self.isCertain) = (cursor, isCertain)
-        for device in devices where device.uri.hasPrefix(prefix + "/") {
+        for device in devices {
             entries[device.uri] = Entry(device: device)
             order.append(device.uri)
         }

@@ -70,7 +70,9 @@ final class RemoteSourceTests {
 
         let again = ScriptedFeed()
         let next = try Self.source(of: again, for: host)
+        let before = host.introduced.count
         try next.start()
+        #expect(host.introduced.count == before + 1, "what was known is introduced before it speaks")
         for line in lines {
             again.waiting.append(line)
             while again.isReadable { _ = try host.loop.runOnce(timeout: .seconds(1)) }
