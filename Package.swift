@@ -56,14 +56,14 @@ let package = Package(
             name: "WakeEngine",
             dependencies: [
                 "WakeModel", "WakeCore", "WakeAgenda", "WakeProfiles", "WakeSystem", "WakeLoop", "WakeJournal",
-                "WakeTrace", "WakeSources", "WakeMQTT",
+                "WakeTrace", "WakeMQTT", "WakeSources",
             ]),
         .target(
             name: "WakeDaemon",
             dependencies: [
                 "WakeModel", "WakeCore", "WakeAgenda", "WakeProfiles", "WakeJournal", "WakeSystem", "WakeLoop",
-                "WakeTrace",
-                "WakeSources", "WakeEngine", "WakeControl", "WakeMQTT", "WakeWords",
+                "WakeTrace", "WakeMQTT",
+                "WakeSources", "WakeEngine", "WakeControl", "WakeWords",
             ]),
         .target(name: "WakeHandler", dependencies: ["WakeModel"]),
         .target(name: "WakeHandlerTesting", dependencies: ["WakeModel", "WakeProfiles", "WakeTrace", "WakeHandler"]),
@@ -173,6 +173,16 @@ let package = Package(
                 "TestBench", "wakebridge", "wakebridged", "FixtureHandler", "ExampleHeartRate", "WakeModel",
                 "WakeSystem",
             ]),
+        .testTarget(
+            name: "WakeMQTTTests",
+            dependencies: ["TestBench", "WakeMQTT", "WakeLoop", "WakeModel", "WakeSystem"]),
+        .testTarget(
+            name: "BrokerTests",
+            dependencies: [
+                "TestBench", "wakebridge", "wakebridged", "FixtureHandler", "WakeMQTT", "WakeModel", "WakeProfiles",
+                "WakeSystem",
+            ],
+            exclude: ["check_discovery.py", "outside.py", "requirements.txt", "tap.py"]),
         .testTarget(
             name: "LabTests", dependencies: ["TestBench", "WakeSystem"],
             path: "Tests/Lab/Suite"),

@@ -28,6 +28,7 @@ LIMIT = 1800
 # What is not had in the container, and what plays the commands that need it.
 ELSEWHERE = {
     "adapter": "the scenarios setup, crowded-room, first-beat and doctor in the lab's machine",
+    "broker": "BrokerTests, with a mosquitto of their own",
     "checkout": "MakefileTests, which installs to another folder",
     "Debian 13": "the run on Debian 13",
 }

@@ -52,9 +52,6 @@ if [ "${1:-}" = tests ]; then
     need tzdata test -e /usr/share/zoneinfo/Europe/Berlin
     need curl command -v curl
     need valgrind command -v valgrind
-    need mosquitto command -v mosquitto
-    need mosquitto-clients command -v mosquitto_pub
-    need libpaho-mqtt1.3 test -e /usr/lib/$(uname -m)-linux-gnu/libpaho-mqtt3as.so.1
     need binutils command -v objcopy
     need dbus-daemon command -v dbus-daemon
     need dbus-bin command -v dbus-send

@@ -31,14 +31,14 @@ private let layers: [(module: String, imports: Set<String>)] = [
         "WakeEngine",
         [
             "WakeModel", "WakeCore", "WakeAgenda", "WakeProfiles", "WakeTrace", "WakeJournal", "WakeSystem", "WakeLoop",
-            "WakeSources", "Glibc",
+            "WakeMQTT", "WakeSources", "Glibc",
         ]
     ),
     (
         "WakeDaemon",
         [
             "WakeModel", "WakeCore", "WakeAgenda", "WakeProfiles", "WakeTrace", "WakeWords", "WakeJournal",
-            "WakeSystem", "WakeLoop", "WakeSources", "WakeEngine", "WakeControl", "Glibc",
+            "WakeSystem", "WakeLoop", "WakeMQTT", "WakeSources", "WakeEngine", "WakeControl", "Glibc",
         ]
     ),
     ("wakebridged", ["WakeDaemon", "Glibc"]),

@@ -11,6 +11,7 @@ private let edges: [String: String] = [
     "Sources/WakeSystem/FileDescriptor.swift": "read and write",
     "Sources/WakeSystem/Leaf.swift": "reads cgroup.events without allocating",
     "Sources/WakeSystem/Log.swift": "writes a line with one call",
+    "Sources/WakeSystem/MappedFile.swift": "a file in memory",
     "Sources/WakeSystem/SpawnRequest.swift": "argv and envp",
     "Sources/WakeSystem/TemporaryDirectory.swift": "mkdtemp changes its template; readlink fills a buffer",
     "Sources/WakeSystem/Udev/Udev.swift": "libudev's context and enumeration",

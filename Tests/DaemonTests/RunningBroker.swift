@@ -11,8 +11,15 @@ final class RunningBroker {
     let port: Int
     private var child: Child?
 
-    static let isThere = access("/usr/sbin/mosquitto", X_OK) == 0 && access("/usr/bin/mosquitto_pub", X_OK) == 0
-    static let missing: Comment = "mosquitto and mosquitto-clients are not installed: run Scripts/prepare.sh tests"
+    static let isThere: Bool = {
+        if !hasPrograms { _ = try? Child(["sh", "\(packageFolder)/Scripts/prepare-mqtt.sh"]).finish() }
+        return hasPrograms
+    }()
+    static let missing: Comment = "there is no mosquitto here, and Scripts/prepare-mqtt.sh cannot get it"
+
+    private static var hasPrograms: Bool {
+        access("/usr/sbin/mosquitto", X_OK) == 0 && access("/usr/bin/mosquitto_pub", X_OK) == 0
+    }
 
     init() throws {
         folder = makeDirectory("/tmp/wakebroker.XXXXXX")

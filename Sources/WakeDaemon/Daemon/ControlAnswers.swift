@@ -8,7 +8,7 @@ import WakeModel
 import WakeSystem
 
 final class ControlAnswers {
-    private unowned let daemon: Daemon
+    unowned let daemon: Daemon
     private var watchers: [(device: EventOrigin?, stream: ControlStream)] = []
     /// Several terminals may hold one handler; it is let go with the last.
     private var leases: [(handler: HandlerID, stream: ControlStream)] = []

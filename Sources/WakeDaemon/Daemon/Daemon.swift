@@ -31,6 +31,8 @@ public final class Daemon {
     private var replayedFile: FileChunks?
     private var server: ControlServer?
     private var answers: ControlAnswers?
+    /// Nil where no broker is configured.
+    private(set) var broker: BrokerSink?
     private var signals: [SignalWatch] = []
     private var isEnding = false
     /// Everything that is wrong with the profiles and the keys of devices as they were read last.
@@ -101,6 +103,7 @@ public final class Daemon {
         _ = try? BackgroundJob { TemporaryGround.clearDead() }
         let status = try bridge.loop.run()
         server?.close()
+        broker?.end()
         sources.stop()
         agenda.close()
         bridge.close()
@@ -269,6 +272,18 @@ public final class Daemon {
             ControlCall.answer(request) { answers.answer($0) }
         }
         server?.didBegin = { MemoryPressure.releaseStartup() }
+        publish(answers)
+    }
+
+    /// Handlers do not wait for a broker: what keeps it from being reached is told, and everything else goes on.
+    private func publish(_ answers: ControlAnswers) {
+        guard let mqtt = settings.mqtt else { return }
+        do {
+            broker = try BrokerSink(mqtt, of: self, answers, runtimeDirectory: options.runtimeDirectory)
+            broker?.begin()
+        } catch {
+            Log("mqtt").error("nothing is published: \(error)")
+        }
     }
 
     private func watchSignals() throws(SystemError) {

@@ -32,7 +32,8 @@ extension ControlAnswers {
     // MARK: Its session
 
     func setSession(of name: String, _ session: LinkSession) throws(ControlRefusal) -> ControlResponse {
-        let device = try device(name).device
+        let entry = try device(name)
+        let device = entry.device
         guard sources.session(of: device) != nil else {
             throw ControlRefusal(
                 .conflict, code: "conflict", message: "device '\(name)' has no session to open, pause or close",
@@ -45,6 +46,7 @@ extension ControlAnswers {
                 .failed, code: "failed", message: "the session of '\(name)' could not be kept: \(error.description)",
                 advice: "fix the state directory and try again")
         }
+        daemon.broker?.deviceChanged(entry.id)
         return .json { writer in
             writer.object { writer in
                 writer.field("done", true)

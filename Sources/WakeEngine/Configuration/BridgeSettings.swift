@@ -87,6 +87,8 @@ public struct BridgeSettings: Hashable, Sendable {
     public var meteredLinks = ["wwan*", "ppp*"]
     public var alerts = Alerts()
     public var replay: Replay?
+    /// Nil where nothing is published to a broker.
+    public var mqtt: MQTTSettings?
     /// Bridges whose devices are devices here.
     public var remotes: [RemoteSettings] = []
     /// The defaults of every manifest.
@@ -100,7 +102,7 @@ extension BridgeSettings {
     static let keys = [
         "control_group", "suspend", "adapter", "devices", "broadcasts", "storm", "flips", "log", "journal", "memory",
         "thermal",
-        "metered_links", "alerts", "replay", "remote", "timers",
+        "metered_links", "alerts", "replay", "mqtt", "remote", "timers",
     ]
     static let alertKeys = ["command", "ntfy"]
     static let deviceKeys = ["adapter"]
@@ -130,6 +132,7 @@ extension BridgeSettings {
             meteredLinks = object.texts("metered_links") ?? meteredLinks
             readAlerts(object)
             readReplay(object)
+            mqtt = object.object("mqtt", keys: MQTTSettings.keys, required: ["broker"]).flatMap { MQTTSettings($0) }
             remotes = RemoteSettings.list(of: object)
             TimerKeys.read(from: object, into: &timers)
             TimerKeys.fitWarning(of: object, into: &timers)

@@ -1,4 +1,4 @@
-// How a broker is reached, as `wakebridge.json5` says it for this bridge's own topics and for those of other bridges.
+// How a broker is reached, as `wakebridge.json5` says it: the same for what is published and for what is heard.
 import WakeMQTT
 import WakeModel
 import WakeProfiles
@@ -7,7 +7,6 @@ import WakeSystem
 public struct BrokerSettings: Hashable, Sendable {
     public var address: BrokerAddress
     public var user: String?
-    /// Its first line is the password.
     public var passwordFile: String?
     /// PEM files.
     public var certificateAuthority: String?
@@ -16,50 +15,65 @@ public struct BrokerSettings: Hashable, Sendable {
     /// What all topics begin with.
     public var base = "wakebridge"
 
-    static let keys = ["broker", "user", "password_file", "certificate_authority", "certificate", "key", "base"]
+    public static let keys = [
+        "broker", "user", "password_file", "certificate_authority", "certificate", "key", "base",
+    ]
+    private static let longestPassword = 4096
 
-    /// Nil where the broker is not named well enough.
-    init?(_ object: ConfigurationObject) {
+    public init(_ address: BrokerAddress) { self.address = address }
+
+    /// Nil, and reported, where the address cannot be read.
+    public init?(_ object: ConfigurationObject) {
         guard let text = object.text("broker") else { return nil }
         guard let address = BrokerAddress(text) else {
-            object.refuse("broker", expected: "an address such as \"mqtt://host:1883\" or \"mqtts://host:8883\"")
+            object.refuse("broker", expected: "the address of a broker such as \"mqtts://host:8883\"")
             return nil
         }
-        self.address = address
+        self.init(address)
         user = object.text("user")
-        passwordFile = Self.path("password_file", object)
-        certificateAuthority = Self.path("certificate_authority", object)
-        certificate = Self.path("certificate", object)
-        key = Self.path("key", object)
-        base = object.text("base") ?? base
-        if !Self.isTopic(base) {
-            object.refuse("base", expected: "a topic such as \"wakebridge\", without '+', '#' or a '/' at an end")
+        passwordFile = object.path("password_file")
+        certificateAuthority = object.path("certificate_authority")
+        certificate = object.path("certificate")
+        key = object.path("key")
+        base = object.topic("base") ?? base
+        if certificate == nil, key != nil { object.add("\(object.path(of: "key")) needs certificate", at: "key") }
+        if !address.isEncrypted, certificateAuthority != nil || certificate != nil {
+            object.refuse("broker", expected: "\"mqtts://…\" beside certificates")
         }
     }
 
-    private static func path(_ name: String, _ object: ConfigurationObject) -> String? {
-        guard let path = object.text(name) else { return nil }
-        if !path.hasPrefix("/") { object.refuse(name, expected: "an absolute path") }
-        return path
-    }
-
-    private static func isTopic(_ text: String) -> Bool {
-        let levels = text.split(separator: "/", omittingEmptySubsequences: false)
-        return !text.hasPrefix("$") && text.utf8.count <= 256 && levels.allSatisfy { !$0.isEmpty }
-            && text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7f && !"+#".utf8.contains($0) }
-    }
-
-    /// Reads the password.
+    /// With the password, which is read now: only its owner may be able to read it.
     public func options(clientIdentifier: String) throws(SystemError) -> MQTTOptions {
         var options = MQTTOptions(broker: address, clientIdentifier: clientIdentifier)
         options.user = user
-        options.password = try passwordFile.map { file throws(SystemError) in
-            let text = String(decoding: try File.bytes(at: file, limit: 4_096), as: UTF8.self)
-            return String(text.prefix { $0 != "\n" })
+        (options.certificateAuthority, options.certificate, options.key) = (certificateAuthority, certificate, key)
+        guard let passwordFile else { return options }
+        let bytes = try TrustedFile.bytes(at: passwordFile, limit: Self.longestPassword)
+        guard (File.mode(of: passwordFile) ?? 0) & 0o077 == 0 else {
+            throw SystemError(
+                "read", passwordFile, .denied, advice: "others can read it; run chmod 600 \(passwordFile)")
         }
-        options.certificateAuthority = certificateAuthority
-        options.certificate = certificate
-        options.key = key
+        options.password = String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
         return options
+    }
+}
+
+extension ConfigurationObject {
+    /// An absolute path.
+    fileprivate func path(_ key: String) -> String? {
+        guard let text = text(key) else { return nil }
+        if text.hasPrefix("/") { return text }
+        refuse(key, expected: "an absolute path")
+        return nil
+    }
+
+    /// Levels of a topic, without wildcards.
+    public func topic(_ key: String) -> String? {
+        guard let text = text(key) else { return nil }
+        let levels = text.split(separator: "/", omittingEmptySubsequences: false)
+        let isPlain = levels.allSatisfy { !$0.isEmpty && TopicName.escaped(String($0)) == $0 }
+        if isPlain { return text }
+        refuse(key, expected: "levels of a topic such as \"home/wakebridge\", without + and #")
+        return nil
     }
 }

@@ -70,6 +70,23 @@ package final class LineComposer {
         return writer.bytes
     }
 
+    /// The line of an event as `watch` shows it, and the value that is in it.
+    package func composeWithValue(
+        _ event: DeviceEvent, as sequence: Sequence?, budget: TimeSpan
+    ) -> (line: [UInt8], value: [UInt8]?) {
+        let template = catalog.template(of: event)
+        let decoded = decode(event, template.decoder)
+        if sequence == nil { noticeCount += 1 }
+        var line = EventLine(
+            event, of: template.text, sequence: sequence ?? Sequence(noticeCount), attempt: 1, budget: budget,
+            start: sequence == nil ? EventLineStart(idPrefix: noticePrefix) : start, value: decoded.value,
+            undecodable: decoded.fault)
+        line.isOwed = sequence != nil
+        var writer = JSONWriter()
+        line.write(into: &writer)
+        return (writer.bytes, decoded.value)
+    }
+
     /// The line of an event that a handler gets, as `watch` shows it.
     package func compose(_ event: DeviceEvent, as sequence: Sequence, attempt: UInt32 = 1, budget: TimeSpan) -> [UInt8]
     {

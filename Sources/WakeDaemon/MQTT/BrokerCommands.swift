@@ -1,0 +1,113 @@
+// Commands by topics: each becomes the same call of the control API that the socket takes, and its answer is published.
+import WakeControl
+import WakeMQTT
+import WakeModel
+import WakeSystem
+
+final class BrokerCommands {
+    /// Called with how the answer is published, at once or when the device has answered.
+    typealias Answering = (_ publish: @escaping (MQTTMessage) -> Void) -> Void
+
+    private let allowed: Set<BridgeCommand.Kind>
+    private let topics: BridgeTopics
+    private let answers: ControlAnswers
+    private var unanswered = 0
+    private var pace = RateLimiter(perSecond: 50, burst: 100, now: SystemClock.monotonic())
+    private static let mostUnanswered = 20
+
+    init(_ allowed: Set<BridgeCommand.Kind>, of topics: BridgeTopics, _ answers: ControlAnswers) {
+        (self.allowed, self.topics, self.answers) = (allowed, topics, answers)
+    }
+
+    /// Nil for a message that is no command.
+    func receive(_ message: MQTTMessage) -> Answering? {
+        guard let (kind, name) = BridgeCommand.target(of: message.topic, in: topics) else { return nil }
+        // What is retained is empty once it was cleared.
+        if message.isRetained, message.payload.isEmpty { return nil }
+        return { [self] publish in
+            perform(kind, name, message) { answer, reference in
+                publish(MQTTMessage(message.topic + "/answer", BridgeCommand.answer(answer, to: reference)))
+            }
+        }
+    }
+
+    private func perform(
+        _ kind: BridgeCommand.Kind, _ name: String, _ message: MQTTMessage,
+        _ answer: @escaping ([UInt8], JSONValue?) -> Void
+    ) {
+        let command: BridgeCommand
+        do throws(BridgeCommand.Refusal) {
+            command = try BridgeCommand(kind, of: name, message)
+            try require(command)
+        } catch {
+            return answer(ControlRefusal(error).json, nil)
+        }
+        switch ControlCall.answer(command.request, { answers.answer($0) }) {
+        case .json(_, let body): answer(body, command.reference)
+        case .refusal(let refusal): answer(refusal.json, command.reference)
+        case .later(let begin):
+            unanswered += 1
+            begin { [self] response in
+                unanswered -= 1
+                answer(response.body, command.reference)
+            }
+        case .text, .stream: break
+        }
+    }
+
+    private func require(_ command: BridgeCommand) throws(BridgeCommand.Refusal) {
+        guard allowed.contains(command.kind) else {
+            throw BridgeCommand.Refusal(
+                code: "not-permitted", message: "commands to \(command.kind.rawValue) are not allowed over MQTT",
+                advice: "add \"\(command.kind.rawValue)\" to mqtt.allow in wakebridge.json5")
+        }
+        guard unanswered < Self.mostUnanswered, pace.consume(now: SystemClock.monotonic()) else {
+            throw BridgeCommand.Refusal(
+                code: "too-many", message: "too many commands came at once", advice: "send them more slowly")
+        }
+    }
+}
+
+extension BridgeCommand {
+    /// What a client of the control socket would send.
+    fileprivate var request: ControlRequest {
+        var members = kind == .wake ? [] : [JSONValue.Member(name: "device", value: .string(name))]
+        if case .object(let own) = body { members += own }
+        if kind == .wake {
+            members = [
+                JSONValue.Member(name: "what", value: .string("wake")),
+                JSONValue.Member(name: "handler", value: .string(name)),
+            ]
+        }
+        var request = ControlRequest(method: "POST", path: path)
+        var writer = JSONWriter()
+        writer.value(.object(members))
+        request.body = writer.bytes
+        return request
+    }
+
+    private var path: [String] {
+        switch kind {
+        case .session: ["v1", "devices", "session"]
+        case .read: ["v1", "devices", "read"]
+        case .write: ["v1", "devices", "write"]
+        case .wake: ["v1", "simulate"]
+        }
+    }
+}
+
+extension ControlResponse {
+    fileprivate var body: [UInt8] {
+        switch self {
+        case .json(_, let body): body
+        case .refusal(let refusal): refusal.json
+        case .text, .stream, .later: []
+        }
+    }
+}
+
+extension ControlRefusal {
+    fileprivate init(_ refusal: BridgeCommand.Refusal) {
+        self.init(.badRequest, code: refusal.code, message: refusal.message, advice: refusal.advice)
+    }
+}

@@ -1,0 +1,166 @@
+// What goes to the MQTT broker, and comes from it: a sink of all events, at work after the turns.
+import WakeCore
+import WakeEngine
+import WakeLoop
+import WakeMQTT
+import WakeModel
+import WakeSystem
+
+/// On the way of a wake it composes a line and stores it. Everything else waits until nothing else is to be done.
+final class BrokerSink {
+    let topics: BridgeTopics
+    private let bridge: Bridge
+    /// Nil once the bridge ends.
+    private var connection: MQTTConnection?
+    private let outbox: Outbox
+    private var window: OutboxWindow
+    private var devices: DeviceShelf
+    private let commands: BrokerCommands
+    private var readiness: Watch?
+    private var work: Deferred?
+    private var timer: Timer?
+    /// What was told last of why there is no connection: it is not told again.
+    private var toldFault: MQTTFault?
+    private let log = Log("mqtt")
+
+    init(_ settings: MQTTSettings, of daemon: Daemon, _ answers: ControlAnswers, runtimeDirectory: String) throws {
+        let name = try settings.bridge ?? File.text(at: "/proc/sys/kernel/hostname").trimmed
+        topics = BridgeTopics(base: settings.broker.base, bridge: name)
+        bridge = daemon.bridge
+        var options = try settings.broker.options(clientIdentifier: "wakebridge-\(topics.bridge)")
+        options.will = MQTTMessage(topics.status, Array("offline".utf8), isRetained: true)
+        outbox = try Outbox(at: runtimeDirectory + "/mqtt-outbox", capacity: settings.outbox)
+        window = OutboxWindow(on: outbox)
+        let connection = try MQTTConnection(on: bridge.loop, options)
+        self.connection = connection
+        commands = BrokerCommands(settings.allowed, of: topics, answers)
+        devices = DeviceShelf(settings, topics, of: answers)
+        readiness = try bridge.loop.watch(connection.descriptor, for: .readable, of: self) { $0.readEvents() }
+        work = try bridge.loop.deferred(priority: .background, of: self) { $0.publish() }
+        timer = try bridge.loop.timer(on: .monotonic, of: self) { $0.work?.schedule() }
+    }
+
+    /// From now on it sees events, and connects.
+    func begin() {
+        bridge.turn.listeners.add(self as any EventSink)
+        bridge.turn.listeners.add(self as any InputListener)
+        for filter in BridgeTopics.ownNames + BridgeCommand.filters {
+            connection?.subscribe("\(topics.root)/\(filter)")
+        }
+        if let status = devices.discovery?.statusTopic { connection?.subscribe(status) }
+        devices.updateAll()
+        connection?.open()
+    }
+
+    /// The bridge ends in order: its last word is not left to the broker.
+    func end() {
+        connection?.publish(MQTTMessage(topics.status, Array("offline".utf8), isRetained: true))
+        readiness = nil
+        connection = nil
+    }
+
+    /// Something is other that no event tells.
+    func deviceChanged(_ id: EventOrigin) {
+        devices.update(id)
+        work?.schedule()
+    }
+
+    // MARK: Publishing
+
+    private func publish() {
+        devices.settle(at: SystemClock.monotonic())
+        if let due = devices.nextDue { timer?.arm(at: due) }
+        guard let connection, connection.isConnected else { return }
+        while let (tag, message) = devices.retained.next() { connection.publish(message, tag: tag) }
+        while let (tag, line) = window.next() { connection.publish(MQTTMessage(topics.events, line), tag: tag) }
+    }
+
+    // MARK: The broker
+
+    private func readEvents() {
+        while let event = connection?.nextEvent() { receive(event) }
+        work?.schedule()
+    }
+
+    private func receive(_ event: MQTTEvent) {
+        switch event {
+        case .connected: restart()
+        case .disconnected(let fault): tell(fault)
+        case .delivered(let tag) where tag & RetainedTopics.tagMark != 0: devices.retained.delivered(tag)
+        case .delivered(let number): window.delivered(number)
+        case .arrived(let arrived):
+            receive(arrived.message)
+            connection?.acknowledge(arrived)
+        }
+    }
+
+    private func restart() {
+        log.notice("connected to the broker; topics begin with \(topics.root)")
+        toldFault = nil
+        window.restart()
+        devices.restart()
+    }
+
+    /// A fault is logged once: the connection is tried again without end.
+    private func tell(_ fault: MQTTFault) {
+        guard fault != toldFault else { return }
+        toldFault = fault
+        switch fault.kind {
+        case .libraryAbsent, .refused: log.error(fault.sentence)
+        case .unreachable, .lost: log.warning("\(fault.sentence); events wait in \(byteCountText(outbox.capacity))")
+        }
+    }
+
+    private func receive(_ message: MQTTMessage) {
+        if message.topic == devices.discovery?.statusTopic {
+            if message.payload == Array("online".utf8) { devices.announce() }
+        } else if let name = topics.owner(of: message.topic) {
+            if !message.payload.isEmpty { devices.clear(name) }
+        } else if let connection, let answer = commands.receive(message) {
+            answer { connection.publish($0) }
+        }
+    }
+}
+
+extension BrokerSink: EventSink {
+    func saw(_ event: DeviceEvent, as sequence: Sequence?) {
+        guard event.isOfDevices, let entry = bridge.catalog.entry(event.origin), entry.device.isLocal else { return }
+        let (line, value) = bridge.engine.composer.composeWithValue(
+            event, as: sequence, budget: HandlerTimers().budget)
+        outbox.append(line, at: event.stamp.wall)
+        devices.receive(event, value)
+        work?.schedule()
+    }
+}
+
+extension BrokerSink: InputListener {
+    func hear(_ input: Input, at stamp: Stamp) {
+        switch input {
+        case .device(let id, _): deviceChanged(id)
+        case .configure, .remove: devices.handlersChanged()
+        default: return
+        }
+    }
+
+    func hear(_ input: AgendaInput, at stamp: Stamp) {}
+}
+
+extension DeviceEvent {
+    /// Alarms and jobs are of handlers alone, and so are losses in their queues.
+    fileprivate var isOfDevices: Bool {
+        switch kind {
+        case .connected, .disconnected, .data, .attention: true
+        case .gap(let gap): gap.cause == .storm || gap.cause == .link
+        case .occasion: false
+        }
+    }
+}
+
+extension Device {
+    /// What another bridge publishes is not published again.
+    var isLocal: Bool { !uri.hasPrefix("/remote/") }
+}
+
+extension String {
+    fileprivate var trimmed: String { String(prefix { !$0.isWhitespace }) }
+}

@@ -1,0 +1,85 @@
+// The retained state of one device: what its fields are, and when the next one is to be published. Pure.
+import WakeModel
+
+public struct StatePublication {
+    private struct Field {
+        var name: String
+        var value: JSONValue
+        var published: JSONValue?
+        var publishedAt = Instant.zero
+    }
+
+    private let rules: [String: FieldRule]
+    /// Something is published at least so often while the device speaks, so that readers know that it does.
+    private let longestSilence: TimeSpan
+    private var fields: [Field] = []
+    private var time: WallTime?
+    private var publishedAt: Instant?
+    private var publishedTime: WallTime?
+    /// What was published is no longer at the broker.
+    private var isWithdrawn = false
+
+    public init(rules: [String: FieldRule] = [:], longestSilence: TimeSpan = .seconds(300)) {
+        (self.rules, self.longestSilence) = (rules, longestSilence)
+    }
+
+    public var isEmpty: Bool { fields.isEmpty }
+    public var fieldNames: [String] { fields.map(\.name) }
+
+    /// A device has said something: the members of a decoded value.
+    public mutating func receive(_ value: JSONValue, at time: WallTime) {
+        guard case .object(let members) = value else { return }
+        self.time = max(time, self.time ?? time)
+        for member in members {
+            if let place = fields.firstIndex(where: { $0.name == member.name }) {
+                fields[place].value = member.value
+            } else {
+                fields.append(Field(name: member.name, value: member.value))
+            }
+        }
+    }
+
+    /// The broker may have lost it: the next publication is due at once.
+    public mutating func withdraw() { isWithdrawn = true }
+
+    /// When a publication is due; nil where none is.
+    public func due(at now: Instant) -> Instant? {
+        guard !fields.isEmpty else { return nil }
+        guard let publishedAt, !isWithdrawn else { return now }
+        let changes = fields.compactMap { field -> Instant? in
+            guard let published = field.published else { return now }
+            let rule = rule(of: field.name)
+            return rule.tells(field.value, after: published) ? field.publishedAt + rule.leastInterval : nil
+        }
+        let heartbeat = isNewerThanPublished ? publishedAt + longestSilence : nil
+        return Instant.earlier(changes.min(), heartbeat)
+    }
+
+    private var isNewerThanPublished: Bool { time != publishedTime }
+
+    /// The state as it is published now: fields that are not due stay as they were published.
+    public mutating func publish(at now: Instant) -> [UInt8] {
+        for place in fields.indices where isDue(fields[place], at: now) {
+            fields[place].published = fields[place].value
+            fields[place].publishedAt = now
+        }
+        (publishedAt, publishedTime, isWithdrawn) = (now, time, false)
+        var writer = JSONWriter()
+        writer.beginObject()
+        for field in fields where field.name != "time" {
+            writer.key(named: field.name)
+            writer.value(field.published ?? field.value)
+        }
+        writer.field("time", time)
+        writer.endObject()
+        return writer.bytes
+    }
+
+    private func isDue(_ field: Field, at now: Instant) -> Bool {
+        guard let published = field.published else { return true }
+        let rule = rule(of: field.name)
+        return rule.tells(field.value, after: published) && field.publishedAt + rule.leastInterval <= now
+    }
+
+    private func rule(of field: String) -> FieldRule { rules[field] ?? FieldRule() }
+}

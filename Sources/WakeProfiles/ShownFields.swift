@@ -1,0 +1,124 @@
+// What a profile's values can hold, without a message: the fields that it shows, and what each of them is.
+import WakeModel
+
+/// A field of a device's value.
+public struct ShownField: Hashable, Sendable {
+    public enum Kind: Hashable, Sendable {
+        case number
+        case flag
+        case text
+        /// A text out of a list, or a number that has no word.
+        case words([String])
+    }
+
+    /// Its name, after those of the groups that it is in.
+    public var path: [String]
+    public var kind: Kind
+
+    public init(path: [String], kind: Kind) { (self.path, self.kind) = (path, kind) }
+}
+
+extension Profile {
+    /// In the order of the profile. Lists are left out, and what named decoders make: only a message tells that.
+    public var shownFields: [ShownField] {
+        var result: [ShownField] = []
+        for field in programs.flatMap(\.program.shownFields) + advertisement.entries.flatMap(\.program.shownFields) {
+            if let place = result.firstIndex(where: { $0.path == field.path }) {
+                result[place].kind = result[place].kind.joined(with: field.kind)
+            } else {
+                result.append(field)
+            }
+        }
+        return result
+    }
+}
+
+extension ShownField.Kind {
+    /// Of a field that is one thing in one message, and another in others.
+    fileprivate func joined(with other: Self) -> Self {
+        switch (self, other) {
+        case (.words(let one), .words(let two)): .words(one + two.filter { !one.contains($0) })
+        case (.number, .number): .number
+        case (.flag, .flag): .flag
+        default: .text
+        }
+    }
+}
+
+extension FieldProgram {
+    /// Steps stand in their order, so groups and lists open and close as brackets do.
+    fileprivate var shownFields: [ShownField] {
+        var result: [ShownField] = []
+        var groups: [String?] = []
+        var lists = 0
+        for step in steps {
+            switch step.work {
+            case .control(.beginObject): groups.append(step.output.map { name(of: $0.key) })
+            case .control(.endObject): groups.removeLast()
+            case .control(.beginItem): lists += 1
+            case .control(.endItem): lists -= 1
+            case .control(.text(let place)): result += lists == 0 ? texts[place].shownFields(in: self, groups) : []
+            case .read(let source):
+                guard lists == 0, step.repeats == .once, let output = step.output else { break }
+                result += ShownField(groups, name(of: output.key), kind(of: source, output.form)).map { [$0] } ?? []
+            case .control: break
+            }
+        }
+        return result + rates.map { ShownField(path: [name(of: $0.key)], kind: .number) }
+    }
+
+    /// A key as it was written, without its quotes and its colon.
+    fileprivate func name(of key: Range<Int>) -> String {
+        String(decoding: keys[key].dropFirst().dropLast(2), as: UTF8.self)
+    }
+
+    private func kind(of source: Source, _ form: Form) -> ShownField.Kind {
+        switch form {
+        case .boolean: return .flag
+        case .words(let table): return .words(words(in: table))
+        case .number(let place):
+            if numbers[place].isBoolean { return .flag }
+            return numbers[place].words.map { .words(words(in: $0)) } ?? .number
+        case .scaled: return .number
+        case .plain: return source.isNumber ? .number : .text
+        }
+    }
+
+    fileprivate func words(in table: Int) -> [String] {
+        words[table].sorted { $0.key < $1.key }.compactMap { (try? JSONValue(parsing: $0.value))?.string }
+    }
+}
+
+extension FieldProgram.Source {
+    fileprivate var isNumber: Bool {
+        switch self {
+        case .integer, .shortFloat, .longFloat, .binaryFloat, .bits, .joined, .run: true
+        case .text, .bytes, .uuid, .address, .time: false
+        }
+    }
+}
+
+extension TextProgram {
+    fileprivate func shownFields(in program: FieldProgram, _ groups: [String?]) -> [ShownField] {
+        branches.flatMap(\.fields).compactMap { field in
+            guard let key = field.key else { return nil }
+            return ShownField(groups, program.name(of: key), field.shownKind(in: program))
+        }
+    }
+}
+
+extension TextProgram.Field {
+    fileprivate func shownKind(in program: FieldProgram) -> ShownField.Kind {
+        if let table = form.words { return .words(program.words(in: table)) }
+        return kind.isNumber || kind == .degrees ? .number : .text
+    }
+}
+
+extension ShownField {
+    /// Nil where a group is not shown.
+    fileprivate init?(_ groups: [String?], _ name: String, _ kind: Kind) {
+        let shown = groups.compactMap { $0 }
+        guard shown.count == groups.count else { return nil }
+        self.init(path: shown + [name], kind: kind)
+    }
+}

@@ -1,0 +1,80 @@
+// Commands by topics: what is done, what is refused, and how the answer reads.
+import TestBench
+import Testing
+import WakeModel
+
+@Suite("Commands over a broker", .serialized, .enabled(if: MQTTBench.isHere))
+struct CommandTests {
+    private let ground = Ground("mqtt")
+    private let root = "wakebridge/pi"
+
+    private func setUp(_ more: String) async throws -> (Broker, OutsideClient, PublishedBridge) {
+        let broker = try Broker(ground)
+        try await broker.start()
+        let outside = try await OutsideClient(ground, broker.port, topics: ["#"])
+        ground.install("h", [])
+        let bridge = PublishedBridge(
+            ground, trace: PublishedBridge.straps(ground), settings: PublishedBridge.settings(broker, more))
+        try bridge.daemon.start()
+        _ = try await outside.await("\(root)/devices/strap-1/state")
+        return (broker, outside, bridge)
+    }
+
+    @Test("a handler is woken by its button, and the answer has the reference")
+    func wakes() async throws {
+        let (_, outside, _) = try await setUp("allow: [\"wake\"]")
+        _ = try await outside.await("homeassistant/button/wakebridge_pi_h/config")
+        outside.publish("\(root)/handlers/h/wake/set", "{\"ref\":7}")
+        let answer = try await outside.await("\(root)/handlers/h/wake/set/answer").value
+        #expect(
+            answer == .object([.init(name: "done", value: .boolean(true)), .init(name: "ref", value: .integer(7))]))
+    }
+
+    @Test("what the settings do not allow is refused with what to do")
+    func refusesByDefault() async throws {
+        let (_, outside, _) = try await setUp("")
+        outside.publish("\(root)/devices/strap-1/write", "{\"characteristic\":\"2a06\",\"hex\":\"02\"}")
+        let error = try await outside.await("\(root)/devices/strap-1/write/answer").value?["error"]
+        #expect(error?["code"]?.string == "not-permitted")
+        #expect(error?["advice"]?.string == "add \"write\" to mqtt.allow in wakebridge.json5")
+    }
+
+    @Test("the answer to a command is that of the control API: also its refusals")
+    func answersAsControlAPI() async throws {
+        let (_, outside, _) = try await setUp("allow: [\"read\", \"session\", \"wake\"]")
+        outside.publish("\(root)/devices/other/read", "{\"characteristic\":\"2a19\",\"ref\":\"a\"}")
+        let unknown = try await outside.await("\(root)/devices/other/read/answer").value
+        #expect(unknown?["error"]?["code"]?.string == "unknown-device" && unknown?["ref"]?.string == "a")
+        outside.publish("\(root)/devices/strap-1/session/set", "asleep")
+        let session = try await outside.await("\(root)/devices/strap-1/session/set/answer").value
+        #expect(session?["error"]?["code"]?.string == "bad-value")
+        outside.publish("\(root)/handlers/nobody/wake/set", "PRESS")
+        let handler = try await outside.await("\(root)/handlers/nobody/wake/set/answer").value
+        #expect(handler?["error"]?["code"]?.string == "unknown-handler")
+    }
+
+    @Test("hostile payloads are answered or ignored, and the daemon goes on")
+    func survivesHostilePayloads() async throws {
+        let (_, outside, bridge) = try await setUp("allow: [\"read\", \"write\", \"session\", \"wake\"]")
+        let topic = "\(root)/devices/strap-1/write"
+        for payload in ["", "{", "[]", "{\"hex\":1}", String(repeating: "[", count: 60_000), "{\"ref\":[1]}"] {
+            outside.publish(topic, payload)
+        }
+        for odd in ["%zz", "", "a%2", "..%2F"] { outside.publish("\(root)/devices/\(odd)/write", "{}") }
+        let isAnswered = try await wait(15) {
+            outside.messages.count { $0.topic == topic + "/answer" && $0.payload.contains("error") } >= 5
+        }
+        #expect(isAnswered)
+        outside.publish("\(root)/handlers/h/wake/set", "PRESS")
+        _ = try await outside.await("\(root)/handlers/h/wake/set/answer") { $0.payload == "{\"done\":true}" }
+        #expect(bridge.daemon.ended == nil)
+    }
+
+    @Test("a flood of commands is slowed down: what is too much is refused, and events go on")
+    func slowsFloods() async throws {
+        let (_, outside, _) = try await setUp("allow: [\"wake\"]")
+        for _ in 1...400 { outside.publish("\(root)/handlers/h/wake/set", "PRESS") }
+        let refused = try await outside.await("\(root)/handlers/h/wake/set/answer") { $0.payload.contains("too-many") }
+        #expect(refused.value?["error"]?["code"]?.string == "too-many")
+    }
+}

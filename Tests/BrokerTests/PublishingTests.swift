@@ -1,0 +1,145 @@
+// What a daemon publishes to a real mosquitto, seen by a client that knows nothing of it.
+import Glibc
+import TestBench
+import Testing
+import WakeModel
+
+@Suite("Publishing to a broker", .serialized, .enabled(if: MQTTBench.isHere))
+struct PublishingTests {
+    private let ground = Ground("mqtt")
+
+    private func setUp(
+        _ more: String = "", beats: Int = 20
+    ) async throws -> (Broker, OutsideClient, PublishedBridge) {
+        let broker = try Broker(ground)
+        try await broker.start()
+        let outside = try await OutsideClient(ground, broker.port, topics: ["#"])
+        let bridge = PublishedBridge(
+            ground, trace: PublishedBridge.straps(ground, beats: beats),
+            settings: PublishedBridge.settings(broker, more))
+        return (broker, outside, bridge)
+    }
+
+    @Test("each event is one line of the stream, and the state of its device is retained")
+    func publishesEvents() async throws {
+        let (_, outside, bridge) = try await setUp()
+        try bridge.daemon.start()
+        _ = try await outside.await("wakebridge/pi/events") {
+            $0.payload.contains("\"n\":21,") || $0.payload.contains("\"n\":21}")
+        }
+        let lines = outside.messages.filter { $0.topic == "wakebridge/pi/events" }.compactMap(\.value)
+        #expect(lines.compactMap { $0["stream"]?["n"]?.integer } == Array(1...21))
+        #expect(lines.first?["type"]?.string == "wakebridge.device.connected")
+        #expect(lines.last?["data"]?["value"]?["bpm"] == .integer(79))
+        #expect(lines.last?["subject"]?.string == "strap-1")
+        let state = try await outside.await("wakebridge/pi/devices/strap-1/state") { $0.payload.contains("\"bpm\":79") }
+        #expect(state.value?["time"]?.string == lines.last?["time"]?.string)
+        #expect(outside.last("wakebridge/pi/devices/strap-1/availability")?.payload == "online")
+        let about = outside.last("wakebridge/pi/devices/strap-1/about")?.value
+        #expect(about?["profile"]?.string == "heart-rate-monitor")
+        #expect(about?["source"]?.string == "/bluetooth/C0:F1:F2:F3:F4:01")
+    }
+
+    @Test("a bridge that is killed is offline by its last will, and one that ends in order by its own word")
+    func hasLastWill() async throws {
+        let (broker, outside, bridge) = try await setUp()
+        try bridge.daemon.start()
+        _ = try await outside.await("wakebridge/pi/status") { $0.payload == "online" }
+        bridge.daemon.killForGood()
+        _ = try await outside.await("wakebridge/pi/status") { $0.payload == "offline" }
+        try bridge.daemon.start()
+        _ = try await outside.await("wakebridge/pi/status") { $0.payload == "online" }
+        #expect(try await bridge.daemon.stop() == 0)
+        let late = try await OutsideClient(
+            ground, broker.port, topics: ["wakebridge/pi/status"], options: ["name": "late"])
+        let status = try await late.await("wakebridge/pi/status")
+        #expect(status.payload == "offline" && status.isRetained)
+    }
+
+    @Test("who comes later finds what is retained: status, state and discovery")
+    func retains() async throws {
+        let (broker, outside, bridge) = try await setUp()
+        try bridge.daemon.start()
+        _ = try await outside.await("wakebridge/pi/devices/strap-1/state") { $0.payload.contains("\"bpm\":79") }
+        let late = try await OutsideClient(ground, broker.port, topics: ["#"], options: ["name": "late"])
+        for topic in [
+            "wakebridge/pi/status", "wakebridge/pi/devices/strap-1/state", "wakebridge/pi/devices/strap-1/about",
+            "homeassistant/device/wakebridge_pi_strap-1/config", "homeassistant/binary_sensor/wakebridge_pi/config",
+        ] {
+            #expect(try await late.await(topic).isRetained, "\(topic)")
+        }
+        let discovery = late.last("homeassistant/device/wakebridge_pi_strap-1/config")?.value
+        let bpm = discovery?["components"]?["bpm"]
+        #expect(bpm?["platform"]?.string == "sensor" && bpm?["unit_of_measurement"] == nil)
+        #expect(bpm?["state_topic"]?.string == "wakebridge/pi/devices/strap-1/state")
+    }
+
+    @Test("Home Assistant that starts again is told everything again")
+    func announcesAgain() async throws {
+        let (_, outside, bridge) = try await setUp()
+        try bridge.daemon.start()
+        let topic = "homeassistant/device/wakebridge_pi_strap-1/config"
+        _ = try await outside.await("wakebridge/pi/devices/strap-1/state") { $0.payload.contains("\"bpm\":79") }
+        let before = outside.messages.count { $0.topic == topic }
+        outside.publish("homeassistant/status", "online")
+        let isAgain = try await wait(10) { outside.messages.count { $0.topic == topic } > before }
+        #expect(isAgain)
+    }
+
+    @Test("a device that is gone is removed from the broker and from Home Assistant")
+    func removesGone() async throws {
+        let (_, outside, bridge) = try await setUp()
+        for (topic, payload) in [
+            ("wakebridge/pi/devices/gone/about", "{}"), ("wakebridge/pi/devices/gone/state", "{}"),
+            ("homeassistant/device/wakebridge_pi_gone/config", "{}"), ("wakebridge/pi/handlers/gone/about", "{}"),
+        ] {
+            outside.publish(topic, payload, isRetained: true)
+            _ = try await outside.await(topic)
+        }
+        try bridge.daemon.start()
+        for topic in [
+            "wakebridge/pi/devices/gone/about", "wakebridge/pi/devices/gone/state",
+            "homeassistant/device/wakebridge_pi_gone/config", "wakebridge/pi/handlers/gone/about",
+        ] {
+            _ = try await outside.await(topic) { $0.payload.isEmpty }
+        }
+    }
+
+    @Test("a broker that is started again gets everything that is retained, and the lines that waited")
+    func survivesRestartOfBroker() async throws {
+        let (broker, _, bridge) = try await setUp(beats: 60)
+        try bridge.daemon.start()
+        try await pause(2)
+        broker.kill()
+        try await pause(2)
+        try await broker.start()
+        let outside = try await OutsideClient(ground, broker.port, topics: ["#"], options: ["name": "second"])
+        _ = try await outside.await("wakebridge/pi/events") {
+            $0.payload.contains("\"n\":61,") || $0.payload.contains("\"n\":61}")
+        }
+        _ = try await outside.await("wakebridge/pi/devices/strap-1/state") { $0.payload.contains("\"bpm\":119") }
+        #expect(outside.last("wakebridge/pi/status")?.payload == "online")
+        #expect(bridge.log.contains("lost the broker at mqtt://127.0.0.1:\(broker.port)"))
+    }
+
+    @Test("a machine without Paho says what to install, and its handlers run all the same")
+    func saysWhatIsMissing() async throws {
+        let (_, _, bridge) = try await setUp()
+        let hidden = try #require(
+            TestBench.text(of: "/proc/self/maps").isEmpty ? nil : ground.file("empty"), "no /proc")
+        makeEmptyLibrary(in: hidden)
+        let daemon = Daemon(
+            ground, trace: PublishedBridge.straps(ground), speed: "1", ahead: ["env", "LD_LIBRARY_PATH=\(hidden)"])
+        try daemon.start()
+        _ = bridge
+        let isTold = try await wait(15) { bridge.log.contains("install the package libpaho-mqtt1.3") }
+        #expect(isTold, "\(bridge.log)")
+        #expect(daemon.isReady)
+    }
+
+    /// A file of that name that is no library comes before the real one.
+    private func makeEmptyLibrary(in folder: String) {
+        mkdir(folder, 0o755)
+        put("no library\n", at: folder + "/libpaho-mqtt3as.so.1")
+    }
+}

@@ -1,0 +1,109 @@
+// Whom the daemon trusts as its broker, and how it shows who it is.
+import Glibc
+import TestBench
+import Testing
+
+@Suite("Trust in a broker", .serialized, .enabled(if: MQTTBench.isHere))
+struct TrustTests {
+    private let ground = Ground("mqtt")
+
+    /// A certificate authority, and a certificate of 127.0.0.1 that it has signed.
+    private func makeCertificates() throws {
+        let folder = ground.path
+        let script = """
+            cd \(folder)
+            openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=bench -keyout ca.key -out ca.pem
+            openssl req -newkey rsa:2048 -nodes -subj /CN=127.0.0.1 -keyout broker.key -out broker.csr
+            printf 'subjectAltName=IP:127.0.0.1' > names
+            openssl x509 -req -in broker.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 -extfile names -out broker.pem
+            openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=other -keyout other.key -out other.pem
+            """
+        let (exit, _, talk) = try Child(["sh", "-ec", script]).finish()
+        try #require(exit == 0, "\(talk)")
+    }
+
+    private func encryptedBroker() async throws -> Broker {
+        try makeCertificates()
+        let broker = try Broker(
+            ground,
+            lines: [
+                "allow_anonymous true", "certfile \(ground.file("broker.pem"))", "keyfile \(ground.file("broker.key"))",
+            ])
+        try await broker.start()
+        return broker
+    }
+
+    private func bridge(_ broker: Broker, _ more: String) -> PublishedBridge {
+        PublishedBridge(
+            ground, trace: PublishedBridge.straps(ground),
+            settings: "broker: \"mqtts://127.0.0.1:\(broker.port)\", \(more)")
+    }
+
+    @Test("with its own authority the daemon publishes over TLS")
+    func publishesEncrypted() async throws {
+        let broker = try await encryptedBroker()
+        let outside = try await OutsideClient(
+            ground, broker.port, topics: ["#"], options: ["authority": ground.file("ca.pem"), "host": "127.0.0.1"])
+        let bridge = bridge(broker, "certificate_authority: \"\(ground.file("ca.pem"))\"")
+        try bridge.daemon.start()
+        _ = try await outside.await("wakebridge/pi/devices/strap-1/state")
+    }
+
+    @Test("a broker whose certificate another authority has signed gets nothing", arguments: ["other.pem", nil])
+    func refusesOtherAuthority(authority: String?) async throws {
+        let broker = try await encryptedBroker()
+        let more = authority.map { "certificate_authority: \"\(ground.file($0))\"" } ?? "base: \"x\""
+        let bridge = bridge(broker, more)
+        try bridge.daemon.start()
+        let isTold = try await wait(15) { bridge.log.contains("could not connect to the broker") }
+        #expect(isTold && !bridge.log.contains("connected to the broker"), "\(bridge.log)")
+    }
+
+    @Test("a wrong password is told once, however often it is tried")
+    func tellsWrongPasswordOnce() async throws {
+        let passwords = ground.file("passwords")
+        let (exit, _, talk) = try Child(["mosquitto_passwd", "-b", "-c", passwords, "pi", "right"]).finish()
+        try #require(exit == 0, "\(talk)")
+        let broker = try Broker(ground, lines: ["allow_anonymous false", "password_file \(passwords)"])
+        try await broker.start()
+        put("wrong\n", at: ground.file("password"), mode: 0o600)
+        let bridge = PublishedBridge(
+            ground, trace: PublishedBridge.straps(ground),
+            settings: PublishedBridge.settings(
+                broker, "user: \"pi\", password_file: \"\(ground.file("password"))\""))
+        try bridge.daemon.start()
+        let tries = try await wait(20) {
+            broker.said.components(of: "Connection Refused: not authorised") >= 2
+                || broker.said.components(of: "not authorised") >= 3
+        }
+        #expect(tries, "\(broker.said.suffix(600))")
+        #expect(bridge.log.components(of: "could not connect to the broker") == 1, "\(bridge.log)")
+        #expect(!bridge.log.contains("wrong\n"))
+    }
+
+    @Test("a password that others can read is not used")
+    func refusesOpenPassword() async throws {
+        let broker = try Broker(ground)
+        try await broker.start()
+        put("secret\n", at: ground.file("password"), mode: 0o644)
+        let bridge = PublishedBridge(
+            ground, trace: PublishedBridge.straps(ground),
+            settings: PublishedBridge.settings(broker, "user: \"pi\", password_file: \"\(ground.file("password"))\""))
+        try bridge.daemon.start()
+        let isTold = try await wait(10) { bridge.log.contains("run chmod 600 \(ground.file("password"))") }
+        #expect(isTold, "\(bridge.log)")
+        #expect(!bridge.log.contains("secret"))
+    }
+}
+
+extension String {
+    /// How often a text stands in it.
+    fileprivate func components(of words: String) -> Int {
+        var (count, rest) = (0, self[...])
+        while let range = rest.firstRange(of: words) {
+            count += 1
+            rest = rest[range.upperBound...]
+        }
+        return count
+    }
+}

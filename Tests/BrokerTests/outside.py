@@ -1,0 +1,43 @@
+# A client of the broker that has nothing of the bridge's: writes each message that it hears as a line of JSON, and publishes
+# what comes as lines on its standard input: TOPIC, a tabulator, PAYLOAD; "retain" before the topic retains it.
+import json
+import sys
+
+import paho.mqtt.client as mqtt
+
+
+def hear(client, output, message):
+    line = {"topic": message.topic, "payload": message.payload.decode("utf-8", "replace"), "retain": message.retain}
+    output.write(json.dumps(line) + "\n")
+    output.flush()
+
+
+def begin(client, topics, flags, code):
+    for topic in topics:
+        client.subscribe(topic, 1)
+    sys.stdout.write("{\"connected\": %d}\n" % code)
+    sys.stdout.flush()
+
+
+def main():
+    options = json.loads(sys.argv[1])
+    client = mqtt.Client(client_id=options.get("name", "outside"), userdata=sys.stdout, clean_session=True)
+    topics = options["topics"]
+    client.on_message = hear
+    client.on_connect = lambda client, output, flags, code: begin(client, topics, flags, code)
+    if "user" in options:
+        client.username_pw_set(options["user"], options["password"])
+    if "authority" in options:
+        client.tls_set(ca_certs=options["authority"])
+    client.reconnect_delay_set(1, 1)
+    client.connect(options.get("host", "localhost"), options["port"], keepalive=600)
+    client.loop_start()
+    for line in sys.stdin:
+        words = line.rstrip("\n").split("\t", 2)
+        is_retained = words[0] == "retain"
+        topic, payload = words[-2:] if len(words) > 1 else (words[0], "")
+        client.publish(topic, payload, 1, is_retained)
+    client.loop_stop()
+
+
+main()
