@@ -9,6 +9,7 @@ loss="Home Assistant's reading of discovery is not tried"
 . Scripts/preparing.sh
 
 need mosquitto test -x /usr/sbin/mosquitto
+need mosquitto-clients command -v mosquitto_pub
 need libpaho-mqtt1.3 sh -c 'ldconfig -p | grep -q libpaho-mqtt3as.so.1'
 need python3-paho-mqtt /usr/bin/python3 -c 'import paho.mqtt.client'
 if [ -n "$missing" ]; then

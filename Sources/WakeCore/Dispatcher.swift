@@ -21,6 +21,8 @@ public struct Dispatcher: Sendable {
     struct DeviceCondition: Sendable {
         var storm = StormLimiter()
         var flips = FlipFolder()
+        /// The limits were kept where the device is, and what was missed of it may come all at once.
+        var isRelayed = false
     }
 
     public init(from next: Sequence, limits: IngressLimits) {
@@ -106,6 +108,11 @@ public struct Dispatcher: Sendable {
 
     /// Events that were recovered before their device was known follow its subscription's rules from here on.
     private mutating func introduce(_ device: Device, _ id: EventOrigin, _ step: inout Step) {
+        let place = Int(id.rawValue)
+        if device.kind.isRelayed {
+            while devices.count <= place { devices.append(DeviceCondition()) }
+            devices[place].isRelayed = true
+        }
         for slot in routes.set(device, id) {
             // A handler that no longer watches the device keeps its queued events on their former rules.
             guard let subscription = routes.subscription(of: handlers[slot].id, for: id) else { continue }
@@ -164,6 +171,7 @@ public struct Dispatcher: Sendable {
     private mutating func admit(_ event: DeviceEvent, _ step: inout Step) {
         let device = Int(event.origin.rawValue)
         while devices.count <= device { devices.append(DeviceCondition()) }
+        if devices[device].isRelayed { return dispatch(event, &step) }
         switch event.kind {
         case .connected, .disconnected:
             guard let flips = limits.flips else { return dispatch(event, &step) }

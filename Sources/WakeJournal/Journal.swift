@@ -36,6 +36,7 @@ public final class Journal {
     /// ``recover(at:recording:)`` has found which numbers are used up.
     var isRecovered = false
     var replay = ReplayProgress()
+    var streams = StreamProgress()
     /// The batch last delivered to each handler, without the events it gave back.
     private var leased: [HandlerID: [Sequence]] = [:]
     var commitsSinceFault = 0
@@ -110,7 +111,9 @@ public final class Journal {
         // Before it is the newest: what is lost from then on may begin with it.
         if seq > numbers.reserved { reserve(upTo: Sequence(seq.rawValue + UInt64(settings.reservation))) }
         numbers.newest = Cursor(seq: seq, wall: time)
-        if replay.mustCommit(before: store) { commitEarly() }
+        // Both are asked, for both must know where the event goes.
+        let (ofReplay, ofStream) = (replay.mustCommit(before: store), streams.mustCommit(before: store))
+        if ofReplay || ofStream { commitEarly() }
     }
 
     /// A pending event changed, such as a gap that grew.
@@ -228,6 +231,7 @@ public final class Journal {
         setFact("reserved", String(seq.rawValue))
         recordOldestPending()
         replay.copy(to: disk)
+        streams.copy(to: disk)
     }
 
     /// Writes it into both databases, so that losing one, or one that is full, loses no fact.
@@ -250,7 +254,9 @@ public final class Journal {
     /// Empty when there was nothing to commit; each loss is reported once.
     public func commit() -> [CommitOutcome] {
         replay.close(orElse: run ?? disk)
+        streams.close(orElse: run ?? disk)
         replay.beginCommit()
+        streams.beginCommit()
         var isCommitted = false
         for store in stores {
             guard let outcome = store.commit() else { continue }
@@ -273,6 +279,7 @@ public final class Journal {
     /// Commits what there is so far; the turn's ``commit()`` reports failures.
     private func commitEarly() {
         replay.beginCommit()
+        streams.beginCommit()
         for store in stores {
             if let outcome = store.commit(), outcome != .committed { recordLoss(outcome, from: newest.seq) }
         }

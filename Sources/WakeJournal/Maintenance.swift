@@ -16,6 +16,7 @@ extension Journal {
         if !disk.turn.isEmpty {
             recordOldestPending()
             replay.copy(to: disk)
+            streams.copy(to: disk)
         }
         compaction.outcomes += commit() + heal()
         var bytes = 0

@@ -17,6 +17,7 @@ struct PendingEventReader {
     struct Outcome {
         var pending: [HandlerID: [RecoveredEvent]] = [:]
         var replayPosition: Recovery.ReplayPosition?
+        var streams: [Int: StreamProgress.Position] = [:]
         var cursor = Cursor.none
         var highest: UInt64 = 0
         var damaged: [Kind: Int] = [:]
@@ -79,6 +80,7 @@ struct PendingEventReader {
         for one in stored.sound {
             if one.cursor.seq > outcome.cursor.seq { outcome.cursor = one.cursor }
             if one.key == .replayPosition { outcome.replayPosition = Recovery.ReplayPosition(one.value) }
+            if let number = one.key.stream { outcome.streams[number] = StreamProgress.Position(one.value) }
             if let handler = one.key.handler { delivered[handler] = Set(one.value.unpackedSequences) }
         }
         outcome.highest = outcome.cursor.seq.rawValue

@@ -23,12 +23,19 @@ struct ProgressRecord {
         static let replayPosition = Key(rawValue: -1)
         /// The batch last delivered to the handler: its numbers, packed.
         static func lease(_ handler: HandlerID) -> Key { Key(rawValue: -1 - Int64(handler.rawValue)) }
+        /// How far the stream of another bridge was followed, by the stream's number in the journal.
+        static func stream(_ number: Int) -> Key { Key(rawValue: firstStream - Int64(number)) }
+
+        /// Below all that handlers have.
+        private static let firstStream = -2 - Int64(UInt32.max)
 
         /// Never above 0, where the events are.
         var rawValue: Int64
         var handler: HandlerID? {
-            rawValue < -1 ? HandlerID(rawValue: UInt32(truncatingIfNeeded: -1 - rawValue)) : nil
+            rawValue < -1 && rawValue > Self.firstStream
+                ? HandlerID(rawValue: UInt32(truncatingIfNeeded: -1 - rawValue)) : nil
         }
+        var stream: Int? { rawValue <= Self.firstStream ? Int(Self.firstStream - rawValue) : nil }
     }
 
     var key: Key

@@ -14,6 +14,8 @@ extension Journal {
         var survey = Survey(highest: start.closed?.newest ?? 0)
         for store in stores { read(store, into: &recovery, &survey) }
         replay.recovered = recovery.replayPosition
+        streams.isCertain = run == nil || start.closed != nil || start.run["boot"] == bootID
+        if stores.contains(where: \.condition.wasDamaged) { streams.isCertain = false }
         for handler in recovery.pending.keys { recovery.pending[handler]?.sort { $0.sequence < $1.sequence } }
         placeNumbers(survey, at: now ?? .now, into: &recovery)
         // The numbers of the hole are used up, whether they were issued or not. A later loss has later numbers.
@@ -127,6 +129,7 @@ extension Journal {
         if let position = outcome.replayPosition, isNewer(position, than: recovery.replayPosition) {
             recovery.replayPosition = position
         }
+        streams.adopt(outcome.streams)
         if outcome.cursor.seq > newest.seq { numbers.newest = outcome.cursor }
         survey.highest = max(survey.highest, outcome.highest)
         survey.newest[store.which] = outcome.highest
@@ -159,6 +162,7 @@ extension Journal {
         if clean, ram.isEmpty, !stores.contains(where: \.isDegraded) {
             for store in stores { store.writeCursor(newest) }
             replay.copy(to: disk)
+            streams.copy(to: disk)
             setFact("closed", "\(newest.seq.rawValue) \(run?.oldest(orElse: 0) ?? 0)")
             setFact("ram", "")
         }

@@ -30,6 +30,15 @@ public enum JSONValue: Hashable, Sendable {
         self = try reader.document()
     }
 
+    /// The same of an object, with the text of one of its members as it was written; nil where it has none of that name.
+    public static func parse(
+        _ bytes: some Collection<UInt8>, keepingTextOf name: String
+    ) throws(Fault) -> (value: JSONValue, text: String?) {
+        var reader = JSONReader(bytes: Array(bytes), dialect: .strict, keepingTextOf: name)
+        let value = try reader.document()
+        return (value, reader.quotedText)
+    }
+
     /// Reads one JSON5 document that a person wrote; refuses nesting deeper than 16. A number without a fraction is an
     /// integer, however it is written.
     public init(json5 bytes: [UInt8]) throws(Fault) {

@@ -24,15 +24,18 @@ public struct SourceKind: Sendable {
     public let session: SessionRule
     /// The streams that its devices may have, beside characteristics and numbered reports.
     public let streams: [String]
+    /// Another bridge has the devices: their events come with their values, and name profiles that may be unknown here.
+    public let isRelayed: Bool
 
     /// - Parameters:
     ///   - traceWord: nil for the same word.
     ///   - streams: words of a-z, 0-9 and `-` that are no Bluetooth UUIDs.
     public init(
         _ word: String, traceWord: String? = nil, uriPrefix: String, session: SessionRule = .none,
-        streams: [String] = []
+        streams: [String] = [], isRelayed: Bool = false
     ) {
         rawValue = word
+        self.isRelayed = isRelayed
         self.traceWord = traceWord ?? word
         self.uriPrefix = uriPrefix
         self.session = session
@@ -59,13 +62,16 @@ public struct SourceKind: Sendable {
         "external-accessory", traceWord: "accessory", uriPrefix: "/accessory/", session: .switched,
         streams: ["serial", "input"])
 
+    /// A device of another bridge.
+    public static let remote = SourceKind("remote", uriPrefix: "/remote/", isRelayed: true)
+
     /// Entries of the agenda, which are no devices.
     public static let alarm = SourceKind("alarm", uriPrefix: "/alarm/")
     public static let poll = SourceKind("poll", uriPrefix: "/poll/")
     public static let job = SourceKind("job", uriPrefix: "/job/")
     public static let region = SourceKind("region", uriPrefix: "/region/")
 
-    private static let registry = Mutex<[SourceKind]>([.bluetoothCentral, .externalAccessory])
+    private static let registry = Mutex<[SourceKind]>([.bluetoothCentral, .externalAccessory, .remote])
 
     /// A source of another module makes its kind known, once, before anything is read that names it.
     public static func register(_ kind: SourceKind) {

@@ -42,6 +42,11 @@ public protocol SourceHost: AnyObject {
     func settleSession(of uri: String)
     /// The device is unknown from now on: its session and its name are free for another.
     func forget(_ uri: String)
+    /// How far the stream of another bridge was followed, as was recorded last; nil where it never was.
+    func position(ofStream stream: String) -> StreamPosition?
+    /// Raises what another bridge told, of devices that were introduced, in one commit with how far its stream was followed.
+    /// - Parameter position: nil where it stays where it is.
+    func relay(_ events: [RelayedEvent], of stream: String, followedTo position: String?)
     /// Reports a condition of the machine to every handler.
     func announce(_ notice: Notice)
     /// The turn that keeps what was recorded ends soon, though no event asks for it.
@@ -53,6 +58,22 @@ extension SourceHost {
     public var namings: [DeviceNaming] { [] }
     public var beacons: Set<BeaconPattern> { [] }
     public func report(_ presence: RegionPresence, of beacon: BeaconPattern) {}
+}
+
+/// What only a source of other bridges' devices asks.
+extension SourceHost {
+    public func position(ofStream stream: String) -> StreamPosition? { nil }
+    public func relay(_ events: [RelayedEvent], of stream: String, followedTo position: String?) {}
+}
+
+/// How far a stream was followed.
+public struct StreamPosition: Hashable, Sendable {
+    /// As it was recorded.
+    public var text: String
+    /// False where a later one was lost together with the events that it covered.
+    public var isCertain: Bool
+
+    public init(text: String, isCertain: Bool) { (self.text, self.isCertain) = (text, isCertain) }
 }
 
 extension ProtocolFault {

@@ -65,11 +65,14 @@ public struct SourceResources {
     public let stateDirectory: String
     public let adapterPins: AdapterPins
     public let broadcasts: BroadcastRules
+    /// Other bridges whose devices are devices here.
+    public let remotes: [RemoteBridge]
 
     public init(
         bus: SystemBus, bluez: BluezClient?, stateDirectory: String, adapterPins: AdapterPins = AdapterPins(),
-        broadcasts: BroadcastRules = BroadcastRules()
+        broadcasts: BroadcastRules = BroadcastRules(), remotes: [RemoteBridge] = []
     ) {
+        self.remotes = remotes
         (self.bus, self.bluez, self.stateDirectory) = (bus, bluez, stateDirectory)
         (self.adapterPins, self.broadcasts) = (adapterPins, broadcasts)
     }
@@ -79,6 +82,6 @@ public enum SourceRegistry {
     /// Those that watch real devices, in the order in which they start. Of several of one kind the later ones say which devices
     /// are theirs, and the first has the others.
     public static var all: [any RegisteredSource.Type] {
-        [BluetoothSource.self, BroadcastSource.self, AccessorySource.self]
+        [BluetoothSource.self, BroadcastSource.self, AccessorySource.self, RemoteSource.self]
     }
 }

@@ -48,6 +48,22 @@ struct IngressStories {
         #expect(attentions(story, .flapping) == 2)
     }
 
+    @Test("What was missed of another bridge's device comes all at once, and none of it is cut or folded")
+    func relayed() {
+        let story = Scenario(IngressLimits(storm: .init(eventsPerSecond: 50, burst: 100), flips: .init()))
+        let device = story.device(kind: .remote)
+        let handler = story.handler(1, .acknowledgesBatch(.zero)) { $0.modes = [.remote] }
+        for _ in 0..<20 {
+            story.event(.connected(folded: 0), device)
+            for _ in 0..<50 { story.data(device) }
+            story.event(.disconnected(reason: "timeout", folded: 0), device)
+        }
+        #expect(attentions(story, .storm) == 0 && attentions(story, .flapping) == 0 && story.gaps(handler) == [])
+        let appended = story.count { if case .append = $0 { true } else { false } }
+        #expect(appended == 20 * 52)
+        story.close()
+    }
+
     @Test("A source waits where half of one subscription's own share is queued, and nothing overflows")
     func share() {
         let story = Scenario()

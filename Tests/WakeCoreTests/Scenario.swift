@@ -59,10 +59,12 @@ final class Scenario {
     // MARK: Who is there
 
     @discardableResult
-    func device(_ number: UInt32 = 1, profile: String = "strap", isBonded: Bool = false) -> EventOrigin {
+    func device(
+        _ number: UInt32 = 1, profile: String = "strap", isBonded: Bool = false, kind: SourceKind = .bluetoothCentral
+    ) -> EventOrigin {
         let id = EventOrigin(rawValue: number)
         let device = Device(
-            uri: "/bluetooth/\(number)", alias: "device-\(number)", profile: profile, kind: .bluetoothCentral,
+            uri: "/bluetooth/\(number)", alias: "device-\(number)", profile: profile, kind: kind,
             isBonded: isBonded)
         devices[id] = device
         step(.device(id, device))

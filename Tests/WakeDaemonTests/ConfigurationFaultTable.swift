@@ -239,6 +239,14 @@ let brokenSettings: [ConfigurationFault] = [
         "alerts.ntfy is \"my-topic\", expected the address of a topic, such as \"https://ntfy.sh/my-topic\""),
     settings("{alerts: {mqtt: \"x\"}}", "unknown key \"mqtt\" in alerts; known keys are command, ntfy"),
     settings("{replay: {speed: \"max\"}}", "replay.file is missing"),
+    settings("{remote: [{bridge: \"kitchen\"}]}", "remote[0].broker is missing"),
+    settings("{remote: [{broker: \"mqtt://hub\"}]}", "remote[0].bridge is missing"),
+    settings(
+        "{remote: [{broker: \"mqtt://hub\", bridge: \"a/b\"}]}",
+        "remote[0].bridge is \"a/b\", expected up to 64 of a-z, A-Z, 0-9, '-', '_' and '.', first a letter or digit"),
+    settings(
+        "{remote: [{broker: \"mqtt://hub\", bridge: \"a\"}, {broker: \"mqtts://hub\", bridge: \"a\"}]}",
+        "bridge \"a\" stands twice in remote; keep one"),
     settings(
         "{replay: {file: \"a.trace\", speed: \"fast\"}}",
         "replay.speed is \"fast\", expected a number from 0.01 to 1000, or \"max\""),

@@ -116,6 +116,15 @@ struct ConfigurationTests {
         #expect(settings.timers.window == .seconds(7_200) && settings.timers.retryCap == .seconds(3_600))
     }
 
+    @Test("with the mode remote, watch may name a profile that only another bridge has, and one of any mode")
+    func remoteProfiles() throws {
+        let watched = "{profile: \"kitchen-scale\", device: \"kitchen/scale\"}, {profile: \"heart-rate-monitor\"}"
+        let remote = try manifest("{exec: [\"/bin/cat\"], modes: [\"remote\"], watch: [\(watched)]}")
+        #expect(remote.faults(against: try shippedProfiles()) == [] && remote.settings.modes == [.remote])
+        let local = try manifest("{exec: [\"/bin/cat\"], modes: [\"bluetooth-central\"], watch: [\(watched)]}")
+        #expect(local.faults(against: try shippedProfiles()).count == 1)
+    }
+
     @Test("a manifest may require bonds and power, where a watched device can be bonded")
     func requirements() throws {
         let watched = "{profile: \"gps-receiver\"}, {profile: \"heart-rate-monitor\"}"

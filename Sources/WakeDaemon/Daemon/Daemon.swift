@@ -77,7 +77,9 @@ public final class Daemon {
         if Self.replay(options, settings) == nil {
             try sources.watch(
                 options.sources, bus: bus, stateDirectory: options.stateDirectory, adapterPins: settings.adapterPins,
-                broadcasts: settings.broadcasts)
+                broadcasts: settings.broadcasts,
+                remotes: RemoteBridges.all(
+                    settings.remotes, on: bridge.loop, stateDirectory: options.stateDirectory))
             observers.statusLine.bluetooth = sources.bluetooth
         }
         manifests = try ManifestFolder(options.manifestDirectory, defaults: settings, accounts: bridge.accounts)

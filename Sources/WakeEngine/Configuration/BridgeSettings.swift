@@ -92,6 +92,8 @@ public struct BridgeSettings: Hashable, Sendable {
     public var replay: Replay?
     /// Nil where nothing is published to a broker.
     public var mqtt: MQTTSettings?
+    /// Bridges whose devices are devices here.
+    public var remotes: [RemoteSettings] = []
     /// The defaults of every manifest.
     public var timers = HandlerTimers()
 
@@ -102,7 +104,7 @@ public struct BridgeSettings: Hashable, Sendable {
 extension BridgeSettings {
     static let keys = [
         "control_group", "control_role", "web", "suspend", "adapter", "devices", "broadcasts", "storm", "flips", "log",
-        "journal", "memory", "thermal", "metered_links", "alerts", "replay", "mqtt", "timers",
+        "journal", "memory", "thermal", "metered_links", "alerts", "replay", "mqtt", "remote", "timers",
     ]
     static let alertKeys = ["command", "ntfy"]
     static let deviceKeys = ["adapter"]
@@ -135,6 +137,7 @@ extension BridgeSettings {
             readAlerts(object)
             readReplay(object)
             mqtt = object.object("mqtt", keys: MQTTSettings.keys, required: ["broker"]).flatMap { MQTTSettings($0) }
+            remotes = RemoteSettings.list(of: object)
             TimerKeys.read(from: object, into: &timers)
             TimerKeys.fitWarning(of: object, into: &timers)
             TimerKeys.checkOrder(of: timers, report: report)

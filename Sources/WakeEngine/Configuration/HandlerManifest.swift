@@ -277,13 +277,15 @@ extension HandlerManifest {
             let path = ConfigurationPath.value(of: "profile", .element(.key("watch"), position))
             let place = "\(path) is \"\(subscription.profile)\""
             guard let index = profiles.index(named: subscription.profile) else {
+                // Another bridge may have profiles that this one lacks.
+                if settings.modes.contains(where: \.isRelayed) { continue }
                 let near = nearestName(to: subscription.profile, among: profiles.names)
                 let advice = near.map { "did you mean \"\($0)\"?" } ?? "put it into Devices or correct the name"
                 report.add("\(place), which is no known profile; \(advice)", at: path)
                 continue
             }
             let mode = profiles[index].kind
-            if !settings.modes.contains(mode) {
+            if !settings.modes.contains(mode), !settings.modes.contains(where: \.isRelayed) {
                 report.add(
                     "\(place) of mode \"\(mode.rawValue)\", which modes does not declare; add it there", at: path)
             }

@@ -39,6 +39,7 @@ extension BridgeSettings {
                 [alerts.command.isEmpty ? nil : alerts.command.joined(separator: " "), alerts.ntfy])
             + Self.entries("replay", Self.replayKeys, [replay?.file, replay.map(\.speedText)])
             + Self.entries("mqtt", MQTTSettings.keys, MQTTSettings.listed(mqtt))
+            + [Entry(key: "remote", value: remotes.isEmpty ? nil : remotes.map(\.text).joined(separator: ", "))]
             + TimerKeys.all.map { Entry(key: "timers.\($0.key)", value: timers[keyPath: $0.timer].text) }
     }
 

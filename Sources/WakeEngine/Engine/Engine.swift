@@ -61,7 +61,7 @@ public final class Engine {
     private func know(_ device: Device, _ profile: ProfileIndex?, as id: EventOrigin) {
         var device = device
         let profile = profile ?? catalog.profile(of: device, as: id)
-        if profile == nil { device.profile = nil }
+        if profile == nil, !device.kind.isRelayed { device.profile = nil }
         catalog.set(device, profile, as: id)
         hearing.introduce(device, as: id, with: profile.map { catalog.profiles.decoder($0) })
         if let profile { reportFaults(of: profile) }
@@ -81,7 +81,8 @@ public final class Engine {
         var event = event
         let isBonded = catalog.entry(event.origin)?.device.isBonded ?? false
         event.isAuthenticated = isBonded && !event.kind.isBroadcast
-        event.heard = hearing.hear(event)
+        // Of another bridge's device it was made there.
+        if event.heard.isNone { event.heard = hearing.hear(event) }
         catalog.record(event)
         turn.ingest(.event(event), at: now ?? event.stamp)
     }

@@ -115,7 +115,8 @@ package final class LineComposer {
 
     /// The value of what a device said, or why the profile that should know it does not.
     private func decode(_ event: DeviceEvent, _ decoder: ProfileDecoder?) -> (value: [UInt8]?, fault: String?) {
-        guard case .data(let channel, let bytes) = event.kind, let decoder else { return (nil, nil) }
+        guard case .data(let channel, let bytes) = event.kind else { return (nil, nil) }
+        guard let decoder else { return event.heard.madeElsewhere }
         value.removeAll()
         do {
             return (try decoder.decode(bytes, from: channel, heard: event.heard, into: &value) ? value.bytes : nil, nil)
@@ -138,5 +139,16 @@ package final class LineComposer {
         restoration.checkpoint = turn.journal.checkpoint(of: handler)
         if turn.agenda.isConcerned(handler) { restoration.pending = turn.pending(of: handler).text }
         return restoration
+    }
+}
+
+extension HeardValue {
+    /// Of an event whose profile only the bridge knows that has the device.
+    fileprivate var madeElsewhere: (value: [UInt8]?, fault: String?) {
+        switch form {
+        case .value: (Array(text), nil)
+        case .fault: (nil, String(decoding: text, as: UTF8.self))
+        case .members, .nothing, nil: (nil, nil)
+        }
     }
 }

@@ -62,12 +62,13 @@ package final class LiveSources {
     /// Makes the sources that watch real devices.
     package func watch(
         _ types: [any RegisteredSource.Type], bus: SystemBus, stateDirectory: String,
-        adapterPins: AdapterPins = AdapterPins(), broadcasts: BroadcastRules = BroadcastRules()
+        adapterPins: AdapterPins = AdapterPins(), broadcasts: BroadcastRules = BroadcastRules(),
+        remotes: [RemoteBridge] = []
     ) throws(SystemError) {
         let isBluetoothWatched = types.contains { $0.kind == BluetoothSource.kind }
         let resources = SourceResources(
             bus: bus, bluez: isBluetoothWatched ? BluezClient(bus) : nil, stateDirectory: stateDirectory,
-            adapterPins: adapterPins, broadcasts: broadcasts)
+            adapterPins: adapterPins, broadcasts: broadcasts, remotes: remotes)
         var sources: [(kind: SourceKind, source: any WakeSource)] = []
         for type in types { sources.append((type.kind, try type.make(for: self, resources))) }
         content = .devices(sources)
@@ -252,6 +253,30 @@ extension LiveSources: SourceHost {
 
     package func record(_ listening: Listening, of uri: String) {
         bridge.journal.record(listening, of: uri)
+        bridge.loop.requestTurn()
+    }
+
+    package func position(ofStream stream: String) -> StreamPosition? {
+        bridge.journal.position(ofStream: stream).map {
+            StreamPosition(text: $0, isCertain: bridge.journal.areStreamsCertain)
+        }
+    }
+
+    package func relay(_ events: [RelayedEvent], of stream: String, followedTo position: String?) {
+        bridge.turn.endIfOverdue()
+        let now = clock.stamp()
+        bridge.turn.keepTogether {
+            // Before the events, so that no commit can hold the one without the others.
+            if let position { bridge.journal.followStream(stream, to: position) }
+            for event in events {
+                guard let origin = origins[event.uri] else { continue }
+                let stamp = Stamp(
+                    moment: now.moment, wall: event.time, isClockSynchronized: event.isClockSynchronized)
+                bridge.engine.ingest(
+                    DeviceEvent(origin: origin, kind: event.kind, stamp: stamp, heard: event.heard), at: now)
+            }
+            if position != nil { bridge.journal.closeStreamStep() }
+        }
         bridge.loop.requestTurn()
     }
 

@@ -1,0 +1,58 @@
+// How far the stream of another bridge was followed, as the journal keeps it beside the events that it covers.
+import WakeModel
+
+/// As text: the life, the number, the time in microseconds, and lives that are over.
+struct StreamCursor: Hashable {
+    /// Names the count that the number belongs to.
+    var life: String
+    var number: UInt64
+    /// When what has the number happened.
+    var time: WallTime
+    /// Lives that are over, the newest first: what comes late of them is known.
+    var formerLives: [String] = []
+
+    private static let mostFormerLives = 8
+
+    init(life: String, number: UInt64, time: WallTime, formerLives: [String] = []) {
+        (self.life, self.number, self.time, self.formerLives) = (life, number, time, formerLives)
+    }
+
+    /// Nil for what no cursor is written as.
+    init?(text: String) {
+        let words = text.split(separator: " ").map(String.init)
+        guard words.count >= 3, let number = UInt64(words[1]), let time = Int64(words[2]) else { return nil }
+        self.init(
+            life: words[0], number: number, time: WallTime(microseconds: time), formerLives: Array(words.dropFirst(3)))
+    }
+
+    var text: String { ([life, "\(number)", "\(time.microseconds)"] + formerLives).joined(separator: " ") }
+
+    /// Where the line leaves it.
+    func followed(by line: RemoteLine) -> StreamCursor {
+        let time = max(time, line.time ?? time)
+        guard line.life != life else {
+            return StreamCursor(life: life, number: line.numbers.upperBound, time: time, formerLives: formerLives)
+        }
+        let former = Array(([life] + formerLives).prefix(Self.mostFormerLives))
+        return StreamCursor(life: line.life, number: line.numbers.upperBound, time: time, formerLives: former)
+    }
+
+    /// What a line is to one who stands here.
+    enum Step: Hashable {
+        /// It came before, or was told as lost.
+        case known
+        case next
+        /// Numbers before it never came.
+        case behindMissing
+        /// A new count begins with it, and what the other had left never came.
+        case newLife
+    }
+
+    func step(to line: RemoteLine) -> Step {
+        if line.life == life {
+            if line.numbers.upperBound <= number { return .known }
+            return line.numbers.lowerBound <= number + 1 ? .next : .behindMissing
+        }
+        return formerLives.contains(line.life) ? .known : .newLife
+    }
+}

@@ -1,0 +1,101 @@
+// A real mosquitto with a folder and a port of its own, which goes and comes back when a test says so.
+import Glibc
+import TestBench
+import Testing
+import WakeModel
+import WakeSystem
+
+/// It keeps sessions and what waits in them, also over its own end.
+final class RunningBroker {
+    let folder: String
+    let port: Int
+    private var child: Child?
+
+    static let isThere: Bool = {
+        if !hasPrograms { _ = try? Child(["sh", "\(packageFolder)/Scripts/prepare-mqtt.sh"]).finish() }
+        return hasPrograms
+    }()
+    static let missing: Comment = "there is no mosquitto here, and Scripts/prepare-mqtt.sh cannot get it"
+
+    private static var hasPrograms: Bool {
+        access("/usr/sbin/mosquitto", X_OK) == 0 && access("/usr/bin/mosquitto_pub", X_OK) == 0
+    }
+
+    init() throws {
+        folder = makeDirectory("/tmp/wakebroker.XXXXXX")
+        port = try Self.freePort()
+        let settings = """
+            listener \(port) 127.0.0.1
+            allow_anonymous true
+            persistence true
+            persistence_location \(folder)/
+            autosave_interval 1
+            max_queued_messages 100000
+            log_dest stderr
+            user \(me)
+
+            """
+        try File.replace(folder + "/mosquitto.conf", with: Array(settings.utf8), mode: 0o644)
+        try start()
+    }
+
+    deinit {
+        child = nil
+        Directory.removeTree(folder)
+    }
+
+    var address: String { "mqtt://127.0.0.1:\(port)" }
+
+    func start() throws {
+        child = try Child(["/usr/sbin/mosquitto", "-c", folder + "/mosquitto.conf"])
+        let end = SystemClock.monotonic() + .seconds(10)
+        while try probe().exit != 0 {
+            try #require(SystemClock.monotonic() < end, "mosquitto does not listen: \(child?.talk ?? "")")
+            usleep(10_000)
+        }
+    }
+
+    /// In order, so that it keeps what waits.
+    func stop() throws {
+        guard let child else { return }
+        kill(child.process, SIGTERM)
+        _ = child.finish(within: 10)
+        self.child = nil
+    }
+
+    private func probe() throws -> (exit: Int32, output: String, talk: String) {
+        try Child(["mosquitto_pub", "-p", "\(port)", "-t", "probe", "-n"]).finish(within: 5)
+    }
+
+    /// Each line is a message of quality 1.
+    func publish(_ lines: [String], to topic: String) throws {
+        let file = folder + "/lines"
+        try File.replace(file, with: Array((lines.joined(separator: "\n") + "\n").utf8), mode: 0o644)
+        let script = "exec mosquitto_pub -p \(port) -q 1 -l -t '\(topic)' < '\(file)'"
+        let outcome = try Child(["sh", "-c", script]).finish(within: 60)
+        try #require(outcome.exit == 0, "\(outcome.talk)")
+    }
+
+    func retain(_ text: String, at topic: String) throws {
+        let outcome = try Child(
+            ["mosquitto_pub", "-p", "\(port)", "-q", "1", "-r", "-t", topic, "-m", text]
+        ).finish(within: 10)
+        try #require(outcome.exit == 0, "\(outcome.talk)")
+    }
+
+    private static func freePort() throws -> Int {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(descriptor) }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = in_addr_t(0x7f00_0001).bigEndian
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let isBound = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in
+                bind(descriptor, generic, size) == 0 && getsockname(descriptor, generic, &size) == 0
+            }
+        }
+        try #require(isBound)
+        return Int(UInt16(bigEndian: address.sin_port))
+    }
+}
