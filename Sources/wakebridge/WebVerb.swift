@@ -74,7 +74,8 @@ private enum WebOrder {
         guard let text = words.value("role") else { return .pair }
         if let role = AccessRole(rawValue: text) { return role }
         let known = AccessRole.allCases.map(\.rawValue)
-        throw .usage("there is no role '\(text)': use \(known.joined(separator: ", ")).\(suggestion(for: text, among: known))")
+        throw .usage(
+            "there is no role '\(text)': use \(known.joined(separator: ", ")).\(suggestion(for: text, among: known))")
     }
 
     func perform(_ words: ParsedWords) throws(Complaint) -> Int32 {

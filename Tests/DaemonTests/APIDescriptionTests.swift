@@ -21,7 +21,7 @@ struct DescribedAPITests {
         try daemon.start("--replay", daemon.folder + "/strap.trace")
         let token = try #require(try daemon.json("web", "--token", "schemathesis")["token"]?.string)
         let trial = try Child(
-            ["sh", "\(packageFolder)/Tests/OpenAPI/try.sh", "http://127.0.0.1:\(port)/", token]
+            ["sh", "\(packageFolder)/Tests/OpenAPI/try.sh", "http://127.0.0.1:\(port)/", token, "diary", "strap"]
         ).finish()
         #expect(trial.exit == 0, "\(trial.output.suffix(6000)) \(trial.talk.suffix(2000))")
     }

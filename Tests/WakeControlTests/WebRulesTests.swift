@@ -123,14 +123,16 @@ import WakeSystem
 
     @Test("a request without the role is refused before its body is looked at")
     func refusedByRole() {
-        func code(_ method: String, _ path: String, _ role: AccessRole?, from address: NetworkAddress? = nil) -> String? {
+        func code(_ method: String, _ path: String, _ role: AccessRole?, from address: NetworkAddress? = nil) -> String?
+        {
             var request = ControlRequest(method: method, path: path.split(separator: "/").map(String.init))
             (request.role, request.address, request.body) = (role, address, Array("nonsense".utf8))
             do { _ = try ControlCall(request) } catch { return error.code }
             return nil
         }
         #expect(code("GET", "/v1/status", nil) == "no-token" && code("GET", "/v1/status", .read) == nil)
-        #expect(code("POST", "/v1/reload", .read) == "role-too-low" && code("POST", "/v1/reload", .operate) == "bad-json")
+        #expect(
+            code("POST", "/v1/reload", .read) == "role-too-low" && code("POST", "/v1/reload", .operate) == "bad-json")
         #expect(code("POST", "/v1/devices/forget", .operate) == "role-too-low")
         #expect(code("GET", "/v1/tokens", .pair) == nil)
         #expect(code("GET", "/v1/tokens", .pair, from: own) == "only-local")

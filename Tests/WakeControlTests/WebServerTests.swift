@@ -56,11 +56,11 @@ private final class Web {
         Directory.removeTree(directory)
     }
 
-    func curl(_ path: String, _ words: String...) throws -> Fixture.Outcome {
+    func curl(_ path: String, _ words: String...) throws -> (output: String, talk: String) {
         let child = try Child(
             ["curl", "-sS", "-k", "--max-time", "20", "\(scheme)://127.0.0.1:\(port)\(path)"] + words)
         while !child.isOver { try loop.runOnce(timeout: .milliseconds(1)) }
-        return .init(exit: child.exit, output: child.output, talk: child.talk)
+        return (child.output, child.talk)
     }
 
     func status(_ path: String, _ words: String...) throws -> String {
@@ -125,7 +125,8 @@ private final class Hall {
         #expect(try web.curl("/bridge/v1/me", "-b", "other=1; wakebridge=right").output == "operate")
         #expect(try web.status("/bridge/v1/status", "-b", "wakebridge=wrong") == "401")
         #expect(try web.curl("/bridge/v1/me", "-b", "wakebridge=wrong").output == "none")
-        #expect(try web.curl("/bridge/v1/logout", "-i", "-d", "").output.contains("wakebridge=; Path=/bridge/; Max-Age=0;"))
+        #expect(
+            try web.curl("/bridge/v1/logout", "-i", "-d", "").output.contains("wakebridge=; Path=/bridge/; Max-Age=0;"))
         #expect(try web.status("/bridge/v1/login", "-d", "{\"token\":\"wrong\"}") == "401")
     }
 
@@ -235,7 +236,8 @@ private final class Hall {
             certificate: text(of: "\(directory)/cert.pem"), key: text(of: "\(directory)/key.pem"))
         let web = try Web { $0.identity = identity }
         #expect(try web.curl("/v1/me", "-H", "Authorization: Bearer look").output == "read")
-        #expect(try web.curl("/v1/login", "-i", "-d", "{\"token\":\"right\"}").output.contains("SameSite=Strict; Secure"))
+        #expect(
+            try web.curl("/v1/login", "-i", "-d", "{\"token\":\"right\"}").output.contains("SameSite=Strict; Secure"))
     }
 
     @Test("a certificate that is none leaves the control socket as it is")

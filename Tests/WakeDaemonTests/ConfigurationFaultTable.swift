@@ -209,6 +209,14 @@ let brokenSettings: [ConfigurationFault] = [
     settings(
         "{devices: {strap: {adaptor: \"00:1A:7D:DA:71:13\"}}}",
         "unknown key \"adaptor\" in devices.strap; did you mean \"adapter\"?"),
+    settings(
+        "{web: {listen: \"pi.local:8787\"}}",
+        "web.listen is \"pi.local:8787\", expected a numeric address and a port such as \"127.0.0.1:8787\""),
+    settings("{web: {prefix: \"bridge\"}}", "web.prefix is \"bridge\", expected a path such as \"/bridge/\""),
+    settings(
+        "{web: {certificate: \"cert.pem\", key: \"/key.pem\"}}",
+        "web.certificate is \"cert.pem\", expected the absolute path of a PEM file"),
+    settings("{control_role: \"operator\"}", "control_role is \"operator\"; did you mean \"operate\"?"),
     settings("{suspend: \"cgroups\"}", "suspend is \"cgroups\"; did you mean \"cgroup\"?"),
     settings(
         "{flips: {within: \"10\"}}",

@@ -5,6 +5,7 @@ import WakeAgenda
 import WakeCore
 import WakeModel
 import WakeProfiles
+import WakeSystem
 
 @testable import WakeDaemon
 @testable import WakeEngine
@@ -174,14 +175,20 @@ struct ConfigurationTests {
     func settings() throws {
         #expect(try BridgeSettings(text: Array("{}".utf8), file: "w") == BridgeSettings())
         let text = """
-            { control_group: "wake", suspend: "signal", storm: {enabled: false, events_per_second: 1, burst: 2},
+            { control_group: "wake", control_role: "operate",
+              web: {listen: "[::1]:80", prefix: "/bridge", hosts: ["b.example"], certificate: "/c.pem", key: "/k.pem",
+                    metrics: "open"},
+              suspend: "signal", storm: {enabled: false, events_per_second: 1, burst: 2},
               flips: {count: 3, within: "4s"}, log: {lines_per_second: 5, burst: 6, longest_line: "1KiB"},
               journal: {retention: "7d", max_size: "8MiB"}, memory: {reclaim_below: "9MiB", reclaim_below_percent: 10},
               thermal: {enabled: false, limit_celsius: 80}, metered_links: ["lte0"],
               replay: {file: "a.trace", speed: 2.5}, timers: {budget: "11s"} }
             """
         let bridge = try BridgeSettings(text: Array(text.utf8), file: "w")
-        #expect(bridge.controlGroup == "wake" && bridge.suspension == .signal)
+        #expect(bridge.controlGroup == "wake" && bridge.suspension == .signal && bridge.controlRole == .operate)
+        let web = try #require(bridge.web)
+        #expect(web.listen == NetworkAddress("[::1]:80") && web.prefix == "/bridge/" && web.hosts == ["b.example"])
+        #expect(web.certificate == "/c.pem" && web.key == "/k.pem" && web.metrics == .open)
         #expect(!bridge.storm.isEnabled && bridge.storm.eventsPerSecond == 1 && bridge.storm.burst == 2)
         #expect(bridge.flips.count == 3 && bridge.flips.within == .seconds(4))
         #expect(bridge.log.linesPerSecond == 5 && bridge.log.burst == 6 && bridge.log.longestLine == 1_024)

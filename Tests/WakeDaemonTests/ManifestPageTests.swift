@@ -85,6 +85,8 @@ struct ManifestPageTests {
     func settingDefaults() {
         let bridge = BridgeSettings()
         let defaults = [
+            "control_role": "\"\(bridge.controlRole.rawValue)\"", "web": bridge.web == nil ? "none" : "?",
+            "web.listen": "\"\(WebConfiguration.usualAddress)\"",
             "control_group": bridge.controlGroup ?? "none", "suspend": "\"\(bridge.suspension.rawValue)\"",
             "storm.enabled": "\(bridge.storm.isEnabled)", "storm.events_per_second": "\(bridge.storm.eventsPerSecond)",
             "storm.burst": "\(bridge.storm.burst)", "flips.count": "\(bridge.flips.count)",

@@ -10,10 +10,11 @@ public enum APIDescription {
                 info.field("version", version)
                 info.field("summary", "Devices wake frozen programs; see, and steer, which and why.")
             }
-            writer.objects("servers", [".."]) { server, url in server.field("url", url) }
+            writer.objects("servers", ["../"]) { server, url in server.field("url", url) }
             writer.object("paths") { $0.paths() }
             writer.object("components") { components in
                 components.object("schemas") { $0.sharedSchemas() }
+                components.object("responses") { $0.object("refusal") { $0.refusal() } }
                 components.object("securitySchemes") { $0.securitySchemes() }
             }
         }
@@ -81,7 +82,7 @@ extension JSONWriter {
             responses.object("200") { $0.answer(endpoint.answer) }
             for status in endpoint.refusals {
                 responses.key(named: "\(status)")
-                responses.object { $0.refusal() }
+                responses.object { $0.field("$ref", "#/components/responses/refusal") }
             }
         }
         security(endpoint.role)
@@ -148,7 +149,7 @@ extension JSONWriter {
         }
     }
 
-    private mutating func refusal() {
+    fileprivate mutating func refusal() {
         field("description", "why not, and what to do")
         content(["application/json"], .named(.error))
     }

@@ -97,7 +97,9 @@ extension Endpoint {
         },
         Endpoint(
             "POST", "/v1/devices/session", .operate, "opens, pauses or closes a session",
-            body: [.always("device", .name), .always("session", .word(["open", "paused", "closed", "pause", "close"]))],
+            body: [
+                .always("device", .name), .always("session", .word(["open", "paused", "closed", "pause", "close"])),
+            ],
             answer: .json(.named(.session))
         ) { asked throws(ControlRefusal) in
             .setSession(device: try asked.body.require("device"), try asked.body.session())

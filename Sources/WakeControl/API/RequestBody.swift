@@ -93,12 +93,15 @@ struct RequestBody {
 
 extension Simulation {
     init(_ body: RequestBody) throws(ControlRefusal) {
+        // What another simulation would need is looked at too.
+        let level = try MemoryLevel(body)
+        if try body.text("state") != nil { _ = try body.isOn() }
         switch try body.require("what") {
         case "wake": self = .wake(handler: try body.require("handler"))
         case "expire": self = .expire(handler: try body.require("handler"))
         case "kill": self = .kill(handler: try body.require("handler"))
         case "disconnect": self = .disconnect(device: try body.require("device"))
-        case "memory": self = .memory(try MemoryLevel(body))
+        case "memory": self = .memory(level)
         case "sleep": self = .sleep(isOn: try body.isOn())
         case "heat": self = .heat(isOn: try body.isOn())
         case "battery": self = .battery(isOn: try body.isOn())

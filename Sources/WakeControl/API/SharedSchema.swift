@@ -6,9 +6,9 @@ enum SharedSchema: String, Hashable, Sendable, CaseIterable {
     case status, handler, work, device, adapter, warning
     case why, pending, entry, raised, conditions
     case devices, doubt, value, written, session, forgotten
-    case reloaded, deadLetters = "dead_letters"
-    case tokens, newToken = "new_token"
-    case event, logLine = "log_line", dayLine = "day_line"
+    case reloaded, deadLetters
+    case tokens, newToken
+    case event, logLine, dayLine
 
     var schema: Schema {
         switch self {
@@ -37,7 +37,8 @@ enum SharedSchema: String, Hashable, Sendable, CaseIterable {
         case .written: Self.answered([.always("done", .flag)])
         case .session:
             .object([
-                .always("done", .flag), .always("device", .text), .always("session", .word(["open", "paused", "closed"])),
+                .always("done", .flag), .always("device", .text),
+                .always("session", .word(["open", "paused", "closed"])),
             ])
         case .forgotten:
             .object([.always("alias", .text), .always("source", .text), .perhaps("node", .nullable(.text))])

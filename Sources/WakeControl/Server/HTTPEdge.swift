@@ -363,7 +363,8 @@ private final class Exchange {
         var path = address.split(separator: "/").map(String.init)
         if !prefix.isEmpty, path.starts(with: prefix) { path.removeFirst(prefix.count) }
         request = ControlRequest(
-            method: method.map { String(cString: $0) } ?? "", path: path, query: Exchange.values(of: connection, areHeaders: false),
+            method: method.map { String(cString: $0) } ?? "", path: path,
+            query: Exchange.values(of: connection, areHeaders: false),
             user: self.client.user, address: self.client.address, accept: first("accept") ?? "")
         endpoint = try? Endpoint.find(request)
     }

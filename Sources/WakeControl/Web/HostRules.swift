@@ -35,7 +35,8 @@ struct HostRules: Hashable, Sendable {
 
     /// Without its port; nil where that is none.
     private static func name(of host: String) -> Substring? {
-        let end = host.hasPrefix("[") ? host.firstIndex(of: "]").map { host.index(after: $0) } : host.firstIndex(of: ":")
+        let end =
+            host.hasPrefix("[") ? host.firstIndex(of: "]").map { host.index(after: $0) } : host.firstIndex(of: ":")
         guard let end, end < host.endIndex else { return host[...] }
         let port = host[end...]
         guard port.first == ":", UInt16(port.dropFirst()) != nil else { return nil }

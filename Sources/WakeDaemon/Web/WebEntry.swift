@@ -24,7 +24,8 @@ final class WebEntry {
     /// `http://127.0.0.1:8787/`; nil where nothing is listened to.
     var address: String? {
         door.map { door in
-            let host = door.settings.listen.isUnspecified ? Self.machineNames.first ?? "localhost" : door.settings.listen.host
+            let host =
+                door.settings.listen.isUnspecified ? Self.machineNames.first ?? "localhost" : door.settings.listen.host
             let scheme = door.settings.identity == nil ? "http" : "https"
             return "\(scheme)://\(host):\(door.settings.listen.port)\(door.settings.prefix)"
         }
@@ -34,7 +35,9 @@ final class WebEntry {
     func open(_ configuration: WebConfiguration, on server: ControlServer) {
         do {
             let settings = try Self.settings(configuration)
-            if let fault = Digest.fault { throw Unreadable(sentence: "no token can be checked: \(fault); install libssl3") }
+            if let fault = Digest.fault {
+                throw Unreadable(sentence: "no token can be checked: \(fault); install libssl3")
+            }
             let door = WebDoor(settings, authority: try book.get())
             try server.open(door)
             (self.door, self.server) = (door, server)
