@@ -31,6 +31,10 @@ public struct BridgeCommand: Hashable, Sendable {
         public var code: String
         public var message: String
         public var advice: String
+
+        public init(code: String, message: String, advice: String) {
+            (self.code, self.message, self.advice) = (code, message, advice)
+        }
     }
 
     /// Where all commands come in, below the bridge.

@@ -79,11 +79,9 @@ extension BridgeCommand {
                 JSONValue.Member(name: "handler", value: .string(name)),
             ]
         }
-        var request = ControlRequest(method: "POST", path: path)
         var writer = JSONWriter()
         writer.value(.object(members))
-        request.body = writer.bytes
-        return request
+        return ControlRequest(posting: writer.bytes, to: path)
     }
 
     private var path: [String] {

@@ -1,4 +1,5 @@
 // What goes to the MQTT broker, and comes from it: a sink of all events, at work after the turns.
+import WakeAgenda
 import WakeCore
 import WakeEngine
 import WakeLoop

@@ -180,7 +180,7 @@ struct DeviceShelf {
         for id in handlers.subtracting(present).sorted() { clear(.handler(id)) }
         handlers = present
         for id in present.sorted() {
-            retained.set(topics.handler(id), JSONWriter.line { $0.field("handler", id) }.dropLast())
+            retained.set(topics.handler(id), Array(JSONWriter.line { $0.field("handler", id) }.dropLast()))
             if let discovery { retained.set(discovery.topic(ofHandler: id), discovery.handler(id)) }
         }
     }
@@ -195,7 +195,6 @@ struct DeviceShelf {
             for what in BridgeTopics.DeviceTopic.allCases { retained.remove(topics.device(alias, what)) }
             if let discovery { retained.remove(discovery.topic(ofDevice: alias)) }
         case .handler(let id):
-            guard areHandlersStale || !handlers.contains(id) || !isConfigured(id) else { return }
             guard !isConfigured(id) else { return }
             retained.remove(topics.handler(id))
             if let discovery { retained.remove(discovery.topic(ofHandler: id)) }
