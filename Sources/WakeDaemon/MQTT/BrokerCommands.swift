@@ -44,14 +44,14 @@ final class BrokerCommands {
         }
         switch ControlCall.answer(command.request, { answers.answer($0) }) {
         case .json(_, let body): answer(body, command.reference)
-        case .refusal(let refusal): answer(refusal.json, command.reference)
+        case .refusal(let refusal), .slowly(let refusal): answer(refusal.json, command.reference)
         case .later(let begin):
             unanswered += 1
             begin { [self] response in
                 unanswered -= 1
                 answer(response.body, command.reference)
             }
-        case .text, .stream: break
+        case .text, .content, .stream: break
         }
     }
 
@@ -81,7 +81,7 @@ extension BridgeCommand {
         }
         var writer = JSONWriter()
         writer.value(.object(members))
-        return ControlRequest(posting: writer.bytes, to: path)
+        return ControlRequest(posting: writer.bytes, to: path, as: .operate)
     }
 
     private var path: [String] {
@@ -98,8 +98,8 @@ extension ControlResponse {
     fileprivate var body: [UInt8] {
         switch self {
         case .json(_, let body): body
-        case .refusal(let refusal): refusal.json
-        case .text, .stream, .later: []
+        case .refusal(let refusal), .slowly(let refusal): refusal.json
+        case .text, .content, .stream, .later: []
         }
     }
 }
