@@ -30,7 +30,6 @@ public final class Daemon {
     let entry: WebEntry
     /// Where a trace is played in place of devices, what reads its file.
     private var replayedFile: FileChunks?
-    private var server: ControlServer?
     private var answers: ControlAnswers?
     private var signals: [SignalWatch] = []
     private var isEnding = false
@@ -100,7 +99,7 @@ public final class Daemon {
         // On a thread: /tmp may be long, and a process that a dead replay left may take its time to end.
         _ = try? BackgroundJob { TemporaryGround.clearDead() }
         let status = try bridge.loop.run()
-        server?.close()
+        entry.close()
         sources.stop()
         agenda.close()
         bridge.close()
@@ -272,8 +271,7 @@ public final class Daemon {
             ControlCall.answer(request) { answers.answer($0) }
         }
         server.didBegin = { MemoryPressure.releaseStartup() }
-        self.server = server
-        if let web = settings.web { entry.open(web, on: server) }
+        entry.admit(through: server, settings.web)
     }
 
     private func watchSignals() throws(SystemError) {
