@@ -52,6 +52,7 @@ if [ "${1:-}" = tests ]; then
     need python3 command -v python3
     need tzdata test -e /usr/share/zoneinfo/Europe/Berlin
     need curl command -v curl
+    need openssl command -v openssl
     need valgrind command -v valgrind
     need binutils command -v objcopy
     need dbus-daemon command -v dbus-daemon

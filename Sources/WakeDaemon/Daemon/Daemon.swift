@@ -30,7 +30,6 @@ public final class Daemon {
     let entry: WebEntry
     /// Where a trace is played in place of devices, what reads its file.
     private var replayedFile: FileChunks?
-    private var server: ControlServer?
     private var answers: ControlAnswers?
     /// Nil where no broker is configured.
     private(set) var broker: BrokerSink?
@@ -104,7 +103,7 @@ public final class Daemon {
         // On a thread: /tmp may be long, and a process that a dead replay left may take its time to end.
         _ = try? BackgroundJob { TemporaryGround.clearDead() }
         let status = try bridge.loop.run()
-        server?.close()
+        entry.close()
         answers?.watching.close()
         broker?.end()
         sources.stop()
@@ -282,8 +281,7 @@ public final class Daemon {
             loop: bridge.loop, socketPath: options.controlSocket, group: group, page: ServedPage()
         ) { request in ControlCall.answer(request) { answers.answer($0) } }
         server.didBegin = { MemoryPressure.releaseStartup() }
-        self.server = server
-        if let web = settings.web { entry.open(web, on: server) }
+        entry.admit(through: server, settings.web)
         publish(answers)
     }
 

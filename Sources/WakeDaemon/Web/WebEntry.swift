@@ -1,5 +1,4 @@
-// The daemon's side of the web: its tokens, the door that asks for them, and the server that listens.
-import Glibc
+// The daemon's server, the tokens of clients that come over TCP, and the door that asks for them.
 import WakeControl
 import WakeEngine
 import WakeModel
@@ -31,8 +30,16 @@ final class WebEntry {
         }
     }
 
-    /// Listens; what is wrong is logged, and the control socket stays as it is.
-    func open(_ configuration: WebConfiguration, on server: ControlServer) {
+    /// Serves for as long as this is there; over TCP too where that is configured.
+    func admit(through server: ControlServer, _ configuration: WebConfiguration?) {
+        self.server = server
+        if let configuration { open(configuration, on: server) }
+    }
+
+    func close() { server?.close() }
+
+    /// What is wrong is logged, and the control socket stays as it is.
+    private func open(_ configuration: WebConfiguration, on server: ControlServer) {
         do {
             let settings = try Self.settings(configuration)
             if let fault = Digest.fault {
@@ -40,8 +47,11 @@ final class WebEntry {
             }
             let door = WebDoor(settings, authority: try book.get())
             try server.open(door)
-            (self.door, self.server) = (door, server)
+            self.door = door
             log.notice("listens at \(address ?? "")")
+            if !settings.listen.isLoopback, settings.identity == nil {
+                log.warning("without TLS, all who share the network can read tokens; see web.certificate")
+            }
         } catch let fault as Unreadable {
             log.error("\(fault.sentence); nothing is answered over TCP")
         } catch {
