@@ -48,7 +48,7 @@ struct OutboxTests {
     func goesRound() throws {
         let outbox = try Outbox(at: path, capacity: capacity)
         var window = OutboxWindow(on: outbox)
-        var dice = Dice(seed: 7)
+        var dice = Dice(7)
         var seen: [Int64] = []
         for number in 1...3_000 {
             outbox.append(line(number, padding: dice.below(2_000)), at: time(number))

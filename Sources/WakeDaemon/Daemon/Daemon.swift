@@ -31,8 +31,6 @@ public final class Daemon {
     private var replayedFile: FileChunks?
     private var server: ControlServer?
     private var answers: ControlAnswers?
-    /// Nil where no broker is configured.
-    private(set) var broker: BrokerSink?
     private var signals: [SignalWatch] = []
     private var isEnding = false
     /// Everything that is wrong with the profiles and the keys of devices as they were read last.
@@ -101,7 +99,7 @@ public final class Daemon {
         _ = try? BackgroundJob { TemporaryGround.clearDead() }
         let status = try bridge.loop.run()
         server?.close()
-        broker?.end()
+        observers.broker?.end()
         sources.stop()
         agenda.close()
         bridge.close()
@@ -277,8 +275,8 @@ public final class Daemon {
     private func publish(_ answers: ControlAnswers) {
         guard let mqtt = settings.mqtt else { return }
         do {
-            broker = try BrokerSink(mqtt, of: self, answers, runtimeDirectory: options.runtimeDirectory)
-            broker?.begin()
+            observers.broker = try BrokerSink(mqtt, of: self, answers, runtimeDirectory: options.runtimeDirectory)
+            observers.broker?.begin()
         } catch {
             Log("mqtt").error("nothing is published: \(error)")
         }

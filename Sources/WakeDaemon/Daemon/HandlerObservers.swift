@@ -7,6 +7,8 @@ import WakeSystem
 final class HandlerObservers {
     let logBook: HandlerLogBook
     let history: WakeHistory
+    /// Nil where no broker is configured.
+    var broker: BrokerSink?
     let statusLine: StatusLine
     let programs: ProgramWatch
 
