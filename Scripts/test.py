@@ -37,7 +37,7 @@ BUNDLE = os.environ.get("TEST_BUNDLE")
 SKIPS = os.environ.get("TEST_SKIPS")
 
 # What `units` leaves out.
-NO_UNITS = {"BreakTests", "DaemonTests", "EndToEndTests", "HostileTests", "LabTests", "TortureTests", "WakeSourcesTests"}
+NO_UNITS = {"BreakTests", "BrokerTests", "DaemonTests", "EndToEndTests", "HostileTests", "LabTests", "TortureTests", "WakeSourcesTests"}
 # Targets that do not lie in a folder of their name.
 FOLDERS = {"BenchmarkTests": "Tests/Benchmarks/Tests", "LabTests": "Tests/Lab/Suite"}
 

@@ -49,7 +49,8 @@ final class Broker {
     func start() async throws {
         process = try spawn(
             [MQTTBench.mosquitto, "-v", "-c", configuration], output: .file(log), talk: .file(log))
-        try await wait(10, every: 0.02) { self.answers }
+        let isUp = try await wait(10, every: 0.02) { self.answers }
+        try #require(isUp, "\(said)")
     }
 
     private var answers: Bool {
@@ -95,8 +96,9 @@ final class OutsideClient {
             }
         }
         var ends: [Int32] = [0, 0]
-        try #require(pipe2(&ends, O_CLOEXEC) == 0)
+        try #require(pipe(&ends) == 0)
         input = ends[1]
+        _ = fcntl(input, F_SETFD, FD_CLOEXEC)
         process = try spawn(
             ["/usr/bin/python3", MQTTBench.file("outside.py"), String(decoding: writer.bytes, as: UTF8.self)],
             input: ends[0], output: .file(path, replaces: true), talk: .file(ground.file("outside.log")))

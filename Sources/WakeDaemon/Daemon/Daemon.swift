@@ -31,8 +31,6 @@ public final class Daemon {
     /// Where a trace is played in place of devices, what reads its file.
     private var replayedFile: FileChunks?
     private var answers: ControlAnswers?
-    /// Nil where no broker is configured.
-    private(set) var broker: BrokerSink?
     private var signals: [SignalWatch] = []
     private var isEnding = false
     /// Everything that is wrong with the profiles and the keys of devices as they were read last.
@@ -105,7 +103,7 @@ public final class Daemon {
         let status = try bridge.loop.run()
         entry.close()
         answers?.watching.close()
-        broker?.end()
+        observers.broker?.end()
         sources.stop()
         agenda.close()
         bridge.close()
@@ -289,8 +287,8 @@ public final class Daemon {
     private func publish(_ answers: ControlAnswers) {
         guard let mqtt = settings.mqtt else { return }
         do {
-            broker = try BrokerSink(mqtt, of: self, answers, runtimeDirectory: options.runtimeDirectory)
-            broker?.begin()
+            observers.broker = try BrokerSink(mqtt, of: self, answers, runtimeDirectory: options.runtimeDirectory)
+            observers.broker?.begin()
         } catch {
             Log("mqtt").error("nothing is published: \(error)")
         }

@@ -46,7 +46,7 @@ extension ControlAnswers {
                 .failed, code: "failed", message: "the session of '\(name)' could not be kept: \(error.description)",
                 advice: "fix the state directory and try again")
         }
-        daemon.broker?.deviceChanged(entry.id)
+        daemon.observers.broker?.deviceChanged(entry.id)
         return .json { writer in
             writer.object { writer in
                 writer.field("done", true)

@@ -8,6 +8,8 @@ final class HandlerObservers {
     let logBook: HandlerLogBook
     let history: WakeHistory
     let metrics: MetricsBook
+    /// Nil where no broker is configured.
+    var broker: BrokerSink?
     let statusLine: StatusLine
     let programs: ProgramWatch
 

@@ -1,0 +1,16 @@
+// Ten thousand events under a hundred kills.
+import TestBench
+import Testing
+
+@Suite("Many kills amid events", .enabled(if: MQTTBench.isHere))
+struct ManyKillsTests {
+    private let ground = Ground("mqtt")
+
+    @Test(
+        "50 brokers and 50 daemons killed amid 10,000 events: each once, twice marked, or in one gap",
+        .tags(.fullScale, .unhurried))
+    func survivesManyKills() async throws {
+        try await KillRun(ground: ground).torture(
+            events: 10_000, every: 0.02, brokers: 50, daemons: 50, outbox: "4 MiB")
+    }
+}
