@@ -17,7 +17,7 @@ final class ControlAnswers {
     var entry: WebEntry { daemon.entry }
     var logBook: HandlerLogBook { daemon.observers.logBook }
     var history: WakeHistory { daemon.observers.history }
-    var counts: MetricsBook { daemon.observers.metrics }
+    var metricsBook: MetricsBook { daemon.observers.metrics }
     var warningCount: Int { daemon.warnings.count }
 
     private let day: DayStreams

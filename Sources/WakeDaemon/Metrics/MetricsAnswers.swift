@@ -15,15 +15,15 @@ extension ControlAnswers {
     }
 
     private func snapshot() -> MetricsSnapshot {
-        counts.keepHandlers { bridge.catalog.handlers[$0] != nil }
+        metricsBook.keepHandlers { bridge.catalog.handlers[$0] != nil }
         return MetricsSnapshot(
             bridge: bridgeFacts(), journal: JournalMeasure(of: bridge.journal).facts, events: eventFacts(),
-            gaps: counts.gaps, devices: deviceFacts(), adapters: adapters() ?? [], handlers: handlerFacts())
+            gaps: metricsBook.gaps, devices: deviceFacts(), adapters: adapters() ?? [], handlers: handlerFacts())
     }
 
     private func bridgeFacts() -> MetricsSnapshot.BridgeFacts {
         MetricsSnapshot.BridgeFacts(
-            version: Daemon.version, startTime: counts.startTime(at: bridge.turn.clock.stamp()),
+            version: Daemon.version, startTime: metricsBook.startTime(at: bridge.turn.clock.stamp()),
             processorTime: SystemClock.processorTime(), residentBytes: MemoryPressure.ownResidentBytes,
             suspendsByCgroup: bridge.strength == .strong, warnings: warningCount,
             longestCall: bridge.loop.longestCall, longCalls: bridge.loop.longCalls)
@@ -35,14 +35,14 @@ extension ControlAnswers {
         var modes: [SourceKind: DeviceCounts] = [:]
         for entry in bridge.catalog.devices {
             guard let entry else { continue }
-            modes[entry.device.kind, default: DeviceCounts()].add(counts.counts(of: entry.id))
+            modes[entry.device.kind, default: DeviceCounts()].add(metricsBook.counts(of: entry.id))
         }
         let devices = modes.sorted { $0.key.rawValue < $1.key.rawValue }.map { kind, counts in
             MetricsSnapshot.EventFacts(mode: kind.rawValue, byKind: counts.byKind, unwatched: counts.unwatched)
         }
         return devices
             + Occasion.Reason.allCases.map { reason in
-                let count = counts.occasions[reason] ?? 0
+                let count = metricsBook.occasions[reason] ?? 0
                 return .init(mode: reason.rawValue, byKind: [("occasion", count)], unwatched: 0)
             }
     }
@@ -53,7 +53,7 @@ extension ControlAnswers {
             return MetricsSnapshot.DeviceFacts(
                 alias: device.alias, uri: device.uri, mode: device.kind.rawValue, profile: device.profile ?? "",
                 link: entry.isConnected.map { $0 ? .connected : .disconnected } ?? .unknown,
-                lastData: bridge.catalog.lastData(of: entry.id), counts: counts.counts(of: entry.id))
+                lastData: bridge.catalog.lastData(of: entry.id), counts: metricsBook.counts(of: entry.id))
         }
     }
 
@@ -64,7 +64,7 @@ extension ControlAnswers {
         let facts: [MetricsSnapshot.HandlerFacts] = bridge.turn.handlerStatuses.compactMap { standing in
             guard let manifest = bridge.catalog.handlers[standing.handler] else { return nil }
             return MetricsSnapshot.HandlerFacts(
-                name: manifest.id, standing: standing, counts: counts.counts(of: standing.handler),
+                name: manifest.id, standing: standing, counts: metricsBook.counts(of: standing.handler),
                 delivered: history.deliveryCount(standing.handler), budget: manifest.settings.timers.budget,
                 processorTime: bridge.executor.processorTime(of: standing.handler),
                 deadLetters: letters[standing.handler] ?? 0, scheduled: bridge.turn.outlook(of: standing.handler).count)
