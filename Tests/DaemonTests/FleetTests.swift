@@ -1,4 +1,4 @@
-// Two daemons and a broker: what a device does at one wakes a frozen handler at the other, whichever of the three goes meanwhile.
+// Two daemons and a broker: what a device does at one wakes a frozen handler at the other, whichever goes meanwhile.
 import TestBench
 import Testing
 import WakeModel

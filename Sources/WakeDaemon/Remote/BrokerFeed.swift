@@ -43,7 +43,7 @@ final class BrokerFeed: RemoteFeed {
         return nil
     }
 
-    /// Also where the connection is lost meanwhile: nothing arrives before, and the broker sends again what it does not know.
+    /// Also of a connection that is lost: nothing arrives before. The broker sends again what it does not know.
     func acknowledgeLine() {
         if let arrived = unacknowledged { connection?.acknowledge(arrived) }
         unacknowledged = nil

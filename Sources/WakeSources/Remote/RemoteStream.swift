@@ -298,9 +298,11 @@ extension RemoteStream {
         case .brokerAway(let why, let since):
             "the broker \(broker) of bridge \(bridge) is away since \(since.rfc3339): \(why)"
         case .bridgeAway(let since):
-            "bridge \(bridge) is away from the broker \(broker) since \(since.rfc3339); look whether wakebridged runs there"
+            "bridge \(bridge) is away from the broker \(broker) since \(since.rfc3339); "
+                + "look whether wakebridged runs there"
         case .silent:
-            "bridge \(bridge) has said nothing to the broker \(broker); check mqtt in its settings, and base and bridge here"
+            "bridge \(bridge) has said nothing to the broker \(broker); "
+                + "check mqtt in its settings, and base and bridge here"
         case .open:
             entries[uri]?.isConnectedThere == false
                 ? "it is not connected to bridge \(bridge); there, wakebridge why says more" : nil

@@ -1,4 +1,4 @@
-// The source of other bridges' devices: what a feed brings is relayed to the host, and acknowledged after the turn that keeps it.
+// The source of other bridges' devices: what a feed brings is relayed to the host, and acknowledged after its turn.
 import Glibc
 import Testing
 import WakeLoop
@@ -24,7 +24,8 @@ final class RemoteSourceTests {
         let bridge = RemoteBridge(name: "kitchen", stream: "wakebridge/kitchen", broker: "mqtt://hub:1883", feed: feed)
         return try RemoteSource.make(
             for: host,
-            SourceResources(bus: SystemBus(on: host.loop), bluez: nil, stateDirectory: "/nonexistent", remotes: [bridge]))
+            SourceResources(
+                bus: SystemBus(on: host.loop), bluez: nil, stateDirectory: "/nonexistent", remotes: [bridge]))
     }
 
     private func bring(_ news: RemoteNews...) throws {
@@ -87,7 +88,8 @@ final class RemoteSourceTests {
         try source.start()
         try bring(line(kitchen.beat(61)))
         #expect(host.introduced.first?.profile == "heart-rate-monitor")
-        #expect(source.blockingReason(of: "/remote/attic/bluetooth/1")?.contains("not in remote of the settings") == true)
+        let why = source.blockingReason(of: "/remote/attic/bluetooth/1")
+        #expect(why?.contains("not in remote of the settings") == true)
         #expect(source.blockingReason(of: "/remote/kitchen" + KitchenBridge.strap) == nil)
     }
 

@@ -129,10 +129,10 @@ struct RemoteStreamTests {
     @Test("gaps and attentions of a device come as they are, without numbers of the other journal")
     mutating func deviceGaps() {
         var follower = Follower()
+        let numbers = #""cause":"storm","count":7,"first_seq":3,"last_seq":9"#
         let times = #""from":"2026-11-26T20:00:01Z","to":"2026-11-26T20:00:04Z""#
         follower.hear([
-            kitchen.connect(),
-            kitchen.event("gap", #""device":"chest-strap","cause":"storm","count":7,"first_seq":3,"last_seq":9,\#(times)"#),
+            kitchen.connect(), kitchen.event("gap", #""device":"chest-strap",\#(numbers),\#(times)"#),
             kitchen.event("attention", #""kind":"bond-invalid","detail":"pair it again""#),
         ])
         #expect(follower.story == ["+", "gap storm 1-4", "!bond-invalid"])
