@@ -17,11 +17,10 @@ counts = collections.Counter()
 
 
 def talk(request, source="127.0.0.1", patience=5.0):
-    """Sends one request and counts the status that comes, or how the connection ends."""
+    """Sends one request; the status that comes, or how the connection ends."""
     try:
         with socket.create_connection(("127.0.0.1", PORT), patience, (source, 0)) as connection:
             connection.sendall(request)
-            connection.shutdown(socket.SHUT_WR)
             answer = connection.recv(1 << 16)
     except TimeoutError:
         return "silence", b""
@@ -48,6 +47,8 @@ def malformed():
     """A whole request with a token, and then chance at it: a byte is changed, left out, doubled, or all is cut."""
     whole = bytearray(request("POST", "/v1/simulate", "Authorization: Bearer x", body='{"what":"wake"}'))
     for _ in range(DICE.randint(1, 6)):
+        if len(whole) < 2:
+            break
         place = DICE.randrange(len(whole))
         change = DICE.randrange(4)
         if change == 0:
@@ -79,6 +80,12 @@ def slow(number=500, seconds=3.0):
     counts["cut"] = len(gone)
 
 
+def flood(tries):
+    with concurrent.futures.ThreadPoolExecutor(60) as pool:
+        for outcome in pool.map(lambda words: talk(*words), tries):
+            count(outcome)
+
+
 def main():
     right, wrong = f"Authorization: Bearer {TOKEN}", "Authorization: Bearer " + "A" * len(TOKEN)
     if ATTACK == "slow":
@@ -90,12 +97,11 @@ def main():
             count(talk(request("POST", "/v1/reload", right, body="{}")))
             count(talk(request("GET", "/v1/status", right, "Origin: http://evil.example")))
             count(talk(request("GET", "/v1/status", right).replace(HOST.encode(), b"Host: evil.example")))
+    elif ATTACK == "malformed":
+        # Half of them are not whole, and the daemon waits for the rest of those.
+        flood([(malformed(), "127.0.0.1", 0.15) for _ in range(10_000)])
     else:
-        number, make = (10_000, malformed) if ATTACK == "malformed" else (1_000, lambda: request("GET", "/v1/status", wrong))
-        tries = [(make(), "127.0.0.1" if ATTACK == "malformed" else f"127.0.1.{place % 50 + 1}") for place in range(number)]
-        with concurrent.futures.ThreadPoolExecutor(48) as pool:
-            for outcome in pool.map(lambda words: talk(*words), tries):
-                count(outcome)
+        flood([(request("GET", "/v1/status", wrong), f"127.0.1.{place % 50 + 1}", 20.0) for place in range(1_000)])
     print(json.dumps(counts))
 
 
