@@ -108,7 +108,8 @@ struct LayerTests {
         arguments: [
             "CLinux": "WakeSystem", "CSystemd": "WakeLoop", "CSQLite": "WakeJournal", "CMicrohttpd": "WakeControl",
             "CBluetooth": "WakeSystem", "CCrypto": "WakeProfiles", "CUdev": "WakeSystem", "CWords": "WakeWords",
-            "CCurl": "wakebridge", "CPage": "WakePage", "CZlib": "WakePage", "CQRCode": "wakebridge", "CPaho": "WakeMQTT",
+            "CCurl": "wakebridge", "CPage": "WakePage", "CZlib": "WakePage", "CQRCode": "wakebridge",
+            "CPaho": "WakeMQTT",
         ])
     func hasOneImporter(library: String, importer: String) {
         let importers = Set(SourceTree.swift.filter { $0.imports.contains(library) }.map(\.module))

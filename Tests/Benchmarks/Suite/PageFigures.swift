@@ -25,7 +25,7 @@ struct PageFigures {
         var (open, closed): ([[Double]], [[Double]]) = ([], [])
         for round in 0..<rounds {
             for isOpen in round % 2 == 0 ? [true, false] : [false, true] {
-                let visitors = try isOpen ? PageVisitors(Self.pages, of: bench.site, in: bench.path) : nil
+                let visitors = try isOpen ? bench.open(Self.pages) : nil
                 let latencies = try bench.round(wakes: wakes, spacing: spacing)
                 visitors?.leave()
                 if isOpen { open.append(latencies) } else { closed.append(latencies) }
@@ -52,8 +52,7 @@ private final class PageBench {
     private let board: Board
     private var daemon: RunningDaemon?
     private var number = 0
-    private(set) var site = PageSite.none
-    var path: String { folder.path }
+    private var site: PageSite?
 
     init() throws {
         stage = try BluetoothStage()
@@ -61,13 +60,18 @@ private final class PageBench {
         folder = try DaemonFolder(watching: [watch], timers: #"timers: { linger: "0ms" }"#)
         board = try Board(at: folder.board(1))
         do {
-            site = try PageSite.open(in: folder)
+            try File.replace(folder.path + "/etc/wakebridge.json5", with: Array(PageSite.settings.utf8))
             daemon = try RunningDaemon(folder, environment: stage.environment)
             try stage.await("listeners", 1)
+            site = try PageSite(of: folder)
         } catch {
             end()
             throw error
         }
+    }
+
+    func open(_ count: Int) throws -> PageVisitors? {
+        try site.map { try PageVisitors(count, of: $0, in: folder.path) }
     }
 
     func warmUp() throws {

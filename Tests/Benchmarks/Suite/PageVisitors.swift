@@ -8,7 +8,19 @@ struct PageSite {
     let port: UInt16
     let token: String
 
-    static let none = PageSite(port: 0, token: "")
+    static let port: UInt16 = 48_787
+    /// The settings of a daemon that serves it.
+    static let settings = #"{ web: { listen: "127.0.0.1:\#(port)" } }"#
+
+    /// - Parameter folder: of a daemon that has these settings and runs.
+    init(of folder: DaemonFolder) throws {
+        let socket = folder.path + "/run/control.sock"
+        let words = ["--socket", socket, "web", "--token", "bench", "--role", "read", "--json"]
+        let said = try Program.output(of: [try Places.sibling("wakebridge")] + words)
+        let answer = try JSONValue(parsing: Array(said.utf8))
+        guard let token = answer["token"]?.string else { throw Failure("the daemon made no token: \(answer)") }
+        (port, self.token) = (Self.port, token)
+    }
 }
 
 final class PageVisitors {

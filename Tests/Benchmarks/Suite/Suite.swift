@@ -56,6 +56,7 @@ struct Suite {
         case .idle: try IdleFigures(time: options.idle).measure()
         case .bluetooth: try BluetoothFigures(rounds: options.rounds).measure()
         case .broadcasts: try BroadcastFigures(rounds: options.rounds).measure()
+        case .pages: try PageFigures(rounds: options.rounds).measure()
         }
     }
 
