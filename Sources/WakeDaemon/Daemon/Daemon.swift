@@ -12,7 +12,7 @@ import WakeTrace
 
 /// Owns everything for the life of the process. Everything runs on the loop's one thread.
 public final class Daemon {
-    public static let version = "0.27.0"
+    public static let version = "0.28.0"
 
     package let bridge: Bridge
     let settings: BridgeSettings
