@@ -40,6 +40,8 @@ public enum DisconnectReason: BridgeWord {
     case sessionPaused, sessionClosed
     /// An operator ran `wakebridge simulate disconnect`.
     case simulated
+    /// The MQTT broker, or the bridge whose device it is, is away.
+    case brokerAway, bridgeOffline
     /// A word of a later version, or a code of HCI without a name, such as `0x2a`.
     case other(String)
 
@@ -48,7 +50,7 @@ public enum DisconnectReason: BridgeWord {
         .micFailure, .unsupportedRemoteFeature, .unspecified, .responseTimeout, .instantPassed, .unsupportedUnitKey,
         .insufficientSecurity, .unacceptableConnectionParameters, .failedToEstablish, .linkLost, .notUsable,
         .servicesChanged, .profileChanged, .bluetoothdGone, .adapterDown, .removed, .unplugged, .hungUp, .detached,
-        .silent, .notAllowed, .sessionPaused, .sessionClosed, .simulated,
+        .silent, .notAllowed, .sessionPaused, .sessionClosed, .simulated, .brokerAway, .bridgeOffline,
     ]
 
     public var word: String {
@@ -84,6 +86,8 @@ public enum DisconnectReason: BridgeWord {
         case .sessionPaused: "session-paused"
         case .sessionClosed: "session-closed"
         case .simulated: "simulated"
+        case .brokerAway: "broker-away"
+        case .bridgeOffline: "bridge-offline"
         case .other(let word): word
         }
     }

@@ -261,7 +261,7 @@ struct ConfigurationTests {
             ("flips", settings.flipKeys),
             ("log", settings.logKeys), ("journal", settings.journalKeys), ("memory", settings.memoryKeys),
             ("thermal", settings.thermalKeys), ("alerts", settings.alertKeys), ("replay", settings.replayKeys),
-            ("mqtt", MQTTSettings.keys),
+            ("mqtt", MQTTSettings.keys), ("web", WebConfiguration.keys),
         ])
         #expect(documented(settingsText) == Set(settings.keys + inSettings))
         for entry in TimerKeys.all {

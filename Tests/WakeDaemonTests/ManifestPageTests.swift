@@ -123,8 +123,9 @@ struct ManifestPageTests {
             let range = try #require(row.range)
             func taken(_ text: String) -> Bool {
                 let value = text.allSatisfy { $0.isNumber || $0 == "." } ? text : "\"\(text)\""
-                let file = parts[0] == "replay" ? ", file: \"a\"" : ""
-                return faults("{ \(parts[0]): { \(parts[1]): \(value)\(file) } }").isEmpty
+                let required = ["replay": ", file: \"a\"", "mqtt": ", broker: \"mqtt://hub\""]
+                let more = required[String(parts[0])] ?? ""
+                return faults("{ \(parts[0]): { \(parts[1]): \(value)\(more) } }").isEmpty
             }
             #expect(taken(range.least) && taken(range.most), "\(row.key): \(range)")
             let beyond = [written(range.most) { $0 + 1 }, written(range.least) { $0 - 1 }]

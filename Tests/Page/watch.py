@@ -1,0 +1,78 @@
+"""Keeps the page of a real daemon open in a headless Chromium, and does with it what its standard input says.
+
+    watch.py ADDRESS TOKEN
+
+Prints `loaded …` once values are there. Then each line of its input is answered by one line:
+
+    live SECONDS     how many states of the first device were seen in that time
+    gap              waits until the chart shades a gap, and says which
+    again            waits until a value comes that is newer than now
+    hide, close      hides the tab, or closes it
+"""
+import sys
+import time
+
+from browser import Visit, chromium
+
+PATIENCE_MS = 60_000
+
+
+class Watch:
+    def __init__(self, browser, address, token):
+        self.visit = Visit(browser, address)
+        self.visit.context.set_default_timeout(PATIENCE_MS)
+        self.page, self.sizes = self.visit.page, {}
+        self.page.on("requestfinished", self.weigh)
+        begun = time.monotonic()
+        self.visit.go(token)
+        self.loaded_s = time.monotonic() - begun
+
+    def weigh(self, request):
+        if "/v1/" not in request.url:
+            size = request.sizes()
+            self.sizes[request.url] = size["responseBodySize"] + size["responseHeadersSize"]
+
+    def state(self):
+        return self.page.locator("#events li").first.inner_text()
+
+    def live(self, seconds):
+        seen, end = set(), time.monotonic() + float(seconds)
+        while time.monotonic() < end:
+            seen.add((self.page.locator(".device .value").first.inner_text(), self.state()))
+            self.page.wait_for_timeout(200)
+        return f"live {len(seen)} states in {seconds} s"
+
+    def gap(self):
+        if not self.page.locator(".device .details").first.is_visible():
+            self.page.locator(".device summary").first.click()
+        shaded = self.page.get_by_text("disconnected").first
+        shaded.wait_for()
+        return f"gap {shaded.inner_text()}"
+
+    def again(self):
+        before = self.state()
+        end = time.monotonic() + PATIENCE_MS / 1000
+        while self.state() == before and time.monotonic() < end:
+            self.page.wait_for_timeout(100)
+        return f"again {self.state()}" if self.state() != before else "never"
+
+    def hide(self):
+        self.visit.hide(True)
+        return "hide"
+
+    def close(self):
+        self.page.close()
+        return "close"
+
+
+def main(address, token):
+    with chromium() as browser:
+        watch = Watch(browser, address, token)
+        print(f"loaded {sum(watch.sizes.values())} bytes in {len(watch.sizes)} files, {watch.loaded_s * 1000:.0f} ms", flush=True)
+        for line in sys.stdin:
+            verb, *words = line.split()
+            print(getattr(watch, verb)(*words), flush=True)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
