@@ -95,10 +95,11 @@ struct WebTests {
 
     @Test("the description names every address that is answered, and the daemon serves it without a token")
     func description() throws {
-        let (_, port) = try listening()
+        let (daemon, port) = try listening()
         let text = try curl(port, "/v1/openapi.json")
         let document = try JSONValue(parsing: Array(text.dropLast(3).utf8))
         #expect(document["openapi"]?.string == "3.1.0")
         #expect(document["paths"]?["/v1/handlers/{id}/why"]?["get"]?["operationId"]?.string == "get_handlers_id_why")
+        #expect(try daemon.stop() == 0)
     }
 }

@@ -14,13 +14,22 @@ final class Entrance {
     private var wake: Deferred?
     /// Loads the library again.
     private var retry: Timer?
+    /// It does nothing until then: after work it rests, so that strangers never keep the loop from devices.
+    private var rest: Instant?
+    private let isNetwork: Bool
 
     private static let nextTry = TimeSpan.seconds(1)
+    /// Over TCP it takes at most a tenth of the loop's time.
+    private static let restsForEachWork: Int64 = 9
+    private static let longestRest = TimeSpan.milliseconds(250)
+    /// Less work is followed by no rest: a single page is answered at once.
+    private static let shortWork = TimeSpan.microseconds(500)
 
     init(_ listening: consuming FileDescriptor, _ admission: Admission, on loop: EventLoop) {
         self.listening = listening
         self.admission = admission
         self.loop = loop
+        isNetwork = if case .web = admission { true } else { false }
     }
 
     /// Serves from now on. The library is loaded.
@@ -55,11 +64,29 @@ final class Entrance {
 
     private func run() {
         guard let edge else { return }
-        guard let milliseconds = edge.run() else {
+        let begun = SystemClock.monotonic()
+        if let rest, begun < rest { return }
+        rest = nil
+        let milliseconds = edge.run()
+        if isNetwork, pause(after: begun) { return }
+        readiness?.enable()
+        guard let milliseconds else {
             timeout?.disarm()
             return
         }
         // With zero, a rounding in the library's clock could make this loop spin; its descriptor reports real work at once.
         timeout?.arm(at: SystemClock.now().monotonic + .milliseconds(max(milliseconds, 1)))
+    }
+
+    /// True where it rests now; the timer has it run again.
+    private func pause(after begun: Instant) -> Bool {
+        let now = SystemClock.monotonic()
+        let work = now - begun
+        guard work > Self.shortWork else { return false }
+        let end = now + min(work * Self.restsForEachWork, Self.longestRest)
+        rest = end
+        readiness?.disable()
+        timeout?.arm(at: end)
+        return true
     }
 }
