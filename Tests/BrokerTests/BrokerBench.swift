@@ -28,6 +28,11 @@ enum MQTTBench {
     }
 }
 
+/// Keeps what a test has started until the test's end.
+final class Kept {
+    var things: [AnyObject] = []
+}
+
 /// A mosquitto on a port of its own, which may die and come back.
 final class Broker {
     let port: Int

@@ -6,6 +6,7 @@ import WakeModel
 @Suite("Commands over a broker", .serialized, .enabled(if: MQTTBench.isHere))
 struct CommandTests {
     private let ground = Ground("mqtt")
+    private let kept = Kept()
     private let root = "wakebridge/pi"
 
     private func setUp(_ more: String) async throws -> (Broker, OutsideClient, PublishedBridge) {
@@ -17,6 +18,7 @@ struct CommandTests {
             ground, trace: PublishedBridge.straps(ground), settings: PublishedBridge.settings(broker, more))
         try bridge.daemon.start()
         _ = try await outside.await("\(root)/devices/strap-1/state")
+        kept.things = [broker, bridge.daemon]
         return (broker, outside, bridge)
     }
 

@@ -7,6 +7,7 @@ import WakeModel
 @Suite("Publishing to a broker", .serialized, .enabled(if: MQTTBench.isHere))
 struct PublishingTests {
     private let ground = Ground("mqtt")
+    private let kept = Kept()
 
     private func setUp(
         _ more: String = "", beats: Int = 20
@@ -17,6 +18,7 @@ struct PublishingTests {
         let bridge = PublishedBridge(
             ground, trace: PublishedBridge.straps(ground, beats: beats),
             settings: PublishedBridge.settings(broker, more))
+        kept.things = [broker, bridge.daemon]
         return (broker, outside, bridge)
     }
 

@@ -57,7 +57,7 @@ private struct Scrape {
 private func bridge(beats: Int, _ settings: String = "{}") throws -> RunningDaemon {
     let daemon = try RunningDaemon.withStrap(String(repeating: "+0.300000 1 data 2a37 0648\n", count: beats))
     try daemon.write(settings, to: "config/wakebridge.json5")
-    try daemon.drop("hr", manifest("diary.py", "timers: { linger: \"20ms\" }"))
+    try daemon.drop("hr", manifest("\(daemon.folder)/diary.py", "timers: { linger: \"20ms\" }"))
     try daemon.start("--replay", "\(daemon.folder)/strap.trace")
     return daemon
 }
