@@ -2,6 +2,8 @@
 #pragma once
 
 typedef void *MQTTAsync;
+/// What later versions of a structure have at its end. Paho reads callbacks there whatever the version says, so all is null.
+enum { PAHO_FURTHER = 24 };
 enum { PAHO_SUCCESS = 0, PAHO_NO_PERSISTENCE = 1, PAHO_MQTT_3_1_1 = 4 };
 
 struct paho_message {
@@ -84,6 +86,7 @@ struct paho_connect {
     int address_count;
     char *const *addresses;
     int protocol;
+    void *further[PAHO_FURTHER];
 };
 
 struct paho_response {
@@ -93,6 +96,7 @@ struct paho_response {
     paho_on_failure *on_failure;
     void *context;
     int token;
+    void *further[PAHO_FURTHER];
 };
 
 struct paho_disconnect {
@@ -102,6 +106,7 @@ struct paho_disconnect {
     paho_on_success *on_success;
     paho_on_failure *on_failure;
     void *context;
+    void *further[PAHO_FURTHER];
 };
 
 /// Every call by its name, and what it is.
