@@ -271,7 +271,10 @@ extension RemoteStream {
     private mutating func raise(_ event: RemoteLine.Event, at time: WallTime, _ outcome: inout Outcome) {
         let uri = prefix + event.source
         switch event.kind {
-        case .connected: entries[uri]?.isConnectedThere = true
+        case .connected(let folded):
+            entries[uri]?.isConnectedThere = true
+            // Its availability has told it already.
+            if folded == 0, entries[uri]?.isConnectedHere == true { return }
         case .disconnected: entries[uri]?.isConnectedThere = false
         case .data where !event.kind.isBroadcast: connect(uri, at: time, &outcome)
         case .data, .gap, .attention, .occasion: break

@@ -94,6 +94,17 @@ struct RemoteAbsenceTests {
         #expect(follower.story == ["+", "61"] && follower.introduced.count == 1)
     }
 
+    @Test("a connect that availability told before the stream is one connect")
+    mutating func toldTwice() {
+        var follower = Follower()
+        follower.hear(.reached, .presence(isOnline: true))
+        follower.hear([kitchen.connect(), kitchen.disconnect()])
+        follower.hear(.presence(isOnline: false), .presence(isOnline: true))
+        follower.hear(.availability(alias: "chest-strap", isOnline: true))
+        follower.hear([kitchen.connect(), kitchen.beat(61)])
+        #expect(follower.story == ["+", "-timeout", "+", "61"])
+    }
+
     @Test("where its end is among what is missing, availability ends it")
     mutating func missedEnd() {
         var follower = Follower()
