@@ -61,7 +61,8 @@ extension Flag {
         case "FACTOR": .words("1", "2", "10", "max")
         case "LEVEL": .words("low", "critical")
         case "LANGUAGE": .words("shell", "python", "swift")
-        case "NAME", "N", "LINES", "TEXT": .free
+        case "ROLE": .words("read", "operate", "pair")
+        case "NAME", "N", "LINES", "TEXT", "ADDRESS:PORT": .free
         default: nil
         }
     }

@@ -28,7 +28,7 @@ extension Verb {
                 Flag("token", value: "NAME", "make a token, called so in the list"),
                 Flag("role", value: "ROLE", "what it allows: read, operate, or pair if not given"),
                 Flag("revoke", value: "NAME", "let that token in no more"),
-                Flag("list", short: "l", "show where the bridge listens, and who has tokens"),
+                Flag("list", "show where the bridge listens, and who has tokens"),
                 Flag("disable", "do not listen any more"),
                 Flag(
                     "config", value: "DIR",

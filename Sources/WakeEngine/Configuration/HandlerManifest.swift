@@ -278,7 +278,7 @@ extension HandlerManifest {
             let place = "\(path) is \"\(subscription.profile)\""
             guard let index = profiles.index(named: subscription.profile) else {
                 // Another bridge may have profiles that this one lacks.
-                if settings.modes.contains(where: \.isRelayed) { continue }
+                if settings.modes.allSatisfy(\.isRelayed) { continue }
                 let near = nearestName(to: subscription.profile, among: profiles.names)
                 let advice = near.map { "did you mean \"\($0)\"?" } ?? "put it into Devices or correct the name"
                 report.add("\(place), which is no known profile; \(advice)", at: path)
