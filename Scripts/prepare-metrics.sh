@@ -21,8 +21,8 @@ fetch_prometheus() {
     rm -rf "$place/deb"
     mkdir -p "$place/deb"
     (cd "$place/deb" && quietly apt-get -qq download prometheus) || give_up "apt-get could not download prometheus"
-    dpkg-deb -x "$place"/deb/prometheus_*.deb "$place/deb/root"
-    for program in prometheus promtool; do mv -f "$place/deb/root/usr/bin/$program" "$place/bin/$program"; done
+    dpkg-deb -x "$place"/deb/prometheus_*.deb "$place/deb/files"
+    for program in prometheus promtool; do mv -f "$place/deb/files/usr/bin/$program" "$place/bin/$program"; done
     rm -rf "$place/deb"
 }
 

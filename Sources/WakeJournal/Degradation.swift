@@ -21,14 +21,14 @@ extension Journal {
         var outcomes = unreported + (isCommitted ? Self.committed : [])
         unreported = []
         // Tries again every 1,024 turns, so that the journal of a busy daemon heals too.
-        commitsSinceFault += 1
-        if commitsSinceFault >= 1_024 { outcomes += heal() }
+        commits.sinceFault += 1
+        if commits.sinceFault >= 1_024 { outcomes += heal() }
         writeReservationFile()
         return outcomes
     }
 
     func heal() -> [CommitOutcome] {
-        commitsSinceFault = 0
+        commits.sinceFault = 0
         let healed = stores.filter { $0.heal(unless: objection) }
         for store in healed { rewriteFacts(in: store) }
         for store in healed where store.condition.wasDamaged { recordHole(of: store) }

@@ -39,10 +39,8 @@ public final class Journal {
     var streams = StreamProgress()
     /// The batch last delivered to each handler, without the events it gave back.
     private var leased: [HandlerID: [Sequence]] = [:]
-    var commitsSinceFault = 0
+    var commits = CommitCounts()
     private var unreadable: Set<Sequence> = []
-    /// How many turns had something to commit, and are committed.
-    public private(set) var commitCount: UInt64 = 0
     var unreported: [CommitOutcome] = []
 
     /// Never fails for a full disk, a damaged file or a missing directory: the journal degrades, and ``recover(at:recording:)``
@@ -262,8 +260,8 @@ public final class Journal {
             guard let outcome = store.commit() else { continue }
             if outcome == .committed { isCommitted = true } else { recordLoss(outcome, from: newest.seq.next) }
         }
-        if isCommitted { commitCount += 1 }
-        if unreported.isEmpty, commitsSinceFault == 0, !stores.contains(where: \.isDegraded) {
+        if isCommitted { commits.total += 1 }
+        if unreported.isEmpty, commits.sinceFault == 0, !stores.contains(where: \.isDegraded) {
             return isCommitted ? Self.committed : []
         }
         return outcomesWhileDegraded(isCommitted)
@@ -292,6 +290,9 @@ public final class Journal {
 
     public var maxBytes: Int { settings.maxBytes }
 
+    /// How many turns had something to commit, and are committed.
+    public var commitCount: UInt64 { commits.total }
+
     /// What lies on disk of a store, where it is there; the turn log is the run store's alone.
     public func files(of which: Durability) -> [String] {
         stores.filter { $0.which == which }.flatMap { [$0.path, $0.path + "-wal", $0.path + "-turns"] }
@@ -304,4 +305,11 @@ public final class Journal {
         case .disk: disk
         }
     }
+}
+
+struct CommitCounts {
+    /// Of the journal's life.
+    var total: UInt64 = 0
+    /// Of a journal that is degraded, since it was last tried to heal it.
+    var sinceFault = 0
 }

@@ -36,8 +36,8 @@ struct Verb {
         [
             .setup, .scan, .pair, .forget, .devices, .inspect, .read, .write, .wait, .replay, .import, .export, .record,
             .run, .watch, .status, .top, .handlers, .start, .stop, .restart, .session, .reload, .attach, .simulate,
-            .pending, .runJob, .cancelJob, .sendAlert,
-            .deadLetters, .why, .logs, .web, .doctor, .report, .udevRules, .new, .check, .profile, .config, .completion,
+            .pending, .runJob, .cancelJob, .sendAlert, .web,
+            .deadLetters, .why, .logs, .doctor, .report, .udevRules, .new, .check, .profile, .config, .completion,
         ]
     }
 

@@ -39,7 +39,7 @@ private let layers: [(module: String, imports: Set<String>)] = [
         "WakeDaemon",
         [
             "WakeModel", "WakeCore", "WakeAgenda", "WakeProfiles", "WakeTrace", "WakeWords", "WakeJournal",
-            "WakeSystem", "WakeLoop", "WakeMQTT", "WakeSources", "WakeEngine", "WakeControl", "Glibc",
+            "WakeSystem", "WakeLoop", "WakeMQTT", "WakeSources", "WakeEngine", "WakeControl", "WakePage", "Glibc",
         ]
     ),
     ("wakebridged", ["WakeDaemon", "Glibc"]),

@@ -8,7 +8,7 @@ struct KillTests {
 
     @Test("a broker that is killed four times, and a daemon four times: each event once, twice marked, or in one gap")
     func survivesKills() async throws {
-        try await KillRun(ground: ground).torture(events: 1_000, every: 0.015, brokers: 4, daemons: 4, outbox: "4 MiB")
+        try await KillRun(ground: ground).torture(events: 1_000, every: 0.015, brokers: 4, daemons: 4, outbox: "4MiB")
     }
 
     @Test("an outbox that is too small for an absent broker tells one gap")
@@ -18,7 +18,7 @@ struct KillTests {
         let trace = TraceText.beats(800, every: 0.002)
         let bridge = PublishedBridge(
             ground, trace: ground.write(trace.text, to: "short.trace"),
-            settings: "broker: \"mqtt://127.0.0.1:\(tap.port)\", outbox: \"64 KiB\"")
+            settings: "broker: \"mqtt://127.0.0.1:\(tap.port)\", outbox: \"64KiB\"")
         try bridge.daemon.start()
         let isPlayed = try await wait(60) { bridge.daemon.hasPlayed }
         try #require(isPlayed)

@@ -11,6 +11,6 @@ struct ManyKillsTests {
         .tags(.fullScale, .unhurried))
     func survivesManyKills() async throws {
         try await KillRun(ground: ground).torture(
-            events: 10_000, every: 0.02, brokers: 50, daemons: 50, outbox: "4 MiB")
+            events: 10_000, every: 0.02, brokers: 50, daemons: 50, outbox: "4MiB")
     }
 }

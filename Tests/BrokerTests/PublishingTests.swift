@@ -72,7 +72,7 @@ struct PublishingTests {
         }
         let discovery = late.last("homeassistant/device/wakebridge_pi_strap-1/config")?.value
         let bpm = discovery?["components"]?["bpm"]
-        #expect(bpm?["platform"]?.string == "sensor" && bpm?["unit_of_measurement"] == nil)
+        #expect(bpm?["platform"]?.string == "sensor" && bpm?["unit_of_measurement"]?.string == "bpm")
         #expect(bpm?["state_topic"]?.string == "wakebridge/pi/devices/strap-1/state")
     }
 

@@ -7,7 +7,7 @@ import paho.mqtt.client as mqtt
 
 
 def hear(client, output, message):
-    line = {"topic": message.topic, "payload": message.payload.decode("utf-8", "replace"), "retain": message.retain}
+    line = {"topic": message.topic, "payload": message.payload.decode("utf-8", "replace"), "retain": bool(message.retain)}
     output.write(json.dumps(line) + "\n")
     output.flush()
 
