@@ -81,13 +81,6 @@ class Pairing {
         button("Refuse", () => this.#answer({ agrees: false }))));
   }
 
-  #consent() {
-    this.#body.replaceChildren(make("p", {}, "The device asks to be paired, and shows no number to compare."),
-      make("div", { class: "actions" },
-        button("Pair it", () => this.#answer({ agrees: true }), { class: "strong" }),
-        button("Refuse", () => this.#answer({ agrees: false }))));
-  }
-
   #compare(digits) {
     this.#body.replaceChildren(make("p", {}, "Does the device show the same number?"), big(digits),
       actions(
