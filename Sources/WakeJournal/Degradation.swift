@@ -18,8 +18,8 @@ extension Journal {
             // At once: this turn's events are delivered next, and a crash would lose them unreported.
             commitFacts()
         }
-        var outcomes = unreported + (isCommitted ? Self.committed : [])
-        unreported = []
+        var outcomes = commits.unreported + (isCommitted ? Self.committed : [])
+        commits.unreported = []
         // Tries again every 1,024 turns, so that the journal of a busy daemon heals too.
         commits.sinceFault += 1
         if commits.sinceFault >= 1_024 { outcomes += heal() }
@@ -75,7 +75,7 @@ extension Journal {
     }
 
     private func commitFacts() {
-        unreported += stores.compactMap { $0.commit() }.filter { $0 != .committed }
+        commits.unreported += stores.compactMap { $0.commit() }.filter { $0 != .committed }
     }
 
     /// All events are in the databases again, so the next start after a crash need not skip the reservation.

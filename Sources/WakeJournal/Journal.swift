@@ -39,9 +39,8 @@ public final class Journal {
     var streams = StreamProgress()
     /// The batch last delivered to each handler, without the events it gave back.
     private var leased: [HandlerID: [Sequence]] = [:]
-    var commits = CommitCounts()
+    var commits = CommitRecord()
     private var unreadable: Set<Sequence> = []
-    var unreported: [CommitOutcome] = []
 
     /// Never fails for a full disk, a damaged file or a missing directory: the journal degrades, and ``recover(at:recording:)``
     /// reports it. `bootID` is the kernel's. `memory` is where what has no directory is kept over the journal's end.
@@ -185,12 +184,12 @@ public final class Journal {
     }
 
     private func reportUnreadable(_ seq: Sequence, in store: EventStore, _ failure: SQLiteFailure?) {
-        if let failure, failure.isCorruption, !store.isDegraded { unreported.append(store.degrade(failure)) }
+        if let failure, failure.isCorruption, !store.isDegraded { commits.unreported.append(store.degrade(failure)) }
         guard unreadable.insert(seq).inserted else { return }
         let why = failure?.message ?? "it is not what was written"
         let sentence =
             "cannot read event \(seq.rawValue) from the journal \(store.path): \(why); it is lost, check its disk"
-        unreported.append(.lost(DurabilityLoss(which: store.which, sentence: sentence)))
+        commits.unreported.append(.lost(DurabilityLoss(which: store.which, sentence: sentence)))
     }
 
     // MARK: Progress
@@ -261,7 +260,7 @@ public final class Journal {
             if outcome == .committed { isCommitted = true } else { recordLoss(outcome, from: newest.seq.next) }
         }
         if isCommitted { commits.total += 1 }
-        if unreported.isEmpty, commits.sinceFault == 0, !stores.contains(where: \.isDegraded) {
+        if commits.unreported.isEmpty, commits.sinceFault == 0, !stores.contains(where: \.isDegraded) {
             return isCommitted ? Self.committed : []
         }
         return outcomesWhileDegraded(isCommitted)
@@ -270,7 +269,7 @@ public final class Journal {
     /// Goes into the other database with the rest of this turn, whose acknowledgements may erase what only memory has from `next`
     /// on.
     private func recordLoss(_ outcome: CommitOutcome, from next: Sequence) {
-        unreported.append(outcome)
+        commits.unreported.append(outcome)
         if isRecovered { lowerFirstInMemory(to: oldestInMemory ?? next.rawValue) }
     }
 
@@ -307,9 +306,11 @@ public final class Journal {
     }
 }
 
-struct CommitCounts {
-    /// Of the journal's life.
+struct CommitRecord {
+    /// How many there were in the journal's life.
     var total: UInt64 = 0
     /// Of a journal that is degraded, since it was last tried to heal it.
     var sinceFault = 0
+    /// What went wrong before the commit that tells it.
+    var unreported: [CommitOutcome] = []
 }

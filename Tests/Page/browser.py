@@ -10,6 +10,9 @@ from playwright.sync_api import sync_playwright
 AXE = pathlib.Path(importlib.util.find_spec("axe_core_python").origin).parent / "axe.min.js"
 TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 
+# What stays away for so long does not come, also beside machines that are emulated.
+PATIENCE_MS = 30_000
+
 # Everything that can be pressed and is seen, smaller than a thumb. The legend of a browser's own field is none of ours.
 SMALL = """() => [...document.querySelectorAll('button, summary, select, a, input:not([type=hidden])')].filter(one => {
     const box = one.getBoundingClientRect();
@@ -48,7 +51,7 @@ class Visit:
     def __init__(self, browser, address, width=1200, height=900, scheme="light", **options):
         self.address = address
         self.context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme, **options)
-        self.context.set_default_timeout(8000)
+        self.context.set_default_timeout(PATIENCE_MS)
         self.page = self.context.new_page()
         self.complaints, self.foreign, self.sizes = [], [], {}
         self.page.on("console", lambda told: self.complain(told.text, told.location) if told.type in ("error", "warning") else None)

@@ -76,7 +76,7 @@ def opened(page, kind, name=None):
     return row
 
 
-def wait_until(page, is_so, complaint, seconds=8.0):
+def wait_until(page, is_so, complaint, seconds=30.0):
     end = time.monotonic() + seconds
     while not is_so():
         expect(time.monotonic() < end, complaint)
