@@ -63,7 +63,7 @@ extension Journal {
     /// The oldest data events of both databases, by handler, that together free at least `bytes`; advertisements come first.
     /// Never connects, disconnects, attention or gaps. An event that is pending for several handlers is listed for each.
     public func oldestData(freeing bytes: Int) -> [HandlerID: [Sequence]] {
-        unreported += flushLogs()
+        commits.unreported += flushLogs()
         var found: [HandlerID: [Sequence]] = [:]
         var left = bytes
         for kinds in ["kind=9", "kind IN (3,4,5,6,10)"] {
