@@ -70,11 +70,10 @@ class Lab:
 
     # What there is.
 
-    def start(self, own={}, extra={}, settings={}, **air):
-        """`own` are profiles by their names, beside the shipped ones; `extra` is what else the manifest has; `settings` are the
-        daemon's."""
+    def start(self, own={}, extra={}, **air):
+        """`own` are profiles by their names, beside the shipped ones; `extra` is what else the manifest has."""
         self.air = Air(self.folder, **air)
-        self.bridge = Bridge(self.folder, self.programs, extra=extra, settings=settings, **own)
+        self.bridge = Bridge(self.folder, self.programs, extra=extra, **own)
         return self.air, self.bridge
 
     def attach(self, *profiles, timers={}):
