@@ -96,6 +96,7 @@ extension Simulation {
         // What another simulation would need is looked at too.
         let level = try MemoryLevel(body)
         if try body.text("state") != nil { _ = try body.isOn() }
+        for key in ["handler", "device"] { _ = try body.text(key) }
         switch try body.require("what") {
         case "wake": self = .wake(handler: try body.require("handler"))
         case "expire": self = .expire(handler: try body.require("handler"))
