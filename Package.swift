@@ -54,7 +54,7 @@ let package = Package(
         .target(name: "WakeCapture", dependencies: ["WakeModel", "WakeTrace", "WakeHCI"]),
         .target(name: "WakePairing", dependencies: ["WakeModel", "WakeSystem", "WakeLoop", "WakeSources"]),
         .target(name: "WakeAuthoring", dependencies: ["WakeModel", "WakeProfiles", "WakeTrace", "WakeSources"]),
-        .target(name: "WakePage", dependencies: ["CPage", "CZlib"]),
+        .target(name: "WakePage", dependencies: ["WakeModel", "CPage", "CZlib"]),
         .target(name: "WakeControl", dependencies: ["WakeModel", "WakeSystem", "WakeLoop", "CMicrohttpd"]),
 
         // Composition, and what people hold in their hands.

@@ -104,12 +104,10 @@ struct AgendaStep {
 
     private func spread(of text: String, upTo longest: TimeSpan) -> TimeSpan {
         guard longest > .zero else { return .zero }
-        var hash = seed ^ 0xcbf2_9ce4_8422_2325
-        for byte in text.utf8 {
-            hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3
-        }
-        hash ^= hash >> 32
-        return TimeSpan(nanoseconds: Int64(hash % UInt64(longest.nanoseconds)))
+        var hash = FNV1a(seed: seed)
+        hash.add(text.utf8)
+        let folded = hash.value ^ hash.value >> 32
+        return TimeSpan(nanoseconds: Int64(folded % UInt64(longest.nanoseconds)))
     }
 }
 

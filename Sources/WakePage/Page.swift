@@ -1,4 +1,5 @@
 // The page that the daemon shows to browsers: which files it is made of, under which addresses, and how long each may be kept.
+import WakeModel
 
 public enum Page {
     public struct Asset: Hashable, Sendable {
@@ -32,7 +33,7 @@ public enum Page {
     /// Every file but the document lies in a folder that is named by what all of them hold, so modules find each other there.
     private static let assets: [String: Asset] = {
         let files = EmbeddedFile.all.sorted { $0.name < $1.name }
-        let folder = Fingerprint(of: files.flatMap { [Array($0.name.utf8), $0.bytes] }).description
+        let folder = folderName(of: files.flatMap { [Array($0.name.utf8), $0.bytes] })
         let pairs = files.map { file in
             let isDocument = file.name == document
             let text = String(decoding: file.bytes, as: UTF8.self)
@@ -44,6 +45,16 @@ public enum Page {
         }
         return Dictionary(uniqueKeysWithValues: pairs)
     }()
+
+    static func folderName(of parts: [[UInt8]]) -> String {
+        var hash = FNV1a()
+        for part in parts {
+            hash.add(part)
+            // Between two parts, or "ab" and "c" would be "a" and "bc"; no text of the page holds it.
+            hash.add(0xff)
+        }
+        return hash.value.hexadecimal
+    }
 
     private static func contentType(of name: String) -> String {
         switch name.split(separator: ".").last {

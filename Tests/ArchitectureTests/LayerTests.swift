@@ -26,7 +26,7 @@ private let layers: [(module: String, imports: Set<String>)] = [
     ("WakeAuthoring", ["WakeModel", "WakeProfiles", "WakeTrace", "WakeSources"]),
     ("WakePairing", ["WakeModel", "WakeSystem", "WakeLoop", "WakeSources"]),
     ("WakeDoctor", ["WakeModel", "WakeHCI", "WakeSystem", "WakeLoop", "WakeSources", "Glibc"]),
-    ("WakePage", ["CPage", "CZlib"]),
+    ("WakePage", ["WakeModel", "CPage", "CZlib"]),
     ("WakeControl", ["WakeModel", "WakeSystem", "WakeLoop", "CMicrohttpd", "Glibc"]),
     (
         "WakeEngine",

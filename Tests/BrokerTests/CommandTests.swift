@@ -50,8 +50,8 @@ struct CommandTests {
         outside.publish("\(root)/devices/strap-1/session/set", "asleep")
         let session = try await outside.await("\(root)/devices/strap-1/session/set/answer").value
         #expect(session?["error"]?["code"]?.string == "bad-value")
-        outside.publish("\(root)/handlers/nobody/wake/set", "PRESS")
-        let handler = try await outside.await("\(root)/handlers/nobody/wake/set/answer").value
+        outside.publish("\(root)/handlers/unknown/wake/set", "PRESS")
+        let handler = try await outside.await("\(root)/handlers/unknown/wake/set/answer").value
         #expect(handler?["error"]?["code"]?.string == "unknown-handler")
     }
 

@@ -1,4 +1,4 @@
-// Whom the daemon trusts as its broker, and how it shows who it is.
+// Which broker the daemon trusts, and how it shows who it is.
 import Glibc
 import TestBench
 import Testing

@@ -75,10 +75,9 @@ struct BrowsedDaemonTests {
         let loaded = try await watcher.answer(to: nil, within: 60)
         print("page: \(loaded)")
         try #require(loaded.hasPrefix("loaded "), "\(loaded)")
-        let live = try await watcher.answer(to: "live 60", within: 120)
+        let live = try await watcher.answer(to: "live 60", within: 130)
         print("page: \(live)")
-        let states = live.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
-        #expect(states >= 30, "\(live)")
+        #expect(live.hasPrefix("live 60 beats, each after the one before; it shows "), "\(live)")
         let gap = try await watcher.answer(to: "gap", within: 70)
         print("page: \(gap)")
         #expect(gap.hasPrefix("gap disconnected") && gap.contains("timeout"), "\(gap)")
@@ -100,14 +99,16 @@ struct BrowsedDaemonTests {
         // Connections that a browser keeps for later end after half a minute.
         try await pause(45)
         var counts: [Int] = []
+        // Where no program keeps the clock, that is looked for once a minute, with a page and without.
+        let least = SystemClock.isSynchronized ? 0 : 1
         repeat {
             let before = wakeUps(of: daemon.process)
             try await pause(60)
             counts.append(wakeUps(of: daemon.process) - before)
             // The machine's other work may wake it: memory that runs short, and a wall clock that is set.
-        } while counts.count < 3 && counts.last != 0
+        } while counts.count < 3 && counts.last ?? .max > least
         print("in 60 s beside a page (\(order)) the daemon wakes \(counts) times")
-        #expect(counts.last == 0 || !SystemClock.isSynchronized && counts.last == 1, "\(counts): \(daemon.log)")
+        #expect(counts.last ?? .max <= least, "\(counts): \(daemon.log)")
     }
 
     /// How often its threads gave the processor back after they had been woken.

@@ -38,7 +38,7 @@ def check(sentence, anywhere=False):
 
 
 class Stage:
-    """A browser, and a daemon that is made anew for each check."""
+    """A browser, and a fresh daemon for each check."""
 
     def __init__(self, browser):
         self.browser, self.bridge, self.visits = browser, None, []

@@ -4,17 +4,19 @@
 
 Prints `loaded …` once values are there. Then each line of its input is answered by one line:
 
-    live SECONDS     how many states of the first device were seen in that time
+    live COUNT       waits for so many more beats of the strap, and says whether each followed the one before
     gap              waits until the chart shades a gap, and says which
     again            waits until a value comes that is newer than now
     hide, close      hides the tab, or closes it
 """
+import re
 import sys
 import time
 
 from browser import Visit, chromium
 
 PATIENCE_MS = 60_000
+BEAT = re.compile(r"(\d+) bpm")
 
 
 class Watch:
@@ -35,12 +37,20 @@ class Watch:
     def state(self):
         return self.page.locator("#events li").first.inner_text()
 
-    def live(self, seconds):
-        seen, end = set(), time.monotonic() + float(seconds)
-        while time.monotonic() < end:
-            seen.add((self.page.locator(".device .value").first.inner_text(), self.state()))
-            self.page.wait_for_timeout(200)
-        return f"live {len(seen)} states in {seconds} s"
+    def beats(self):
+        """Of the list of events, the newest first."""
+        return [int(found[1]) for text in self.page.locator("#events li").all_inner_texts() if (found := BEAT.search(text))]
+
+    def live(self, count):
+        begun, count = time.monotonic(), int(count)
+        before = len(self.beats())
+        while len(self.beats()) < before + count and time.monotonic() < begun + count + PATIENCE_MS / 1000:
+            self.page.wait_for_timeout(500)
+        beats = self.beats()[:count]
+        # The trace counts from 48 to 87, and begins again.
+        follow = all((newer - older) % 40 == 1 for newer, older in zip(beats, beats[1:]))
+        shown = self.page.locator(".device .value").first.inner_text()
+        return f"live {len(beats)} beats, {'each' if follow else 'NOT each'} after the one before; it shows {shown}"
 
     def gap(self):
         if not self.page.locator(".device .details").first.is_visible():

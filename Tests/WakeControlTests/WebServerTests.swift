@@ -83,8 +83,14 @@ private final class Hall {
         case .logout: door.logout()
         case .me(let role): .text(status: 200, role?.rawValue ?? "none")
         case .events: .stream(contentType: "application/x-ndjson") { self.web?.streams.append($0) }
+        case .conditions: work()
         default: .done
         }
+    }
+
+    private func work() -> ControlResponse {
+        usleep(20_000)
+        return .done
     }
 }
 
@@ -99,6 +105,14 @@ private final class Hall {
         #expect(try web.curl("/").output == "plain /" && web.status("/nothing") == "404")
         let refusal = try web.curl("/v1/status", "-i").output
         #expect(refusal.contains("WWW-Authenticate: Bearer") && refusal.contains("\"code\":\"no-token\""))
+    }
+
+    @Test("a client over TCP that makes the bridge work for 20 ms waits nine times as long for its next answer")
+    func rests() throws {
+        let web = try Web()
+        let begun = monotonicNow()
+        for _ in 0..<4 { #expect(try web.status("/v1/conditions", "-H", "Authorization: Bearer look") == "200") }
+        #expect(monotonicNow() - begun >= 3 * 9 * 0.02)
     }
 
     @Test("a token's role decides, and a wrong token is refused whatever is wrong with it")

@@ -160,7 +160,7 @@ struct MetricsBookTests {
         #expect(desk.book.counts(of: EventOrigin(rawValue: 4_000)) == DeviceCounts())
     }
 
-    @Test("what was counted of a handler goes with its manifest, and begins anew if that comes back")
+    @Test("what was counted of a handler goes with its manifest, and begins at zero if that comes back")
     func removal() throws {
         let desk = try Desk()
         desk.happen(beat)

@@ -69,7 +69,7 @@ private let folder = "\(packageFolder)/Sources/CPage/page"
     @Test("the folder's name changes with any byte of any file, and with its name")
     func fingerprints() {
         let parts: [[[UInt8]]] = [[[1, 2], [3]], [[1], [2, 3]], [[1, 2], [4]], [[1, 2, 3]], []]
-        let names = parts.map { Fingerprint(of: $0).description }
+        let names = parts.map { Page.folderName(of: $0) }
         #expect(Set(names).count == names.count && names.allSatisfy { $0.count == 16 })
     }
 

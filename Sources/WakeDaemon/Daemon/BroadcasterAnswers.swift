@@ -28,13 +28,7 @@ extension ControlAnswers {
     func forgetBroadcaster(_ word: String) throws(ControlRefusal) -> ControlResponse? {
         guard let source = sources.broadcasts, let (address, name) = source.named(word) else { return nil }
         do throws(SystemError) { _ = try source.forget(address) } catch { throw .unkept(word, error) }
-        let uri = Device.uri(ofBluetooth: address.description)
-        return .json { writer in
-            writer.object { writer in
-                writer.field("alias", name)
-                writer.field("source", uri)
-            }
-        }
+        return .named(name, Device.uri(ofBluetooth: address.description))
     }
 }
 

@@ -10,6 +10,8 @@ import WakeSystem
 final class ControlAnswers {
     unowned let daemon: Daemon
     private var watchers: [(device: EventOrigin?, stream: ControlStream)] = []
+    /// What the watchers get after the turn: no handler waits for them.
+    private var unsent: [(event: DeviceEvent, sequence: Sequence?)] = []
     /// Several terminals may hold one handler; it is let go with the last.
     private var leases: [(handler: HandlerID, stream: ControlStream)] = []
     var bridge: Bridge { daemon.bridge }
@@ -362,6 +364,18 @@ extension ControlAnswers {
 
 extension ControlAnswers: EventSink {
     func saw(_ event: DeviceEvent, as sequence: Sequence?) {
+        if !watchers.isEmpty { unsent.append((event, sequence)) }
+    }
+}
+
+extension ControlAnswers: TurnObserver {
+    func turnEnded() {
+        let events = unsent
+        unsent.removeAll(keepingCapacity: true)
+        for (event, sequence) in events { send(event, as: sequence) }
+    }
+
+    private func send(_ event: DeviceEvent, as sequence: Sequence?) {
         let interested = watchers.filter { $0.device == nil || $0.device == event.origin }
         guard !interested.isEmpty else { return }
         let composer = bridge.engine.composer

@@ -271,6 +271,7 @@ public final class Daemon {
         let answers = ControlAnswers(daemon: self, watching: watching)
         self.answers = answers
         bridge.turn.listeners.add(answers)
+        bridge.turn.listeners.observe(answers)
         let role = AccessRole(rawValue: settings.controlRole.rawValue) ?? .pair
         let group = try settings.controlGroup.map { name throws(SystemError) in
             ControlGroup(try GroupName.number(of: name), role: role)

@@ -77,7 +77,7 @@ private struct BluezOrder {
 }
 
 extension ControlResponse {
-    fileprivate static func named(_ name: String, _ source: String) -> ControlResponse {
+    static func named(_ name: String, _ source: String) -> ControlResponse {
         .json { writer in
             writer.object { writer in
                 writer.field("alias", name)

@@ -125,7 +125,10 @@ final class BrokerSink {
 
 extension BrokerSink: EventSink {
     func saw(_ event: DeviceEvent, as sequence: Sequence?) {
-        guard event.isOfDevices, let entry = bridge.catalog.entry(event.origin), entry.device.isLocal else { return }
+        // What another bridge publishes is not published again.
+        guard event.isOfDevices, let entry = bridge.catalog.entry(event.origin), !entry.device.kind.isRelayed else {
+            return
+        }
         let (line, value) = bridge.engine.composer.composeWithValue(
             event, as: sequence, budget: HandlerTimers().budget)
         outbox.append(line, at: event.stamp.wall)
@@ -155,11 +158,6 @@ extension DeviceEvent {
         case .occasion: false
         }
     }
-}
-
-extension Device {
-    /// What another bridge publishes is not published again.
-    var isLocal: Bool { !uri.hasPrefix("/remote/") }
 }
 
 extension String {

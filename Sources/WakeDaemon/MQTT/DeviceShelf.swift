@@ -121,7 +121,7 @@ struct DeviceShelf {
     }
 
     private mutating func publish(_ id: EventOrigin) {
-        guard let entry = catalog.entry(id), entry.device.isLocal else { return }
+        guard let entry = catalog.entry(id), !entry.device.kind.isRelayed else { return }
         if let known = shelved[id], known.alias != entry.device.alias { forget(id, known.alias) }
         guard isThere(entry.device) else { return forget(id, entry.device.alias) }
         shelve(id)
@@ -202,7 +202,7 @@ struct DeviceShelf {
     }
 
     private func isThere(of entry: Catalog.DeviceEntry?) -> Bool {
-        entry.map { isThere($0.device) && $0.device.isLocal } ?? false
+        entry.map { isThere($0.device) && !$0.device.kind.isRelayed } ?? false
     }
 
     private func isConfigured(_ id: String) -> Bool {

@@ -38,7 +38,7 @@ struct OutboxHead: Hashable {
     mutating func write(to file: borrowing MappedFile) {
         version += 1
         let place = Self.slotPlaces[Int(version % 2)]
-        var sum = Checksum()
+        var sum = FNV1a()
         for (number, word) in words.enumerated() {
             file.setWord(word, at: place + 8 * number)
             sum.add(word)
@@ -61,7 +61,7 @@ struct OutboxHead: Hashable {
 
     private init?(from file: borrowing MappedFile, at slot: Int) {
         let words = (0..<10).map { file.word(at: slot + 8 * $0) }
-        var sum = Checksum()
+        var sum = FNV1a()
         for word in words { sum.add(word) }
         guard words[0] == Self.mark, file.word(at: slot + 80) == sum.value else { return nil }
         life = words[1]

@@ -48,10 +48,10 @@ struct OutboxRecord: Hashable {
 
     /// Of one life of the file: records of an earlier one are none.
     private func sum(in life: UInt64) -> UInt64 {
-        var sum = Checksum()
+        var sum = FNV1a()
         sum.add(life)
         for word in words { sum.add(word) }
-        sum.add(payload)
+        sum.addWords(of: payload)
         return sum.value
     }
 }
@@ -79,13 +79,9 @@ extension OutboxRecord {
     }
 }
 
-/// FNV-1a, of words in place of bytes: it finds torn records, and is no proof against forgery.
-struct Checksum {
-    private(set) var value: UInt64 = 0xcbf2_9ce4_8422_2325
-
-    mutating func add(_ word: UInt64) { value = (value ^ word) &* 0x100_0000_01b3 }
-
-    mutating func add(_ bytes: [UInt8]) {
+extension FNV1a {
+    /// Eight bytes at a time: lines are long, and each is summed on the way of a wake.
+    fileprivate mutating func addWords(of bytes: [UInt8]) {
         var (word, filled): (UInt64, UInt64) = (0, 0)
         for byte in bytes {
             word |= UInt64(byte) << filled

@@ -66,9 +66,11 @@ public struct AccessoryIdentity: Hashable, Sendable {
         return String(plain[..<47]) + "-" + digest(text)
     }
 
-    /// FNV-1a, in 16 digits.
+    /// 16 digits.
     private static func digest(_ text: String) -> String {
-        text.utf8.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }.hexadecimal
+        var hash = FNV1a()
+        hash.add(text.utf8)
+        return hash.value.hexadecimal
     }
 }
 

@@ -80,7 +80,7 @@ final class RemoteSourceTests {
             next.turnEnded()
         }
         #expect(again.acknowledged == 4)
-        #expect(host.relayed.map { $0.count } == [2, 1, 2, 1], "connected is raised anew, and each value once")
+        #expect(host.relayed.map { $0.count } == [2, 1, 2, 1], "connected is raised again, and each value once")
     }
 
     @Test("a device comes with the profile that has its name here, and with the name alone where none has")
