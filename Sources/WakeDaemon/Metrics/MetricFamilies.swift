@@ -97,7 +97,7 @@ extension MetricFamily {
 
     static let ofWork = [delivered, acknowledged, refused, faults]
     static let delivered = MetricFamily(
-        "wakebridge_handler_delivered_events", .counter, "Events that were delivered; one that comes again counts again.")
+        "wakebridge_handler_delivered_events", .counter, "Events that were delivered, each time they came.")
     static let acknowledged = MetricFamily(
         "wakebridge_handler_acknowledged_events", .counter, "Events that were acknowledged, by result.")
     static let refused = MetricFamily("wakebridge_handler_nacks", .counter, "Events that the handler refused.")
