@@ -71,6 +71,28 @@ private final class Web {
         return child.output
     }
 
+    /// A client that has said nothing yet.
+    func dial() throws -> Int32 {
+        let client = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+        let code = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(client, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        try #require(code == 0)
+        return client
+    }
+
+    func send(_ request: String, _ header: String, from client: Int32) throws {
+        let head = "\(request) HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\n\(header)\r\n\r\n"
+        let bytes = Array(head.utf8)
+        try #require(write(client, bytes, bytes.count) == bytes.count)
+    }
+
     static let token = ["-H", "Authorization: Bearer right"]
 }
 
@@ -105,6 +127,19 @@ private final class Hall {
         #expect(try web.curl("/").output == "plain /" && web.status("/nothing") == "404")
         let refusal = try web.curl("/v1/status", "-i").output
         #expect(refusal.contains("WWW-Authenticate: Bearer") && refusal.contains("\"code\":\"no-token\""))
+    }
+
+    @Test("a server that ends while requests are not read yet, and would be answered later, ends all the same")
+    func endsBesideWaiting() throws {
+        let web = try Web()
+        for _ in 0...WrongTokens.free { _ = try web.status("/v1/status", "-H", "Authorization: Bearer wrong") }
+        let clients = try (0..<3).map { _ in try web.dial() }
+        // They are accepted meanwhile.
+        #expect(try web.curl("/v1/me").output == "none")
+        for client in clients { try web.send("GET /v1/status", "Authorization: Bearer wrong", from: client) }
+        web.server.close()
+        #expect(clients.allSatisfy { hasEnded($0) })
+        for client in clients { Glibc.close(client) }
     }
 
     @Test("a client over TCP that makes the bridge work for 20 ms waits nine times as long for its next answer")
@@ -304,4 +339,12 @@ private final class NetworkClient {
         var byte: UInt8 = 0
         return recv(descriptor, &byte, 1, 0) < 0 && errno == EAGAIN
     }
+}
+
+/// Whether the other end has closed it, perhaps after an answer.
+private func hasEnded(_ client: Int32) -> Bool {
+    var bytes = [UInt8](repeating: 0, count: 4096)
+    var count = 1
+    while count > 0 { count = recv(client, &bytes, bytes.count, Int32(MSG_DONTWAIT)) }
+    return count == 0 || errno != EAGAIN
 }

@@ -31,6 +31,8 @@ final class HTTPEdge {
     /// Refusals that come later, the next first.
     private var slowed: [(due: Instant, answer: PendingAnswer, refusal: ControlRefusal)] = []
     private var clock: Timer?
+    /// It stops: nothing is begun any more.
+    private var isEnding = false
 
     /// Loads the library, once: call nothing else of it before. Nil, or why it cannot be loaded. On any thread.
     static func load() -> String? { wake_http_load().map { String(cString: $0) } }
@@ -105,9 +107,11 @@ final class HTTPEdge {
     func stop() {
         guard let daemon else { return }
         clock = nil
+        isEnding = true
         for transmission in transmissions.values { transmission.cut() }
         for answer in pending.values { answer.give(.refusal(Self.ending)) }
-        // The library requires that every suspended connection is resumed before it is stopped.
+        // The library requires that every suspended connection is resumed before it is stopped, and takes in this run what
+        // still waits to be accepted.
         wake_http_run(daemon)
         wake_http_stop(daemon)
         self.daemon = nil
@@ -174,6 +178,7 @@ final class HTTPEdge {
         _ slot: UnsafeMutablePointer<UnsafeMutableRawPointer?>
     ) -> Bool {
         guard let opaque = slot.pointee else {
+            guard !isEnding else { return false }
             let exchange = Exchange(connection, url, method, by: clients[connection], below: admission.pathPrefix)
             slot.pointee = Unmanaged.passRetained(exchange).toOpaque()
             return begin(exchange, on: connection)
@@ -186,6 +191,7 @@ final class HTTPEdge {
         }
         // The library comes back to a request when its connection is resumed.
         if let pending = exchange.pending { return settle(pending, exchange, on: connection) }
+        guard !isEnding else { return false }
         guard exchange.receivedBytes <= exchange.bodyLimit else {
             return answer(.refusal(exchange.tooLarge(exchange.receivedBytes)), exchange, on: connection)
         }
