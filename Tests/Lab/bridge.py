@@ -33,9 +33,9 @@ class Heard:
 class Bridge:
     """Its handler, with `timers` of its own, watches the shipped profile of straps, and those of `own`: JSON5 by its name.
     With `scheduled`, keys of its manifest, it watches nothing, and no source of devices is there. What its manifest has beside
-    that is `extra`; entries of `watch` are added."""
+    that is `extra`; entries of `watch` are added. The daemon has `settings`."""
 
-    def __init__(self, folder, programs, timers={}, scheduled=None, extra={}, **own):
+    def __init__(self, folder, programs, timers={}, scheduled=None, extra={}, settings={}, **own):
         self.folder, self.programs = folder, programs
         self.work = os.path.join(folder, "bridge")
         # The bridge's clock of events is the wall's, the strap's is not.
@@ -55,6 +55,9 @@ class Bridge:
             self.options = ["--no-bluetooth", "--no-accessories"]
         self.manifest = manifest
         self.write_manifest()
+        if settings:
+            with open(os.path.join(self.work, "config", "wakebridge.json5"), "w") as file:
+                json.dump(settings, file)
         for name, text in own.items():
             os.makedirs(os.path.join(self.work, "config", "Devices", name))
             with open(os.path.join(self.work, "config", "Devices", name, "profile.json5"), "w") as file:

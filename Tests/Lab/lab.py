@@ -70,10 +70,11 @@ class Lab:
 
     # What there is.
 
-    def start(self, own={}, extra={}, **air):
-        """`own` are profiles by their names, beside the shipped ones; `extra` is what else the manifest has."""
+    def start(self, own={}, extra={}, settings={}, **air):
+        """`own` are profiles by their names, beside the shipped ones; `extra` is what else the manifest has; `settings` are the
+        daemon's."""
         self.air = Air(self.folder, **air)
-        self.bridge = Bridge(self.folder, self.programs, extra=extra, **own)
+        self.bridge = Bridge(self.folder, self.programs, extra=extra, settings=settings, **own)
         return self.air, self.bridge
 
     def attach(self, *profiles, timers={}):

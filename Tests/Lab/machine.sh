@@ -7,6 +7,8 @@
 # says, DIR/console the kernel's messages, and its exit status is ours. 124: the time (default 300 s, told to the command as
 # MACHINE_LIMIT) ran out; 125: the guest ended without a status. Where the processor can be lent to a guest (KVM) it is;
 # else all of it is emulated.
+# LAB_DOOR is a command of this machine, of words without spaces: the guest talks with it at 10.0.2.100:8788. It is told at which
+# port of this machine the guest's port 8787 is, once the guest has called its network card 10.0.2.15, and DIR.
 # LAB_VENV is where virtme-ng was installed, LAB_KERNEL another kernel, LAB_ACCELERATOR `kvm` or `tcg` spares the probe.
 set -eu
 limit=300
@@ -67,9 +69,15 @@ echo \$? >status
 sync
 TEXT
 cd /
+door=
+if [ -n "${LAB_DOOR:-}" ]; then
+    port=$(/usr/bin/python3 -c 'import socket; s = socket.create_server(("127.0.0.1", 0)); print(s.getsockname()[1])')
+    net=user,id=door,restrict=on,hostfwd=tcp:127.0.0.1:$port-10.0.2.15:8787
+    door="--qemu-opts=-netdev '$net,guestfwd=tcp:10.0.2.100:8788-cmd:$LAB_DOOR $port $names/dir' -device virtio-net-pci,netdev=door"
+fi
 # shellcheck disable=SC2086  # an option or nothing
 timeout --kill-after=5 "$limit" vng --run "$kernel" $emulate --force-9p --memory "${LAB_MEMORY:-2G}" \
-    --cpus "${LAB_CPUS:-2}" --rodir="/run/machine/checkout=$names/checkout" --rwdir="/run/machine/dir=$names/dir" \
+    --cpus "${LAB_CPUS:-2}" ${door:+"$door"} --rodir="/run/machine/checkout=$names/checkout" --rwdir="/run/machine/dir=$names/dir" \
     -- "bash /run/machine/dir/.guest" </dev/null >"$dir/console" 2>&1 &
 runs=$!
 wait "$runs" || {
