@@ -4,7 +4,8 @@
 
 Each line of its input is an order, one JSON object of `token`, `device` (what stands on its row), `passkey` and `picture`. It is
 answered by one JSON object: `outcome`, which is paired, refused or failed, and `says`, what the page showed at last. The last
-screen goes to DIR/PICTURE. The page is at PORT of this machine. The daemon may run on an emulated one, so that it waits for long.
+screen goes to DIR/PICTURE, and complaints go to DIR/browser.log. The page is at PORT of this machine. The daemon may run on an
+emulated one, so that it waits for long.
 """
 import json
 import os
@@ -33,6 +34,8 @@ def pair(page, device, passkey):
 
 
 def main(port, folder):
+    # The browser's driver inherits standard error, and lets it wait no more: an emulator gives one socket for all three.
+    os.dup2(os.open(os.path.join(folder, "browser.log"), os.O_CREAT | os.O_WRONLY | os.O_APPEND), sys.stderr.fileno())
     with chromium() as browser:
         for line in sys.stdin:
             order = json.loads(line)
