@@ -191,7 +191,7 @@ final class HTTPEdge {
         return exchange.receivedBytes <= limits.discardedBytes
     }
 
-    /// The library is done with a request, and with its connection where that is nil.
+    /// The library is done with a request; its connection may bring the next.
     private func complete(
         _ slot: UnsafeMutablePointer<UnsafeMutableRawPointer?>?, on connection: HTTPConnection?
     ) {
