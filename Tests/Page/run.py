@@ -549,7 +549,7 @@ def press(stage):
     page = stage.visit().page
     line = page.locator(".device .spark path").first
     before = line.get_attribute("d")
-    box = page.locator(".device .spark").first.bounding_box()
+    box = page.locator(".device .spark-place").first.bounding_box()
     page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     page.mouse.down()
     wait_until(page, lambda: line.get_attribute("d") != before, "the sparkline stays as it is")
