@@ -5,6 +5,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -52,6 +53,13 @@ static int begin(int descriptor, const struct sockaddr_storage *address, socklen
     // At the start of the machine the network may come after the daemon.
     (void)setsockopt(descriptor, IPPROTO_IP, IP_FREEBIND, &on, sizeof on);
     if (address->ss_family == AF_INET6) (void)setsockopt(descriptor, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
+    // Connections inherit these: a client that vanishes, say a phone, leaves nothing open for longer than two minutes.
+    int idle_s = 60, every_s = 10, probes = 6, unacknowledged_ms = 120000;
+    if (setsockopt(descriptor, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on) < 0) return -errno;
+    (void)setsockopt(descriptor, IPPROTO_TCP, TCP_KEEPIDLE, &idle_s, sizeof idle_s);
+    (void)setsockopt(descriptor, IPPROTO_TCP, TCP_KEEPINTVL, &every_s, sizeof every_s);
+    (void)setsockopt(descriptor, IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof probes);
+    (void)setsockopt(descriptor, IPPROTO_TCP, TCP_USER_TIMEOUT, &unacknowledged_ms, sizeof unacknowledged_ms);
     if (bind(descriptor, (const struct sockaddr *)address, length) < 0) return -errno;
     return listen(descriptor, backlog) < 0 ? -errno : 0;
 }

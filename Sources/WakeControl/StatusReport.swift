@@ -116,12 +116,14 @@ public struct DeviceStatus: Hashable, Sendable {
     public var lastData: WallTime?
     /// The session; nil where there is none, as while a trace is played.
     public var session: LinkSession?
+    /// The address of the adapter that a peripheral is on; nil where it is on none, and for all others.
+    public var adapter: String?
     /// The node of an accessory; nil for one that is away or has no node, and for peripherals.
     public var node: String?
 
     public init(
         device: Device, match: Match? = nil, link: String, why: String? = nil, lastData: WallTime? = nil,
-        session: LinkSession? = nil, node: String? = nil
+        session: LinkSession? = nil, node: String? = nil, adapter: String? = nil
     ) {
         self.device = device
         self.match = match
@@ -130,6 +132,7 @@ public struct DeviceStatus: Hashable, Sendable {
         self.lastData = lastData
         self.session = session
         self.node = node
+        self.adapter = adapter
     }
 }
 
@@ -212,6 +215,7 @@ extension JSONWriter {
         let descriptor = status.device.reportDescriptor
         field("report_descriptor", descriptor.isEmpty ? nil : descriptor.hexadecimal)
         field("node", status.node)
+        field("adapter", status.adapter)
         field("link", status.link)
         field("why", status.why)
         field("session", status.session?.rawValue)

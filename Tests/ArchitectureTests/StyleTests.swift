@@ -29,6 +29,7 @@ private let edges: [String: String] = [
     "Sources/WakeLoop/Bus/BusObject.swift": "sd-bus's slots, messages and userdata",
     "Sources/WakeLoop/Bus/BusSubscription.swift": "sd-bus's slots, messages and userdata",
     "Sources/WakePage/EmbeddedFile.swift": "what the program carries is memory of C",
+    "Sources/WakeControl/Server/HTTPConnection.swift": "libmicrohttpd's connections",
     "Sources/WakeControl/Server/HTTPEdge.swift": "libmicrohttpd's callbacks",
     "Sources/WakeMQTT/Connection/PahoClient.swift": "Paho's client and what it tells",
     "Sources/WakeHandler/Descriptors.swift": "read and write",

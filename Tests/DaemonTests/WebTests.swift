@@ -50,6 +50,25 @@ struct WebTests {
         #expect(try curl(port, "/v1/status", bearer(token)).hasSuffix("401"))
     }
 
+    @Test("a browser's cookie holds no token and is good as no token, and the daemon keeps neither")
+    func cookie() throws {
+        let (daemon, port) = try listening()
+        let token = try #require(try daemon.json("web", "--token", "phone")["token"]?.string)
+        let answer = try curl(port, "/v1/login", ["-i", "-d", "{\"token\":\"\(token)\"}"])
+        let pair = try #require(
+            answer.split(separator: "\r\n").first { $0.hasPrefix("Set-Cookie: wakebridge-\(port)=") }?
+                .dropFirst("Set-Cookie: ".count).prefix { $0 != ";" })
+        let value = String(pair.drop { $0 != "=" }.dropFirst())
+        #expect(value.count == 64 && !answer.contains(token))
+        #expect(try curl(port, "/v1/status", ["-b", String(pair)]).hasSuffix("200"))
+        #expect(try curl(port, "/v1/status", bearer(value)).hasSuffix("401"))
+        #expect(try curl(port, "/v1/status", ["-b", "wakebridge-\(port)=\(token)"]).hasSuffix("401"))
+        #expect(!text(of: daemon.state + "/web-tokens.json").contains(value))
+        #expect(try daemon.tool("web", "--revoke", "phone").exit == 0)
+        #expect(try curl(port, "/v1/status", ["-b", String(pair)]).hasSuffix("401"))
+        #expect(try curl(port, "/", ["-b", String(pair)]).hasSuffix("200"))
+    }
+
     @Test("tokens survive the daemon, and the same name is not given twice")
     func restart() throws {
         let (daemon, port) = try listening()

@@ -47,9 +47,9 @@ def check_call(method, path, body):
     validator(method, path, "application/json").validate(json.load(answer))
 
 
-def lines_of(path, kind):
+def lines_of(path, kind, method="GET", body=None):
     """As many lines as come within the time-out, at most LINES."""
-    connection, answer = ask("GET", path, Accept=kind)
+    connection, answer = ask(method, path, body, Accept=kind)
     if answer.headers["Content-Type"] != kind:
         sys.exit(f"{path}: {answer.headers['Content-Type']} for {kind}")
     found = []
@@ -72,6 +72,29 @@ def check_stream(path, query=""):
     return plain
 
 
+def check_lines(method, path, query="", body=None):
+    """Of a stream that answers as it likes: what a machine without Bluetooth says is described too."""
+    kind = "application/x-ndjson"
+    found = lines_of(path.replace("{id}", HANDLER) + query, kind, method, body)
+    for line in found:
+        validator(method, path, kind).validate(json.loads(line))
+    print(f"{method} {path}: {len(found)} lines are as described")
+    return found
+
+
+def check_recording():
+    """Returns it as a whole trace."""
+    kinds = DESCRIPTION["paths"]["/v1/recording"]["get"]["responses"]["200"]["content"]
+    connection, answer = ask("GET", f"/v1/recording?device={DEVICE}")
+    kind = answer.headers["Content-Type"].split(";")[0]
+    found = [answer.readline().decode() for _ in range(6)]
+    connection.close()
+    if kind not in kinds or not found[0].startswith("wakebridge-trace "):
+        sys.exit(f"/v1/recording: {kind} {found}")
+    print("/v1/recording: a trace, as described")
+    return "".join(found) + "end\n"
+
+
 def main():
     for method, path, body in CALLS:
         check_call(method, path, body)
@@ -79,6 +102,15 @@ def main():
     if not check_stream("/v1/events"):
         sys.exit("/v1/events: no event came")
     check_stream("/v1/logs", "?follow=true&lines=3")
+    if not check_lines("GET", "/v1/day"):
+        sys.exit("/v1/day: nothing came")
+    check_lines("POST", "/v1/handlers/{id}/attach")
+    check_lines("GET", "/v1/neighbours")
+    if not check_lines("POST", "/v1/pairing", body={"device": "C0:F1:F2:F3:F4:99"}):
+        sys.exit("/v1/pairing: nothing came")
+    trace = check_recording()
+    if not check_lines("POST", "/v1/replay", body={"handler": HANDLER, "trace": trace}):
+        sys.exit("/v1/replay: nothing came")
 
 
 main()

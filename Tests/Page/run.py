@@ -212,6 +212,27 @@ def gaps(stage):
     expect(len(shades) >= 2, "two causes look the same")
 
 
+@check("a link that ends is shaded at once, until the device is back")
+def absence(stage):
+    page = stage.visit().page
+    row = opened(page, "device", "kitchen")
+    row.locator(".chart path.line[d^=M]").wait_for()
+    expect(row.locator("rect.gap").count() == 0, "a gap is shaded before there is one")
+    stage.bridge.rest()
+    kitchen = stage.bridge.devices[1]
+    stage.bridge.emit(kitchen, "disconnected", {"reason": "timeout", "folded": 0})
+    row.get_by_text("the link ended: timeout").wait_for()
+    row.locator("rect.gap").wait_for(state="attached")
+    page.wait_for_timeout(2100)
+    stage.bridge.emit(kitchen, "connected", {"profile": kitchen.profile})
+    row.get_by_text(re.compile(r"disconnected, [2-9](\.\d)? s: the link ended")).wait_for()
+    before = row.locator(".legend").inner_text()
+    page.wait_for_timeout(2100)
+    stage.bridge.send_value(kitchen, {"temperature_c": 21.0})
+    page.wait_for_timeout(500)
+    expect(row.locator(".legend").inner_text() == before, "the gap grows though the device is back")
+
+
 @check("the arrow keys move along a chart")
 def readout(stage):
     page = stage.visit().page
@@ -277,8 +298,8 @@ def flood(stage):
     page = stage.visit().page
     strap = stage.bridge.devices[0]
     for number in range(3000):
-        stage.bridge.tell(strap, {"bpm": number % 90 + 50})
-    stage.bridge.tell(strap, {"bpm": 199})
+        stage.bridge.send_value(strap, {"bpm": number % 90 + 50})
+    stage.bridge.send_value(strap, {"bpm": 199})
     page.locator(".device .value", has_text="199").or_(page.locator("#events", has_text="199")).first.wait_for()
     expect(page.locator("#events li").count() <= 200, f"{page.locator('#events li').count()} lines")
 
@@ -302,12 +323,39 @@ def all_well(stage):
     page.get_by_text("The doctor finds nothing to fix.").wait_for()
 
 
-@check("an adapter tells who has a link, who waits and who scans")
+@check("after a look that failed the doctor is asked again, and nothing is called well meanwhile")
+def failed_look(stage):
+    found, stage.bridge.findings = stage.bridge.findings, None
+    visit = stage.visit()
+    visit.page.get_by_role("button", name="not examined").wait_for()
+    stage.bridge.findings = found
+    visit.hide(True)
+    visit.hide(False)
+    visit.page.get_by_role("button", name="1 to fix").wait_for()
+    visit.complaints.clear()  # the look that failed
+
+
+@check("a page that stays open asks the doctor again every ten minutes")
+def looks_again(stage):
+    stage.bridge.findings = []
+    visit = Visit(stage.browser, stage.bridge.address)
+    stage.visits.append(visit)
+    visit.page.clock.install()
+    page = visit.go(TOKENS["pair"])
+    page.get_by_role("button", name="all well").wait_for()
+    stage.bridge.findings = [{"code": "x", "level": "error", "what": "The disk is full.", "why": None, "fix": None}]
+    page.clock.fast_forward(601_000)
+    page.get_by_role("button", name="1 to fix").wait_for()
+
+
+@check("each adapter tells who has a link on it, who waits and who scans")
 def adapter(stage):
     page = stage.visit().page
-    row = opened(page, "adapter")
-    for text in ("3 of 5 links", "chest-strap, kitchen", "scale", "homeassistant scans on adapter"):
+    row = opened(page, "adapter", "00:1A:7D:DA:71:13")
+    for text in ("3 of 5 links", "chest-strap", "scale", "homeassistant scans on adapter"):
         row.get_by_text(text).first.wait_for()
+    expect(row.get_by_text("kitchen").count() == 0, "it shows a device of the other adapter")
+    opened(page, "adapter", "00:1A:7D:DA:71:14").get_by_text("kitchen").wait_for()
 
 
 @check("a dead letter is replayed, another dropped, and all the others after a question")
@@ -359,6 +407,19 @@ def pair_compare(stage):
         page.get_by_role("button", name=answer).click()
         page.locator("dialog", has_text=outcome).wait_for()
         page.keyboard.press("Escape")
+
+
+@check("a pairing goes on where the page hears that it was too slow for events")
+def pair_beside_gap(stage):
+    page = stage.visit().page
+    page.get_by_role("button", name="Add").click()
+    page.get_by_role("button", name="Search").click()
+    page.get_by_role("button", name="Polar").click()
+    page.get_by_role("button", name="It is the same").click()
+    page.get_by_text("Step 4 of 4").wait_for()
+    for stream in list(stage.bridge.streams):
+        stream.put({"gap": {"cause": "overflow", "lines": 3, "message": "this reader left too much unread"}})
+    page.locator("#events").get_by_text("this reader left too much unread").wait_for()
 
 
 @check("closing the dialog ends the search")
@@ -488,7 +549,7 @@ def press(stage):
     page = stage.visit().page
     line = page.locator(".device .spark path").first
     before = line.get_attribute("d")
-    box = page.locator(".device .spark").first.bounding_box()
+    box = page.locator(".device .spark-place").first.bounding_box()
     page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     page.mouse.down()
     wait_until(page, lambda: line.get_attribute("d") != before, "the sparkline stays as it is")

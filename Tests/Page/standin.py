@@ -37,6 +37,14 @@ def refusal(code, message, advice):
     return {"error": {"code": code, "message": message, "advice": advice}}
 
 
+class Refused(Exception):
+    """An order or a question that the daemon cannot meet."""
+
+    def __init__(self, status, answer):
+        super().__init__(answer)
+        self.status, self.answer = status, answer
+
+
 def assets():
     """By address: content type, bytes and whether it may be kept for ever; as Sources/WakePage does it."""
     files = {path.name: path.read_bytes() for path in sorted(FILES.iterdir())}
@@ -56,6 +64,7 @@ class Device:
         self.alias, self.source, self.profile, self.field, self.level = alias, source, profile, field, level
         self.mode, self.link, self.session, self.why = "bluetooth-central", "connected", "open", None
         self.battery = None
+        self.adapter = "00:1A:7D:DA:71:13"
         self.last = time.time()
         self.gaps = []
         self.__dict__.update(rest)
@@ -70,7 +79,7 @@ class Device:
     def status(self):
         return {"alias": self.alias, "source": self.source, "mode": self.mode, "profile": self.profile, "bonded": True,
                 "match": None, "report_descriptor": None, "node": None, "link": self.link, "why": self.why,
-                "session": self.session, "last_data": stamp(self.last) if self.last else None}
+                "adapter": self.adapter, "session": self.session, "last_data": stamp(self.last) if self.last else None}
 
     def history(self, span):
         seconds, step = (900, 1) if span == "15m" else (86_400, 60)
@@ -96,10 +105,12 @@ def made_up_devices():
         {"from": now - 61_000, "until": now - 55_000, "cause": "session-closed", "why": "you freed it for the phone"}]
     return [
         strap,
-        Device("kitchen", "/bluetooth/A4:C1:38:0B:22:7E", "thermometer", "temperature_c", (21.4, 0.8), battery=91),
+        Device("kitchen", "/bluetooth/A4:C1:38:0B:22:7E", "thermometer", "temperature_c", (21.4, 0.8), battery=91,
+               adapter="00:1A:7D:DA:71:14"),
         Device("scale", "/bluetooth/D0:5E:12:00:41:9A", "weight-scale", "weight_kg", (71.2, 0.4), link="disconnected",
                why="waits for room on adapter 00:1A:7D:DA:71:13", last=now - 3 * 3600),
-        Device("doorbell-scanner", "/usb/1a86:7523:5", "barcode-scanner", "code", (40, 1), mode="external-accessory", last=None),
+        Device("doorbell-scanner", "/usb/1a86:7523:5", "barcode-scanner", "code", (40, 1), mode="external-accessory", adapter=None,
+               last=None),
     ]
 
 
@@ -180,11 +191,11 @@ class StandIn:
             turn += 1
             for device in self.devices[: 1 if turn % 4 else 2]:
                 if device.session == "open":
-                    self.tell(device, {device.field: device.value(time.time())})
+                    self.send_value(device, {device.field: device.value(time.time())})
             if turn % 10 == 0:
-                self.tell(self.devices[0], {"battery_percent": self.devices[0].battery}, "2a19")
+                self.send_value(self.devices[0], {"battery_percent": self.devices[0].battery}, "2a19")
 
-    def tell(self, device, value, characteristic="2a37"):
+    def send_value(self, device, value, characteristic="2a37"):
         device.last = time.time()
         self.emit(device, "data", {"profile": device.profile, "characteristic": characteristic, "value": value, "raw": "1049"})
 
@@ -206,7 +217,9 @@ class StandIn:
                            "journal_health": "ok", "memory": 10_276_045, "uncontained": None,
                            "loop": {"longest_ms": 4.2, "over_50ms": 0}, "warnings": []},
                 "handlers": self.handlers, "devices": [device.status() for device in self.devices],
-                "adapters": [{"address": "00:1A:7D:DA:71:13", "powered": True, "links": 3, "most_links": 5, "waiting": ["scale"]}]}
+                "adapters": [
+                    {"address": "00:1A:7D:DA:71:13", "powered": True, "links": 3, "most_links": 5, "waiting": ["scale"]},
+                    {"address": "00:1A:7D:DA:71:14", "powered": True, "links": 1, "most_links": None, "waiting": []}]}
 
     def timeline(self, name, query):
         seconds = 900 if query.get("span") == "15m" else 86_400
@@ -281,7 +294,7 @@ class StandIn:
         self.devices.append(device)
         yield {"paired": {"alias": device.alias, "address": body["device"]}}
         time.sleep(0.5)
-        self.tell(device, {field: device.value(time.time())})
+        self.send_value(device, {field: device.value(time.time())})
 
     def answer_pairing(self, body):
         self.answers[body["pairing"]].put(body)
@@ -372,7 +385,10 @@ class Exchange(http.server.BaseHTTPRequestHandler):
             return self.send_json(refusal("unauthorized", "a token is needed", "log in"), 401)
         if not self.may(route.role):
             return self.send_json(refusal("forbidden", f"this needs the role {route.role}", "log in with another token"), 403)
-        answer = route.answer()
+        try:
+            answer = route.answer()
+        except Refused as refused:
+            return self.send_json(refused.answer, refused.status)
         return self.send_json(answer) if isinstance(answer, dict) else self.stream(answer)
 
     def route(self, bridge, words, query, body):
@@ -380,7 +396,7 @@ class Exchange(http.server.BaseHTTPRequestHandler):
             "status": Route("read", lambda: bridge.status(query)),
             "events": Route("read", self.events),
             "logs": Route("read", lambda: bridge.log(query)),
-            "findings": Route("read", lambda: {"checked": time.time(), "findings": bridge.findings}),
+            "findings": Route("read", self.findings),
             "dead-letters": Route("read", lambda: {"dead_letters": bridge.letters}),
             "dead-letters/replay": Route("operate", lambda: bridge.settle_letters(body)),
             "dead-letters/drop": Route("operate", lambda: bridge.settle_letters(body)),
@@ -403,6 +419,12 @@ class Exchange(http.server.BaseHTTPRequestHandler):
                 return Route("read", lambda: bridge.timeline(name, query))
             return Route("operate", lambda: bridge.order_handler(name, verb))
         return table["/".join(words)]
+
+    def findings(self):
+        found = self.server.bridge.findings
+        if found is None:
+            raise Refused(500, refusal("failed", "the doctor said nothing", "look at the log"))
+        return {"checked": time.time(), "findings": found}
 
     def log_in(self, body):
         token = body.get("token")

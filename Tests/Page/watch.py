@@ -55,9 +55,9 @@ class Watch:
     def gap(self):
         if not self.page.locator(".device .details").first.is_visible():
             self.page.locator(".device summary").first.click()
-        shaded = self.page.get_by_text("disconnected").first
-        shaded.wait_for()
-        return f"gap {shaded.inner_text()}"
+        chart = self.page.locator(".device .chart").first
+        chart.locator("rect.gap").first.wait_for(state="attached")
+        return f"gap {chart.locator('.legend li').first.inner_text()}"
 
     def again(self):
         before = self.state()

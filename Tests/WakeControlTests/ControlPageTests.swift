@@ -42,7 +42,8 @@ import WakeModel
         let service = try #require(BluetoothUUID("180d"))
         return DeviceStatus(
             device: device, match: .init(services: [service]), link: "connected",
-            lastData: try #require(WallTime(rfc3339: "2026-11-21T07:42:46.727125Z")), session: .open)
+            lastData: try #require(WallTime(rfc3339: "2026-11-21T07:42:46.727125Z")), session: .open,
+            adapter: "00:1A:7D:DA:71:13")
     }
 
     @Test("the status that the page shows is one that is answered, key for key")

@@ -14,7 +14,14 @@ private final class Authority: TokenAuthority {
         "right": TokenHolder(name: "phone", role: .operate), "look": TokenHolder(name: "wall", role: .read),
     ]
 
-    func holder(of token: String) -> TokenHolder? { holders[token] }
+    func holder(of proof: Proof) -> TokenHolder? {
+        switch proof {
+        case .token(let token): holders[token]
+        case .cookie(let value): holders[String(value.reversed())]
+        }
+    }
+
+    func cookie(for token: String) -> String? { String(token.reversed()) }
 }
 
 private struct Files: PageFiles {
@@ -93,6 +100,9 @@ private final class Web {
         try #require(write(client, bytes, bytes.count) == bytes.count)
     }
 
+    /// What its cookie is called.
+    var cookie: String { "wakebridge-\(port)" }
+
     static let token = ["-H", "Authorization: Bearer right"]
 }
 
@@ -170,13 +180,35 @@ private final class Hall {
         #expect(answer.contains("{\"role\":\"operate\"}"))
         let cookie = try #require(answer.split(separator: "\r\n").first { $0.hasPrefix("Set-Cookie: ") })
         #expect(
-            cookie == "Set-Cookie: wakebridge=right; Path=/bridge/; Max-Age=31536000; HttpOnly; SameSite=Strict")
-        #expect(try web.curl("/bridge/v1/me", "-b", "other=1; wakebridge=right").output == "operate")
-        #expect(try web.status("/bridge/v1/status", "-b", "wakebridge=wrong") == "401")
-        #expect(try web.curl("/bridge/v1/me", "-b", "wakebridge=wrong").output == "none")
+            cookie
+                == "Set-Cookie: \(web.cookie)=thgir; Path=/bridge/; Max-Age=31536000; HttpOnly; SameSite=Strict")
+        #expect(try web.curl("/bridge/v1/me", "-b", "other=1; \(web.cookie)=thgir").output == "operate")
         #expect(
-            try web.curl("/bridge/v1/logout", "-i", "-d", "").output.contains("wakebridge=; Path=/bridge/; Max-Age=0;"))
+            try web.curl("/bridge/v1/logout", "-i", "-d", "").output
+                .contains("\(web.cookie)=; Path=/bridge/; Max-Age=0;"))
         #expect(try web.status("/bridge/v1/login", "-d", "{\"token\":\"wrong\"}") == "401")
+    }
+
+    @Test("a token is no cookie, a cookie is no token, and the cookie of a bridge at another port is not looked at")
+    func otherProofs() throws {
+        let web = try Web()
+        #expect(try web.status("/v1/status", "-b", "\(web.cookie)=thgir") == "200")
+        #expect(try web.status("/v1/status", "-b", "\(web.cookie)=right") == "401")
+        #expect(try web.status("/v1/status", "-H", "Authorization: Bearer thgir") == "401")
+        let other = try web.curl("/v1/status", "-b", "wakebridge-1=thgir")
+        #expect(other.output.contains("\"no-token\""))
+    }
+
+    @Test("a browser whose token was revoked gets the page, is told that it has no role, and can log in again")
+    func revoked() throws {
+        let web = try Web()
+        let cookie = ["-b", "\(web.cookie)=nekover"]
+        #expect(try web.curl("/", cookie[0], cookie[1]).output == "plain /")
+        #expect(try web.status("/app.js", cookie[0], cookie[1]) == "200")
+        #expect(try web.curl("/v1/me", cookie[0], cookie[1]).output == "none")
+        #expect(try web.status("/v1/login", cookie[0], cookie[1], "-d", "{\"token\":\"right\"}") == "200")
+        #expect(try web.curl("/v1/status", cookie[0], cookie[1]).output.contains("\"wrong-token\""))
+        #expect(try web.status("/", "-H", "Authorization: Bearer revoked") == "401")
     }
 
     @Test("another host name and a foreign page are refused, with the right token too")

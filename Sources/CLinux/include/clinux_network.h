@@ -13,6 +13,7 @@ int clinux_read_address(const char *text, uint8_t bytes[CLINUX_ADDRESS_BYTES]);
 int clinux_write_address(const uint8_t *bytes, size_t count, char text[CLINUX_ADDRESS_TEXT]);
 
 /// A listening socket, non-blocking and close-on-exec. The address need not be this machine's yet.
+/// The kernel ends its connections two minutes after the other machine has vanished.
 int clinux_listen_network(const uint8_t *bytes, size_t count, uint16_t port, int backlog);
 /// The address at the other end of a connected socket, or at this end; returns 4 or 16.
 int clinux_peer_address(int descriptor, uint8_t bytes[CLINUX_ADDRESS_BYTES], uint16_t *port);

@@ -40,17 +40,16 @@ class AdapterRow {
     setText(this.#links, most ? `${links} of ${most} links` : `${links} ${links === 1 ? "link" : "links"}`);
     setText(this.#why, powered ? (waiting.length ? `${waiting.length} waiting` : "") : "off");
     this.#details.replaceChildren(
-      ...fact("Has a link", linked()),
+      ...fact("Has a link", linked(address)),
       ...fact("Waits for room", waiting.join(", ") || "none"),
       ...fact("Scans", scans.join("; ") || "no other program"),
       ...fact("Room for", most ? `${most} links, as it refused another` : "more: it has refused none"));
   }
 }
 
-/** The status does not say on which adapter a device is. */
-function linked() {
+function linked(address) {
   const { devices } = state.status;
-  const names = devices.filter((device) => device.mode === "bluetooth-central" && device.link === "connected");
+  const names = devices.filter((device) => device.adapter === address && device.link === "connected");
   return names.map((device) => device.alias).join(", ") || "none";
 }
 

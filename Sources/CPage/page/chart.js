@@ -61,7 +61,8 @@ export class Chart {
     const x = scale(from, until, margin.left, width - margin.right);
     const [least, most] = rangeOf(visible);
     const y = scale(least, most, height - margin.bottom, margin.top);
-    const shades = gaps.filter((gap) => gap.until >= from && gap.from <= until);
+    const shades = gaps.filter((gap) => gap.until >= from && gap.from <= until)
+      .map((gap) => ({ ...gap, until: Math.min(gap.until, until) }));
     this.#plot.setAttribute("viewBox", `0 0 ${width} ${height}`);
     this.#plot.setAttribute("aria-label", summary(label, unit, visible, shades, span));
     this.#plot.replaceChildren(

@@ -6,15 +6,23 @@ import { announce, when } from "./state.js";
 const summary = document.getElementById("health");
 const list = document.getElementById("findings");
 const panel = document.getElementById("findings-panel");
-/** The doctor looks at the whole machine, so it is not asked often. */
-const interval = 120_000;
+/** The doctor looks at the whole machine, so it is not asked often: what it found this lately still holds. */
+const fresh = 120_000;
+const nextLook = 600_000;
+/** After a look that failed. */
+const nextTry = 60_000;
 
 let findings = [];
-let askedAt = 0;
+let foundAt = -Infinity;
+let timer;
 
 export function start() {
-  when("joined", () => ask(interval));
-  when("left", () => show("no answer", "bad"));
+  when("joined", () => ask(fresh));
+  when("left", () => {
+    clearTimeout(timer);
+    show("no answer", "bad");
+  });
+  when("shut out", () => clearTimeout(timer));
   summary.addEventListener("click", () => {
     panel.hidden = !panel.hidden;
     summary.setAttribute("aria-expanded", String(!panel.hidden));
@@ -23,16 +31,25 @@ export function start() {
 }
 
 async function ask(age) {
-  if (Date.now() < askedAt + age) return judge();
-  askedAt = Date.now();
+  if (Date.now() < foundAt + age) return judge();
+  clearTimeout(timer);
   try {
     ({ findings } = await get("v1/findings"));
+    foundAt = Date.now();
+    plan(nextLook);
     list.replaceChildren(...findings.map(row));
     judge();
     announce("findings", findings);
   } catch {
     show("not examined", "note");
+    plan(nextTry);
   }
+}
+
+/** A hidden page asks for nothing, and asks when it is seen again. */
+function plan(milliseconds) {
+  clearTimeout(timer);
+  timer = setTimeout(() => document.hidden || ask(fresh), milliseconds);
 }
 
 function severity({ level }) {

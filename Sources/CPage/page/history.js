@@ -32,14 +32,40 @@ export class History {
   }
 
   add({ type, time, data }) {
-    if (type === "wakebridge.device.gap") this.#addGap(data, time);
-    if (type !== "wakebridge.device.data") return;
     const moment = Date.parse(time) / 1000;
-    for (const [name, value] of fieldsOf(data.value)) {
+    switch (type) {
+      case "wakebridge.device.gap":
+        return this.#addGap(data, time);
+      case "wakebridge.device.disconnected":
+        return this.#beginAbsence(moment, data.reason);
+      case "wakebridge.device.connected":
+        return this.#endAbsence(moment);
+      case "wakebridge.device.data":
+        this.#endAbsence(moment);
+        return this.#addValues(moment, data.value);
+    }
+  }
+
+  #addValues(moment, values) {
+    for (const [name, value] of fieldsOf(values)) {
       const field = this.#field(name);
       field.value = value;
       if (typeof value === "number") addPoint(field.points, moment, value);
     }
+  }
+
+  /** Until it is back, the gap ends at the edge of the chart. */
+  #beginAbsence(from, reason) {
+    if (this.#absence) return;
+    this.#keep({ cause: "disconnected", why: `the link ended: ${reason}`, from, until: Infinity });
+  }
+
+  #endAbsence(moment) {
+    if (this.#absence) this.#absence.until = moment;
+  }
+
+  get #absence() {
+    return this.gaps.find((gap) => gap.until === Infinity);
   }
 
   /** Replaces what is here by what the daemon knows. One at a time, so that a page with many devices asks calmly. */
@@ -48,19 +74,23 @@ export class History {
     this.#isQueued = true;
     queue = queue.then(async () => {
       this.#isQueued = false;
-      this.#replace(await fetchHistory(this.device, "15m").catch(() => ({ fields: [], gaps: [] })));
+      const known = await fetchHistory(this.device, "15m").catch(() => undefined);
+      if (known) this.#replace(known);
     });
     return queue;
   }
 
-  #replace({ fields, gaps }) {
+  #replace({ fields, gaps, until }) {
     for (const { name, points } of fields) {
       const field = this.#field(name);
       const newest = points.at(-1)?.[0] ?? 0;
       field.points = [...points, ...field.points.filter(([moment]) => moment > newest)];
       field.value ??= points.at(-1)?.[1];
     }
-    this.gaps = gaps;
+    // A device that is away has a gap that ends with the answer.
+    const isOpen = (gap) => gap.cause === "disconnected" && gap.until >= until;
+    const newer = this.gaps.filter((gap) => gap.from > until);
+    this.gaps = [...gaps.map((gap) => (isOpen(gap) ? { ...gap, until: Infinity } : gap)), ...newer];
   }
 
   #field(name) {
@@ -70,7 +100,11 @@ export class History {
 
   #addGap({ cause, from, to }, time) {
     const end = Date.parse(to ?? time) / 1000;
-    this.gaps.push({ cause, from: from ? Date.parse(from) / 1000 : end, until: end });
+    this.#keep({ cause, from: from ? Date.parse(from) / 1000 : end, until: end });
+  }
+
+  #keep(gap) {
+    this.gaps = [...this.gaps.filter(({ until }) => until > gap.from - span), gap];
   }
 }
 

@@ -105,7 +105,7 @@ class Pairing {
       actions(make("button", { class: "strong" }, "Done")));
     this.#show(4, "Paired", form, value);
     this.changed();
-    const hear = (event) => event.source.includes(address) && setText(value, eventText(event));
+    const hear = (event) => event.source?.includes(address) && setText(value, eventText(event));
     when("event", hear, { signal: this.#stop.signal });
     form.addEventListener("submit", (event) => {
       event.preventDefault();

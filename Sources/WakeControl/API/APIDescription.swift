@@ -2,7 +2,8 @@
 import WakeModel
 
 public enum APIDescription {
-    public static func document(version: String) -> [UInt8] {
+    /// - Parameter cookie: what a login calls its cookie.
+    public static func document(version: String, cookie: String = "wakebridge-8787") -> [UInt8] {
         JSONWriter.line { writer in
             writer.field("openapi", "3.1.0")
             writer.object("info") { info in
@@ -15,7 +16,7 @@ public enum APIDescription {
             writer.object("components") { components in
                 components.object("schemas") { $0.sharedSchemas() }
                 components.object("responses") { $0.object("refusal") { $0.refusal() } }
-                components.object("securitySchemes") { $0.securitySchemes() }
+                components.object("securitySchemes") { $0.securitySchemes(cookie: cookie) }
             }
         }
     }
@@ -176,7 +177,7 @@ extension JSONWriter {
         }
     }
 
-    fileprivate mutating func securitySchemes() {
+    fileprivate mutating func securitySchemes(cookie: String) {
         object("token") { scheme in
             scheme.field("type", "http")
             scheme.field("scheme", "bearer")
@@ -184,7 +185,7 @@ extension JSONWriter {
         object("cookie") { scheme in
             scheme.field("type", "apiKey")
             scheme.field("in", "cookie")
-            scheme.field("name", WebDoor.cookie)
+            scheme.field("name", cookie)
         }
     }
 }

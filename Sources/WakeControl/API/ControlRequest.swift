@@ -73,12 +73,14 @@ public struct ControlContent: Hashable, Sendable {
         public init(_ name: String, _ value: String) { (self.name, self.value) = (name, value) }
     }
 
-    public var status = 200
+    public var status: Int
     public var type: String
     public var bytes: [UInt8]
     public var headers: [Header] = []
 
-    public init(type: String, _ bytes: [UInt8]) { (self.type, self.bytes) = (type, bytes) }
+    public init(status: Int = 200, type: String, _ bytes: [UInt8]) {
+        (self.status, self.type, self.bytes) = (status, type, bytes)
+    }
 
     static func json(_ members: (inout JSONWriter) -> Void) -> ControlContent {
         ControlContent(type: "application/json", JSONWriter.line(members))
@@ -129,6 +131,12 @@ public struct ControlRefusal: Error, Hashable, Sendable {
         case .unauthorized: [.init("WWW-Authenticate", "Bearer")]
         case .badRequest, .forbidden, .notFound, .conflict, .tooLarge, .failed: []
         }
+    }
+
+    var content: ControlContent {
+        var content = ControlContent(status: status.rawValue, type: "application/json", json)
+        content.headers = headers
+        return content
     }
 
     /// `{"error":{"code","message","advice"}}` and a line end.

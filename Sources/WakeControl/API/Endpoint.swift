@@ -27,7 +27,7 @@ struct Endpoint: Sendable {
 
     let method: String
     let path: [String]
-    /// Nil where anybody may call it.
+    /// Nil where no token is needed.
     let role: AccessRole?
     /// Whether only clients of the control socket may call it: what makes tokens, so that a stolen one makes no other.
     let isLocal: Bool

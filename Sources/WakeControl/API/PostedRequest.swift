@@ -1,4 +1,5 @@
 // An order that did not come over HTTP, as a request of the same API.
+import WakeModel
 
 extension ControlRequest {
     /// - Parameters:

@@ -40,6 +40,19 @@ indirect enum Schema: Hashable, Sendable {
     /// One of `components.schemas`.
     case named(SharedSchema)
     case anything
+
+    /// Its `type`; nil where that is not one, or is said elsewhere.
+    fileprivate var type: String? {
+        switch self {
+        case .text, .name, .moment, .hexadecimal, .word: "string"
+        case .whole: "integer"
+        case .number: "number"
+        case .flag: "boolean"
+        case .list: "array"
+        case .object, .exactly, .table: "object"
+        case .nullable, .either, .named, .anything: nil
+        }
+    }
 }
 
 extension JSONWriter {
@@ -48,45 +61,31 @@ extension JSONWriter {
     }
 
     private mutating func members(of schema: Schema) {
+        if let type = schema.type { field("type", type) }
         switch schema {
-        case .text: field("type", "string")
-        case .name:
-            field("type", "string")
-            field("minLength", 1)
-        case .moment:
-            field("type", "string")
-            field("format", "date-time")
-        case .hexadecimal:
-            field("type", "string")
-            field("pattern", "^([0-9a-f]{2})*$")
-        case .word(let words):
-            field("type", "string")
-            field("enum", words)
+        case .text, .number, .flag, .anything: break
+        case .name: field("minLength", 1)
+        case .moment: field("format", "date-time")
+        case .hexadecimal: field("pattern", "^([0-9a-f]{2})*$")
+        case .word(let words): field("enum", words)
         case .whole(let least, let most):
-            field("type", "integer")
             field("minimum", least)
             if let most { field("maximum", most) }
-        case .number: field("type", "number")
-        case .flag: field("type", "boolean")
         case .list(let element):
-            field("type", "array")
             key("items")
             self.schema(element)
         case .object(let keys): object(of: keys, isClosed: false)
         case .exactly(let keys): object(of: keys, isClosed: true)
         case .table(let value):
-            field("type", "object")
             key("additionalProperties")
             self.schema(value)
         case .nullable(let other): alternatives([other], orNull: true)
         case .either(let others): alternatives(others, orNull: false)
         case .named(let shared): field("$ref", "#/components/schemas/\(shared.rawValue)")
-        case .anything: break
         }
     }
 
     private mutating func object(of keys: [Schema.Key], isClosed: Bool) {
-        field("type", "object")
         object("properties") { writer in
             for key in keys {
                 writer.key(named: key.name)

@@ -102,7 +102,8 @@ enum SharedSchema: String, Hashable, Sendable, CaseIterable {
         .always("alias", .text), .always("source", .text), .always("mode", .text),
         .always("profile", .nullable(.text)), .always("bonded", .flag), .always("match", .nullable(match)),
         .always("report_descriptor", .nullable(.hexadecimal)), .always("node", .nullable(.text)),
-        .always("link", .word(["connected", "disconnected", "unknown"])), .always("why", .nullable(.text)),
+        .always("adapter", .nullable(.text)), .always("link", .word(["connected", "disconnected", "unknown"])),
+        .always("why", .nullable(.text)),
         .always("session", .nullable(.word(["open", "paused", "closed"]))),
         .always("last_data", .nullable(.moment)),
     ])

@@ -2,6 +2,7 @@
 import CMicrohttpd
 import Glibc
 import WakeLoop
+import WakeModel
 import WakeSystem
 
 /// The user at the other end of a connection.
@@ -91,12 +92,13 @@ enum Admission {
         }
     }
 
-    func admit(_ client: Client, _ head: RequestHead, to path: [String]) -> Verdict {
+    /// - Parameter endpoint: nil where the API has no such address.
+    func admit(_ client: Client, _ head: RequestHead, to endpoint: Endpoint?) -> Verdict {
         switch (self, client) {
         case (.local(let admission), .local(let peer)): admission.admit(peer)
-        case (.web(let door), .network(let address, let own)): door.admit(address, at: own, head, to: path)
+        case (.web(let door), .network(let address, let own)): door.admit(address, at: own, head, to: endpoint)
         case (.local(let admission), .network): admission.admit(nil)
-        case (.web(let door), .local): door.admit(nil, at: nil, head, to: path)
+        case (.web(let door), .local): door.admit(nil, at: nil, head, to: endpoint)
         }
     }
 }

@@ -41,7 +41,7 @@ public final class ControlServer {
     private var web: Entrance?
     private var isOpen = true
     private var isServing = false
-    private var isToldOfFailure = false
+    private var hasLoggedFault = false
     private let log = Log("control")
 
     /// Listens at `socketPath`, which it creates, and removes at its end. The kernel admits root, the daemon's user and members
@@ -131,8 +131,8 @@ public final class ControlServer {
 
     /// Clients wait until this is fixed; while one waits, it is retried.
     private func putOff(_ fault: String) {
-        if !isToldOfFailure { log.error("\(fault); clients of the control socket wait until that is fixed") }
-        isToldOfFailure = true
+        if !hasLoggedFault { log.error("\(fault); clients of the control socket wait until that is fixed") }
+        hasLoggedFault = true
         if let retry { local.awaitClient(retry) }
     }
 }

@@ -34,10 +34,19 @@ public struct TokenHolder: Hashable, Sendable {
     public init(name: String, role: AccessRole) { (self.name, self.role) = (name, role) }
 }
 
+/// What a client shows for itself.
+public enum Proof: Hashable, Sendable {
+    case token(String)
+    /// What a browser keeps in a token's place: made from it, and good for nothing else.
+    case cookie(String)
+}
+
 /// Knows the tokens.
 public protocol TokenAuthority: AnyObject {
     /// Nil for a wrong one, in a time that does not depend on what is wrong with it.
-    func holder(of token: String) -> TokenHolder?
+    func holder(of proof: Proof) -> TokenHolder?
+    /// The cookie that stands for a token; nil where none can be made.
+    func cookie(for token: String) -> String?
 }
 
 public struct LoginAttempt: Hashable, Sendable {
@@ -53,8 +62,9 @@ public final class WebDoor {
     private var wrong = WrongTokens()
     private let log = Log("web")
 
-    static let cookie = "wakebridge"
-    /// A year: who is not to come in any more is kept out by revoking the token.
+    /// Browsers send a cookie to every port of a name, so that bridges on one machine differ by their ports.
+    public var cookieName: String { "wakebridge-\(settings.listen.port)" }
+    /// A year: revoking the token ends it earlier.
     private static let cookieSeconds = 365 * 86_400
 
     public init(_ settings: WebSettings, authority: any TokenAuthority) {
@@ -74,27 +84,28 @@ public final class WebDoor {
         return content
     }
 
-    func admit(_ client: NetworkAddress?, at own: NetworkAddress?, _ head: RequestHead, to path: [String]) -> Verdict {
+    func admit(
+        _ client: NetworkAddress?, at own: NetworkAddress?, _ head: RequestHead, to endpoint: Endpoint?
+    ) -> Verdict {
         guard let client else { return .refused(.vanished) }
         if let refusal = rules.refusal(hosts: head.hosts, origins: head.origins, own: own) { return .refused(refusal) }
-        guard let token = Self.token(in: head) else {
-            return .admitted(settings.areMetricsOpen && path == ["metrics"] ? .read : nil, holder: nil)
-        }
-        if let holder = authority.holder(of: token) { return .admitted(holder.role, holder: holder.name) }
-        // A browser goes on sending a cookie that was revoked: it must be able to log in again.
-        if head.authorization == nil, path.count == 2, ["login", "logout", "me"].contains(path[1]) {
-            return .admitted(nil, holder: nil)
-        }
+        let guest: AccessRole? = settings.areMetricsOpen && endpoint?.path == ["metrics"] ? .read : nil
+        guard let proof = proof(in: head) else { return .admitted(guest, holder: nil) }
+        if let holder = authority.holder(of: proof) { return .admitted(holder.role, holder: holder.name) }
+        // A browser goes on sending a cookie that was revoked: it must get the page, and be able to log in again.
+        if case .cookie = proof, AccessRole.allows(guest, endpoint?.role) { return .admitted(guest, holder: nil) }
         return refusesLater(client) ? .slowed(.wrongToken) : .refused(.wrongToken)
     }
 
     /// Gives a browser a cookie for the token.
     public func login(_ attempt: LoginAttempt) -> ControlResponse {
-        guard let holder = authority.holder(of: attempt.token) else {
+        guard let holder = authority.holder(of: .token(attempt.token)),
+            let value = authority.cookie(for: attempt.token)
+        else {
             return refusesLater(attempt.address) ? .slowly(.wrongToken) : .refusal(.wrongToken)
         }
         var content = ControlContent.json { $0.field("role", holder.role.rawValue) }
-        content.headers.append(.init("Set-Cookie", cookie(attempt.token, seconds: Self.cookieSeconds)))
+        content.headers.append(.init("Set-Cookie", cookie(value, seconds: Self.cookieSeconds)))
         return .content(content)
     }
 
@@ -105,7 +116,7 @@ public final class WebDoor {
     }
 
     private func cookie(_ value: String, seconds: Int) -> String {
-        "\(Self.cookie)=\(value); Path=\(settings.prefix); Max-Age=\(seconds); HttpOnly; SameSite=Strict"
+        "\(cookieName)=\(value); Path=\(settings.prefix); Max-Age=\(seconds); HttpOnly; SameSite=Strict"
             + (settings.identity == nil ? "" : "; Secure")
     }
 
@@ -121,14 +132,14 @@ public final class WebDoor {
         }
     }
 
-    private static func token(in head: RequestHead) -> String? {
+    private func proof(in head: RequestHead) -> Proof? {
         if let authorization = head.authorization {
             let words = authorization.split(separator: " ", maxSplits: 1)
-            return words.count == 2 && words[0].lowercased() == "bearer" ? String(words[1]) : ""
+            return .token(words.count == 2 && words[0].lowercased() == "bearer" ? String(words[1]) : "")
         }
         for pair in head.cookies.flatMap({ $0.split(separator: ";") }) {
             let sides = pair.drop { $0 == " " }.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            if sides.count == 2, sides[0] == Self.cookie, !sides[1].isEmpty { return String(sides[1]) }
+            if sides.count == 2, sides[0] == cookieName, !sides[1].isEmpty { return .cookie(String(sides[1])) }
         }
         return nil
     }

@@ -75,7 +75,7 @@ final class ControlAnswers {
         case .me(let role): return me(role)
         case .login(let attempt): return try login(attempt)
         case .logout: return try logout()
-        case .description: return .json(status: 200, APIDescription.document(version: Daemon.version))
+        case .description: return description()
         case .tokens: return try tokens()
         case .makeToken(let holder): return try makeToken(holder)
         case .revokeToken(let name): return try revokeToken(name)
@@ -145,7 +145,8 @@ final class ControlAnswers {
             device: device, match: match(entry), link: link,
             why: sources.blockingReason(of: device),
             lastData: bridge.catalog.lastData(of: entry.id),
-            session: sources.session(of: device), node: sources.accessories?.node(of: device.uri))
+            session: sources.session(of: device), node: sources.accessories?.node(of: device.uri),
+            adapter: sources.bluetooth?.adapter(of: device.uri))
     }
 
     private func match(_ entry: Catalog.DeviceEntry) -> DeviceStatus.Match? {

@@ -272,9 +272,8 @@ public final class Daemon {
         self.answers = answers
         bridge.turn.listeners.add(answers)
         bridge.turn.listeners.observe(answers)
-        let role = AccessRole(rawValue: settings.controlRole.rawValue) ?? .pair
         let group = try settings.controlGroup.map { name throws(SystemError) in
-            ControlGroup(try GroupName.number(of: name), role: role)
+            ControlGroup(try GroupName.number(of: name), role: settings.controlRole)
         }
         let server = try ControlServer(
             loop: bridge.loop, socketPath: options.controlSocket, group: group, page: ServedPage()

@@ -32,7 +32,7 @@ final class ToolStreams {
     }
 
     func pair(_ order: PairingOrder) throws(ControlRefusal) -> ControlResponse {
-        for word in [order.device, order.alias ?? "-"].prefix(order.alias == nil ? 1 : 2) where word.hasPrefix("-") {
+        for word in [order.device, order.alias].compactMap({ $0 }) where word.hasPrefix("-") {
             throw ControlRefusal(
                 .badRequest, code: "bad-value", message: "'\(word)' begins with a hyphen, so it names nothing",
                 advice: "send the device's address, and a name of letters")

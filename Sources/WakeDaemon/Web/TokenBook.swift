@@ -1,4 +1,4 @@
-// The tokens of the bridge, by their digests alone: a token is shown when it is made, and kept nowhere.
+// The tokens of the bridge, by digests alone: a token is shown when it is made, and neither it nor its cookie is kept.
 import WakeControl
 import WakeModel
 import WakeProfiles
@@ -7,6 +7,7 @@ import WakeSystem
 final class TokenBook {
     struct Entry {
         var holder: TokenHolder
+        /// Of the cookie that stands for the token.
         var digest: Digest
         var made: WallTime
     }
@@ -33,7 +34,7 @@ final class TokenBook {
         guard !entries.contains(where: { $0.holder.name == holder.name }) else { throw .tokenExists(holder.name) }
         guard entries.count < Self.capacity else { throw .tooManyTokens }
         let token = Self.draw()
-        guard let digest = Digest(of: Array(token.utf8)) else { throw .noDigest }
+        guard let digest = Self.digest(of: .token(token)) else { throw .noDigest }
         entries.append(Entry(holder: holder, digest: digest, made: SystemClock.wall()))
         do throws(ControlRefusal) { try write() } catch {
             entries.removeLast()
@@ -59,7 +60,7 @@ final class TokenBook {
                 writer.field("name", entry.holder.name)
                 writer.field("role", entry.holder.role.rawValue)
                 writer.field("made", entry.made)
-                writer.field("sha256", entry.digest.bytes.hexadecimal)
+                writer.field("cookie_sha256", entry.digest.bytes.hexadecimal)
             }
         }
         do throws(SystemError) { try File.replace(file, with: bytes, mode: 0o600) } catch {
@@ -70,7 +71,7 @@ final class TokenBook {
     private static func entry(_ json: JSONValue) -> Entry? {
         guard let name = json["name"]?.string, let role = json["role"]?.string.flatMap(AccessRole.init),
             let made = json["made"]?.string.flatMap(WallTime.init(rfc3339:)),
-            let digest = json["sha256"]?.string.flatMap({ [UInt8](hexadecimal: $0) }).flatMap(Digest.init(kept:))
+            let digest = json["cookie_sha256"]?.string.flatMap({ [UInt8](hexadecimal: $0) }).flatMap(Digest.init(kept:))
         else { return nil }
         return Entry(holder: TokenHolder(name: name, role: role), digest: digest, made: made)
     }
@@ -85,9 +86,23 @@ final class TokenBook {
 }
 
 extension TokenBook: TokenAuthority {
+    func cookie(for token: String) -> String? { Self.cookie(for: token) }
+
+    /// Cannot be turned back into the token, nor used in its place.
+    private static func cookie(for token: String) -> String? {
+        Digest(of: Array("wakebridge cookie \(token)".utf8))?.bytes.hexadecimal
+    }
+
+    private static func digest(of proof: Proof) -> Digest? {
+        switch proof {
+        case .token(let token): cookie(for: token).flatMap { digest(of: .cookie($0)) }
+        case .cookie(let value): Digest(of: Array(value.utf8))
+        }
+    }
+
     /// Compares with every token, also after one has matched.
-    func holder(of token: String) -> TokenHolder? {
-        guard let shown = Digest(of: Array(token.utf8)) else { return nil }
+    func holder(of proof: Proof) -> TokenHolder? {
+        guard let shown = Self.digest(of: proof) else { return nil }
         var found: TokenHolder?
         for entry in entries where entry.digest.matches(shown) { found = entry.holder }
         return found

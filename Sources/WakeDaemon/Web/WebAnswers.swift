@@ -14,6 +14,13 @@ extension ControlAnswers {
         }
     }
 
+    func description() -> ControlResponse {
+        guard let cookie = entry.door?.cookieName else {
+            return .json(status: 200, APIDescription.document(version: Daemon.version))
+        }
+        return .json(status: 200, APIDescription.document(version: Daemon.version, cookie: cookie))
+    }
+
     func tokens() throws(ControlRefusal) -> ControlResponse {
         let book = try self.book()
         return .json { writer in

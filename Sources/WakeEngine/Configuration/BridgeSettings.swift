@@ -72,7 +72,7 @@ public struct BridgeSettings: Hashable, Sendable {
 
     /// Members of this group may use the control socket, beside root and the daemon's own user.
     public var controlGroup: String?
-    public var controlRole: ControlRole = .pair
+    public var controlRole = AccessRole.pair
     /// Nil listens on the control socket alone.
     public var web: WebConfiguration?
     public var suspension: Suspension = .auto

@@ -2,9 +2,6 @@
 import WakeProfiles
 import WakeSystem
 
-/// What members of `control_group` may do; each holds those before it.
-public enum ControlRole: String, Hashable, Sendable, CaseIterable { case read, operate, pair }
-
 public struct WebConfiguration: Hashable, Sendable {
     /// Who may read `/metrics`.
     public enum MetricsAccess: String, Hashable, Sendable, CaseIterable { case token, open }

@@ -326,6 +326,11 @@ extension BluetoothSource {
         }.sorted { $0.address < $1.address }
     }
 
+    /// The address of the adapter that a peripheral is on; nil where it is on none.
+    public func adapter(of uri: String) -> String? {
+        watched[uri].flatMap { client.mirror.adapters[$0.path.parent]?.address }
+    }
+
     /// What keeps it from being connected; nil where nothing does.
     func linkBlock(of uri: String) -> LinkBlock? {
         guard client.isThere else { return .bluetoothdGone }

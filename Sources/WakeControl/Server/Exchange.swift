@@ -1,0 +1,55 @@
+// One request while it arrives; the library keeps it from its head to its completion.
+
+final class Exchange {
+    let client: Client
+    let head: RequestHead
+    let page: PageRequest
+    /// As it was asked for, without its query.
+    let address: String
+    /// The announced length of the body; 0 where the client did not announce it.
+    let announcedBytes: Int
+    /// Nil where the API has no such address.
+    let endpoint: Endpoint?
+    var request: ControlRequest
+    /// Whose token it brought.
+    var holder: String?
+    private(set) var receivedBytes = 0
+    var transmission: Transmission?
+    var pending: PendingAnswer?
+
+    init(_ method: String, _ address: String, on connection: HTTPConnection, by client: Client?, below prefix: [String])
+    {
+        self.client = client ?? .local(nil)
+        self.address = address
+        let headers = connection.all(.headers)
+        func first(_ name: String) -> String? { headers.first { $0.name == name }?.value }
+        func all(_ name: String) -> [String] { headers.filter { $0.name == name }.map(\.value) }
+        head = RequestHead(
+            hosts: all("host"), origins: all("origin"), authorization: first("authorization"), cookies: all("cookie"))
+        page = PageRequest(
+            acceptsGzip: first("accept-encoding")?.contains("gzip") ?? false, knownTag: first("if-none-match"))
+        announcedBytes = first("content-length").map { Int($0) ?? .max } ?? 0
+        var path = address.split(separator: "/").map(String.init)
+        if !prefix.isEmpty, path.starts(with: prefix) { path.removeFirst(prefix.count) }
+        request = ControlRequest(
+            method: method, path: path, query: connection.all(.query), user: self.client.user,
+            address: self.client.address, accept: first("accept") ?? "")
+        endpoint = try? Endpoint.find(request)
+    }
+
+    var bodyLimit: Int { endpoint?.bodyLimit ?? Endpoint.usualBodyLimit }
+
+    var framing: ControlStream.Framing { request.accept.contains("text/event-stream") ? .events : .lines }
+
+    func tooLarge(_ count: Int) -> ControlRefusal {
+        ControlRefusal(
+            .tooLarge, code: "too-large", message: "a body of \(count) bytes is too large",
+            advice: "send at most \(bodyLimit) bytes")
+    }
+
+    /// Counts the bytes, and keeps them while their sum is within the limit.
+    func append(_ bytes: some Collection<UInt8>) {
+        receivedBytes += bytes.count
+        if receivedBytes <= bodyLimit { request.body.append(contentsOf: bytes) }
+    }
+}
