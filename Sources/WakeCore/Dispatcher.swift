@@ -66,6 +66,9 @@ public struct Dispatcher: Sendable {
         case .lost(let id, let device, let gap):
             let subscription = routes.subscription(of: id, for: device)
             change(id, &step) { $0.reportGap(gap, of: device, due: $1.now, subscription, &$1) }
+        case .missed(let id, let entry, let gap):
+            let durability = routes[entry].durability
+            change(id, &step) { $0.reportLoss(gap, of: entry, keptBy: durability, &$1) }
         case .event(let event): admit(event, &step)
         case .reply(let id, let epoch, let line): change(id, epoch, &step) { $0.handle(line, &$1) }
         case .fault(let id, let epoch, let fault): change(id, epoch, &step) { $0.handle(fault, &$1) }
@@ -84,6 +87,7 @@ public struct Dispatcher: Sendable {
             }
         case .suspended(let id, let epoch, let finding): change(id, epoch, &step) { $0.confirmSuspension(finding, &$1) }
         case .locksInspected(let id, let epoch, let finding): change(id, epoch, &step) { $0.reportLocks(finding, &$1) }
+        case .listensAsleep(let id, let epoch): change(id, epoch, &step) { $0.refuseListening(&$1) }
         case .answered(let id, let epoch, let ref, let notice):
             change(id, epoch, &step) { $0.answerRequest(ref, with: notice, &$1) }
         case .exited(let id, let epoch, let status): change(id, epoch, &step) { $0.recordExit(status, &$1) }
@@ -100,6 +104,7 @@ public struct Dispatcher: Sendable {
         case .revived(let id, let event): revive(event, for: id, &step)
         case .withdraw(let id, let sequence, let reason): change(id, &step) { $0.withdraw(sequence, reason, &$1) }
         case .recall(let id, let sequence): change(id, &step) { $0.recall(sequence, &$1) }
+        case .release(let id, let sequence): change(id, &step) { $0.release(sequence, &$1) }
         case .gate(let id, let isOpen): change(id, &step) { handler, _ in handler.setGate(isOpen: isOpen) }
         case .finish: finish(&step)
         case .tick: break

@@ -13,6 +13,7 @@ final class BrokerSink {
     private let bridge: Bridge
     /// Nil once the bridge ends.
     private var connection: MQTTConnection?
+    private let inbox: BrokerInbox
     private let outbox: Outbox
     private var window: OutboxWindow
     private var devices: DeviceShelf
@@ -20,12 +21,13 @@ final class BrokerSink {
     private var readiness: Watch?
     private var work: Deferred?
     private var timer: Timer?
-    /// What was told last of why there is no connection: it is not told again.
-    private var toldFault: MQTTFault?
+    /// Why there is no connection, as it was logged last: it is not logged again.
+    private var loggedFault: MQTTFault?
     private let log = Log("mqtt")
+    private static let mostEventsAtOnce = 32
 
     init(_ settings: MQTTSettings, of daemon: Daemon, _ answers: ControlAnswers, runtimeDirectory: String) throws {
-        let name = try settings.bridge ?? File.text(at: "/proc/sys/kernel/hostname").trimmed
+        let name = settings.bridge ?? MachineName.own ?? "wakebridge"
         topics = BridgeTopics(base: settings.broker.base, bridge: name)
         bridge = daemon.bridge
         var options = try settings.broker.options(clientIdentifier: "wakebridge-\(topics.bridge)")
@@ -34,6 +36,7 @@ final class BrokerSink {
         window = OutboxWindow(on: outbox)
         let connection = try MQTTConnection(on: bridge.loop, options)
         self.connection = connection
+        inbox = try BrokerInbox(settings.broker, of: bridge, named: topics.bridge)
         commands = BrokerCommands(settings.allowed, of: topics, answers)
         devices = DeviceShelf(settings, topics, of: answers)
         readiness = try bridge.loop.watch(connection.descriptor, for: .readable, of: self) { $0.readEvents() }
@@ -51,6 +54,7 @@ final class BrokerSink {
         if let status = devices.discovery?.statusTopic { connection?.subscribe(status) }
         devices.updateAll()
         connection?.open()
+        inbox.begin()
     }
 
     /// The bridge ends in order: its last word is not left to the broker.
@@ -58,9 +62,10 @@ final class BrokerSink {
         connection?.publish(MQTTMessage(topics.status, Array("offline".utf8), isRetained: true))
         readiness = nil
         connection = nil
+        inbox.end()
     }
 
-    /// Something is other that no event tells.
+    /// What is published of the device has changed without an event.
     func deviceChanged(_ id: EventOrigin) {
         devices.update(id)
         work?.schedule()
@@ -78,15 +83,21 @@ final class BrokerSink {
 
     // MARK: The broker
 
+    /// What is left keeps the descriptor readable: a flood from the broker does not keep the loop from devices.
     private func readEvents() {
-        while let event = connection?.nextEvent() { receive(event) }
+        for _ in 0..<Self.mostEventsAtOnce {
+            guard let event = connection?.nextEvent() else { break }
+            receive(event)
+        }
         work?.schedule()
     }
 
     private func receive(_ event: MQTTEvent) {
         switch event {
         case .connected: restart()
-        case .disconnected(let fault): tell(fault)
+        case .disconnected(let fault): report(fault)
+        case .notSubscribed(let filter):
+            log.error("the broker does not let this user subscribe to \(filter); allow it at the broker")
         case .delivered(let tag) where tag & RetainedTopics.tagMark != 0: devices.retained.delivered(tag)
         case .delivered(let number): window.delivered(number)
         case .arrived(let arrived):
@@ -97,15 +108,15 @@ final class BrokerSink {
 
     private func restart() {
         log.notice("connected to the broker; topics begin with \(topics.root)")
-        toldFault = nil
+        loggedFault = nil
         window.restart()
         devices.restart()
     }
 
-    /// A fault is logged once: the connection is tried again without end.
-    private func tell(_ fault: MQTTFault) {
-        guard fault != toldFault else { return }
-        toldFault = fault
+    /// A fault is logged once: the connection is attempted again without end.
+    private func report(_ fault: MQTTFault) {
+        guard fault != loggedFault else { return }
+        loggedFault = fault
         switch fault.kind {
         case .libraryAbsent, .refused: log.error(fault.sentence)
         case .unreachable, .lost: log.warning("\(fault.sentence); events wait in \(byteCountText(outbox.capacity))")
@@ -116,7 +127,7 @@ final class BrokerSink {
         if message.topic == devices.discovery?.statusTopic {
             if message.payload == Array("online".utf8) { devices.announce() }
         } else if let name = topics.owner(of: message.topic) {
-            if !message.payload.isEmpty { devices.clear(name) }
+            if !message.payload.isEmpty { devices.compare(name, with: message.payload) }
         } else if let connection, let answer = commands.receive(message) {
             answer { connection.publish($0) }
         }
@@ -140,7 +151,10 @@ extension BrokerSink: EventSink {
 extension BrokerSink: InputListener {
     func hear(_ input: Input, at stamp: Stamp) {
         switch input {
-        case .device(let id, _): deviceChanged(id)
+        case .device(let id, _):
+            deviceChanged(id)
+            // Its instances are called by it.
+            if !bridge.catalog.perDevice.isEmpty { devices.handlersChanged() }
         case .configure, .remove: devices.handlersChanged()
         default: return
         }
@@ -158,8 +172,4 @@ extension DeviceEvent {
         case .occasion: false
         }
     }
-}
-
-extension String {
-    fileprivate var trimmed: String { String(prefix { !$0.isWhitespace }) }
 }

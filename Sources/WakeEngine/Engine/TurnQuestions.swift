@@ -32,6 +32,13 @@ extension Turn {
     }
     package var conditions: [ConditionStanding] { agenda.conditions(at: clock.stamp()) }
     /// What a person may have raised of a source.
+    /// Of open transfers: the name by the number, and the other way round.
+    package func transferName(of handler: HandlerID, _ number: Int64) -> String? {
+        agenda.transferName(of: handler, number)
+    }
+    package func transferNumber(of handler: HandlerID, _ name: String) -> Int64? {
+        agenda.transferNumber(of: handler, name)
+    }
     package func startable(_ source: AgendaSource, of handler: HandlerID) -> [String] {
         agenda.startable(source, of: handler)
     }
