@@ -82,18 +82,18 @@ final class TwoBridges {
     /// The broker goes for so many seconds amid the beats, and the follower is killed before and after.
     func outages(beats: Int, every period: Double, away: UInt32) throws {
         try office.start()
-        #expect(office.wait { talk.contains("follows bridge kitchen") }, "\(talk)")
+        #expect(office.wait(60) { talk.contains("follows bridge kitchen") }, "\(talk)")
         try play(beats, every: period)
-        #expect(office.wait { rates.count >= beats / 20 }, "\(talk)")
+        #expect(office.wait(60) { rates.count >= beats / 20 }, "\(talk)")
         try office.stop(SIGKILL)
         try office.start()
-        #expect(office.wait(20) { rates.count >= beats / 10 }, "\(talk)")
+        #expect(office.wait(60) { rates.count >= beats / 10 }, "\(talk)")
         try broker.stop()
-        #expect(office.wait { kinds.last == "disconnected" }, "\(kinds.suffix(3)) \(talk)")
+        #expect(office.wait(60) { kinds.last == "disconnected" }, "\(kinds.suffix(3)) \(talk)")
         sleep(away)
         try broker.start()
-        // The connections come back by themselves, at the latest after a minute.
-        #expect(office.wait(70) { kinds.last == "data" }, "\(kinds.suffix(3)) \(talk)")
+        // The connections come back by themselves, at the latest after a minute. A slow machine may have had all beats by then.
+        #expect(office.wait(70) { kinds.last != "disconnected" }, "\(kinds.suffix(3)) \(talk)")
         try office.stop(SIGKILL)
         try office.start()
         #expect(office.wait(120) { rates.last == beats }, "\(rates.suffix(3)) \(talk)")

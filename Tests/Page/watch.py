@@ -56,8 +56,11 @@ class Watch:
         if not self.page.locator(".device .details").first.is_visible():
             self.page.locator(".device summary").first.click()
         chart = self.page.locator(".device .chart").first
-        chart.locator("rect.gap").first.wait_for(state="attached")
-        return f"gap {chart.locator('.legend li').first.inner_text()}"
+        cause = chart.locator(".legend li", has_text="disconnected").first
+        cause.wait_for()
+        # What the daemon has no record of is shaded as well.
+        shades, causes = chart.locator("rect.gap").count(), chart.locator(".legend li").count()
+        return f"gap {cause.inner_text()}; {'each' if shades >= causes else 'NOT each'} cause is shaded"
 
     def again(self):
         before = self.state()

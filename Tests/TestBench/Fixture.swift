@@ -42,10 +42,3 @@ package final class Fixture {
         try loop.turn(for: time, until: condition)
     }
 }
-
-/// A TCP port of loopback that was free a moment ago.
-package func freePort() throws -> UInt16 {
-    let listening = try NetworkSocket.listen(at: .anyPort)
-    guard let own = NetworkSocket.ownEnd(of: listening.raw) else { throw SystemError("find", "a free port", .noEntry) }
-    return own.port
-}

@@ -78,22 +78,6 @@ private final class Web {
         return child.output
     }
 
-    /// A client that has said nothing yet.
-    func dial() throws -> Int32 {
-        let client = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = port.bigEndian
-        address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
-        let code = withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                connect(client, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-            }
-        }
-        try #require(code == 0)
-        return client
-    }
-
     func send(_ request: String, _ header: String, from client: Int32) throws {
         let head = "\(request) HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\n\(header)\r\n\r\n"
         let bytes = Array(head.utf8)
@@ -143,7 +127,7 @@ private final class Hall {
     func endsBesideWaiting() throws {
         let web = try Web()
         for _ in 0...WrongTokens.free { _ = try web.status("/v1/status", "-H", "Authorization: Bearer wrong") }
-        let clients = try (0..<3).map { _ in try web.dial() }
+        let clients = try (0..<3).map { _ in try loopbackSocket(to: web.port) }
         // They are accepted meanwhile.
         #expect(try web.curl("/v1/me").output == "none")
         for client in clients { try web.send("GET /v1/status", "Authorization: Bearer wrong", from: client) }
@@ -347,22 +331,10 @@ private final class Hall {
 
 /// Speaks in bytes.
 private final class NetworkClient {
-    private let descriptor = socket(
-        AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue), 0)
+    private let descriptor: Int32
 
     /// Begins to connect. A full backlog is emptied by the loop of the same thread, so waiting here would wait for itself.
-    init(_ port: UInt16) throws {
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = port.bigEndian
-        address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
-        let connected = withUnsafePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-            }
-        }
-        guard connected == 0 || errno == EINPROGRESS else { throw SystemError("connect to", "port \(port)", .last) }
-    }
+    init(_ port: UInt16) throws { descriptor = try loopbackSocket(to: port, waits: false) }
 
     deinit { close(descriptor) }
 

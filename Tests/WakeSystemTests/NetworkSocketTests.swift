@@ -9,18 +9,8 @@ import WakeSystem
     func keepsAlive() throws {
         let port = try freePort()
         let listening = try NetworkSocket.listen(at: try #require(NetworkAddress("127.0.0.1:\(port)")))
-        let client = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        let client = try loopbackSocket(to: port)
         defer { close(client) }
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = port.bigEndian
-        address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
-        let code = withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                connect(client, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-            }
-        }
-        try #require(code == 0)
         let accepted = accept(listening.raw, nil, nil)
         defer { close(accepted) }
         #expect(option(SOL_SOCKET, SO_KEEPALIVE, of: accepted) == 1)
