@@ -38,8 +38,8 @@ final class ConnectionTests {
     }
 
     private func connect(_ connection: MQTTConnection) throws {
-        try #require(
-            try event(of: connection) { if case .connected = $0 { true } else { false } } != nil, "it never connected")
+        let connected = try event(of: connection) { if case .connected = $0 { true } else { false } }
+        try #require(connected != nil, "it never connected")
     }
 
     @Test("a subscription that the broker refuses is reported by its filter")

@@ -33,13 +33,13 @@ final class BrokerFeed: RemoteFeed {
     func close() { connection = nil }
 
     func next() -> RemoteNews? {
-        switch connection?.nextEvent() {
-        case .connected: .reached
-        case .disconnected(let fault): .lost(fault.sentence)
-        case .notSubscribed(let filter): .refused(topics: filter)
-        case .arrived(let arrived): news(of: arrived) ?? .other
-        case .delivered: .other
-        case nil: nil
+        guard let event = connection?.nextEvent() else { return nil }
+        switch event {
+        case .connected: return .reached
+        case .disconnected(let fault): return .lost(fault.sentence)
+        case .notSubscribed(let filter): return .refused(topics: filter)
+        case .arrived(let arrived): return news(of: arrived) ?? .other
+        case .delivered: return .other
         }
     }
 

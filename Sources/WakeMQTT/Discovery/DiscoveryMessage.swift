@@ -154,15 +154,13 @@ public struct DiscoveryMessage: Hashable, Sendable {
     }
 
     private func write(_ switches: SessionSwitches, of device: Device, into components: inout JSONWriter) {
-        for control in SessionSwitch.allCases where switches != .none {
+        guard switches != .none else { return }
+        for control in SessionSwitch.allCases {
             components.key(named: "session.\(control.rawValue)")
+            // Home Assistant removes what has its platform alone.
             components.object { writer in
-                switch switches {
-                case .shown: write(control, of: device, into: &writer)
-                // With its platform alone Home Assistant removes it.
-                case .removed: writer.field("platform", "switch")
-                case .none: break
-                }
+                writer.field("platform", "switch")
+                if switches == .shown { write(control, of: device, into: &writer) }
             }
         }
     }
@@ -187,7 +185,6 @@ public struct DiscoveryMessage: Hashable, Sendable {
 
     /// There also while the device is away: else a device that was freed could not be had back.
     private func write(_ control: SessionSwitch, of device: Device, into writer: inout JSONWriter) {
-        writer.field("platform", "switch")
         writer.field("name", control.title)
         writer.field("unique_id", "\(identifier(of: device))_session_\(control.rawValue)")
         writer.field("entity_category", "config")
