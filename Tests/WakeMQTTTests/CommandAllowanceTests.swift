@@ -29,10 +29,6 @@ struct CommandAllowanceTests {
         #expect(
             try !isAllowed(
                 .write, of: "lock", "{\"characteristic\":\"2a06\",\"stream\":\"x\",\"hex\":\"00\"}", by: tone))
-        #expect(
-            try !isAllowed(
-                .write, of: "lock", "{\"characteristic\":\"2a06\",\"characteristic\":\"2a07\",\"hex\":\"00\"}", by: tone
-            ))
     }
 
     @Test("a kind alone allows all of it, and a device's name may have dots")
