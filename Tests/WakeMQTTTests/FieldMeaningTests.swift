@@ -12,7 +12,7 @@ struct FieldMeaningTests {
         "what is measured per time, volume or area is no duration and no distance",
         arguments: [
             ("wind_speed_m_per_s", "m/s", "wind_speed"), ("speed_m_per_s", "m/s", "speed"),
-            ("fuel_rate_l_per_h", "L/h", "volume_flow_rate"), ("cadence_per_min", "1/min", nil),
+            ("fuel_rate_l_per_h", "L/h", nil), ("cadence_per_min", "1/min", nil),
             ("average_step_rate_per_min", "1/min", nil), ("acceleration_x_m_per_s2", "m/s²", nil),
             ("energy_kcal_per_min", "kcal/min", nil), ("glucose_mg_per_dl", "mg/dL", nil),
             ("rate_of_increase_mg_per_dl_per_min", "mg/dL/min", nil), ("irradiance_w_per_m2", "W/m²", "irradiance"),
