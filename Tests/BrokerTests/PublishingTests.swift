@@ -68,11 +68,11 @@ struct PublishingTests {
         let late = try await OutsideClient(ground, broker.port, topics: ["#"], options: ["name": "late"])
         for topic in [
             "wakebridge/pi/status", "wakebridge/pi/devices/strap-1/state", "wakebridge/pi/devices/strap-1/about",
-            "\(Self.strapTopic)", "homeassistant/binary_sensor/wakebridge_pi/config",
+            Self.strapTopic, "homeassistant/binary_sensor/wakebridge_pi/config",
         ] {
             #expect(try await late.await(topic).isRetained, "\(topic)")
         }
-        let discovery = late.last("\(Self.strapTopic)")?.value
+        let discovery = late.last(Self.strapTopic)?.value
         let bpm = discovery?["components"]?["bpm"]
         #expect(bpm?["platform"]?.string == "sensor" && bpm?["unit_of_measurement"]?.string == "bpm")
         #expect(bpm?["state_topic"]?.string == "wakebridge/pi/devices/strap-1/state")
@@ -82,7 +82,7 @@ struct PublishingTests {
     func announcesAgain() async throws {
         let (_, outside, bridge) = try await setUp()
         try bridge.daemon.start()
-        let topic = "\(Self.strapTopic)"
+        let topic = Self.strapTopic
         _ = try await outside.await("wakebridge/pi/devices/strap-1/state") { $0.payload.contains("\"bpm\":79") }
         let before = outside.messages.count { $0.topic == topic }
         outside.publish("homeassistant/status", "online")
