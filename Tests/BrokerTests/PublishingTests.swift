@@ -137,11 +137,11 @@ struct PublishingTests {
         let outside = try await OutsideClient(ground, broker.port, topics: ["wakebridge/pi/devices/#"])
         var trace = TraceText()
         trace.add(0.2, 1, "connect")
-        trace.addBeats(100, from: 1, every: 0.001)
+        trace.addBeats(1, from: 1, every: 1)
+        trace.add(3, 1, "gap link count=3 for=1")
         trace.addBeats(1, from: 6, every: 1)
         let bridge = PublishedBridge(
-            ground, trace: ground.write(trace.text, to: "storm.trace"),
-            settings: PublishedBridge.settings(broker) + " }, storm: { events_per_second: 1, burst: 2")
+            ground, trace: ground.write(trace.text, to: "gap.trace"), settings: PublishedBridge.settings(broker))
         kept.things = [broker, bridge.daemon]
         try bridge.daemon.start()
         let isBack = try await wait(20, every: 0.1) {
