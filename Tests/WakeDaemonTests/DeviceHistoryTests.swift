@@ -14,10 +14,10 @@ struct DeviceHistoryTests {
     func relayed() throws {
         let catalog = Catalog(profiles: ProfileLibrary())
         let origin = EventOrigin(rawValue: 1)
-        catalog.set(
+        try catalog.set(
             Device(uri: "/remote/kitchen/usb/1", alias: "kitchen/scale", profile: "own-scale", kind: .remote), nil,
             as: origin)
-        let history = DeviceHistory(catalog, on: try EventLoop(), usesOwnTime: false)
+        let history = try DeviceHistory(catalog, on: EventLoop(), usesOwnTime: false)
         let entry = try #require(catalog.entry(origin))
         let stamp = Stamp(
             moment: Moment(monotonic: .zero, boottime: .zero), wall: WallTime(microseconds: 1_800_000_000_000_000))
