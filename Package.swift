@@ -184,8 +184,8 @@ let package = Package(
         .testTarget(
             name: "BrokerTests",
             dependencies: [
-                "TestBench", "wakebridge", "wakebridged", "FixtureHandler", "WakeMQTT", "WakeModel", "WakeProfiles",
-                "WakeSystem",
+                "TestBench", "wakebridge", "wakebridged", "FixtureHandler", "WakeLoop", "WakeMQTT", "WakeModel",
+                "WakeProfiles", "WakeSystem",
             ],
             exclude: ["check_discovery.py", "outside.py", "requirements.txt", "tap.py"]),
         .testTarget(

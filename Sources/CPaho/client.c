@@ -16,8 +16,13 @@
 /// Messages of quality 1 that the broker has not acknowledged; further ones wait.
 enum { MOST_IN_FLIGHT = 128 };
 /// Messages of quality 0 that the owner has not read; further ones are dropped, as that quality allows.
-enum { MOST_UNREAD = 1024 };
-enum { CONNECT_SECONDS = 10, END_MS = 2000, DISCONNECT_MS = 500 };
+enum { MOST_UNREAD = 1024, MOST_UNREAD_BYTES = 1 << 20 };
+/// Messages without a tag that the thread has not sent; further ones are dropped.
+enum { MOST_UNSENT = 1024 };
+/// What the end of a connection may last, and of it the wait for acknowledgements.
+enum { CONNECT_SECONDS = 10, END_SECONDS = 2, FLUSH_SECONDS = 1, DISCONNECT_MS = 500 };
+/// What a broker answers where it refuses a subscription.
+enum { SUBSCRIPTION_REFUSED = 0x80 };
 
 enum order_kind { ORDER_CONNECT, ORDER_SUBSCRIBE, ORDER_PUBLISH, ORDER_END };
 
@@ -33,7 +38,7 @@ struct order {
 };
 
 struct queued_event {
-    struct wake_mqtt_event told;
+    struct wake_mqtt_event event;
     struct queued_event *next;
     char storage[];
 };
@@ -45,6 +50,22 @@ struct flight {
     bool is_used;
 };
 
+/// What was asked of the broker; Paho gives it back with the answer.
+struct subscription {
+    struct subscription *next;
+    struct wake_mqtt *connection;
+    char filter[];
+};
+
+enum stage {
+    STAGE_OPEN,
+    /// Its owner waits for its end.
+    STAGE_CLOSING,
+    /// A thread of Paho holds a message that is not judged: nothing is freed.
+    STAGE_PARKED,
+    STAGE_ENDED,
+};
+
 struct wake_mqtt {
     pthread_mutex_t guard;
     /// Signalled when an order comes, a flight ends or the connection is lost.
@@ -54,29 +75,31 @@ struct wake_mqtt {
     int bell;
     struct order *first_order, *last_order;
     struct queued_event *first_event, *last_event;
-    size_t unread_loose;
+    size_t unread_loose, unread_loose_bytes, unsent;
     uint64_t arrivals, judged;
-    bool is_connected, is_closing, is_parked, has_ended;
+    bool is_connected;
+    enum stage stage;
     struct flight flights[MOST_IN_FLIGHT];
     size_t used_flights;
     char tls_fault[160];
     struct wake_mqtt_options options;
-    /// Of the connection's thread alone.
+    /// Of the connection's thread alone, as the subscriptions of the attempt are.
     MQTTAsync handle;
+    struct subscription *subscriptions;
 };
 
 // MARK: What happened
 
-/// Copies the texts of `told` and queues it; without memory it is lost, as the process soon is.
-static void tell(struct wake_mqtt *connection, struct wake_mqtt_event told, const char *text, size_t text_count) {
-    struct queued_event *queued = malloc(sizeof *queued + text_count + 1 + told.count);
+/// Copies the texts of `event` and queues it; without memory it is lost, as the process soon is.
+static void post(struct wake_mqtt *connection, struct wake_mqtt_event event, const char *text, size_t text_count) {
+    struct queued_event *queued = malloc(sizeof *queued + text_count + 1 + event.count);
     if (queued == NULL) return;
     memcpy(queued->storage, text, text_count);
     queued->storage[text_count] = 0;
-    if (told.count > 0) memcpy(queued->storage + text_count + 1, told.bytes, told.count);
-    told.text = queued->storage;
-    told.bytes = (const uint8_t *) queued->storage + text_count + 1;
-    queued->told = told;
+    if (event.count > 0) memcpy(queued->storage + text_count + 1, event.bytes, event.count);
+    event.text = queued->storage;
+    event.bytes = (const uint8_t *) queued->storage + text_count + 1;
+    queued->event = event;
     queued->next = NULL;
     if (connection->last_event == NULL) connection->first_event = queued;
     else connection->last_event->next = queued;
@@ -85,12 +108,12 @@ static void tell(struct wake_mqtt *connection, struct wake_mqtt_event told, cons
     if (write(connection->bell, &one, sizeof one) < 0) return;
 }
 
-static void tell_text(struct wake_mqtt *connection, enum wake_mqtt_what what, int code, const char *text) {
+static void post_text(struct wake_mqtt *connection, enum wake_mqtt_what what, int code, const char *text) {
     if (text == NULL) text = "";
-    struct wake_mqtt_event told = {.what = what, .code = code};
+    struct wake_mqtt_event event = {.what = what, .code = code};
     pthread_mutex_lock(&connection->guard);
     if (what != WAKE_MQTT_CONNECTED) connection->is_connected = false;
-    tell(connection, told, text, strlen(text));
+    post(connection, event, text, strlen(text));
     pthread_cond_broadcast(&connection->work);
     pthread_mutex_unlock(&connection->guard);
 }
@@ -104,10 +127,13 @@ struct wake_mqtt_event *wake_mqtt_next(struct wake_mqtt *connection) {
     } else {
         connection->first_event = oldest->next;
         if (oldest->next == NULL) connection->last_event = NULL;
-        if (oldest->told.what == WAKE_MQTT_ARRIVED && oldest->told.number == 0) connection->unread_loose--;
+        if (oldest->event.what == WAKE_MQTT_ARRIVED && oldest->event.number == 0) {
+            connection->unread_loose--;
+            connection->unread_loose_bytes -= oldest->event.count;
+        }
     }
     pthread_mutex_unlock(&connection->guard);
-    return oldest == NULL ? NULL : &oldest->told;
+    return oldest == NULL ? NULL : &oldest->event;
 }
 
 void wake_mqtt_release(struct wake_mqtt_event *event) { free(event); }
@@ -116,11 +142,11 @@ void wake_mqtt_release(struct wake_mqtt_event *event) { free(event); }
 
 static void on_connected(void *context, struct paho_success *success) {
     struct wake_mqtt *connection = context;
-    struct wake_mqtt_event told = {.what = WAKE_MQTT_CONNECTED};
-    told.is_session_present = success != NULL && success->of.connect.is_session_present;
+    struct wake_mqtt_event event = {.what = WAKE_MQTT_CONNECTED};
+    event.is_session_present = success != NULL && success->of.connect.is_session_present;
     pthread_mutex_lock(&connection->guard);
     connection->is_connected = true;
-    tell(connection, told, "", 0);
+    post(connection, event, "", 0);
     pthread_mutex_unlock(&connection->guard);
 }
 
@@ -128,10 +154,10 @@ static void on_refused(void *context, struct paho_failure *failure) {
     struct wake_mqtt *connection = context;
     const char *reason = failure == NULL ? NULL : failure->message;
     if (connection->tls_fault[0] != 0) reason = connection->tls_fault;
-    tell_text(connection, WAKE_MQTT_REFUSED, failure == NULL ? -1 : failure->code, reason);
+    post_text(connection, WAKE_MQTT_REFUSED, failure == NULL ? -1 : failure->code, reason);
 }
 
-static void on_lost(void *context, char *cause) { tell_text(context, WAKE_MQTT_LOST, 0, cause); }
+static void on_lost(void *context, char *cause) { post_text(context, WAKE_MQTT_LOST, 0, cause); }
 
 /// Keeps the first thing that OpenSSL says of an attempt: what follows only repeats that it failed.
 static int on_tls_fault(const char *text, size_t count, void *context) {
@@ -150,8 +176,8 @@ static void land(struct flight *flight, bool is_delivered) {
     if (flight->is_used) {
         flight->is_used = false;
         connection->used_flights--;
-        struct wake_mqtt_event told = {.what = WAKE_MQTT_DELIVERED, .number = flight->tag};
-        if (is_delivered && flight->tag != 0) tell(connection, told, "", 0);
+        struct wake_mqtt_event event = {.what = WAKE_MQTT_DELIVERED, .number = flight->tag};
+        if (is_delivered && flight->tag != 0) post(connection, event, "", 0);
         pthread_cond_broadcast(&connection->work);
     }
     pthread_mutex_unlock(&connection->guard);
@@ -171,35 +197,56 @@ static void on_disconnected(void *context) {
 static void on_disconnect(void *context, struct paho_success *success) { (void) success; on_disconnected(context); }
 static void on_no_disconnect(void *context, struct paho_failure *failure) { (void) failure; on_disconnected(context); }
 
+static void on_subscription_refused(void *context, struct paho_failure *failure) {
+    struct subscription *refused = context;
+    if (failure == NULL || failure->code != SUBSCRIPTION_REFUSED) return;
+    struct wake_mqtt_event event = {.what = WAKE_MQTT_NOT_SUBSCRIBED, .code = failure->code};
+    pthread_mutex_lock(&refused->connection->guard);
+    post(refused->connection, event, refused->filter, strlen(refused->filter));
+    pthread_mutex_unlock(&refused->connection->guard);
+}
+
 /// Waits for the owner's judgement of a message: when this returns, Paho acknowledges it.
 /// At the end of a lasting session what is not judged must not be acknowledged: its thread stays until the process ends.
 static void await_judgement(struct wake_mqtt *connection, uint64_t number) {
     while (connection->judged < number) {
-        if (connection->is_closing) {
+        if (connection->stage != STAGE_OPEN) {
             if (!connection->options.keeps_session) return;
-            connection->is_parked = true;
+            connection->stage = STAGE_PARKED;
             pthread_cond_broadcast(&connection->end);
         }
         pthread_cond_wait(&connection->judgement, &connection->guard);
     }
 }
 
+/// What of a message is copied: of a longer one than the owner takes, one byte more, by which it is known.
+static size_t taken_count(const struct wake_mqtt *connection, const struct paho_message *message) {
+    size_t count = message->count < 0 ? 0 : (size_t) message->count;
+    size_t longest = connection->options.longest_message;
+    return count > longest ? longest + 1 : count;
+}
+
 static int on_message(void *context, char *topic, int topic_count, struct paho_message *message) {
     struct wake_mqtt *connection = context;
-    struct wake_mqtt_event told = {
-        .what = WAKE_MQTT_ARRIVED, .bytes = message->bytes, .count = message->count < 0 ? 0 : (size_t) message->count,
+    struct wake_mqtt_event event = {
+        .what = WAKE_MQTT_ARRIVED, .bytes = message->bytes, .count = taken_count(connection, message),
         .quality = message->quality, .is_retained = message->is_retained != 0,
         .is_duplicate = message->is_duplicate != 0,
     };
     size_t length = topic_count > 0 ? (size_t) topic_count : strlen(topic);
     pthread_mutex_lock(&connection->guard);
     bool is_judged = message->quality > 0;
-    if (is_judged) told.number = ++connection->arrivals;
-    if (is_judged || connection->unread_loose < MOST_UNREAD) {
-        if (!is_judged) connection->unread_loose++;
-        tell(connection, told, topic, length);
+    if (is_judged) event.number = ++connection->arrivals;
+    bool has_room = connection->unread_loose < MOST_UNREAD &&
+                    connection->unread_loose_bytes + event.count <= MOST_UNREAD_BYTES;
+    if (!is_judged && has_room) {
+        connection->unread_loose++;
+        connection->unread_loose_bytes += event.count;
     }
-    if (is_judged) await_judgement(connection, told.number);
+    if (is_judged || has_room) {
+        post(connection, event, topic, length);
+    }
+    if (is_judged) await_judgement(connection, event.number);
     pthread_mutex_unlock(&connection->guard);
     paho.freeMessage(&message);
     paho.free(topic);
@@ -213,6 +260,14 @@ static void forget_flights(struct wake_mqtt *connection) {
     for (size_t at = 0; at < MOST_IN_FLIGHT; at++) connection->flights[at].is_used = false;
     connection->used_flights = 0;
     pthread_mutex_unlock(&connection->guard);
+}
+
+/// Only where Paho knows none of them any more.
+static void forget_subscriptions(struct wake_mqtt *connection) {
+    for (struct subscription *next; connection->subscriptions != NULL; connection->subscriptions = next) {
+        next = connection->subscriptions->next;
+        free(connection->subscriptions);
+    }
 }
 
 static struct paho_tls tls_options(struct wake_mqtt *connection) {
@@ -229,6 +284,7 @@ static int begin_attempt(struct wake_mqtt *connection) {
     const struct wake_mqtt_options *options = &connection->options;
     if (connection->handle != NULL) paho.destroy(&connection->handle);
     forget_flights(connection);
+    forget_subscriptions(connection);
     connection->tls_fault[0] = 0;
     int code = paho.create(
         &connection->handle, options->address, options->client_identifier, PAHO_NO_PERSISTENCE, NULL);
@@ -251,9 +307,9 @@ static int begin_attempt(struct wake_mqtt *connection) {
 
 static void attempt(struct wake_mqtt *connection) {
     const char *fault = paho_load();
-    if (fault != NULL) return tell_text(connection, WAKE_MQTT_ABSENT, 0, fault);
+    if (fault != NULL) return post_text(connection, WAKE_MQTT_ABSENT, 0, fault);
     int code = begin_attempt(connection);
-    if (code != PAHO_SUCCESS) tell_text(connection, WAKE_MQTT_REFUSED, code, connection->tls_fault);
+    if (code != PAHO_SUCCESS) post_text(connection, WAKE_MQTT_REFUSED, code, connection->tls_fault);
 }
 
 /// A free flight; null where the connection is lost before there is one.
@@ -274,6 +330,18 @@ static struct flight *take_off(struct wake_mqtt *connection, uint64_t tag) {
     return found;
 }
 
+static void subscribe(struct wake_mqtt *connection, const struct order *order) {
+    if (connection->handle == NULL) return;
+    size_t length = strlen(order->topic);
+    struct subscription *made = malloc(sizeof *made + length + 1);
+    if (made == NULL) return;
+    *made = (struct subscription){.next = connection->subscriptions, .connection = connection};
+    memcpy(made->filter, order->topic, length + 1);
+    connection->subscriptions = made;
+    struct paho_response response = {.mark = "MQTR", .on_failure = on_subscription_refused, .context = made};
+    paho.subscribe(connection->handle, made->filter, order->quality, &response);
+}
+
 static void publish(struct wake_mqtt *connection, const struct order *order) {
     if (connection->handle == NULL) return;
     struct flight *flight = order->quality > 0 ? take_off(connection, order->tag) : NULL;
@@ -287,12 +355,12 @@ static void publish(struct wake_mqtt *connection, const struct order *order) {
     if (code != PAHO_SUCCESS && flight != NULL) land(flight, false);
 }
 
-/// Waits, for a limited time, until all that was published is acknowledged, and then until the broker was told.
+/// Waits, for a limited time, until all that was published is acknowledged, and then until the broker knows of the end.
 static void disconnect(struct wake_mqtt *connection) {
     if (connection->handle == NULL) return;
     struct timespec limit;
     clock_gettime(CLOCK_REALTIME, &limit);
-    limit.tv_sec += END_MS / 2000;
+    limit.tv_sec += FLUSH_SECONDS;
     pthread_mutex_lock(&connection->guard);
     while (connection->is_connected && connection->used_flights > 0) {
         if (pthread_cond_timedwait(&connection->work, &connection->guard, &limit) != 0) break;
@@ -313,12 +381,18 @@ static void disconnect(struct wake_mqtt *connection) {
     paho.destroy(&connection->handle);
 }
 
+/// What has no tag is of no account, and the owner may have any number of it to say.
+static bool is_droppable(const struct order *order) {
+    return order->kind == ORDER_PUBLISH && order->tag == 0 && !order->is_retained;
+}
+
 static struct order *next_order(struct wake_mqtt *connection) {
     pthread_mutex_lock(&connection->guard);
     while (connection->first_order == NULL) pthread_cond_wait(&connection->work, &connection->guard);
     struct order *oldest = connection->first_order;
     connection->first_order = oldest->next;
     if (oldest->next == NULL) connection->last_order = NULL;
+    if (is_droppable(oldest)) connection->unsent--;
     pthread_mutex_unlock(&connection->guard);
     return oldest;
 }
@@ -329,9 +403,7 @@ static void *carry_out(void *context) {
         struct order *order = next_order(connection);
         switch (order->kind) {
         case ORDER_CONNECT: attempt(connection); break;
-        case ORDER_SUBSCRIBE:
-            if (connection->handle != NULL) paho.subscribe(connection->handle, order->topic, order->quality, NULL);
-            break;
+        case ORDER_SUBSCRIBE: subscribe(connection, order); break;
         case ORDER_PUBLISH: publish(connection, order); break;
         case ORDER_END: goes_on = false; break;
         }
@@ -339,13 +411,21 @@ static void *carry_out(void *context) {
     }
     disconnect(connection);
     pthread_mutex_lock(&connection->guard);
-    connection->has_ended = true;
+    if (connection->stage != STAGE_PARKED) connection->stage = STAGE_ENDED;
     pthread_cond_broadcast(&connection->end);
     pthread_mutex_unlock(&connection->guard);
     return NULL;
 }
 
 // MARK: Called by the owner
+
+static void append(struct wake_mqtt *connection, struct order *made) {
+    if (connection->last_order == NULL) connection->first_order = made;
+    else connection->last_order->next = made;
+    connection->last_order = made;
+    if (is_droppable(made)) connection->unsent++;
+    pthread_cond_broadcast(&connection->work);
+}
 
 static bool order(struct wake_mqtt *connection, struct order wanted, const char *topic, const void *bytes) {
     size_t length = strlen(topic);
@@ -356,12 +436,11 @@ static bool order(struct wake_mqtt *connection, struct order wanted, const char 
     if (wanted.count > 0) memcpy(made->topic + length + 1, bytes, wanted.count);
     made->bytes = (const uint8_t *) made->topic + length + 1;
     pthread_mutex_lock(&connection->guard);
-    if (connection->last_order == NULL) connection->first_order = made;
-    else connection->last_order->next = made;
-    connection->last_order = made;
-    pthread_cond_broadcast(&connection->work);
+    bool is_dropped = is_droppable(made) && connection->unsent == MOST_UNSENT;
+    if (!is_dropped) append(connection, made);
     pthread_mutex_unlock(&connection->guard);
-    return true;
+    if (is_dropped) free(made);
+    return !is_dropped;
 }
 
 static const char *copy(const char *text) { return text == NULL ? NULL : strdup(text); }
@@ -408,6 +487,7 @@ static void release(struct wake_mqtt *connection) {
         next = connection->first_event->next;
         free(connection->first_event);
     }
+    forget_subscriptions(connection);
     free_options(&connection->options);
     close(connection->bell);
     free(connection);
@@ -462,14 +542,14 @@ void wake_mqtt_end(struct wake_mqtt *connection) {
     bool is_ordered = order(connection, (struct order){.kind = ORDER_END}, "", NULL);
     struct timespec limit;
     clock_gettime(CLOCK_REALTIME, &limit);
-    limit.tv_sec += END_MS / 1000;
+    limit.tv_sec += END_SECONDS;
     pthread_mutex_lock(&connection->guard);
-    connection->is_closing = true;
+    if (connection->stage == STAGE_OPEN) connection->stage = STAGE_CLOSING;
     pthread_cond_broadcast(&connection->judgement);
-    while (is_ordered && !connection->has_ended && !connection->is_parked) {
+    while (is_ordered && connection->stage == STAGE_CLOSING) {
         if (pthread_cond_timedwait(&connection->end, &connection->guard, &limit) != 0) break;
     }
-    bool has_ended = connection->has_ended;
+    bool has_ended = connection->stage == STAGE_ENDED;
     pthread_mutex_unlock(&connection->guard);
     // What a thread still holds lasts as long as the process.
     if (has_ended) release(connection);

@@ -42,6 +42,8 @@ public enum DisconnectReason: BridgeWord {
     case simulated
     /// The MQTT broker, or the bridge whose device it is, is away.
     case brokerAway, bridgeOffline
+    /// The bridge whose device it is has forgotten it.
+    case forgotten
     /// A word of a later version, or a code of HCI without a name, such as `0x2a`.
     case other(String)
 
@@ -51,6 +53,7 @@ public enum DisconnectReason: BridgeWord {
         .insufficientSecurity, .unacceptableConnectionParameters, .failedToEstablish, .linkLost, .notUsable,
         .servicesChanged, .profileChanged, .bluetoothdGone, .adapterDown, .removed, .unplugged, .hungUp, .detached,
         .silent, .notAllowed, .sessionPaused, .sessionClosed, .simulated, .brokerAway, .bridgeOffline,
+        .forgotten,
     ]
 
     public var word: String {
@@ -88,6 +91,7 @@ public enum DisconnectReason: BridgeWord {
         case .simulated: "simulated"
         case .brokerAway: "broker-away"
         case .bridgeOffline: "bridge-offline"
+        case .forgotten: "forgotten"
         case .other(let word): word
         }
     }

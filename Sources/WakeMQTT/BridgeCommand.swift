@@ -70,8 +70,8 @@ public struct BridgeCommand: Hashable, Sendable {
         }
         guard message.payload.count <= Self.longestPayload else {
             throw Refusal(
-                code: "too-large", message: "the command at \(message.topic) has \(message.payload.count) bytes",
-                advice: "send at most \(Self.longestPayload)")
+                code: "too-large", message: "the command at \(message.topic) is too long",
+                advice: "send at most \(Self.longestPayload) bytes")
         }
         let members = try Self.members(of: kind, message)
         reference = try Self.reference(in: members, message.topic)

@@ -26,8 +26,10 @@ public struct BridgeTopics: Hashable, Sendable {
 
     public func handler(_ id: String) -> String { "\(root)/handlers/\(TopicName.escaped(id))/about" }
 
-    /// The names that it retains something for, of this life or of an earlier one.
-    public static let ownNames = ["devices/+/about", "handlers/+/about"]
+    public var about: String { "\(root)/about" }
+
+    /// What it retains about itself, its devices and its handlers, of this life or of an earlier one.
+    public static let ownNames = ["about", "devices/+/about", "handlers/+/about"]
 
     /// Where a command for a device comes in.
     public func command(_ command: BridgeCommand.Kind, of name: String) -> String {
@@ -40,8 +42,9 @@ public struct BridgeTopics: Hashable, Sendable {
         return topic.dropFirst(root.count + 1).split(separator: "/", omittingEmptySubsequences: false)
     }
 
-    /// The name of what is retained at such a topic: of a device, or of a handler.
+    /// The name of what is retained at such a topic: of the bridge, a device, or a handler.
     public func owner(of topic: String) -> RetainedName? {
+        if topic == about { return .bridge }
         guard let levels = levels(of: topic), levels.count == 3, levels[2] == "about",
             let name = TopicName.unescaped(levels[1])
         else { return nil }
@@ -53,6 +56,7 @@ public struct BridgeTopics: Hashable, Sendable {
     }
 
     public enum RetainedName: Hashable, Sendable {
+        case bridge
         case device(String)
         case handler(String)
     }

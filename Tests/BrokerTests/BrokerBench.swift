@@ -12,7 +12,7 @@ enum MQTTBench {
         _ = try? Child(["sh", "Scripts/prepare-mqtt.sh"]).finish()
         let isHere = File.exists(mosquitto)
         if !isHere {
-            print("MQTT is not tested: there is no mosquitto here, and Scripts/prepare-mqtt.sh cannot get it")
+            print("SKIPPED: MQTT is not tested: there is no mosquitto here, and Scripts/prepare-mqtt.sh cannot get it")
         }
         return isHere
     }()

@@ -72,11 +72,36 @@ struct CommandTests {
         #expect(bridge.daemon.ended == nil)
     }
 
-    @Test("a flood of commands is slowed down: what is too much is refused, and events go on")
+    @Test("of a flood of commands no more are answered than carried out, and the log says so once")
     func slowsFloods() async throws {
-        let (_, outside, _) = try await setUp("allow: [\"wake\"]")
-        for _ in 1...400 { outside.publish("\(root)/handlers/h/wake/set", "PRESS") }
-        let refused = try await outside.await("\(root)/handlers/h/wake/set/answer") { $0.payload.contains("too-many") }
-        #expect(refused.value?["error"]?["code"]?.string == "too-many")
+        let (_, outside, bridge) = try await setUp("")
+        for _ in 1...2_000 { outside.publish("\(root)/devices/strap-1/write", "{") }
+        let isLogged = try await wait(20) { bridge.log.contains("commands come faster than 50 a second") }
+        #expect(isLogged)
+        outside.publish("end", "")
+        _ = try await outside.await("end")
+        try await pause(1)
+        let answers = outside.messages.count { $0.topic == "\(root)/devices/strap-1/write/answer" }
+        #expect((100..<1_000).contains(answers))
+        #expect(bridge.log.split(separator: "commands come faster").count == 2)
+    }
+
+    @Test("one characteristic that the settings name may be written, and no other")
+    func allowsOne() async throws {
+        let (_, outside, _) = try await setUp("allow: [\"write:strap-1.2a06\"]")
+        let topic = "\(root)/devices/strap-1/write"
+        outside.publish(topic, "{\"characteristic\":\"2a06\",\"hex\":\"02\",\"ref\":1}")
+        let allowed = try await outside.await(topic + "/answer") { $0.payload.contains("\"ref\":1") }
+        #expect(!allowed.payload.contains("not-permitted"))
+        outside.publish(topic, "{\"characteristic\":\"2a07\",\"hex\":\"02\"}")
+        _ = try await outside.await(topic + "/answer") { $0.payload.contains("not-permitted") }
+    }
+
+    @Test("a command of a megabyte is refused like any that is too long")
+    func refusesLong() async throws {
+        let (_, outside, _) = try await setUp("allow: [\"write\"]")
+        outside.publish("\(root)/devices/strap-1/write", String(repeating: "{", count: 1 << 20))
+        let answer = try await outside.await("\(root)/devices/strap-1/write/answer").value
+        #expect(answer?["error"]?["code"]?.string == "too-large")
     }
 }

@@ -35,13 +35,18 @@ struct HomeAssistantTests {
                 uri: "/bluetooth/C0:F1:F2:F3:F4:01", alias: "my \(profile.name)", profile: profile.name,
                 kind: profile.kind)
             return (
-                discovery.topic(ofDevice: device.alias),
+                discovery.topic(ofDevice: device.uri),
                 discovery.device(
-                    device, model: profile.title, fields: profile.shownFields, controls: .session,
+                    device, model: profile.title, fields: profile.shownFields, switches: .shown,
                     expireAfter: profile.expiry)
             )
         }
+        let former = Device(uri: "/usb/1", alias: "no switches", profile: nil, kind: .externalAccessory)
         let others = [
+            (
+                discovery.topic(ofDevice: former.uri),
+                discovery.device(former, model: nil, fields: [], switches: .removed, expireAfter: .seconds(60))
+            ),
             (discovery.topic(ofHandler: "h/1"), discovery.handler("h/1")),
             (discovery.topicOfBridge, discovery.bridge()),
         ]
@@ -76,7 +81,7 @@ struct HomeAssistantTests {
     func isAccepted() throws {
         let place = ".build/mqtt"
         guard File.exists("\(place)/venv/requirements.txt") else {
-            return print("Home Assistant's schemas are not tried: \(text(of: "\(place)/reason"))")
+            return print("SKIPPED: Home Assistant's schemas are not tried: \(text(of: "\(place)/reason"))")
         }
         let ground = Ground("discovery")
         let path = ground.write(try messages().joined(separator: "\n") + "\n", to: "messages")

@@ -8,6 +8,8 @@ import WakeModel
 struct PublishingTests {
     private let ground = Ground("mqtt")
     private let kept = Kept()
+    private static let strapTopic =
+        "homeassistant/device/wakebridge_pi__2fbluetooth_2fC0_3aF1_3aF2_3aF3_3aF4_3a01/config"
 
     private func setUp(
         _ more: String = "", beats: Int = 20
@@ -66,11 +68,11 @@ struct PublishingTests {
         let late = try await OutsideClient(ground, broker.port, topics: ["#"], options: ["name": "late"])
         for topic in [
             "wakebridge/pi/status", "wakebridge/pi/devices/strap-1/state", "wakebridge/pi/devices/strap-1/about",
-            "homeassistant/device/wakebridge_pi_strap-1/config", "homeassistant/binary_sensor/wakebridge_pi/config",
+            Self.strapTopic, "homeassistant/binary_sensor/wakebridge_pi/config",
         ] {
             #expect(try await late.await(topic).isRetained, "\(topic)")
         }
-        let discovery = late.last("homeassistant/device/wakebridge_pi_strap-1/config")?.value
+        let discovery = late.last(Self.strapTopic)?.value
         let bpm = discovery?["components"]?["bpm"]
         #expect(bpm?["platform"]?.string == "sensor" && bpm?["unit_of_measurement"]?.string == "bpm")
         #expect(bpm?["state_topic"]?.string == "wakebridge/pi/devices/strap-1/state")
@@ -80,7 +82,7 @@ struct PublishingTests {
     func announcesAgain() async throws {
         let (_, outside, bridge) = try await setUp()
         try bridge.daemon.start()
-        let topic = "homeassistant/device/wakebridge_pi_strap-1/config"
+        let topic = Self.strapTopic
         _ = try await outside.await("wakebridge/pi/devices/strap-1/state") { $0.payload.contains("\"bpm\":79") }
         let before = outside.messages.count { $0.topic == topic }
         outside.publish("homeassistant/status", "online")
@@ -92,7 +94,8 @@ struct PublishingTests {
     func removesGone() async throws {
         let (_, outside, bridge) = try await setUp()
         for (topic, payload) in [
-            ("wakebridge/pi/devices/gone/about", "{}"), ("wakebridge/pi/devices/gone/state", "{}"),
+            ("wakebridge/pi/devices/gone/about", "{\"discovery\":\"homeassistant/device/wakebridge_pi_gone/config\"}"),
+            ("wakebridge/pi/devices/gone/state", "{}"),
             ("homeassistant/device/wakebridge_pi_gone/config", "{}"), ("wakebridge/pi/handlers/gone/about", "{}"),
         ] {
             outside.publish(topic, payload, isRetained: true)
@@ -105,6 +108,47 @@ struct PublishingTests {
         ] {
             _ = try await outside.await(topic) { $0.payload.isEmpty }
         }
+    }
+
+    @Test("without discovery, what was announced before is removed once, and the bridge and its devices stay")
+    func removesAnnouncements() async throws {
+        let (broker, outside, bridge) = try await setUp("allow: [\"wake\"]")
+        bridge.ground.install("h", [])
+        let announced = [
+            Self.strapTopic, "homeassistant/binary_sensor/wakebridge_pi/config",
+            "homeassistant/button/wakebridge_pi_h/config",
+        ]
+        try bridge.daemon.start()
+        for topic in announced { _ = try await outside.await(topic) { !$0.payload.isEmpty } }
+        #expect(try await bridge.daemon.stop() == 0)
+        put(
+            "{ mqtt: { bridge: \"pi\", \(PublishedBridge.settings(broker, "discovery: false")) } }\n",
+            at: ground.file("config/wakebridge.json5"))
+        try bridge.daemon.start()
+        for topic in announced { _ = try await outside.await(topic) { $0.payload.isEmpty } }
+        let about = try await outside.await("wakebridge/pi/devices/strap-1/about") { !$0.payload.contains("discovery") }
+        #expect(about.value?["source"]?.string != nil)
+    }
+
+    @Test("a device whose events were lost is unavailable until it says something again")
+    func showsGaps() async throws {
+        let broker = try Broker(ground)
+        try await broker.start()
+        let outside = try await OutsideClient(ground, broker.port, topics: ["wakebridge/pi/devices/#"])
+        var trace = TraceText()
+        trace.add(0.2, 1, "connect")
+        trace.addBeats(1, from: 1, every: 1)
+        trace.add(3, 1, "gap link count=3 for=1")
+        trace.addBeats(1, from: 6, every: 1)
+        let bridge = PublishedBridge(
+            ground, trace: ground.write(trace.text, to: "gap.trace"), settings: PublishedBridge.settings(broker))
+        kept.things = [broker, bridge.daemon]
+        try bridge.daemon.start()
+        let isBack = try await wait(20, every: 0.1) {
+            let words = outside.messages.filter { $0.topic.hasSuffix("strap-1/availability") }.map(\.payload)
+            return words.suffix(3) == ["online", "offline", "online"]
+        }
+        #expect(isBack, "\(outside.messages.filter { $0.topic.hasSuffix("/availability") }.map(\.payload))")
     }
 
     @Test("a broker that is started again gets everything that is retained, and the lines that waited")

@@ -38,6 +38,8 @@ def check(topic, payload):
     for name, config in components.items():
         config = dict(config, device=device)
         platform = config.pop("platform")
+        if set(config) == {"device"}:  # what has a platform alone is removed
+            continue
         for key in ("origin",):
             if key in shared:
                 config[key] = shared[key]

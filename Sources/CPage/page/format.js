@@ -2,23 +2,28 @@
 
 /** By how the names of fields end, as the daemon's own table has them. */
 const units = {
-  a: "A", ah: "Ah", bar: "bar", bpm: "bpm", c: "°C", cm: "cm", cm3: "cm³", db: "dB", dbm: "dBm", deg: "°",
-  deg_s: "°/s", f: "°F", g: "g", h: "h", hpa: "hPa", hz: "Hz", k: "K", kcal: "kcal", kg: "kg", kj: "kJ", km: "km",
-  km_h: "km/h", kmh: "km/h", kn: "kn", kpa: "kPa", kw: "kW", kwh: "kWh", l: "l", lb: "lb", lx: "lx", m: "m",
-  m3: "m³", m3_h: "m³/h", m_s: "m/s", m_s2: "m/s²", ma: "mA", mah: "mAh", mg: "mg", mg_dl: "mg/dl", mg_m3: "mg/m³",
-  min: "min", ml: "ml", mm: "mm", mmhg: "mmHg", mmol_l: "mmol/l", ms: "ms", mv: "mV", mw: "mW", ohm: "Ω", oz: "oz",
-  pa: "Pa", percent: "%", ppb: "ppb", ppm: "ppm", rpm: "rpm", s: "s", ug_m3: "µg/m³", v: "V", va: "VA", w: "W",
-  wh: "Wh",
+  a: "A", ah: "Ah", bar: "bar", bpm: "bpm", bq: "Bq", c: "°C", cm: "cm", cm3: "cm³", db: "dB", dbm: "dBm", deg: "°",
+  deg_s: "°/s", dl: "dL", f: "°F", g: "g", h: "h", hpa: "hPa", hz: "Hz", j: "J", k: "K", kcal: "kcal", kg: "kg",
+  kj: "kJ", km: "km", km_h: "km/h", kmh: "km/h", kn: "kn", kpa: "kPa", kw: "kW", kwh: "kWh", l: "L", lb: "lb",
+  lm: "lm", lx: "lx", m: "m", m2: "m²", m3: "m³", m3_h: "m³/h", m_s: "m/s", m_s2: "m/s²", ma: "mA", mah: "mAh",
+  mbar: "mbar", mg: "mg", mg_dl: "mg/dL", mg_m3: "mg/m³", min: "min", ml: "mL", mm: "mm", mmhg: "mmHg", mmol: "mmol",
+  mmol_l: "mmol/L", ms: "ms", mv: "mV", mw: "mW", n: "N", nm: "N·m", ns: "ns", nsv: "nSv", ohm: "Ω", oz: "oz",
+  pa: "Pa", percent: "%", ppb: "ppb", ppm: "ppm", ps: "ps", rpm: "rpm", s: "s", s2: "s²", ug_m3: "µg/m³", usv: "µSv",
+  ut: "µT", v: "V", va: "VA", w: "W", wh: "Wh",
 };
 
 /** A field's name as the profile writes it, `battery_percent`, as words and a unit: "battery", "%". */
 export function fieldWords(name) {
   const words = name.split(/[_.]/);
-  for (const length of [2, 1]) {
-    const unit = units[words.slice(-length).join("_")];
-    if (unit) return { label: words.slice(0, -length).join(" ") || words.join(" "), unit };
+  const divisors = [];
+  while (words.at(-2) === "per" && units[words.at(-1)]) {
+    divisors.unshift(units[words.at(-1)]);
+    words.splice(-2);
   }
-  return { label: words.join(" "), unit: "" };
+  const length = [2, 1].find((count) => units[words.slice(-count).join("_")]);
+  const unit = length ? units[words.slice(-length).join("_")] : divisors.length ? "1" : "";
+  const label = length ? words.slice(0, -length).join(" ") || words.join(" ") : words.join(" ");
+  return { label, unit: [unit, ...divisors].join("/") };
 }
 
 export function number(value) {

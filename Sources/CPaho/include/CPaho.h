@@ -23,6 +23,8 @@ struct wake_mqtt_options {
     const char *will_topic;
     const char *will_text;
     int keep_alive_seconds;
+    /// Of a longer message one byte more than this arrives.
+    size_t longest_message;
     /// Whether the broker queues messages of quality 1 while this client is away.
     bool keeps_session;
 };
@@ -37,6 +39,8 @@ enum wake_mqtt_what {
     /// The broker has acknowledged the message with `tag`.
     WAKE_MQTT_DELIVERED,
     WAKE_MQTT_ARRIVED,
+    /// The broker refuses the subscription to the filter `text`.
+    WAKE_MQTT_NOT_SUBSCRIBED,
 };
 
 struct wake_mqtt_event {
@@ -68,7 +72,8 @@ void wake_mqtt_release(struct wake_mqtt_event *event);
 /// Begins one attempt to connect. What an earlier connection left unacknowledged is forgotten.
 bool wake_mqtt_connect(struct wake_mqtt *connection);
 bool wake_mqtt_subscribe(struct wake_mqtt *connection, const char *filter, int quality);
-/// Publishes a copy of `bytes`; with a tag of zero nothing tells that it was delivered.
+/// Publishes a copy of `bytes`; with a tag of zero no event says that it was delivered, and while very many such ones
+/// wait it is dropped, unless it is retained.
 bool wake_mqtt_publish(struct wake_mqtt *connection, const char *topic, const void *bytes, size_t count, int quality,
                        bool is_retained, uint64_t tag);
 /// The broker gets its acknowledgement of a message. Until then no other one arrives, on any connection.

@@ -44,6 +44,8 @@ extension ControlAnswers {
 
     /// The journal keeps the number of every device; `status` leaves out those that were forgotten.
     func isForgotten(_ device: Device) -> Bool {
+        // Another bridge has forgotten it: it has no name any more.
+        if device.kind.isRelayed { return device.alias == device.uri }
         guard device.kind == .externalAccessory, let source = sources.accessories else { return false }
         return !source.isKnown(device.uri)
     }

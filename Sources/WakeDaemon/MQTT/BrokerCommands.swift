@@ -8,22 +8,31 @@ final class BrokerCommands {
     /// Called with how the answer is published, at once or when the device has answered.
     typealias Answering = (_ publish: @escaping (MQTTMessage) -> Void) -> Void
 
-    private let allowed: Set<BridgeCommand.Kind>
+    private let allowed: CommandAllowance
     private let topics: BridgeTopics
     private let answers: ControlAnswers
     private var unanswered = 0
     private var pace = RateLimiter(perSecond: 50, burst: 100, now: SystemClock.monotonic())
     private static let mostUnanswered = 20
+    private var flood = SparseReport()
+    private let log = Log("mqtt")
 
-    init(_ allowed: Set<BridgeCommand.Kind>, of topics: BridgeTopics, _ answers: ControlAnswers) {
+    init(_ allowed: CommandAllowance, of topics: BridgeTopics, _ answers: ControlAnswers) {
         (self.allowed, self.topics, self.answers) = (allowed, topics, answers)
     }
 
-    /// Nil for a message that is no command.
+    /// Nil for a message that is no command, and for one too many: an answer to each of a flood would be a flood as well.
     func receive(_ message: MQTTMessage) -> Answering? {
         guard let (kind, name) = BridgeCommand.target(of: message.topic, in: topics) else { return nil }
         // What is retained is empty once it was cleared.
         if message.isRetained, message.payload.isEmpty { return nil }
+        let now = SystemClock.monotonic()
+        guard pace.consume(now: now) else {
+            if flood.count(at: now) != nil {
+                log.warning("commands come faster than 50 a second; the rest is not answered")
+            }
+            return nil
+        }
         return { [self] publish in
             perform(kind, name, message) { answer, reference in
                 publish(MQTTMessage(message.topic + "/answer", BridgeCommand.answer(answer, to: reference)))
@@ -56,14 +65,15 @@ final class BrokerCommands {
     }
 
     private func require(_ command: BridgeCommand) throws(BridgeCommand.Refusal) {
-        guard allowed.contains(command.kind) else {
+        guard allowed.allows(command) else {
             throw BridgeCommand.Refusal(
-                code: "not-permitted", message: "commands to \(command.kind.rawValue) are not allowed over MQTT",
+                code: "not-permitted", message: "this command to \(command.kind.rawValue) is not allowed over MQTT",
                 advice: "add \"\(command.kind.rawValue)\" to mqtt.allow in wakebridge.json5")
         }
-        guard unanswered < Self.mostUnanswered, pace.consume(now: SystemClock.monotonic()) else {
+        guard unanswered < Self.mostUnanswered else {
             throw BridgeCommand.Refusal(
-                code: "too-many", message: "too many commands came at once", advice: "send them more slowly")
+                code: "too-many", message: "\(Self.mostUnanswered) commands wait for devices already",
+                advice: "send the next one after an answer")
         }
     }
 }

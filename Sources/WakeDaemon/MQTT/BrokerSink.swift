@@ -20,12 +20,13 @@ final class BrokerSink {
     private var readiness: Watch?
     private var work: Deferred?
     private var timer: Timer?
-    /// What was told last of why there is no connection: it is not told again.
-    private var toldFault: MQTTFault?
+    /// Why there is no connection, as it was logged last: it is not logged again.
+    private var loggedFault: MQTTFault?
     private let log = Log("mqtt")
+    private static let mostEventsAtOnce = 32
 
     init(_ settings: MQTTSettings, of daemon: Daemon, _ answers: ControlAnswers, runtimeDirectory: String) throws {
-        let name = try settings.bridge ?? File.text(at: "/proc/sys/kernel/hostname").trimmed
+        let name = settings.bridge ?? MachineName.own ?? "wakebridge"
         topics = BridgeTopics(base: settings.broker.base, bridge: name)
         bridge = daemon.bridge
         var options = try settings.broker.options(clientIdentifier: "wakebridge-\(topics.bridge)")
@@ -60,7 +61,7 @@ final class BrokerSink {
         connection = nil
     }
 
-    /// Something is other that no event tells.
+    /// What is published of the device has changed without an event.
     func deviceChanged(_ id: EventOrigin) {
         devices.update(id)
         work?.schedule()
@@ -78,15 +79,21 @@ final class BrokerSink {
 
     // MARK: The broker
 
+    /// What is left keeps the descriptor readable: a flood from the broker does not keep the loop from devices.
     private func readEvents() {
-        while let event = connection?.nextEvent() { receive(event) }
+        for _ in 0..<Self.mostEventsAtOnce {
+            guard let event = connection?.nextEvent() else { break }
+            receive(event)
+        }
         work?.schedule()
     }
 
     private func receive(_ event: MQTTEvent) {
         switch event {
         case .connected: restart()
-        case .disconnected(let fault): tell(fault)
+        case .disconnected(let fault): report(fault)
+        case .notSubscribed(let filter):
+            log.error("the broker does not let this user subscribe to \(filter); allow it at the broker")
         case .delivered(let tag) where tag & RetainedTopics.tagMark != 0: devices.retained.delivered(tag)
         case .delivered(let number): window.delivered(number)
         case .arrived(let arrived):
@@ -97,15 +104,15 @@ final class BrokerSink {
 
     private func restart() {
         log.notice("connected to the broker; topics begin with \(topics.root)")
-        toldFault = nil
+        loggedFault = nil
         window.restart()
         devices.restart()
     }
 
-    /// A fault is logged once: the connection is tried again without end.
-    private func tell(_ fault: MQTTFault) {
-        guard fault != toldFault else { return }
-        toldFault = fault
+    /// A fault is logged once: the connection is attempted again without end.
+    private func report(_ fault: MQTTFault) {
+        guard fault != loggedFault else { return }
+        loggedFault = fault
         switch fault.kind {
         case .libraryAbsent, .refused: log.error(fault.sentence)
         case .unreachable, .lost: log.warning("\(fault.sentence); events wait in \(byteCountText(outbox.capacity))")
@@ -116,7 +123,7 @@ final class BrokerSink {
         if message.topic == devices.discovery?.statusTopic {
             if message.payload == Array("online".utf8) { devices.announce() }
         } else if let name = topics.owner(of: message.topic) {
-            if !message.payload.isEmpty { devices.clear(name) }
+            if !message.payload.isEmpty { devices.compare(name, with: message.payload) }
         } else if let connection, let answer = commands.receive(message) {
             answer { connection.publish($0) }
         }
@@ -158,8 +165,4 @@ extension DeviceEvent {
         case .occasion: false
         }
     }
-}
-
-extension String {
-    fileprivate var trimmed: String { String(prefix { !$0.isWhitespace }) }
 }

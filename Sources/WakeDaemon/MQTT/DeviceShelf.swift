@@ -11,6 +11,8 @@ struct DeviceShelf {
     private struct Shelved {
         var alias: String
         var state: StatePublication
+        /// Events were lost, and it has said nothing since: what it said last may hold no longer.
+        var isBehindGap = false
         var fields: [ShownField] = []
         /// What it said last by each channel, not read yet.
         var unread: [Channel: (value: [UInt8], time: WallTime)] = [:]
@@ -37,6 +39,7 @@ struct DeviceShelf {
             DiscoveryMessage(topics: topics, prefix: $0, version: Daemon.version)
         }
         retained.set(topics.status, Array("online".utf8))
+        retained.set(topics.about, about(announcedAt: discovery?.topicOfBridge) { $0.field("bridge", topics.bridge) })
         if let discovery { retained.set(discovery.topicOfBridge, discovery.bridge()) }
     }
 
@@ -45,14 +48,20 @@ struct DeviceShelf {
     mutating func receive(_ event: DeviceEvent, _ value: [UInt8]?) {
         let id = event.origin
         switch event.kind {
-        case .connected, .disconnected: changed.insert(id)
+        case .connected, .disconnected:
+            shelved[id]?.isBehindGap = false
+            changed.insert(id)
         case .data(let channel, _):
-            if shelved[id] == nil { changed.insert(id) }
+            if shelved[id]?.isBehindGap != false { changed.insert(id) }
+            shelved[id]?.isBehindGap = false
             guard let value else { return }
             shelve(id)
             shelved[id]?.unread[channel] = (value, event.stamp.wall)
             speaking.insert(id)
-        case .gap, .attention, .occasion: break
+        case .gap:
+            shelved[id]?.isBehindGap = true
+            changed.insert(id)
+        case .attention, .occasion: break
         }
     }
 
@@ -122,15 +131,27 @@ struct DeviceShelf {
 
     private mutating func publish(_ id: EventOrigin) {
         guard let entry = catalog.entry(id), !entry.device.kind.isRelayed else { return }
-        if let known = shelved[id], known.alias != entry.device.alias { forget(id, known.alias) }
-        guard isThere(entry.device) else { return forget(id, entry.device.alias) }
+        guard isThere(entry.device) else { return forget(id, entry.device) }
+        let former = shelved[id]?.alias
+        if former != entry.device.alias { rename(id, entry.device.alias) }
         shelve(id)
         let (device, session) = (entry.device, answers.sources.session(of: entry.device))
         let isHeard = entry.isConnected ?? (catalog.lastData(of: id) != nil)
-        set(device, .about, about(device, session))
-        set(device, .availability, isHeard ? "online" : "offline")
+        retained.set(topics.device(device.alias, .about), about(device, session))
+        let isBehindGap = shelved[id]?.isBehindGap ?? false
+        set(device, .availability, isHeard && !isBehindGap ? "online" : "offline")
         if let session { set(device, .session, session.rawValue) }
         if let known = shelved[id] { announce(id, known) }
+        // The new name is there before the old one goes: readers see one device that is called otherwise.
+        if let former, former != device.alias { removeTopics(of: former) }
+    }
+
+    /// Its state is published again, under the other name.
+    private mutating func rename(_ id: EventOrigin, _ alias: String) {
+        guard shelved[id] != nil else { return }
+        shelved[id]?.alias = alias
+        shelved[id]?.state.withdraw()
+        speaking.insert(id)
     }
 
     /// A forgotten device is called by its source.
@@ -140,9 +161,8 @@ struct DeviceShelf {
         retained.set(topics.device(device.alias, what), Array(text.utf8))
     }
 
-    private func about(_ device: Device, _ session: LinkSession?) -> String {
-        var writer = JSONWriter()
-        writer.object { writer in
+    private func about(_ device: Device, _ session: LinkSession?) -> [UInt8] {
+        about(announcedAt: discovery?.topic(ofDevice: device.uri)) { writer in
             writer.field("device", device.alias)
             writer.field("source", device.uri)
             writer.field("profile", device.profile)
@@ -150,7 +170,16 @@ struct DeviceShelf {
             writer.field("bonded", device.isBonded)
             writer.field("session", session?.rawValue)
         }
-        return String(decoding: writer.bytes, as: UTF8.self)
+    }
+
+    /// It names the topic of its announcement, so that a later life of the bridge can remove that.
+    private func about(announcedAt topic: String?, _ write: (inout JSONWriter) -> Void) -> [UInt8] {
+        var writer = JSONWriter()
+        writer.object { writer in
+            write(&writer)
+            writer.field("discovery", topic)
+        }
+        return writer.bytes
     }
 
     private mutating func announce(_ id: EventOrigin, _ known: Shelved) {
@@ -158,47 +187,73 @@ struct DeviceShelf {
             return
         }
         let profile = entry.profile.map { catalog.profiles[$0] }
-        let hasSession = answers.sources.session(of: entry.device) != nil && settings.allowed.contains(.session)
         retained.set(
-            discovery.topic(ofDevice: entry.device.alias),
+            discovery.topic(ofDevice: entry.device.uri),
             discovery.device(
-                entry.device, model: profile?.title, fields: known.fields, controls: hasSession ? .session : [],
+                entry.device, model: profile?.title, fields: known.fields, switches: switches(of: entry.device),
                 expireAfter: profile?.expiry ?? .seconds(86_400)))
     }
 
-    private mutating func forget(_ id: EventOrigin, _ alias: String) {
-        guard shelved.removeValue(forKey: id) != nil else { return }
+    private func switches(of device: Device) -> DiscoveryMessage.SessionSwitches {
+        guard answers.sources.session(of: device) != nil else { return .none }
+        return settings.allowed.allowsAll(.session) ? .shown : .removed
+    }
+
+    private mutating func forget(_ id: EventOrigin, _ device: Device) {
+        guard let known = shelved.removeValue(forKey: id) else { return }
         speaking.remove(id)
-        clear(.device(alias))
+        removeTopics(of: known.alias)
+        if let discovery { retained.remove(discovery.topic(ofDevice: device.uri)) }
     }
 
     // MARK: Handlers
 
     private mutating func publishHandlers() {
         areHandlersStale = false
-        let present = Set(settings.allowed.contains(.wake) ? catalog.handlers.values.map(\.id) : [])
-        for id in handlers.subtracting(present).sorted() { clear(.handler(id)) }
+        let present = Set(settings.allowed.allowsAll(.wake) ? catalog.handlers.values.map(\.id) : [])
+        for id in handlers.subtracting(present).sorted() {
+            retained.remove(topics.handler(id))
+            if let discovery { retained.remove(discovery.topic(ofHandler: id)) }
+        }
         handlers = present
         for id in present.sorted() {
-            retained.set(topics.handler(id), Array(JSONWriter.line { $0.field("handler", id) }.dropLast()))
+            let topic = discovery?.topic(ofHandler: id)
+            retained.set(topics.handler(id), about(announcedAt: topic) { $0.field("handler", id) })
             if let discovery { retained.set(discovery.topic(ofHandler: id), discovery.handler(id)) }
         }
     }
 
     // MARK: What is gone
 
-    /// Removes what is retained under a name, unless it is there.
-    mutating func clear(_ name: BridgeTopics.RetainedName) {
+    /// Compares what the broker retains with what is here, and removes what an earlier life of the bridge has left.
+    mutating func compare(_ name: BridgeTopics.RetainedName, with about: [UInt8]) {
+        let about = try? JSONValue(parsing: about)
+        let announced: String?
         switch name {
+        case .bridge: announced = discovery?.topicOfBridge
         case .device(let alias):
-            guard !catalog.devices.contains(where: { $0?.device.alias == alias && isThere(of: $0) }) else { return }
-            for what in BridgeTopics.DeviceTopic.allCases { retained.remove(topics.device(alias, what)) }
-            if let discovery { retained.remove(discovery.topic(ofDevice: alias)) }
+            removeTopics(of: alias)
+            announced = present(about?["source"]?.string).flatMap { discovery?.topic(ofDevice: $0) }
         case .handler(let id):
-            guard !isConfigured(id) else { return }
-            retained.remove(topics.handler(id))
-            if let discovery { retained.remove(discovery.topic(ofHandler: id)) }
+            let isPresent = isConfigured(id)
+            if !isPresent { retained.remove(topics.handler(id)) }
+            announced = isPresent ? discovery?.topic(ofHandler: id) : nil
         }
+        guard let former = about?["discovery"]?.string, former != announced,
+            DiscoveryMessage.announces(at: former, topics)
+        else { return }
+        retained.remove(former)
+    }
+
+    /// Removes what is retained under a name, unless a device is called so.
+    private mutating func removeTopics(of alias: String) {
+        guard !catalog.devices.contains(where: { $0?.device.alias == alias && isThere(of: $0) }) else { return }
+        for what in BridgeTopics.DeviceTopic.allCases { retained.remove(topics.device(alias, what)) }
+    }
+
+    /// The source of a device that is here, whatever it is called.
+    private func present(_ source: String?) -> String? {
+        catalog.devices.contains { $0?.device.uri == source && isThere(of: $0) } ? source : nil
     }
 
     private func isThere(of entry: Catalog.DeviceEntry?) -> Bool {
@@ -206,7 +261,7 @@ struct DeviceShelf {
     }
 
     private func isConfigured(_ id: String) -> Bool {
-        settings.allowed.contains(.wake) && catalog.handler(named: id) != nil
+        settings.allowed.allowsAll(.wake) && catalog.handler(named: id) != nil
     }
 }
 

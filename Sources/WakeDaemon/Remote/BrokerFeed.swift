@@ -17,6 +17,7 @@ final class BrokerFeed: RemoteFeed {
     init(on loop: EventLoop, _ options: MQTTOptions, topic: String) throws(SystemError) {
         var options = options
         options.keepsSession = true
+        options.longestMessage = RemoteNews.longestLine
         let connection = try MQTTConnection(on: loop, options)
         prefix = topic + "/"
         for filter in ["events", "devices/+/about", "devices/+/availability", "status"] {
@@ -32,15 +33,14 @@ final class BrokerFeed: RemoteFeed {
     func close() { connection = nil }
 
     func next() -> RemoteNews? {
-        while let event = connection?.nextEvent() {
-            switch event {
-            case .connected: return .reached
-            case .disconnected(let fault): return .lost(fault.sentence)
-            case .delivered: continue
-            case .arrived(let arrived): if let news = news(of: arrived) { return news }
-            }
+        guard let event = connection?.nextEvent() else { return nil }
+        switch event {
+        case .connected: return .reached
+        case .disconnected(let fault): return .lost(fault.sentence)
+        case .notSubscribed(let filter): return .refused(topics: filter)
+        case .arrived(let arrived): return news(of: arrived) ?? .other
+        case .delivered: return .other
         }
-        return nil
     }
 
     /// Also of a connection that is lost: nothing arrives before. The broker sends again what it does not know.

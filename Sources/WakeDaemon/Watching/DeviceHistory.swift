@@ -66,16 +66,21 @@ final class DeviceHistory: EventSink {
         }
     }
 
-    /// Nothing where the profile does not decode it.
+    /// Nothing where no profile decodes it.
     private func values(of event: DeviceEvent) -> [FieldValue] {
-        guard case .data(let channel, let bytes) = event.kind, let profile = catalog.entry(event.origin)?.profile else {
-            return []
-        }
+        guard case .data(let channel, let bytes) = event.kind, let text = decoded(event, channel, bytes),
+            let json = try? JSONValue(parsing: text)
+        else { return [] }
+        return FieldValue.all(in: json)
+    }
+
+    /// What the profile makes of it here, or what the bridge of the device has made of it.
+    private func decoded(_ event: DeviceEvent, _ channel: Channel, _ bytes: [UInt8]) -> [UInt8]? {
+        guard let profile = catalog.entry(event.origin)?.profile else { return event.heard.madeElsewhere.value }
         value.removeAll()
         let decoder = catalog.profiles.decoder(profile)
         let isDecoded = try? decoder.decode(bytes, from: channel, heard: event.heard, into: &value)
-        guard isDecoded == true, let json = try? JSONValue(parsing: value.bytes) else { return [] }
-        return FieldValue.all(in: json)
+        return isDecoded == true ? value.bytes : nil
     }
 }
 

@@ -9,7 +9,7 @@ public struct MQTTSettings: Hashable, Sendable {
     public var bridge: String?
     /// What Home Assistant's topics of discovery begin with; nil for no discovery.
     public var discovery: String? = "homeassistant"
-    public var allowed: Set<BridgeCommand.Kind> = []
+    public var allowed = CommandAllowance()
     /// By `DEVICE.FIELD`.
     public var fields: [String: FieldRule] = [:]
     /// Bytes.
@@ -30,9 +30,19 @@ public struct MQTTSettings: Hashable, Sendable {
         } else {
             discovery = object.topic("discovery") ?? discovery
         }
-        allowed = Set(object.words("allow", of: "commands", as: BridgeCommand.Kind.self) ?? [])
+        readAllowed(object)
         outbox = object.size("outbox", in: WakeMQTT.Outbox.leastCapacity...(1 << 30)) ?? outbox
         readFields(object)
+    }
+
+    private mutating func readAllowed(_ object: ConfigurationObject) {
+        for text in object.texts("allow") ?? [] {
+            guard let entry = CommandAllowance.Entry(text) else {
+                object.refuse("allow", expected: CommandAllowance.Entry.form)
+                continue
+            }
+            allowed.entries.insert(entry)
+        }
     }
 
     private mutating func readFields(_ object: ConfigurationObject) {
@@ -67,7 +77,7 @@ extension MQTTSettings {
         return [
             broker.address.text, broker.user, broker.passwordFile, broker.certificateAuthority, broker.certificate,
             broker.key, broker.base, settings.bridge, settings.discovery ?? "false",
-            listed(settings.allowed.map(\.rawValue)), listed(settings.fields.keys), byteCountText(settings.outbox),
+            listed(settings.allowed.entries.map(\.text)), listed(settings.fields.keys), byteCountText(settings.outbox),
         ]
     }
 

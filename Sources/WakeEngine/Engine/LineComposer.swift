@@ -144,7 +144,7 @@ package final class LineComposer {
 
 extension HeardValue {
     /// Of an event whose profile only the bridge knows that has the device.
-    fileprivate var madeElsewhere: (value: [UInt8]?, fault: String?) {
+    package var madeElsewhere: (value: [UInt8]?, fault: String?) {
         switch form {
         case .value: (Array(text), nil)
         case .fault: (nil, String(decoding: text, as: UTF8.self))

@@ -13,7 +13,7 @@ public final class MQTTConnection {
     private let client: PahoClient
     private var phase = Phase.closed
     private var subscriptions: [(filter: String, quality: MQTTMessage.Quality)] = []
-    private var backOff = BackOff(from: .seconds(1), to: .seconds(60))
+    private var pace = ReconnectPace()
     private var retry: Timer?
     private let loop: EventLoop
 
@@ -46,10 +46,10 @@ public final class MQTTConnection {
         case .connected:
             phase = .connected
             isConnected = true
-            backOff.reset()
+            pace.connected(at: SystemClock.monotonic())
             for one in subscriptions { client.subscribe(one.filter, one.quality) }
         case .disconnected: putOff()
-        case .delivered, .arrived: break
+        case .delivered, .arrived, .notSubscribed: break
         }
         return event
     }
@@ -58,7 +58,8 @@ public final class MQTTConnection {
         isConnected = false
         guard phase != .waiting else { return }
         phase = .waiting
-        retry?.arm(at: SystemClock.monotonic() + backOff.next())
+        let now = SystemClock.monotonic()
+        retry?.arm(at: now + pace.wait(at: now))
     }
 
     /// Of this connection and of each one after it.
@@ -67,7 +68,7 @@ public final class MQTTConnection {
         if isConnected { client.subscribe(filter, quality) }
     }
 
-    /// Does nothing while there is no connection. With a tag of zero nothing tells that it was delivered.
+    /// Does nothing while there is no connection. With a tag of zero no event says that it was delivered.
     public func publish(_ message: MQTTMessage, tag: UInt64 = 0) {
         if isConnected { client.publish(message, tag: tag) }
     }
@@ -75,5 +76,22 @@ public final class MQTTConnection {
     /// The broker gets its acknowledgement only now. Until then nothing else arrives, on any connection of the process.
     public func acknowledge(_ arrived: ArrivedMessage) {
         if arrived.ticket > 0 { client.acknowledge(arrived.ticket) }
+    }
+}
+
+/// How long a lost connection waits for its next attempt. Two clients of one name end each other's connections, and each
+/// of these must not begin the waits again.
+struct ReconnectPace: Hashable {
+    private var backOff = BackOff(from: .seconds(1), to: .seconds(60))
+    private var connectedAt: Instant?
+    /// A connection that lasted so long was a good one.
+    private static let goodSpan = TimeSpan.seconds(60)
+
+    mutating func connected(at now: Instant) { connectedAt = now }
+
+    mutating func wait(at now: Instant) -> TimeSpan {
+        if let connectedAt, now - connectedAt >= Self.goodSpan { backOff.reset() }
+        connectedAt = nil
+        return backOff.next()
     }
 }

@@ -9,6 +9,8 @@ public enum MQTTEvent: Hashable, Sendable {
     /// The broker has acknowledged the message that was published with this tag.
     case delivered(UInt64)
     case arrived(ArrivedMessage)
+    /// The broker refuses a subscription: nothing comes by that filter.
+    case notSubscribed(filter: String)
 }
 
 public struct ArrivedMessage: Hashable, Sendable {

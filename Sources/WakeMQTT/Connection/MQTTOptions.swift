@@ -72,6 +72,8 @@ public struct MQTTOptions: Hashable, Sendable {
     public var will: MQTTMessage?
     /// The broker queues messages for this client while it is away.
     public var keepsSession = false
+    /// Bytes. Of a longer message only the first of them arrive, and one more.
+    public var longestMessage = 64 << 10
     public var keepAlive = TimeSpan.seconds(30)
 
     public init(broker: BrokerAddress, clientIdentifier: String) {

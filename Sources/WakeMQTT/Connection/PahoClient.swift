@@ -34,28 +34,29 @@ struct PahoClient: ~Copyable {
     func acknowledge(_ ticket: UInt64) { wake_mqtt_acknowledge(handle, ticket) }
 
     func nextEvent(from broker: BrokerAddress) -> MQTTEvent? {
-        while let told = wake_mqtt_next(handle) {
-            defer { wake_mqtt_release(told) }
-            if let event = Self.event(told.pointee, broker) { return event }
+        while let event = wake_mqtt_next(handle) {
+            defer { wake_mqtt_release(event) }
+            if let read = Self.event(event.pointee, broker) { return read }
         }
         return nil
     }
 
     /// Nil for a message whose topic is no text.
-    private static func event(_ told: wake_mqtt_event, _ broker: BrokerAddress) -> MQTTEvent? {
-        let text = String(cString: told.text)
-        switch told.what {
-        case WAKE_MQTT_CONNECTED: return .connected(isSessionPresent: told.is_session_present)
+    private static func event(_ event: wake_mqtt_event, _ broker: BrokerAddress) -> MQTTEvent? {
+        let text = String(cString: event.text)
+        switch event.what {
+        case WAKE_MQTT_CONNECTED: return .connected(isSessionPresent: event.is_session_present)
         case WAKE_MQTT_ABSENT: return .disconnected(.absent(text))
-        case WAKE_MQTT_REFUSED: return .disconnected(MQTTFault(connectingTo: broker, code: told.code, reason: text))
+        case WAKE_MQTT_REFUSED: return .disconnected(MQTTFault(connectingTo: broker, code: event.code, reason: text))
         case WAKE_MQTT_LOST: return .disconnected(.lost(broker, text))
-        case WAKE_MQTT_DELIVERED: return .delivered(told.number)
+        case WAKE_MQTT_DELIVERED: return .delivered(event.number)
+        case WAKE_MQTT_NOT_SUBSCRIBED: return .notSubscribed(filter: text)
         default:
             let message = MQTTMessage(
-                text, Array(UnsafeBufferPointer(start: told.bytes, count: told.count)),
-                quality: told.quality == 0 ? .atMostOnce : .atLeastOnce, isRetained: told.is_retained)
+                text, Array(UnsafeBufferPointer(start: event.bytes, count: event.count)),
+                quality: event.quality == 0 ? .atMostOnce : .atLeastOnce, isRetained: event.is_retained)
             return .arrived(
-                ArrivedMessage(message: message, isDuplicate: told.is_duplicate, ticket: told.number))
+                ArrivedMessage(message: message, isDuplicate: event.is_duplicate, ticket: event.number))
         }
     }
 
@@ -81,6 +82,7 @@ struct PahoClient: ~Copyable {
         given.will_topic = UnsafePointer(copies[7])
         given.will_text = UnsafePointer(copies[8])
         given.keep_alive_seconds = Int32(max(1, options.keepAlive.wholeMilliseconds / 1000))
+        given.longest_message = options.longestMessage
         given.keeps_session = options.keepsSession
         return body(&given)
     }

@@ -1,14 +1,15 @@
-// What tells Home Assistant of a device: one message with all its entities, as its MQTT integration discovers them.
+// How a device is announced to Home Assistant: one message with all its entities, as its MQTT integration discovers them.
 import WakeModel
 import WakeProfiles
 
 public struct DiscoveryMessage: Hashable, Sendable {
-    /// What entities there are beside the fields.
-    public struct Controls: OptionSet, Hashable, Sendable {
-        public let rawValue: Int
-        public init(rawValue: Int) { self.rawValue = rawValue }
-        /// Switches that pause it, and that free it for a telephone.
-        public static let session = Controls(rawValue: 1)
+    /// The switches that pause a device, and that free it for a telephone.
+    public enum SessionSwitches: Hashable, Sendable {
+        /// The device has no session.
+        case none
+        case shown
+        /// The settings do not allow them; they may have done so before.
+        case removed
     }
 
     private let topics: BridgeTopics
@@ -22,9 +23,18 @@ public struct DiscoveryMessage: Hashable, Sendable {
 
     static let mostFields = 128
 
-    /// Where a device is announced; an empty message removes it.
-    public func topic(ofDevice alias: String) -> String {
-        "\(prefix)/device/\(bridgeIdentifier)_\(Self.identifier(alias))/config"
+    /// Where a device is announced; an empty message removes it. A device that gets another name keeps its topic.
+    public func topic(ofDevice uri: String) -> String {
+        "\(prefix)/device/\(identifier(ofDevice: uri))/config"
+    }
+
+    /// Whether a bridge of this name would announce something at the topic, under any prefix.
+    public static func announces(at topic: String, _ topics: BridgeTopics) -> Bool {
+        let levels = topic.split(separator: "/", omittingEmptySubsequences: false)
+        let own = "wakebridge_\(identifier(topics.bridge))"
+        guard levels.count >= 4, levels.last == "config" else { return false }
+        let name = levels[levels.count - 2]
+        return name == own || name.hasPrefix(own + "_")
     }
 
     public func topic(ofHandler id: String) -> String {
@@ -33,14 +43,14 @@ public struct DiscoveryMessage: Hashable, Sendable {
 
     public var topicOfBridge: String { "\(prefix)/binary_sensor/\(bridgeIdentifier)/config" }
 
-    /// Home Assistant says here that it is ready to be told.
+    /// Home Assistant says here that it has started.
     public var statusTopic: String { "\(prefix)/status" }
 
     // MARK: Messages
 
     /// A device with the fields that its profile shows, and those that it was heard to have.
     public func device(
-        _ device: Device, model: String?, fields: [ShownField], controls: Controls, expireAfter: TimeSpan
+        _ device: Device, model: String?, fields: [ShownField], switches: SessionSwitches, expireAfter: TimeSpan
     ) -> [UInt8] {
         JSONWriter.object { writer in
             writer.object("device") { member in
@@ -55,12 +65,9 @@ public struct DiscoveryMessage: Hashable, Sendable {
                     components.key(named: field.path.joined(separator: "."))
                     components.object { write(field, of: device, expireAfter, into: &$0) }
                 }
-                if controls.contains(.session) {
-                    for control in SessionSwitch.allCases {
-                        components.key(named: "session.\(control.rawValue)")
-                        components.object { write(control, of: device, into: &$0) }
-                    }
-                }
+                components.key(named: "event.time")
+                components.object { writeTime(of: device, into: &$0) }
+                write(switches, of: device, into: &components)
             }
         }
     }
@@ -103,6 +110,17 @@ public struct DiscoveryMessage: Hashable, Sendable {
         writer.field("name", Self.title(field.path))
         writer.field("unique_id", "\(identifier(of: device))_\(Self.identifier(name))")
         writer.field("state_topic", topics.device(device.alias, .state))
+        writeValue(of: field, called: name, into: &writer)
+        if Self.isTechnical(name) {
+            writer.field("entity_category", "diagnostic")
+            writer.field("enabled_by_default", false)
+        }
+        writer.field("expire_after", max(1, expireAfter.wholeMilliseconds / 1000))
+        writeAvailability(device, into: &writer)
+    }
+
+    /// How the field is read from the state, and what it is.
+    private func writeValue(of field: ShownField, called name: String, into writer: inout JSONWriter) {
         let value = "value_json" + field.path.dropLast().map { ".get('\($0)', {})" }.joined()
         let get = "{% set v = \(value).get('\(field.path.last ?? "")') %}"
         switch field.kind {
@@ -121,12 +139,30 @@ public struct DiscoveryMessage: Hashable, Sendable {
             if let unit = meaning.unit { writer.field("unit_of_measurement", unit) }
             if let deviceClass = meaning.deviceClass { writer.field("device_class", deviceClass) }
         }
-        if Self.isTechnical(name) {
-            writer.field("entity_category", "diagnostic")
-            writer.field("enabled_by_default", false)
+    }
+
+    /// When the newest event happened, by the clock of its bridge. It holds also while the device is away.
+    private func writeTime(of device: Device, into writer: inout JSONWriter) {
+        writer.field("platform", "sensor")
+        writer.field("name", "Last event")
+        writer.field("unique_id", "\(identifier(of: device))_event_time")
+        writer.field("entity_category", "diagnostic")
+        writer.field("device_class", "timestamp")
+        writer.field("state_topic", topics.device(device.alias, .state))
+        writer.field("value_template", "{{ value_json.get('time') }}")
+        writeAvailability(nil, into: &writer)
+    }
+
+    private func write(_ switches: SessionSwitches, of device: Device, into components: inout JSONWriter) {
+        guard switches != .none else { return }
+        for control in SessionSwitch.allCases {
+            components.key(named: "session.\(control.rawValue)")
+            // Home Assistant removes what has its platform alone.
+            components.object { writer in
+                writer.field("platform", "switch")
+                if switches == .shown { write(control, of: device, into: &writer) }
+            }
         }
-        writer.field("expire_after", max(1, expireAfter.wholeMilliseconds / 1000))
-        writeAvailability(device, into: &writer)
     }
 
     private enum SessionSwitch: String, CaseIterable {
@@ -149,7 +185,6 @@ public struct DiscoveryMessage: Hashable, Sendable {
 
     /// There also while the device is away: else a device that was freed could not be had back.
     private func write(_ control: SessionSwitch, of device: Device, into writer: inout JSONWriter) {
-        writer.field("platform", "switch")
         writer.field("name", control.title)
         writer.field("unique_id", "\(identifier(of: device))_session_\(control.rawValue)")
         writer.field("entity_category", "config")
@@ -189,8 +224,10 @@ public struct DiscoveryMessage: Hashable, Sendable {
 
     private var bridgeIdentifier: String { "wakebridge_\(Self.identifier(topics.bridge))" }
 
+    private func identifier(of device: Device) -> String { identifier(ofDevice: device.uri) }
+
     /// By its source: a device that is named otherwise stays the same.
-    private func identifier(of device: Device) -> String { "\(bridgeIdentifier)_\(Self.identifier(device.uri))" }
+    private func identifier(ofDevice uri: String) -> String { "\(bridgeIdentifier)_\(Self.identifier(uri))" }
 
     /// In the characters that Home Assistant accepts; no two names have the same.
     static func identifier(_ name: String) -> String {

@@ -10,8 +10,8 @@ public struct FieldRule: Hashable, Sendable {
         (self.deadband, self.leastInterval) = (deadband, leastInterval)
     }
 
-    /// Whether a value is told at all after the one that was published.
-    func tells(_ value: JSONValue, after published: JSONValue) -> Bool {
+    /// Whether a value is published at all after the one that was.
+    func publishes(_ value: JSONValue, after published: JSONValue) -> Bool {
         guard deadband > 0, let new = value.number, let old = published.number else { return value != published }
         return abs(new - old) >= deadband
     }

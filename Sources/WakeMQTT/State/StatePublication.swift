@@ -49,7 +49,7 @@ public struct StatePublication {
         let changes = fields.compactMap { field -> Instant? in
             guard let published = field.published else { return now }
             let rule = rule(of: field.name)
-            return rule.tells(field.value, after: published) ? field.publishedAt + rule.leastInterval : nil
+            return rule.publishes(field.value, after: published) ? field.publishedAt + rule.leastInterval : nil
         }
         let heartbeat = isNewerThanPublished ? publishedAt + longestSilence : nil
         return Instant.earlier(changes.min(), heartbeat)
@@ -78,7 +78,7 @@ public struct StatePublication {
     private func isDue(_ field: Field, at now: Instant) -> Bool {
         guard let published = field.published else { return true }
         let rule = rule(of: field.name)
-        return rule.tells(field.value, after: published) && field.publishedAt + rule.leastInterval <= now
+        return rule.publishes(field.value, after: published) && field.publishedAt + rule.leastInterval <= now
     }
 
     private func rule(of field: String) -> FieldRule { rules[field] ?? FieldRule() }

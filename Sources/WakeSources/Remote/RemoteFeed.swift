@@ -24,6 +24,13 @@ public enum RemoteNews: Hashable, Sendable {
     case availability(alias: String, isOnline: Bool)
     /// One line of the bridge's stream. The broker keeps it until it is acknowledged.
     case line([UInt8])
+    /// The broker does not let this daemon hear these topics.
+    case refused(topics: String)
+    /// What says nothing of the bridge.
+    case other
+
+    /// Bytes; a longer one is left out.
+    public static let longestLine = 1 << 20
 }
 
 /// Another bridge whose devices are devices here.

@@ -40,7 +40,7 @@ struct RemoteLine: Hashable {
     var content: Content
 
     /// Larger than any that a bridge writes.
-    static let longest = 1 << 20
+    static let longest = RemoteNews.longestLine
 }
 
 extension RemoteLine {

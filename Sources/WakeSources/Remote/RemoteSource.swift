@@ -48,7 +48,7 @@ final class RemoteFollower {
     private var watch: Watch?
     /// A line was raised and is not committed yet.
     private var owesAcknowledgement = false
-    private var refusals = RefusalCount()
+    private var refusals = SparseReport()
     /// The broker was lost, and operators know.
     private var isAway = false
     private let log = Log("remote")
@@ -61,7 +61,9 @@ final class RemoteFollower {
     /// Not before: the journal has recovered by now.
     func start() throws(SystemError) {
         let known = host.knownDevices.filter {
-            $0.kind == RemoteSource.kind && $0.uri.hasPrefix("\(RemoteSource.kind.uriPrefix)\(bridge.name)/")
+            // One that was forgotten is called by its URI.
+            $0.kind == RemoteSource.kind && $0.alias != $0.uri
+                && $0.uri.hasPrefix("\(RemoteSource.kind.uriPrefix)\(bridge.name)/")
         }
         for device in known { introduce(device) }
         let position = host.position(ofStream: bridge.stream)
@@ -85,7 +87,15 @@ final class RemoteFollower {
         bridge.feed.acknowledgeLine()
     }
 
-    private func read() { while let news = bridge.feed.next() { hear(news) } }
+    /// What is left keeps the feed readable: a flood of one bridge does not keep the loop from other devices.
+    private func read() {
+        for _ in 0..<Self.mostAtOnce {
+            guard let news = bridge.feed.next() else { return }
+            hear(news)
+        }
+    }
+
+    private static let mostAtOnce = 32
 
     private func hear(_ news: RemoteNews) {
         switch news {
@@ -102,9 +112,16 @@ final class RemoteFollower {
             log.notice("bridge \(bridge.name) is \(isOnline ? "there" : "away")")
             step(.presence(isOnline: isOnline))
         case .described(let alias, let bytes):
-            if let description = RemoteDescription(bytes) { step(.described(alias: alias, description)) }
+            if bytes.isEmpty {
+                step(.forgotten(alias: alias))
+            } else if let description = RemoteDescription(bytes) {
+                step(.described(alias: alias, description))
+            }
         case .availability(let alias, let isOnline): step(.availability(alias: alias, isOnline: isOnline))
         case .line(let bytes): hear(line: bytes)
+        case .refused(let topics):
+            log.error("the broker \(bridge.broker) does not let this user subscribe to \(topics); allow it there")
+        case .other: break
         }
     }
 
@@ -124,9 +141,11 @@ final class RemoteFollower {
         let outcome = stream.step(input, at: host.clock.stamp().wall)
         for device in outcome.introduced { introduce(device) }
         if let refusal = outcome.refusal { refuse(refusal) }
-        guard !outcome.events.isEmpty || outcome.cursor != nil else { return false }
-        host.relay(outcome.events, of: bridge.stream, followedTo: outcome.cursor?.text)
-        return true
+        let isKept = !outcome.events.isEmpty || outcome.cursor != nil
+        if isKept { host.relay(outcome.events, of: bridge.stream, followedTo: outcome.cursor?.text) }
+        // After its last event, which its handlers get by its name.
+        if let uri = outcome.forgotten { host.forget(uri) }
+        return isKept
     }
 
     private func introduce(_ device: Device) {
@@ -134,24 +153,7 @@ final class RemoteFollower {
     }
 
     private func refuse(_ sentence: String) {
-        guard let untold = refusals.count(at: host.clock.now().monotonic) else { return }
-        log.warning(untold == 0 ? sentence : "\(sentence); \(untold) more like it since the last word of them")
-    }
-}
-
-/// A stranger may publish faster than a log is read.
-struct RefusalCount {
-    private var toldAt: Instant?
-    private var untold = 0
-    static let pause = TimeSpan.seconds(60)
-
-    /// How many were not told since the last that was; nil where this one is not told either.
-    mutating func count(at now: Instant) -> Int? {
-        if let toldAt, now - toldAt < Self.pause {
-            untold += 1
-            return nil
-        }
-        defer { (toldAt, untold) = (now, 0) }
-        return untold
+        guard let unreported = refusals.count(at: host.clock.now().monotonic) else { return }
+        log.warning(unreported == 0 ? sentence : "\(sentence); \(unreported) more like it since the last one")
     }
 }

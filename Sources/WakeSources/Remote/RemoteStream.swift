@@ -11,6 +11,8 @@ struct RemoteStream {
         case presence(isOnline: Bool)
         /// What the bridge says about a device beside its stream.
         case described(alias: String, RemoteDescription)
+        /// The bridge has forgotten a device, or calls it otherwise.
+        case forgotten(alias: String)
         case availability(alias: String, isOnline: Bool)
         case line(RemoteLine)
     }
@@ -19,6 +21,8 @@ struct RemoteStream {
     struct Outcome: Hashable {
         var introduced: [Device] = []
         var events: [RelayedEvent] = []
+        /// The URI of a device that is gone, after its events.
+        var forgotten: String?
         /// Nil where it stands where it stood.
         var cursor: StreamCursor?
         /// Why the input changed nothing, as a sentence.
@@ -89,6 +93,7 @@ struct RemoteStream {
             unplaced = [:]
             for uri in order { entries[uri]?.forget() }
         case .described(let alias, let description): describe(alias, description, at: now, &outcome)
+        case .forgotten(let alias): forget(alias, at: now, &outcome)
         case .availability(let alias, let isOnline): setAvailable(alias, isOnline, at: now, &outcome)
         case .line(let line): follow(line, at: now, &outcome)
         }
@@ -99,6 +104,7 @@ struct RemoteStream {
     static let bridgeOffline = "bridge-offline"
     /// The link ended while nothing came from there.
     static let missed = "link-lost"
+    static let forgottenThere = "forgotten"
 }
 
 // MARK: The way to the bridge
@@ -209,6 +215,19 @@ extension RemoteStream {
         if introduce(device, &outcome), entries[device.uri]?.isConnectedThere == nil {
             settle(device.uri, at: now, &outcome)
         }
+    }
+
+    /// What has another name by now stays.
+    private mutating func forget(_ alias: String, at now: WallTime, _ outcome: inout Outcome) {
+        let name = localAlias(alias)
+        unplaced[name] = nil
+        guard let place = order.firstIndex(where: { entries[$0]?.device.alias == name }) else { return }
+        let uri = order.remove(at: place)
+        if entries[uri]?.isConnectedHere == true {
+            raise(.disconnected(reason: Self.forgottenThere, folded: 0), of: uri, at: now, &outcome)
+        }
+        entries[uri] = nil
+        outcome.forgotten = uri
     }
 
     /// The device as the event tells of it, and what was known before.

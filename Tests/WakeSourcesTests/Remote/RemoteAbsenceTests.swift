@@ -94,6 +94,24 @@ struct RemoteAbsenceTests {
         #expect(follower.story == ["+", "61"] && follower.introduced.count == 1)
     }
 
+    @Test("devices that were forgotten make room for others, and a name that came first stays with its device")
+    mutating func forgotten() {
+        var follower = Follower()
+        follower.hear(.reached)
+        for number in 1...RemoteStream.mostDevices + 5 {
+            let alias = "d\(number)"
+            follower.hear(
+                .described(alias: alias, RemoteDescription(source: "/usb/\(number)", profile: nil, isBonded: true)),
+                .forgotten(alias: alias))
+        }
+        #expect(follower.refusals.isEmpty)
+        let strap = RemoteDescription(source: "/usb/1", profile: nil, isBonded: true)
+        follower.hear(.described(alias: "old", strap), .described(alias: "new", strap), .forgotten(alias: "old"))
+        let introduced = follower.introduced
+        follower.hear(.described(alias: "new", strap))
+        #expect(follower.introduced == introduced, "it is known, as it was not forgotten")
+    }
+
     @Test("a connect that availability told before the stream is one connect")
     mutating func toldTwice() {
         var follower = Follower()

@@ -93,9 +93,31 @@ final class RemoteSourceTests {
         #expect(source.blockingReason(of: "/remote/kitchen" + KitchenBridge.strap) == nil)
     }
 
-    @Test("a flood of lines that cannot be read is told once a minute, with their number")
+    @Test("a flood of news is read in pieces, so that one turn of the loop comes to everything else as well")
+    func readsInPieces() throws {
+        try source.start()
+        feed.waiting = Array(repeating: .other, count: 1_000)
+        _ = try host.loop.runOnce(timeout: .seconds(1))
+        #expect((900..<1_000).contains(feed.waiting.count))
+        try bring()
+        #expect(feed.waiting.isEmpty)
+    }
+
+    @Test("a device that its bridge has forgotten ends its link, and is forgotten here")
+    func forgets() throws {
+        try source.start()
+        try bring(line(kitchen.beat(61)))
+        source.turnEnded()
+        try bring(.described(alias: "other", []), .described(alias: "chest-strap", []))
+        #expect(host.forgotten == ["/remote/kitchen" + KitchenBridge.strap])
+        #expect(host.relayed.last?.map(\.kind) == [.disconnected(reason: "forgotten", folded: 0)])
+        try bring(.described(alias: "chest-strap", []))
+        #expect(host.forgotten.count == 1)
+    }
+
+    @Test("a flood of lines that cannot be read is logged once a minute, with their number")
     func refusals() {
-        var count = RefusalCount()
+        var count = SparseReport()
         let start = Instant(nanoseconds: 0)
         #expect(count.count(at: start) == 0)
         for _ in 0..<500 { #expect(count.count(at: start + .seconds(59)) == nil) }
@@ -157,6 +179,7 @@ private final class RelayHost: SourceHost {
     private(set) var relayed: [[RelayedEvent]] = []
     private(set) var introduced: [Device] = []
     private(set) var positions: [String: String] = [:]
+    private(set) var forgotten: [String] = []
 
     init() throws { loop = try EventLoop() }
 
@@ -180,7 +203,7 @@ private final class RelayHost: SourceHost {
     func raise(_ kind: DeviceEvent.Kind, of uri: String, at stamp: Stamp) {}
     func record(_ listening: Listening, of uri: String) {}
     func settleSession(of uri: String) {}
-    func forget(_ uri: String) {}
+    func forget(_ uri: String) { forgotten.append(uri) }
     func announce(_ notice: Notice) {}
     func requestTurn() {}
 }
