@@ -11,7 +11,8 @@ from lab import until
 
 
 def output(*words):
-    done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, timeout=120)
+    # tshark alone needs two minutes to begin where the guest has a tenth of a processor.
+    done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, timeout=600)
     return done.stdout.decode(errors="replace"), f"{done.returncode}: {done.stderr.decode(errors='replace')[-200:]}"
 
 
