@@ -136,7 +136,7 @@ final class OutsideClient {
 
     /// The newest message of a topic that fits, once it has come.
     func await(
-        _ topic: String, within seconds: Double = 15, where fits: (Message) -> Bool = { _ in true }
+        _ topic: String, within seconds: Double = 60, where fits: (Message) -> Bool = { _ in true }
     ) async throws -> Message {
         var found: Message?
         _ = try await wait(seconds, every: 0.02) {
