@@ -120,7 +120,7 @@ struct FarAlarmTests {
                 let with = try await callsPerWake(alarms: Self.alarms)
             else { return print("SKIPPED: this process may not trace another") }
             least = (min(least.without, without), min(least.with, with))
-        } while tries < 16 && least.with > least.without * 1.05
+        } while tries < 8 && least.with > least.without * 1.05
         print(
             "a wake takes \(least.without) system calls without alarms and \(least.with) with \(Self.handlers * Self.alarms)"
         )
@@ -162,7 +162,7 @@ struct FarAlarmTests {
             async let first = nanosecondsPerWake(of: without, beats: 100)
             async let second = nanosecondsPerWake(of: with, beats: 100)
             least = (min(least.without, try await first), min(least.with, try await second))
-        } while tries < 16 && least.with > least.without * 1.05
+        } while tries < 8 && least.with > least.without * 1.05
         print(
             "a wake takes \(Int(least.without / 1000)) µs of the processor without alarms and \(Int(least.with / 1000)) µs with \(Self.handlers * Self.alarms)"
         )
