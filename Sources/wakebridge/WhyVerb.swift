@@ -15,15 +15,19 @@ extension Verb {
         ) { words throws(Complaint) in
             let id = try words.only("HANDLER")
             return try report(words, path(ofHandler: id, "why")) { answer in
-                let missed = answer.list("missed").map { [" ", spokenTime($0.text("time")), $0.text("reason")] }
-                let work = WorkText(work: answer["work"] ?? .null).lines
-                let status = answer.text("status")
-                let said = status.isEmpty ? "" : "it says: \(status)\n"
-                let schedule = ScheduleText(answer.list("scheduled"), now: SystemClock.wall()).sentences
-                let reasons = Table(rows: missed).text
-                return "\(answer.text("why"))\n" + said + gates(answer) + schedule + work + reasons
+                guard answer["instances"] != nil else { return reasons(answer) }
+                return answer.list("instances").map { "\($0.text("id")): \(reasons($0))" }.joined(separator: "\n")
             }
         }
+    }
+
+    private static func reasons(_ answer: JSONValue) -> String {
+        let missed = answer.list("missed").map { [" ", spokenTime($0.text("time")), $0.text("reason")] }
+        let work = WorkText(work: answer["work"] ?? .null).lines
+        let status = answer.text("status")
+        let said = status.isEmpty ? "" : "it says: \(status)\n"
+        let schedule = ScheduleText(answer.list("scheduled"), now: SystemClock.wall()).sentences
+        return "\(answer.text("why"))\n" + said + gates(answer) + schedule + work + Table(rows: missed).text
     }
 
     /// A line on closed gates; nothing where they are open.

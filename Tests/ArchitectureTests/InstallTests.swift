@@ -71,7 +71,8 @@ struct InstallTests {
         #expect(status == 0, "\(output)")
         let root = folder + "/opt/wake"
         for path in [
-            "bin/wakebridge", "bin/wakebridged", "share/man/man1/wakebridge.1", "share/man/man8/wakebridged.8",
+            "bin/wakebridge", "bin/wakebridged", "bin/wakebridge-transferd", "share/man/man1/wakebridge.1",
+            "share/man/man8/wakebridged.8",
             "share/bash-completion/completions/wakebridge", "share/zsh/site-functions/_wakebridge",
             "share/fish/vendor_completions.d/wakebridge.fish",
             "share/wakebridge/Devices/heart-rate-monitor/profile.json5", "share/wakebridge/grafana/wakebridge.json",

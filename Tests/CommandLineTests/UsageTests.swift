@@ -60,6 +60,7 @@ import WakeWords
             (["run-job"], "a HANDLER must be named"), (["run-job", "a"], "the ID of a job must be named"),
             (["cancel-job"], "a HANDLER must be named"), (["cancel-job", "a"], "the ID of a job must be named"),
             (["pending", "a", "b"], "'b' is one word too many"),
+            (["transfers", "--cancel", "photos/17"], "--cancel needs the HANDLER"),
             (["send-alert", "ftp://x"], "does not begin with http"),
             (["send-alert"], "a URL must be named"),
             (["session"], "say open, paused, closed"), (["session", "clsoed", "a"], "Did you mean 'closed'?"),
@@ -165,7 +166,7 @@ import WakeWords
                 ["-p", "heart-rate-monitor", "-r", "t", "-s", "2x", "--", "h"], options: Verb.run.allOptions))
         #expect(run == RunOptions(handler: ["h"], profile: "heart-rate-monitor", replay: "t", speed: .times(2)))
         let taken = try ImportOptions(try ParsedWords(["a", "-o", "b", "--partial"], options: Verb.import.allOptions))
-        #expect(taken == ImportOptions(capture: "a", output: "b", keepsPart: true))
+        #expect(taken.captures == ["a"] && taken.output == "b" && taken.terms.partial && !taken.lists)
     }
 
     @Test("a failed write is reported with exit 1, and a slow reader gets all of it")

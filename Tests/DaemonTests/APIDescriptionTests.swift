@@ -4,7 +4,7 @@ import Testing
 import WakeModel
 import WakeSystem
 
-@Suite("The API and its description", .tags(.fullScale, .unhurried), .timeLimit(.minutes(15)))
+@Suite("The API and its description", .tags(.fullScale, .unhurried), .timeLimit(.minutes(5)))
 struct DescribedAPITests {
     @Test("what schemathesis makes of the description, the daemon answers as described, and refuses what it must")
     func described() throws {

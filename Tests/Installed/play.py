@@ -128,11 +128,35 @@ class Play:
         self.claim(f"of {woken} beats in {QUIET_SECONDS} s the daemon writes nothing to the disk", written == 0 and woken > QUIET_SECONDS / 2,
                    f"{written} bytes for {woken} beats")
 
-    def add_keeper(self):
-        for name, mode in (("keeper.sh", "755"), ("keeper.json5", "644")):
+    def drop(self, *files):
+        for name, mode in files:
             with open(os.path.join(HERE, name)) as file:
                 self.machine.said(f"cat >/tmp/{name} <<'END'\n{file.read()}END\ninstall -m {mode} /tmp/{name} {HANDLERS}/; sync")
+
+    def add_keeper(self):
+        self.drop(("keeper.sh", "755"), ("keeper.json5", "644"))
         self.eventually("a second handler, which keeps events on disk, hears beats", lambda: self.has_heard(5))
+
+    def hold_socket(self):
+        """A peer sends a number a second while the daemon is restarted and killed: systemd keeps the connection."""
+        with open(os.path.join(HERE, "peer.py")) as file:
+            self.machine.said(f"cat >/tmp/peer.py <<'END'\n{file.read()}END\nsystemd-run --unit peer python3 /tmp/peer.py")
+        self.drop(("caller.py", "644"), ("caller.json5", "644"))
+
+        def numbers():
+            return self.machine.said("cat /run/caller/heard 2>/dev/null || true").splitlines()
+
+        self.eventually("a handler hears what comes over its socket", lambda: len(numbers()) >= 3)
+        for what, command in (("restarted", "systemctl restart wakebridged"), ("killed", "systemctl kill --signal KILL wakebridged")):
+            known = len(numbers())
+            self.machine.said(command)
+            self.eventually(f"the daemon is {what}: the handler hears more of the same connection", lambda: len(numbers()) >= known + 5)
+        heard, book = numbers(), self.machine.said("cat /run/peer/book").splitlines()
+        self.claim("the peer sees one connection, no end and no reset", book.count("connected") == 1 and not [
+            line for line in book if line.startswith(("ended", "failed"))], "; ".join(book[-20:]))
+        self.claim(f"the handler hears every number once and in order ({len(heard)})",
+                   heard == [str(number) for number in range(1, len(heard) + 1)], "; ".join(heard[-20:]))
+        self.machine.said(f"rm {HANDLERS}/caller.json5 {HANDLERS}/caller.py; systemctl stop peer")
 
     def cut_off(self):
         """The plug is pulled while the keeper has events that it did not acknowledge."""
@@ -214,7 +238,7 @@ class Play:
         self.expect("its state is gone", "none", "ls -d /var/lib/wakebridge /run/wakebridge 2>/dev/null || echo none")
 
     def play(self):
-        for part in (self.install_without_adapter, self.set_up, self.count_bytes, self.add_keeper, self.cut_off, self.upgrade,
+        for part in (self.install_without_adapter, self.set_up, self.count_bytes, self.add_keeper, self.hold_socket, self.cut_off, self.upgrade,
                      self.starve, self.remove):
             part()
 

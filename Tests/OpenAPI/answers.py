@@ -24,7 +24,7 @@ CALLS = [
 
 
 def ask(method, path, body=None, **headers):
-    connection = http.client.HTTPConnection(PLACE.hostname, PLACE.port, timeout=60)
+    connection = http.client.HTTPConnection(PLACE.hostname, PLACE.port, timeout=5)
     sent = None if body is None else json.dumps(body)
     connection.request(method, path, sent, headers={"Authorization": f"Bearer {TOKEN}", **headers})
     answer = connection.getresponse()
@@ -36,12 +36,9 @@ def ask(method, path, body=None, **headers):
 DESCRIPTION = json.load(ask("GET", "/v1/openapi.json")[1])
 
 
-def validator(method, path, kind, status="200"):
-    """Of what an address answers in that form. Refusals share one description."""
-    answer = DESCRIPTION["paths"][path][method.lower()]["responses"][status]
-    if "$ref" in answer:
-        answer = DESCRIPTION["components"]["responses"][answer["$ref"].rsplit("/", 1)[-1]]
-    schema = answer["content"][kind]["schema"]
+def validator(method, path, kind):
+    """Of what an address answers in that form."""
+    schema = DESCRIPTION["paths"][path][method.lower()]["responses"]["200"]["content"][kind]["schema"]
     return jsonschema_rs.Draft202012Validator({**schema, "components": DESCRIPTION["components"]})
 
 
@@ -56,7 +53,6 @@ def lines_of(path, kind, method="GET", body=None):
     if answer.headers["Content-Type"] != kind:
         sys.exit(f"{path}: {answer.headers['Content-Type']} for {kind}")
     found = []
-    connection.sock.settimeout(5)
     try:
         while len(found) < LINES and (line := answer.readline()):
             found.append(line.decode())
@@ -86,17 +82,6 @@ def check_lines(method, path, query="", body=None):
     return found
 
 
-def check_refusal(method, path, status):
-    """A daemon that plays a trace refuses what only a real clock can give, in the form of every refusal."""
-    connection = http.client.HTTPConnection(PLACE.hostname, PLACE.port, timeout=60)
-    connection.request(method, path, headers={"Authorization": f"Bearer {TOKEN}"})
-    answer = connection.getresponse()
-    if answer.status != status:
-        sys.exit(f"{method} {path}: {answer.status} for {status}")
-    validator(method, path, "application/json", str(status)).validate(json.load(answer))
-    print(f"{method} {path}: {status} is as described")
-
-
 def check_recording():
     """Returns it as a whole trace."""
     kinds = DESCRIPTION["paths"]["/v1/recording"]["get"]["responses"]["200"]["content"]
@@ -117,7 +102,8 @@ def main():
     if not check_stream("/v1/events"):
         sys.exit("/v1/events: no event came")
     check_stream("/v1/logs", "?follow=true&lines=3")
-    check_refusal("GET", "/v1/day", 409)
+    if not check_lines("GET", "/v1/day"):
+        sys.exit("/v1/day: nothing came")
     check_lines("POST", "/v1/handlers/{id}/attach")
     check_lines("GET", "/v1/neighbours")
     if not check_lines("POST", "/v1/pairing", body={"device": "C0:F1:F2:F3:F4:99"}):

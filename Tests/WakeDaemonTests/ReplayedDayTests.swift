@@ -15,13 +15,17 @@ private let day = """
     clock 2026-03-28T06:00:00.000000Z zone=Europe/Berlin seed=11
     device 1 bluetooth C0:F1:F2:F3:F4:01 alias="strap" service=180d
     +0.000000 handler coach manifest {"modes":["bluetooth-central"],"watch":[{"profile":"heart-rate"}],"alarms":[{"id":"walk","daily":["09:00","17:30"]}]}
-    +0.000000 handler keeper manifest {"autostart":true,"jobs":[{"id":"backup","kind":"processing","every":"2h","require":["power"]}],"poll":{"min_interval":"30m"},"alarms":[]}
+    +0.000000 handler keeper manifest {"autostart":true,"jobs":[{"id":"backup","kind":"processing","every":"2h","require":["power"]}],"poll":{"min_interval":"30m"},"alarms":[],"transfers":[{"session":"photos"}]}
     +0.000000 1 connect
     +1.000000 1 data 2a37 0048
     +0.812500 1 data 2a37 0049
     +3600.000000 handler keeper say {"alarm":{"id":"tea","in_s":900},"ref":1}
     +5.000000 handler keeper say {"alarm":{"id":"brew","daily":["02:30"],"zone":"Europe/Berlin"}}
-    +3625.000000 machine condition power off
+    +1.000000 handler keeper say {"transfer":{"session":"photos","id":"17","url":"http://example.org/17","to":"17"}}
+    +0.000000 handler keeper say {"transfer":{"session":"photos","id":"18","url":"http://example.org/18","to":"18"}}
+    +1200.000000 handler keeper transfer photos/17 done 511002
+    +300.000000 handler keeper transfer photos/18 failed checksum
+    +2124.000000 machine condition power off
     +2000.250000 1 data 2a37 004a
     +100.000000 handler coach attach
     +10.000000 handler coach detach
@@ -53,7 +57,8 @@ struct ReplayedDayTests {
         #expect(one.decisions == other.decisions && one.lines == other.lines && one.outcome == other.outcome)
         for words in [
             "alarm walk raised", "alarm tea raised", "alarm brew raised", "job backup raise", "job backup lost power",
-            "withdraw", "poll raise",
+            "withdraw", "poll raise", "transfer photos/17 start", "transfer photos/17 done",
+            "transfer photos/18 failed checksum", "transfer photos raise transfer.settled",
         ] { #expect(one.decisions.contains(words), "\(words) is not in\n\(one.decisions)") }
         #expect(one.times(of: "device.data").count == 4)
         #expect(!one.decisions.contains("fault"), "\(one.decisions)")
@@ -63,6 +68,7 @@ struct ReplayedDayTests {
     func recordsItself() throws {
         let (recorded, decisions) = try recorded(day)
         #expect(recorded.contains("machine condition power off") && recorded.contains("machine sleep 28800.000000"))
+        #expect(recorded.contains("handler keeper transfer photos/17 done 511002"))
         #expect(recorded.contains("machine clock +3600.000000") && recorded.contains("handler coach stop"))
         #expect(try played(recorded).decisions == decisions, "\(recorded)")
         let again = try self.recorded(recorded).trace
@@ -99,12 +105,15 @@ struct ReplayedDayTests {
 
 /// A played machine's zone; what is true on it stands in the trace itself.
 private final class ZoneOnly: MachineReading {
-    private let world: ReplayedWorld
+    private let replay: VirtualReplay
 
-    init(_ world: ReplayedWorld) { self.world = world }
+    init(_ replay: VirtualReplay) { self.replay = replay }
 
-    var zone: String? { world.zone }
+    var zone: String? { replay.ground.world.zone }
     var conditions: [(condition: Condition, isTrue: Bool)] { [] }
+    func transferName(of handler: HandlerID, _ number: Int64) -> String? {
+        replay.turn.transferName(of: handler, number)
+    }
 }
 
 /// Records a replay as the daemon and the tool record a day together.
@@ -117,7 +126,7 @@ private final class Witness: DayListener, EventSink {
     init(of replay: VirtualReplay) {
         let (header, world) = (replay.ground.header, replay.ground.world)
         self.replay = replay
-        recorder = DayRecorder(of: replay.bridge.engine.catalog, on: ZoneOnly(world))
+        recorder = DayRecorder(of: replay.bridge.engine.catalog, on: ZoneOnly(replay))
         tool = TraceRecorder(
             header.devices, isUp: header.devices.map { _ in false }, start: header.start, of: .day)
         bytes = tool.begin()

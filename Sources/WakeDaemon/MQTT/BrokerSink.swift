@@ -13,6 +13,7 @@ final class BrokerSink {
     private let bridge: Bridge
     /// Nil once the bridge ends.
     private var connection: MQTTConnection?
+    private let inbox: BrokerInbox
     private let outbox: Outbox
     private var window: OutboxWindow
     private var devices: DeviceShelf
@@ -35,6 +36,7 @@ final class BrokerSink {
         window = OutboxWindow(on: outbox)
         let connection = try MQTTConnection(on: bridge.loop, options)
         self.connection = connection
+        inbox = try BrokerInbox(settings.broker, of: bridge, named: topics.bridge)
         commands = BrokerCommands(settings.allowed, of: topics, answers)
         devices = DeviceShelf(settings, topics, of: answers)
         readiness = try bridge.loop.watch(connection.descriptor, for: .readable, of: self) { $0.readEvents() }
@@ -52,6 +54,7 @@ final class BrokerSink {
         if let status = devices.discovery?.statusTopic { connection?.subscribe(status) }
         devices.updateAll()
         connection?.open()
+        inbox.begin()
     }
 
     /// The bridge ends in order: its last word is not left to the broker.
@@ -59,6 +62,7 @@ final class BrokerSink {
         connection?.publish(MQTTMessage(topics.status, Array("offline".utf8), isRetained: true))
         readiness = nil
         connection = nil
+        inbox.end()
     }
 
     /// What is published of the device has changed without an event.
@@ -147,7 +151,10 @@ extension BrokerSink: EventSink {
 extension BrokerSink: InputListener {
     func hear(_ input: Input, at stamp: Stamp) {
         switch input {
-        case .device(let id, _): deviceChanged(id)
+        case .device(let id, _):
+            deviceChanged(id)
+            // Its instances are called by it.
+            if !bridge.catalog.perDevice.isEmpty { devices.handlersChanged() }
         case .configure, .remove: devices.handlersChanged()
         default: return
         }

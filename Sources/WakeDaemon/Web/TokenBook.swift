@@ -58,7 +58,7 @@ final class TokenBook {
         let bytes = JSONWriter.line { writer in
             writer.objects("tokens", entries) { writer, entry in
                 writer.field("name", entry.holder.name)
-                writer.field("role", entry.holder.role.rawValue)
+                writer.access(entry.holder.access)
                 writer.field("made", entry.made)
                 writer.field("cookie_sha256", entry.digest.bytes.hexadecimal)
             }
@@ -69,11 +69,11 @@ final class TokenBook {
     }
 
     private static func entry(_ json: JSONValue) -> Entry? {
-        guard let name = json["name"]?.string, let role = json["role"]?.string.flatMap(AccessRole.init),
+        guard let name = json["name"]?.string, let access = Access(json),
             let made = json["made"]?.string.flatMap(WallTime.init(rfc3339:)),
             let digest = json["cookie_sha256"]?.string.flatMap({ [UInt8](hexadecimal: $0) }).flatMap(Digest.init(kept:))
         else { return nil }
-        return Entry(holder: TokenHolder(name: name, role: role), digest: digest, made: made)
+        return Entry(holder: TokenHolder(name: name, access), digest: digest, made: made)
     }
 
     /// From the kernel's source of chance, in letters that need no quoting in an address.
@@ -82,6 +82,25 @@ final class TokenBook {
         var source = SystemRandomNumberGenerator()
         let count = tokenBytes * 8 / 6
         return String((0..<count).map { _ in letters[Int(source.next() & 63)] })
+    }
+}
+
+extension Access {
+    /// As the file has it.
+    fileprivate init?(_ json: JSONValue) {
+        switch (json["role"]?.string.flatMap(AccessRole.init), json["inbox"]?.string) {
+        case (let role?, nil): self = .role(role)
+        case (nil, let handler?): self = .inbox(of: handler)
+        case (_, _): return nil
+        }
+    }
+}
+
+extension JSONWriter {
+    /// Members of an object: `role` is null where the token is one for an inbox.
+    mutating func access(_ access: Access) {
+        field("role", access.role?.rawValue)
+        if let handler = access.inbox { field("inbox", handler) }
     }
 }
 

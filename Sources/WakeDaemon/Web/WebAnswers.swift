@@ -28,7 +28,7 @@ extension ControlAnswers {
                 writer.field("address", entry.address)
                 writer.objects("tokens", book.entries) { writer, token in
                     writer.field("name", token.holder.name)
-                    writer.field("role", token.holder.role.rawValue)
+                    writer.access(token.holder.access)
                     writer.field("made", token.made)
                 }
             }
@@ -36,12 +36,13 @@ extension ControlAnswers {
     }
 
     func makeToken(_ holder: TokenHolder) throws(ControlRefusal) -> ControlResponse {
+        if let name = holder.access.inbox { _ = try handler(name) }
         let token = try book().make(holder)
         return .json { writer in
             writer.object { writer in
                 writer.field("token", token)
                 writer.field("name", holder.name)
-                writer.field("role", holder.role.rawValue)
+                writer.access(holder.access)
                 writer.field("address", entry.address)
             }
         }

@@ -38,6 +38,8 @@ package protocol TurnObserver: AnyObject {
     func perform(_ effect: AgendaEffect)
     /// Whether a person is attached to any handler.
     func attachmentChanged(_ isAttached: Bool)
+    /// Instances of manifests began, were renamed or ended; of the ended ones the processes may still be there.
+    func instancesChanged(ended: [HandlerID])
     /// The wall clock was set, or a zone that was asked for has other rules.
     func clockChanged(_ change: ClockWatch.Change)
 }
@@ -46,6 +48,7 @@ extension TurnObserver {
     package func turnEnded() {}
     package func perform(_ effect: AgendaEffect) {}
     package func attachmentChanged(_ isAttached: Bool) {}
+    package func instancesChanged(ended: [HandlerID]) {}
     package func clockChanged(_ change: ClockWatch.Change) {}
 }
 
@@ -89,6 +92,10 @@ package struct TurnListeners {
 
     func clockChanged(_ change: ClockWatch.Change) {
         for observer in observers { observer.target?.clockChanged(change) }
+    }
+
+    func instancesChanged(ended: [HandlerID]) {
+        for observer in observers { observer.target?.instancesChanged(ended: ended) }
     }
 
     /// By index: to iterate would copy each weak reference.

@@ -11,8 +11,7 @@ from lab import until
 
 
 def output(*words):
-    # tshark alone needs two minutes to begin where the guest has a tenth of a processor.
-    done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, timeout=600)
+    done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, timeout=120)
     return done.stdout.decode(errors="replace"), f"{done.returncode}: {done.stderr.decode(errors='replace')[-200:]}"
 
 

@@ -1,0 +1,58 @@
+// One open socket: its descriptor, and the watch that tells of each arrival without reading anything.
+import WakeAgenda
+import WakeLoop
+import WakeModel
+import WakeSystem
+
+/// Learns of each arrival in a socket while its handler is awake. Whatever asks for it lives longer than the socket.
+protocol SocketFollower: AnyObject {
+    func hadTraffic(_ key: AgendaKey)
+}
+
+final class HeldSocket {
+    let rule: SocketRule
+    let number: Int32
+    private let descriptor: FileDescriptor
+    /// Its handler sleeps: what waits is reported.
+    var isWatched = false
+    /// A flow of its handler goes by what arrives.
+    var follower: (any SocketFollower)?
+    private var watch: Watch?
+
+    var raw: Int32 { descriptor.raw }
+    var needsWatch: Bool { isWatched || follower != nil }
+
+    init(_ descriptor: consuming FileDescriptor, _ rule: SocketRule, _ number: Int32) {
+        self.descriptor = descriptor
+        (self.rule, self.number) = (rule, number)
+    }
+
+    /// A watch ends before what it watches is closed.
+    deinit { watch?.cancel() }
+
+    /// Calls `body` at each arrival for as long as it is watched or followed; at once where something waits already.
+    func listen<Owner: AnyObject>(
+        on loop: EventLoop, of owner: Owner, _ body: @escaping (Owner) -> Void
+    ) throws(SystemError) {
+        guard needsWatch else {
+            watch = nil
+            return
+        }
+        if watch == nil { watch = try loop.watch(raw, for: .arrival, of: owner, body) }
+    }
+
+    /// What waits in it now.
+    func look() throws(SystemError) -> SocketTraffic {
+        let found = try SocketLook(at: raw)
+        var traffic = SocketTraffic(unread: found.unread, volume: found.volume)
+        traffic.taken = found.received.map { max(0, $0 - found.unread) }
+        if rule.isConnection, found.hasEnded { traffic.end = found.hasFailed ? .reset : .peer }
+        return traffic
+    }
+
+    /// Its peer notices, whatever other process has it.
+    func end() {
+        watch = nil
+        NetworkSocket.end(raw)
+    }
+}
