@@ -220,7 +220,7 @@ static void await_judgement(struct wake_mqtt *connection, uint64_t number) {
 }
 
 /// What of a message is copied: of a longer one than the owner takes, one byte more, by which it is known.
-static size_t taken_count(const struct wake_mqtt *connection, const struct paho_message *message) {
+static size_t copied_count(const struct wake_mqtt *connection, const struct paho_message *message) {
     size_t count = message->count < 0 ? 0 : (size_t) message->count;
     size_t longest = connection->options.longest_message;
     return count > longest ? longest + 1 : count;
@@ -229,7 +229,7 @@ static size_t taken_count(const struct wake_mqtt *connection, const struct paho_
 static int on_message(void *context, char *topic, int topic_count, struct paho_message *message) {
     struct wake_mqtt *connection = context;
     struct wake_mqtt_event event = {
-        .what = WAKE_MQTT_ARRIVED, .bytes = message->bytes, .count = taken_count(connection, message),
+        .what = WAKE_MQTT_ARRIVED, .bytes = message->bytes, .count = copied_count(connection, message),
         .quality = message->quality, .is_retained = message->is_retained != 0,
         .is_duplicate = message->is_duplicate != 0,
     };
@@ -381,7 +381,7 @@ static void disconnect(struct wake_mqtt *connection) {
     paho.destroy(&connection->handle);
 }
 
-/// What has no tag is of no account, and the owner may have any number of it to say.
+/// A message without a tag may be lost, and its owner may publish any number of them.
 static bool is_droppable(const struct order *order) {
     return order->kind == ORDER_PUBLISH && order->tag == 0 && !order->is_retained;
 }

@@ -1,7 +1,7 @@
 // Definitions of characteristics that many devices have: each is written once, in a file of its own.
 import WakeModel
 
-/// One characteristic, as a file `Devices/gatt/XXXX.json5` says it.
+/// One characteristic, as its file in `Devices/gatt` says it.
 public struct SharedDefinition: Sendable {
     /// The characteristic's UUID, which the file is named by.
     public var name: String

@@ -26,7 +26,7 @@ final class ConnectionTests {
 
     /// Turns the loop until an event fits.
     private func event(of connection: MQTTConnection, where fits: (MQTTEvent) -> Bool) throws -> MQTTEvent? {
-        let end = SystemClock.monotonic() + .seconds(20)
+        let end = SystemClock.monotonic() + .seconds(60)
         while SystemClock.monotonic() < end {
             _ = try loop.runOnce(timeout: .milliseconds(20))
             while let event = connection.nextEvent() {

@@ -146,7 +146,7 @@ struct PublishingTests {
             ground, trace: ground.write(trace.text, to: "gap.trace"), settings: PublishedBridge.settings(broker))
         kept.things = [broker, bridge.daemon]
         try bridge.daemon.start()
-        let isBack = try await wait(20, every: 0.1) {
+        let isBack = try await wait(60, every: 0.1) {
             let words = outside.messages.filter { $0.topic.hasSuffix("strap-1/availability") }.map(\.payload)
             return words.suffix(3) == ["online", "offline", "online"]
         }

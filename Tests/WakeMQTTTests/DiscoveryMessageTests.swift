@@ -1,4 +1,4 @@
-// What Home Assistant is told of one device: what stays under another name, what is removed, and when something happened.
+// How one device is announced to Home Assistant: what stays under another name, what is removed, and when something happened.
 import Testing
 import WakeModel
 import WakeProfiles

@@ -72,7 +72,7 @@ public struct MQTTOptions: Hashable, Sendable {
     public var will: MQTTMessage?
     /// The broker queues messages for this client while it is away.
     public var keepsSession = false
-    /// Bytes. Of a longer message only the first of them arrive, and one more.
+    /// Bytes. Of a longer message this many and one more arrive.
     public var longestMessage = 64 << 10
     public var keepAlive = TimeSpan.seconds(30)
 
