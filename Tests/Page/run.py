@@ -388,7 +388,7 @@ def pair_passkey(stage):
     visit.examine()
     page.get_by_role("button", name="OK").click()
     page.get_by_text("Step 4 of 4").wait_for()
-    page.locator(".first-value", has_text=re.compile(r"glucose 5\.\d mmol/l")).wait_for()
+    page.locator(".first-value", has_text=re.compile(r"glucose 5\.\d mmol/L")).wait_for()
     page.fill("dialog input", "meter")
     page.get_by_role("button", name="Done").click()
     page.locator(".device .name", has_text=re.compile("^meter$")).wait_for()

@@ -278,7 +278,7 @@ class StandIn:
             time.sleep(0.5)
 
     def pair(self, body):
-        """The meter has a passkey, the strap a number to compare."""
+        """The meter has a passkey and says its only value before it is known to be paired; the strap has a number to compare."""
         has_passkey = body["device"].startswith("E8")
         answers = self.answers["p1"] = queue.Queue()
         yield {"pairing": "p1"}
@@ -292,9 +292,10 @@ class StandIn:
         device = Device("glucose-meter" if has_passkey else "heart-rate-monitor-8c2f", f"/bluetooth/{body['device']}", "new", field,
                         (5.4, 0.2) if has_passkey else (66, 4))
         self.devices.append(device)
+        if has_passkey:
+            self.send_value(device, {field: device.value(time.time())})
+            time.sleep(0.5)
         yield {"paired": {"alias": device.alias, "address": body["device"]}}
-        time.sleep(0.5)
-        self.send_value(device, {field: device.value(time.time())})
 
     def answer_pairing(self, body):
         self.answers[body["pairing"]].put(body)

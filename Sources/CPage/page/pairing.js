@@ -13,6 +13,7 @@ class Pairing {
   #stop = new AbortController();
   #screen = make("div", { class: "screen" });
   #body = make("div", { "aria-live": "polite" });
+  #value = make("p", { class: "first-value" });
   #dialog;
 
   constructor(changed) {
@@ -60,7 +61,16 @@ class Pairing {
     const step = make("p", {}, "Connecting…");
     this.#body.replaceChildren();
     this.#show(3, `Pairing ${title}`, step, this.#body, actions(this.#cancel));
-    await this.#follow("v1/pairing", { device: address }, (line) => this.#hear(line, step));
+    const pairing = this.#follow("v1/pairing", { device: address }, (line) => this.#hear(line, step));
+    this.#showFirstValue(address);
+    await pairing;
+  }
+
+  /** Listens before the device is paired: a meter may say its only value before the last screen is shown. */
+  #showFirstValue(address) {
+    setText(this.#value, "Waiting for its first value…");
+    const hear = (event) => event.source?.includes(address) && setText(this.#value, eventText(event));
+    when("event", hear, { signal: this.#stop.signal });
   }
 
   #hear(line, step) {
@@ -98,15 +108,12 @@ class Pairing {
       actions(button("Try again", () => this.askForMode(), { class: "strong" }), this.#cancel));
   }
 
-  nameIt({ alias, address }) {
+  nameIt({ alias }) {
     const input = make("input", { name: "name", value: alias, maxlength: "64", required: true, autocomplete: "off" });
-    const value = make("p", { class: "first-value" }, "Waiting for its first value…");
     const form = make("form", {}, make("label", {}, "Its name", input),
       actions(make("button", { class: "strong" }, "Done")));
-    this.#show(4, "Paired", form, value);
+    this.#show(4, "Paired", form, this.#value);
     this.changed();
-    const hear = (event) => event.source?.includes(address) && setText(value, eventText(event));
-    when("event", hear, { signal: this.#stop.signal });
     form.addEventListener("submit", (event) => {
       event.preventDefault();
       this.#finish(alias, input.value.trim());
