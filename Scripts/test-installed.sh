@@ -9,14 +9,14 @@ cd "$(dirname "$0")/.."
 place=$PWD/.build/installed
 python=$PWD/.build/lab/venv/bin/python
 
-# What a machine has before the package comes. The library that it recommends waits where apt keeps what it fetched: there is no network.
+# What a machine has before the package comes. The library that it needs, and the zones that it recommends, wait where apt keeps what it fetched: there is no network.
 make_machine() { # SUITE ROOT
     make_debian "$1" "$2" --variant=apt --include=ca-certificates,systemd-sysv,dbus,udev,kmod,bluez,python3,libcurl4,libsqlite3-0,initramfs-tools,zstd
     furnish "$2"
     printf 'virtio_pci\nvirtio_blk\next4\n' >>"$2/etc/initramfs-tools/modules"
     echo MODULES=list >"$2/etc/initramfs-tools/conf.d/machine"
     quietly inside "$2" "apt-get -qq update; apt-get -qq install --yes --no-install-recommends linux-image-amd64"
-    quietly inside "$2" "apt-get clean; apt-get -qq install --yes --download-only libmicrohttpd12; systemctl mask apt-daily.timer apt-daily-upgrade.timer"
+    quietly inside "$2" "apt-get clean; apt-get -qq install --yes --download-only libmicrohttpd12 tzdata; systemctl mask apt-daily.timer apt-daily-upgrade.timer"
     echo cupboard >"$2/etc/hostname"
 }
 

@@ -92,6 +92,7 @@ struct RemoteTests {
     @Test("numbers that never came are one gap, and a line that is spoilt is missing like them")
     mutating func gaps() throws {
         try daemon.start()
+        #expect(daemon.wait { daemon.log.contains("follows bridge kitchen") }, "\(talk)")
         try broker.publish(beats(2), to: topic)
         #expect(daemon.wait { numbers() == [1, 2] }, "\(talk)")
         _ = beats(3)
@@ -105,6 +106,7 @@ struct RemoteTests {
     @Test("the broker's end disconnects its devices and why says so; what was published meanwhile comes in order")
     mutating func brokerAway() throws {
         try daemon.start()
+        #expect(daemon.wait { daemon.log.contains("follows bridge kitchen") }, "\(talk)")
         try broker.publish(beats(3), to: topic)
         #expect(daemon.wait { numbers() == [1, 2, 3] }, "\(talk)")
         try broker.stop()
@@ -115,7 +117,7 @@ struct RemoteTests {
         try broker.start()
         // It is kept for the session that the daemon left there.
         try broker.publish(beats(3), to: topic)
-        #expect(daemon.wait(30) { numbers() == Array(1...6) }, "\(daemon.diary("hr")) \(talk)")
+        #expect(daemon.wait { numbers() == Array(1...6) }, "\(daemon.diary("hr")) \(talk)")
         let before = ["restored", "connected", "data", "data", "data", "disconnected"]
         #expect(kinds().filter { $0 != "resumed" } == before + ["connected", "data", "data", "data"])
         #expect(try daemon.stop() == 0)
@@ -128,7 +130,7 @@ struct RemoteTests {
         #expect(daemon.wait { daemon.log.contains("follows bridge kitchen") }, "\(talk)")
         let publisher = try publishing(lines)
         for round in 1...5 {
-            #expect(daemon.wait(30) { numbers().count >= round * 200 }, "\(numbers().count) \(talk)")
+            #expect(daemon.wait { numbers().count >= round * 200 }, "\(numbers().count) \(talk)")
             try daemon.stop(SIGKILL)
             try daemon.start()
         }

@@ -109,7 +109,7 @@ final class RunningDaemon {
 
     func state(of id: String) throws -> String { try handler(id)["state"]?.string ?? "none" }
 
-    func wait(_ seconds: Int64 = 10, until condition: () throws -> Bool) rethrows -> Bool {
+    func wait(_ seconds: Int64 = 60, until condition: () throws -> Bool) rethrows -> Bool {
         let end = SystemClock.monotonic() + .seconds(seconds)
         while try !condition() {
             guard SystemClock.monotonic() < end else { return false }
