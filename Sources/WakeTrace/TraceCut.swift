@@ -13,6 +13,8 @@ public struct TraceCut {
     /// What comes before the rest of the reader, the last of it first.
     private var held: [TraceOperation]
     private var isOver = false
+    /// Nothing is cut off.
+    private let isWhole: Bool
 
     /// - Parameters:
     ///   - until: what happens at that time is not in the part, so that two parts make up the whole.
@@ -32,9 +34,11 @@ public struct TraceCut {
         held = start.operations.reversed()
         (self.reader, self.until) = (reader, until)
         (beginning, clock) = (start.offset, start.clock)
+        isWhole = from == nil && until == nil && only == nil
     }
 
     public mutating func next() throws(TraceError) -> TraceOperation? {
+        if isWhole { return try reader.next() }
         while !isOver, let operation = try read() {
             if let until, until.passed(at: operation.offset, by: clock) >= .zero { break }
             clock.follow(operation)
@@ -81,7 +85,7 @@ public struct TraceCut {
                 standing.follow(operation)
                 (offset, line) = (operation.offset, operation.line)
             }
-            throw TraceError(line: line, column: 1, reason: "the trace ends here, before the time to cut from")
+            throw .endsBefore(mark, line: line)
         }
 
         var operations: [TraceOperation] {

@@ -144,7 +144,7 @@ public final class Daemon {
             let chunks = try FileChunks(played.file)
             replayedFile = chunks
             let reader = TraceReader(supplyingChunks: chunks.next)
-            try sources.play(reader, of: played.file, speed: played.speed, observer: self)
+            try sources.play(reader, part: played.part, of: played.name, speed: played.speed, observer: self)
         } catch let error as TraceError {
             Log("replay").error("cannot replay \(played.file): \(error)")
         }

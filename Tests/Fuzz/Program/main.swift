@@ -1,0 +1,22 @@
+// Lets libFuzzer try inputs on the reader that FUZZ_TARGET names; the word `list` shows all readers, and what they begin with.
+import CFuzzer
+import FuzzTargets
+import Glibc
+
+guard CommandLine.arguments.dropFirst().first != "list" else {
+    for reader in FuzzTable.all { print(([reader.name] + reader.files).joined(separator: " ")) }
+    exit(0)
+}
+
+let wanted = getenv("FUZZ_TARGET").map { String(cString: $0) } ?? ""
+guard let reader = FuzzTable.reader(named: wanted) else {
+    print("FUZZ_TARGET names no reader: \"\(wanted)\"; `list` shows them")
+    exit(2)
+}
+
+var count = CommandLine.argc
+var words: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>? = CommandLine.unsafeArgv
+exit(
+    LLVMFuzzerRunDriver(&count, &words) { bytes, count in
+        reader.read([UInt8](UnsafeBufferPointer(start: bytes, count: count))) ? 0 : -1
+    })
