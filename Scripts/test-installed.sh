@@ -9,7 +9,8 @@ cd "$(dirname "$0")/.."
 place=$PWD/.build/installed
 python=$PWD/.build/lab/venv/bin/python
 
-# What a machine has before the package comes. The library that it needs, and the zones that it recommends, wait where apt keeps what it fetched: there is no network.
+# What a machine has before the package comes. There is no network: the library that the package needs, and the zones that it
+# recommends, wait where apt keeps what it fetched.
 make_machine() { # SUITE ROOT
     make_debian "$1" "$2" --variant=apt --include=ca-certificates,systemd-sysv,dbus,udev,kmod,bluez,python3,libcurl4,libsqlite3-0,initramfs-tools,zstd
     furnish "$2"
