@@ -231,6 +231,8 @@ struct AccessorySourceTests {
         #expect(Set(sources).count == 2)
         #expect(bench.source.rename(sources[0], to: "left") && bench.source.rename(sources[1], to: "right"))
 
+        bench.source.stop()
+
         let later = try AccessoryBench(bench.registries.last ?? AccessoryRegistry())
         later.source.apply(
             .snapshot(
@@ -238,7 +240,8 @@ struct AccessorySourceTests {
                     later.record(.found, port: "2", node: right.node), later.record(.found, port: "1", node: left.node),
                 ], afterLoss: false))
         #expect(later.known[sources[0]]?.alias == "left" && later.known[sources[1]]?.alias == "right")
-        bench.source.stop()
+        // A thread that opened a node later would hold the next test's, whose number is the same.
+        #expect(try later.turn { later.story().filter { $0 == "+" }.count == 2 })
         later.source.stop()
     }
 
