@@ -12,7 +12,7 @@ export PATH := $(PATH):/usr/libexec/swift/bin:/opt/swift/usr/bin:$(HOME)/.local/
 SOURCES = Package.swift Packages/wakehandler/Package.swift Sources Tests Examples
 RELEASE = Scripts/release.sh
 
-.PHONY: help deb demo test test-rest test-all test-debian13 test-arm64 test-deb test-installed test-tutorials check check-debian13 check-sanitize bench bench-lab bench-fleet test-page census break lab lab-soak lab-recording build build-arm64 wakehandler install uninstall clean prepare \
+.PHONY: help deb demo test test-rest test-all test-debian13 test-arm64 test-deb test-installed test-tutorials check check-debian13 check-sanitize bench bench-lab bench-fleet bench-imports test-page census break lab lab-soak lab-recording build build-arm64 wakehandler install uninstall clean prepare \
 	prepare-tests prepare-lab prepare-bench
 
 help: ## tell what can be made
@@ -60,6 +60,9 @@ bench-lab: prepare-tests prepare-lab ## the same for Bluetooth, beside bleak, in
 bench-fleet: ## what an MQTT broker pays for thousands of bridges, with the sums for a million devices; needs mosquitto
 	@python3 Tests/Scale/fleet.py $(ARGS)
 
+bench-imports: ## how fast, and in how much memory, a gigabyte of capture is imported, beside tshark. TOOL= says which wakebridge
+	@python3 Tests/Scale/imports.py $(or $(TOOL),.build/release/wakebridge) $(ARGS)
+
 census: prepare-tests ## count lines, names and what one event passes; ARGS=--list says where, ARGS="--root DIR" counts another checkout
 	swift build --product wakebridged
 	@python3 Scripts/census.py $(ARGS)
@@ -76,9 +79,10 @@ lab-recording: prepare-tests prepare-lab ## record the shipped devices again: th
 	@Tests/Lab/record-receiver.sh
 	@Tests/Lab/record-library.sh
 
-build: prepare ## daemon and tool for this machine, one file each
+build: prepare ## daemon, tool and transferd for this machine, one file each
 	$(RELEASE) --product wakebridged
 	$(RELEASE) --product wakebridge
+	$(RELEASE) --product wakebridge-transferd
 
 build-arm64: ## both for arm64 on amd64, into .build/arm64/bin: for Debian 12, 13 and Raspberry Pi OS
 	@Scripts/arm64.sh

@@ -9,6 +9,7 @@ let package = Package(
         .library(name: "WakeHandlerTesting", targets: ["WakeHandlerTesting"]),
         .executable(name: "wakebridged", targets: ["wakebridged"]),
         .executable(name: "wakebridge", targets: ["wakebridge"]),
+        .executable(name: "wakebridge-transferd", targets: ["wakebridge-transferd"]),
     ],
     targets: [
         // The C boundary.
@@ -35,7 +36,8 @@ let package = Package(
         // Pure: no clock, no descriptor, no log.
         .target(name: "WakeModel", linkerSettings: [.linkedLibrary("m")]),
         .target(name: "WakeCore", dependencies: ["WakeModel"]),
-        .target(name: "WakeAgenda", dependencies: ["WakeModel"]),
+        .target(name: "WakeTransfer", dependencies: ["WakeModel"]),
+        .target(name: "WakeAgenda", dependencies: ["WakeModel", "WakeTransfer"]),
         .target(name: "WakeProfiles", dependencies: ["WakeModel", "CCrypto"]),
         .target(name: "WakeWords", dependencies: ["WakeModel", "CWords"]),
 
@@ -45,34 +47,39 @@ let package = Package(
         .target(name: "WakeJournal", dependencies: ["WakeModel", "CSQLite"]),
         .target(name: "WakeTrace", dependencies: ["WakeModel"]),
         .target(name: "WakeHCI", dependencies: ["WakeModel"]),
+        .target(name: "WakeZlib", dependencies: ["CZlib"]),
         .target(name: "WakeMQTT", dependencies: ["WakeModel", "WakeProfiles", "WakeSystem", "WakeLoop", "CPaho"]),
         .target(
             name: "WakeSources",
             dependencies: ["WakeModel", "WakeProfiles", "WakeTrace", "WakeHCI", "WakeSystem", "WakeLoop"]),
         .target(name: "WakeDoctor", dependencies: ["WakeModel", "WakeHCI", "WakeSystem", "WakeLoop", "WakeSources"]),
         // Of the tool alone: captures into traces and back, finding and pairing peripherals, drafting and checking profiles.
-        .target(name: "WakeCapture", dependencies: ["WakeModel", "WakeTrace", "WakeHCI"]),
+        .target(name: "WakeCapture", dependencies: ["WakeModel", "WakeTrace", "WakeHCI", "WakeZlib"]),
         .target(name: "WakePairing", dependencies: ["WakeModel", "WakeSystem", "WakeLoop", "WakeSources"]),
         .target(name: "WakeAuthoring", dependencies: ["WakeModel", "WakeProfiles", "WakeTrace", "WakeSources"]),
-        .target(name: "WakePage", dependencies: ["WakeModel", "CPage", "CZlib"]),
+        .target(name: "WakePage", dependencies: ["WakeModel", "CPage", "WakeZlib"]),
         .target(name: "WakeControl", dependencies: ["WakeModel", "WakeSystem", "WakeLoop", "CMicrohttpd"]),
 
         // Composition, and what people hold in their hands.
         .target(
             name: "WakeEngine",
             dependencies: [
-                "WakeModel", "WakeCore", "WakeAgenda", "WakeProfiles", "WakeSystem", "WakeLoop", "WakeJournal",
-                "WakeTrace", "WakeMQTT", "WakeSources",
+                "WakeModel", "WakeCore", "WakeTransfer", "WakeAgenda", "WakeProfiles", "WakeSystem", "WakeLoop",
+                "WakeJournal", "WakeTrace", "WakeMQTT", "WakeSources",
             ]),
         .target(
             name: "WakeDaemon",
             dependencies: [
-                "WakeModel", "WakeCore", "WakeAgenda", "WakeProfiles", "WakeJournal", "WakeSystem", "WakeLoop",
-                "WakeTrace", "WakeMQTT", "WakeSources", "WakeEngine", "WakeControl", "WakePage", "WakeWords",
+                "WakeModel", "WakeCore", "WakeTransfer", "WakeAgenda", "WakeProfiles", "WakeJournal", "WakeSystem",
+                "WakeLoop", "WakeTrace", "WakeMQTT", "WakeSources", "WakeEngine", "WakeControl", "WakePage",
+                "WakeWords",
             ]),
         .target(name: "WakeHandler", dependencies: ["WakeModel"]),
         .target(name: "WakeHandlerTesting", dependencies: ["WakeModel", "WakeProfiles", "WakeTrace", "WakeHandler"]),
         .executableTarget(name: "wakebridged", dependencies: ["WakeDaemon"]),
+        .executableTarget(
+            name: "wakebridge-transferd",
+            dependencies: ["WakeModel", "WakeTransfer", "WakeSystem", "WakeLoop", "CCurl", "CCrypto"]),
         .executableTarget(
             name: "wakebridge",
             dependencies: [
@@ -93,7 +100,9 @@ let package = Package(
             ], exclude: ["bluez.py", "terminal.py"]),
         .testTarget(
             name: "DaemonTests",
-            dependencies: ["TestBench", "TickingDaemon", "wakebridge", "wakebridged", "WakeModel", "WakeSystem"]),
+            dependencies: [
+                "ExampleHoldLine", "TestBench", "TickingDaemon", "wakebridge", "wakebridged", "WakeModel", "WakeSystem",
+            ]),
         .executableTarget(
             name: "TickingDaemon",
             dependencies: ["WakeDaemon", "WakeLoop", "WakeModel", "WakeProfiles", "WakeSources", "WakeSystem"],
@@ -101,8 +110,16 @@ let package = Package(
         .testTarget(name: "WakeSystemTests", dependencies: ["TestBench", "NodeReader", "WakeModel", "WakeSystem"]),
         .executableTarget(name: "NodeReader", dependencies: ["WakeModel", "WakeSystem"], path: "Tests/NodeReader"),
         .testTarget(
-            name: "WakeAgendaTests", dependencies: ["TestBench", "WakeAgenda", "WakeModel", "WakeSystem"],
+            name: "WakeAgendaTests",
+            dependencies: ["TestBench", "WakeAgenda", "WakeModel", "WakeSystem", "WakeTransfer"],
             exclude: ["oracle.py"]),
+        .testTarget(name: "WakeTransferTests", dependencies: ["WakeModel", "WakeTransfer"]),
+        .testTarget(
+            name: "TransferdTests",
+            dependencies: [
+                "TestBench", "wakebridge", "wakebridged", "wakebridge-transferd", "WakeModel", "WakeSystem",
+            ],
+            exclude: ["server.py", "handler.py"]),
         .testTarget(name: "WakeCoreTests", dependencies: ["TestBench", "WakeCore"]),
         .testTarget(name: "WakeLoopTests", dependencies: ["TestBench", "WakeLoop", "WakeModel", "WakeSystem"]),
 
@@ -146,6 +163,13 @@ let package = Package(
             name: "ExampleBeatSequence", dependencies: ["WakeHandler"], path: "Examples/handlers/BeatSequence"),
         .executableTarget(
             name: "ExampleNightlyBackup", dependencies: ["WakeHandler"], path: "Examples/handlers/NightlyBackup"),
+        .executableTarget(
+            name: "ExampleLetterReader", dependencies: ["WakeHandler"], path: "Examples/handlers/LetterReader"),
+        .executableTarget(
+            name: "ExampleMapUpdater", dependencies: ["WakeHandler"], path: "Examples/handlers/MapUpdater"),
+        .executableTarget(name: "ExampleHoldLine", dependencies: ["WakeHandler"], path: "Examples/handlers/HoldLine"),
+        .executableTarget(
+            name: "ExampleStrapDiary", dependencies: ["WakeHandler"], path: "Examples/handlers/StrapDiary"),
 
         // What the tests run.
         .target(name: "BenchmarkProbe", path: "Tests/Benchmarks/Probe"),
@@ -158,8 +182,7 @@ let package = Package(
             name: "Benchmarks",
             dependencies: [
                 "BenchmarkProbe", "BenchmarkReport", "WakeDaemon", "WakeEngine", "WakeModel", "WakeLoop",
-                "WakeProfiles",
-                "WakeSystem", "WakeTrace",
+                "WakeProfiles", "WakeSystem", "WakeTrace", "WakeTransfer",
             ],
             path: "Tests/Benchmarks/Suite"),
         .executableTarget(name: "FixtureHandler", path: "Tests/FixtureHandler"),
@@ -215,7 +238,9 @@ let package = Package(
             dependencies: [
                 "TestBench", "WakeHandler", "WakeHandlerTesting", "WakeCore", "WakeAgenda", "WakeEngine", "WakeModel",
                 "WakeProfiles", "WakeSystem", "WakeTrace", "ExampleHeartRate", "ExampleBeatPrinter",
-                "ExampleBeatSequence", "ExampleNightlyBackup", "FixtureHandler",
+                "ExampleBeatSequence", "ExampleHoldLine", "ExampleNightlyBackup", "ExampleLetterReader",
+                "ExampleMapUpdater", "ExampleStrapDiary",
+                "FixtureHandler",
             ]),
         .testTarget(name: "WakeJournalTests", dependencies: ["WakeJournal", "JournalCrasher", "TestBench"]),
         .executableTarget(name: "JournalCrasher", dependencies: ["WakeJournal"], path: "Tests/JournalCrasher"),

@@ -53,7 +53,7 @@ release() {
 build_programs() {
     compile_newer_glibc
     mkdir -p "$place/bin"
-    for program in wakebridged wakebridge; do
+    for program in wakebridged wakebridge wakebridge-transferd; do
         release --product "$program" || fail "$program could not be built for arm64; above is why"
         cp "$(release --show-bin-path 2>/dev/null)/$program" "$place/bin/"
     done
@@ -125,7 +125,7 @@ install_missing "no program of arm64 can be tried"
 describe_sdk
 build_programs
 took "the programs"
-for program in wakebridged wakebridge; do prove_program "$place/bin/$program"; done
+for program in wakebridged wakebridge wakebridge-transferd; do prove_program "$place/bin/$program"; done
 [ "$goal" = tests ] || exit 0
 compare_replays
 took "the replays"

@@ -4,7 +4,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 
-for program in wakebridged wakebridge Benchmarks JournalBenchmark; do
+for program in wakebridged wakebridge wakebridge-transferd Benchmarks JournalBenchmark; do
     Scripts/release.sh --product "$program" >&2
 done
 .build/static/release/Benchmarks "$@" </dev/null

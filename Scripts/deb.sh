@@ -25,7 +25,7 @@ make_tools() {
 # Prints the folder of the programs. Those of this machine are wanted for either: completions are what the tool prints, and
 # dpkg-shlibdeps finds the libraries of this architecture alone.
 build_own() {
-    for program in wakebridged wakebridge; do Scripts/release.sh --product "$program" >&2; done
+    for program in wakebridged wakebridge wakebridge-transferd; do Scripts/release.sh --product "$program" >&2; done
     Scripts/release.sh --show-bin-path
 }
 
@@ -41,14 +41,15 @@ changelog() {
     echo " -- $(git -c safe.directory='*' log -1 --format='%an <%ae>')  $(date --utc --rfc-email --date="@$SOURCE_DATE_EPOCH")"
 }
 
-needs() { readelf --dynamic "$1/wakebridge" "$1/wakebridged" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | sort -u | grep -v '^ld-linux'; }
+needs() { readelf --dynamic "$1/wakebridge" "$1/wakebridged" "$1/wakebridge-transferd" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | sort -u | grep -v '^ld-linux'; }
 
 # What dpkg-shlibdeps says of this machine's programs holds for those of another architecture that need the same libraries.
 # It cannot see that packed relocations need glibc 2.36, and on a newer Debian it may see more.
 depends() {
     (
         cd "$stage/source"
-        dpkg-shlibdeps -O -e"$own_programs/wakebridge" -e"$own_programs/wakebridged" 2>/dev/null
+        dpkg-shlibdeps -O -e"$own_programs/wakebridge" -e"$own_programs/wakebridged" \
+            -e"$own_programs/wakebridge-transferd" 2>/dev/null
     ) | with_libc 2.36
 }
 

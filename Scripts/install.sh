@@ -16,8 +16,10 @@ if [ "$from" = --remove ]; then
     # A unit that stays enabled would be looked for at every boot.
     if [ -z "$root" ] && [ -d /run/systemd/system ]; then
         systemctl disable --now wakebridged.service 2>/dev/null || true
+        # What moves files outlives the daemon. It keeps what has come.
+        systemctl stop 'wakebridge-transferd-*.scope' 2>/dev/null || true
     fi
-    rm -f "$bin/wakebridge" "$bin/wakebridged" "$bash" "$zsh" "$fish" "$root$units/wakebridged.service" \
+    rm -f "$bin/wakebridge" "$bin/wakebridged" "$bin/wakebridge-transferd" "$bash" "$zsh" "$fish" "$root$units/wakebridged.service" \
         "$lib/systemd/user/wakebridged.service" "$lib/sysusers.d/wakebridge.conf" "$lib/tmpfiles.d/wakebridge.conf" \
         "$share/man/man1/wakebridge.1" "$share/man/man8/wakebridged.8" \
         "$rules/70-wakebridge.rules" "$rules/91-wakebridge-braille.rules"
@@ -63,6 +65,7 @@ put_unit() { # UNIT DESTINATION
 
 put 755 "$from/wakebridge" "$bin/wakebridge"
 put 755 "$from/wakebridged" "$bin/wakebridged"
+put 755 "$from/wakebridge-transferd" "$bin/wakebridge-transferd"
 put 644 docs/man/wakebridge.1 "$share/man/man1/wakebridge.1"
 put 644 docs/man/wakebridged.8 "$share/man/man8/wakebridged.8"
 # What is built for another machine does not run here: WAKEBRIDGE_TOOL then names a tool that does.

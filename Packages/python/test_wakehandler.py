@@ -5,6 +5,7 @@ import io
 import json
 import os
 import pathlib
+import socket
 import subprocess
 import sys
 import threading
@@ -23,10 +24,10 @@ def event(sequence, device="strap", attempt=1, kind="data", **data):
         "budgetms": 10000, "data": data or {"value": {"bpm": 73}, "raw": "1049", "characteristic": "2a37"}})
 
 
-def scheduled(sequence, name, **data):
+def scheduled(sequence, type, **data):
     return json.dumps({
-        "id": f"j1-{sequence}", "source": f"/{name.split('.')[0]}/h/{data.get('id', data.get('job', ''))}",
-        "type": f"wakebridge.{name}", "subject": "h", "time": "2026-11-21T07:42:46.727125Z", "seq": sequence,
+        "id": f"j1-{sequence}", "source": f"/{type.split('.')[0]}/h/{data.get('id', data.get('job', ''))}",
+        "type": f"wakebridge.{type}", "subject": "h", "time": "2026-11-21T07:42:46.727125Z", "seq": sequence,
         "attempt": 1, "budgetms": 10000, "data": data})
 
 
@@ -42,12 +43,66 @@ def expiring(reason, *open):
     return notice("expiring", reason=reason, remaining_ms=2000, tasks=[], open=open)
 
 
+def array(number):
+    return number.to_bytes(4, sys.byteorder)
+
+
 def gap(sequence, start, end):
     return event(sequence, kind="gap", **{"cause": "overflow", "from": start, "to": end})
 
 
 def notice(kind, **data):
     return json.dumps({"id": "n1", "source": "/wakebridge", "type": f"wakebridge.{kind}", "data": data})
+
+
+class SocketTest(unittest.TestCase):
+    """Descriptors that the process inherits or is passed, each taken when the event that tells of it is."""
+
+    def setUp(self):
+        self.reading, self.feeding = os.pipe()
+        self.daemon, handler = socket.socketpair()
+        self.far, self.near = socket.socketpair()
+        os.environ["WAKEBRIDGE_SOCKETS"] = f"sip={os.dup(self.near.fileno())}"
+        self.addCleanup(os.environ.pop, "WAKEBRIDGE_SOCKETS")
+        self.session = wakehandler.Session(input=self.reading, replies=handler.fileno())
+        for one in (self.daemon, handler, self.far, self.near):
+            self.addCleanup(one.close)
+
+    def feed(self, *lines):
+        os.write(self.feeding, "".join(line + "\n" for line in lines).encode())
+        os.close(self.feeding)
+
+    def test_an_inherited_socket_is_there_until_its_closing_is_told(self):
+        self.feed(scheduled(1, "socket.readable", socket="sip", fd=4, bytes=2),
+                  scheduled(2, "socket.closed", socket="sip", reason="peer"))
+        self.far.sendall(b"hi")
+        seen = []
+        for one in self.session.events():
+            held = self.session.socket("sip")
+            seen.append((one.kind, one.name, held and held.recv(16)))
+            one.done()
+        self.assertEqual(seen, [("socket.readable", "sip", b"hi"), ("socket.closed", "sip", None)])
+        self.assertIsNone(self.session.socket("web"))
+
+    def test_a_passed_socket_takes_the_place_of_the_former(self):
+        other, passed = socket.socketpair()
+        self.addCleanup(other.close)
+        self.daemon.sendmsg([b'{"socket":"sip"}\n'], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array(passed.fileno()))])
+        passed.close()
+        self.feed(scheduled(1, "socket.opened", socket="sip", passed=True))
+        for one in self.session.events():
+            self.session.socket("sip").sendall(b"new")
+            one.done()
+        self.assertEqual(other.recv(16), b"new")
+
+    def test_orders_are_written_as_the_daemon_reads_them(self):
+        os.write(self.feeding, notice("reply", ref=1, keepalive="set", pending=[]).encode() + b"\n")
+        self.assertEqual(self.session.keepalive("sip", 900).outcome, "set")
+        self.feed(notice("reply", ref=2, reconnect="reconnecting", pending=[]))
+        self.assertEqual(self.session.reconnect("sip").outcome, "reconnecting")
+        lines = [json.loads(line) for line in self.daemon.recv(4096).splitlines()]
+        self.assertEqual(lines, [{"keepalive": {"socket": "sip", "within_s": 900}, "ref": 1},
+                                 {"reconnect": "sip", "ref": 2}])
 
 
 class SessionTest(unittest.TestCase):
@@ -190,6 +245,25 @@ class SessionTest(unittest.TestCase):
         self.assertEqual((entered.kind, entered.name, entered.value["initial"]), ("region.entered", "home", True))
         self.assertEqual((left.kind, left.name), ("region.exited", "home"))
 
+    def test_a_message_has_its_text_its_topic_and_its_bytes(self):
+        self.feed(
+            scheduled(1, "message.received", id="7", topic="cfg", payload="gr\u00fc\u00dfe"),
+            scheduled(2, "message.received", id="8", raw="ff00"))
+        text, binary = self.session.events()
+        self.assertEqual((text.kind, text.name, text.topic), ("message.received", "7", "cfg"))
+        self.assertEqual((text.text, text.bytes), ("gr\u00fc\u00dfe", "gr\u00fc\u00dfe".encode()))
+        self.assertEqual((binary.text, binary.topic, binary.bytes), (None, None, b"\xff\x00"))
+
+    def test_the_beginning_of_a_flow_stays_open_until_its_end_comes(self):
+        self.feed(scheduled(1, "flow.started", name="ecg"), scheduled(2, "flow.ended", name="ecg", reason="idle"))
+        started, ended = list(self.session.events())
+        self.assertEqual((started.name, ended.name, ended.reason), ("ecg", "ecg", "idle"))
+        ended.done()
+        self.assertEqual(self.replies(), [{"ack": 2, "result": "useful"}])
+
+    def test_a_flow_of_its_own_is_opened_and_closed(self):
+        self.assertEqual(self.answered(lambda: self.session.open_flow("ecg"), flow="open", pending=[]), "open")
+
     def test_the_state_of_a_region_can_be_asked_for(self):
         state = self.answered(lambda: self.session.region_state("home"), state="inside", pending=[])
         self.assertEqual(state, "inside")
@@ -324,6 +398,63 @@ class SessionTest(unittest.TestCase):
             {"cancel": {"job": "backup"}}, {"cancel": {"jobs": True}}, {"register": "backup"},
             {"poll": {"min_interval_s": 900}}, {"poll": "never"}, {"pending": True}, {"state": {"region": "home"}}])
 
+    def test_a_session_of_transfers_orders_resumes_and_cancels_its_tasks(self):
+        photos = self.session.transfers("photos")
+        pending = [{"source": "transfer", "id": name, "state": "waiting", "waits_for": []}
+                   for name in ("photos/9", "maps/1")] + [{"source": "poll", "state": "waiting", "waits_for": []}]
+        download = photos.download_task("17", "http://h/17", "17.jpg", sha256="0", paused=True)
+        upload = photos.upload_task("18", "out/18", "http://h/18", method="POST", deadline_s=9)
+        self.assertEqual(self.answered(download.resume, transfer="ordered", pending=[]).outcome, "ordered")
+        self.assertEqual(self.answered(upload.resume, transfer="known", pending=[]).outcome, "known")
+        [task] = self.answered(photos.tasks, pending=pending)
+        self.answered(task.resume, resume="resumed", pending=[])
+        self.answered(task.cancel, cancel="cancelled", pending=[])
+        self.assertEqual(self.replies(), [
+            {"transfer": {"session": "photos", "id": "17", "url": "http://h/17", "to": "17.jpg", "sha256": "0",
+                          "paused": True}, "ref": 1},
+            {"transfer": {"session": "photos", "id": "18", "url": "http://h/18", "from": "out/18", "method": "POST",
+                          "deadline_s": 9}, "ref": 2},
+            {"pending": True, "ref": 3}, {"resume": "photos/9", "ref": 4}, {"cancel": {"transfer": "photos/9"}, "ref": 5}])
+
+    def test_what_becomes_of_transfers_goes_to_the_delegate_of_their_session(self):
+        calls = []
+
+        class Album(wakehandler.TransferDelegate):
+            def finished(self, task, path, event):
+                calls.append(("finished", task.id, path, event.name))
+
+            def failed(self, task, why, event):
+                calls.append(("failed", task.id, why))
+
+            def challenged(self, task, realm, event):
+                answered(task)
+                return ("me", "word") if task.id == "19" else None
+
+            def settled(self, session, finished, failed, event):
+                calls.append(("settled", session.name, finished, failed))
+
+        def answered(task):
+            self.feed(notice("reply", ref=self.session._last_reference + 1, pending=[]), ends=task.id == "20")
+
+        self.session.transfers("photos", Album())
+        self.feed(scheduled(1, "transfer.finished", session="photos", id="17", ok=True, path="17.jpg"),
+                  scheduled(2, "transfer.finished", session="photos", id="18", ok=False, why="checksum", path="18.jpg"),
+                  scheduled(3, "transfer.challenge", session="photos", id="19", realm="r"),
+                  scheduled(4, "transfer.challenge", session="photos", id="20", realm="r"),
+                  scheduled(5, "transfer.settled", session="photos", finished=1, failed=1),
+                  scheduled(6, "transfer.settled", session="maps", finished=1, failed=0), ends=False)
+        others = []
+        for event in self.session.events():
+            others.append(event.data["session"])
+            event.done()
+        self.assertEqual(others, ["maps"])
+        self.assertEqual(calls, [("finished", "17", "17.jpg", "17"), ("failed", "18", "checksum"),
+                                 ("settled", "photos", 1, 1)])
+        replies = self.replies()
+        self.assertEqual([reply["ack"] for reply in replies if "ack" in reply], [1, 2, 3, 4, 5, 6])
+        self.assertIn({"credential": {"transfer": "photos/19", "user": "me", "password": "word"}, "ref": 1}, replies)
+        self.assertIn({"cancel": {"transfer": "photos/20"}, "ref": 2}, replies)
+
     def test_the_answer_to_an_order_says_what_became_of_it_and_what_is_pending(self):
         entry = {"source": "job", "id": "backup", "state": "waiting", "due": "2026-11-22T12:00:00Z",
                  "waits_for": ["power"]}
@@ -398,14 +529,15 @@ class SessionTest(unittest.TestCase):
 
     def test_the_programs_of_the_page_answer_what_comes_to_them(self):
         programs = PAGE.read_text(encoding="utf-8").split("```python\n")[1:]
-        self.assertEqual(len(programs), 2)
-        lines = event(1), alarm(2, data={"dose": 2}), scheduled(3, "poll.due", interval_s=900), job(4)
+        self.assertEqual(len(programs), 3)
+        lines = (event(1), alarm(2, data={"dose": 2}), scheduled(3, "poll.due", interval_s=900), job(4),
+                 scheduled(5, "message.received", payload="hi"))
         for program in programs:
             outcome = subprocess.run(
                 [sys.executable, "-Bc", program.split("```")[0]], input="\n".join(lines), text=True, check=True,
                 stdout=subprocess.PIPE, cwd=pathlib.Path(__file__).parent, env={**os.environ, "WAKEBRIDGE_FD": "1"})
             acknowledged = [line for line in outcome.stdout.splitlines() if line.startswith('{"ack":')]
-            self.assertEqual(len(acknowledged), 4, outcome.stdout)
+            self.assertEqual(len(acknowledged), 5, outcome.stdout)
 
     def test_log_lines_are_written_at_once(self):
         with contextlib.redirect_stdout(io.StringIO()) as output:

@@ -12,21 +12,27 @@ acknowledgement of those after it, unless it is a long job. A session belongs to
 """
 from __future__ import annotations
 
+import array
 import contextlib
 import dataclasses
 import datetime
 import json
 import os
 import select
+import socket
 import sys
 import time
 from collections import deque
 from typing import Any, Callable, Deque, Dict, Iterator, List, Optional, Sequence, Tuple
 
-__all__ = ["Answer", "BridgeError", "Event", "Expired", "Notice", "Pending", "Restoration", "Session", "Task"]
+__all__ = ["Answer", "BridgeError", "Event", "Expired", "Notice", "Pending", "Restoration", "Session", "Task",
+           "TransferDelegate", "TransferSession", "TransferTask"]
 
 _PREFIXES = ("wakebridge.device.", "wakebridge.")
-_SCHEDULED = ("alarm.fired", "poll.due", "job.due", "region.entered", "region.exited")
+_SCHEDULED = ("alarm.fired", "poll.due", "job.due", "region.entered", "region.exited", "message.received",
+              "flow.started", "flow.interrupted", "flow.ended",
+              "transfer.finished", "transfer.challenge", "transfer.settled",
+              "socket.opened", "socket.readable", "socket.closed", "socket.keepalive")
 _LONG_JOBS = ("processing", "continued")
 _REASONS_OF_ONE_JOB = ("condition", "stalled", "max-run")
 _LONGEST_WAIT_S = 86_400
@@ -49,12 +55,12 @@ class Expired(Exception):
 
 @dataclasses.dataclass(frozen=True)
 class Pending:
-    """One alarm, poll or job that is scheduled for the handler."""
+    """One alarm, poll, job or transfer of the handler, its inbox with messages in it, or one of its sockets."""
 
     source: str
-    """`alarm`, `poll` or `job`."""
+    """`alarm`, `poll`, `job`, `inbox`, `transfer` or `socket`."""
     id: str
-    """Its name; empty for the poll, of which there is one."""
+    """Its name, such as `photos/17` for a transfer; empty for the poll and the inbox, of which there is one."""
     state: str
     """`waiting`, `queued` or `running`."""
     due: Optional[datetime.datetime]
@@ -74,7 +80,8 @@ class Answer:
     """What became of an order."""
 
     outcome: str
-    """`set`, `submitted`, `replaced`, `cancelled`, `not-pending`, `registered` or `never`."""
+    """`set`, `submitted`, `replaced`, `cancelled`, `not-pending`, `registered`, `never`, `ordered`,
+    `known` or `reconnecting`."""
     pending: List[Pending]
     """What is pending after it: the entry itself first."""
 
@@ -104,13 +111,15 @@ class Notice:
 
 
 class Event:
-    """One event of a device or a region, or an alarm, a poll or a job. It may come again; its id stays the same."""
+    """One event of a device, a region, a socket or a flow, an alarm, a poll, a job or a message. It may come again, with its id."""
 
     def __init__(self, line: Dict[str, Any], session: Session) -> None:
         self._session = session
         self.kind: str = _without_prefix(line["type"])
-        """`connected`, `disconnected`, `data`, `gap`, `attention`, `alarm.fired`, `poll.due`, `job.due`, `region.entered`
-        or `region.exited`."""
+        """`connected`, `disconnected`, `data`, `gap`, `attention`, `alarm.fired`, `poll.due`, `job.due`, `region.entered`,
+        `region.exited`, `message.received`, `flow.started`, `flow.interrupted`, `flow.ended`,
+        `transfer.finished`, `transfer.challenge`, `transfer.settled`, `socket.opened`, `socket.readable`, `socket.closed`
+        or `socket.keepalive`."""
         self.id: str = line.get("id", "")
         """Journal and sequence, such as `j7-42`; store it with your data to recognise a repeated delivery."""
         self.sequence: int = line["seq"]
@@ -133,9 +142,9 @@ class Event:
 
     @property
     def name(self) -> str:
-        """The id of the alarm, the job or the region; empty for a poll; the device's name for all other events."""
+        """The id of the alarm, job, region, message or transfer, the name of the flow or socket; empty for a poll; otherwise the device's."""
         if self.kind in _SCHEDULED:
-            return self.data.get("id") or self.data.get("job") or ""
+            return self.data.get("id") or self.data.get("job") or self.data.get("name") or self.data.get("socket") or ""
         return self.device
 
     @property
@@ -155,14 +164,26 @@ class Event:
 
     @property
     def bytes(self) -> bytes:
-        """Exactly what the device sent."""
+        """Exactly what the device, or the sender of a message, sent."""
+        if self.kind == "message.received" and "payload" in self.data:
+            return self.data["payload"].encode()
         return bytes.fromhex(self.data.get("raw", ""))
+
+    @property
+    def text(self) -> Optional[str]:
+        """What a message says; None where its bytes are no text."""
+        return self.data.get("payload")
+
+    @property
+    def topic(self) -> Optional[str]:
+        """Of a message: a later one of the same topic takes its place. None where it has none."""
+        return self.data.get("topic")
 
     @property
     def value(self) -> Any:
         """What the profile decoded, and {} where it decoded nothing.
 
-        Of an alarm, what you gave it to carry; of a poll, a job or a region, the same as `data`.
+        Of an alarm, what you gave it to carry; of a poll, a job, a region, a message, a flow or a socket, the same as `data`.
         """
         if self.kind == "alarm.fired":
             return self.data.get("data", {})
@@ -170,7 +191,7 @@ class Event:
 
     @property
     def reason(self) -> Optional[str]:
-        """Why the device is disconnected: a word such as `remote-user`."""
+        """Why the device is disconnected, or a flow is over, or a socket is not open: a word such as `remote-user` or `idle`."""
         return self.data.get("reason")
 
     @property
@@ -189,13 +210,13 @@ class Event:
     def retry(self, after_s: Optional[float] = None, *, until: Sequence[str] = ()) -> None:
         """Gives the event back. It comes again, with its device's later events, after 0 to 86,400 s.
 
-        None leaves the wait to the daemon. An alarm, a poll, a job or a region may have `until` in place of `after_s`:
+        None leaves the wait to the daemon. What is no device's may have `until` in place of `after_s`:
         conditions such as `network`. It comes again, without a charge, when all of them are true.
         """
         conditions = [until] if isinstance(until, str) else list(until)
         if conditions and (after_s is not None or self.kind not in _SCHEDULED):
             raise ValueError(f"{self!r} is given back until {conditions}: leave out after_s, and use until only for "
-                             "alarms, polls, jobs and regions.")
+                             "alarms, polls, jobs, regions and messages.")
         self._session._give_back(self, after_s, conditions)
 
     def progress(self, done: int, total: Optional[int] = None) -> None:
@@ -218,8 +239,11 @@ class Event:
 
     @property
     def _is_standing(self) -> bool:
-        """Of a long job: acknowledgements of other events pass over it, and only one that names it ends it."""
-        return self.kind == "job.due" and self.data.get("kind") in _LONG_JOBS
+        """Of a long job or a flow: acknowledgements of other events pass over it, and only one that names it ends it."""
+        return self.kind == "flow.started" or self.kind == "job.due" and self.data.get("kind") in _LONG_JOBS
+
+    def _is_flow_of(self, name: str) -> bool:
+        return self.kind == "flow.started" and self.name == name
 
     def _expires_by(self, reason: str) -> bool:
         """A machine that sleeps stops every clock, and the budget of the batch is not that of a long job."""
@@ -266,6 +290,90 @@ class Task:
                 self._on_expiration()
 
 
+class TransferTask:
+    """One file that is received or sent. TransferSession makes it, or a delegate is given it."""
+
+    def __init__(self, id: str, transfers: TransferSession, order: Optional[Dict[str, Any]] = None) -> None:
+        self.id = id
+        """Its name in its session."""
+        self.session = transfers
+        self._order = order
+
+    def resume(self) -> Answer:
+        """Hands it over, or lets one move that was handed over as paused. The same one again changes nothing."""
+        if self._order is None:
+            return self.session._session._order("resume", self._name)
+        return self.session._session._order("transfer", self._order)
+
+    def cancel(self) -> Answer:
+        """Takes it back: its end is not told, and nothing of its file stays."""
+        return self.session._session._order("cancel", {"transfer": self._name})
+
+    def answer(self, user: str, password: str) -> Answer:
+        """Says who you are to a server that asked. Neither word is kept on the disk."""
+        return self.session._session._order(
+            "credential", {"transfer": self._name, "user": user, "password": password})
+
+    @property
+    def _name(self) -> str:
+        return f"{self.session.name}/{self.id}"
+
+
+class TransferSession:
+    """A session of transfers that the manifest declares, as a background URLSession of iOS: the same in each process."""
+
+    def __init__(self, name: str, session: Session) -> None:
+        self.name = name
+        """As in `transfers` of the manifest."""
+        self._session = session
+
+    def download_task(self, id: str, url: str, to: str, *, sha256: Optional[str] = None,
+                      not_before_s: Optional[int] = None, deadline_s: Optional[int] = None,
+                      expect_received: Optional[int] = None, paused: Optional[bool] = None) -> TransferTask:
+        """A task that receives a file. Nothing happens before its resume(). `to` counts from the state directory on."""
+        return TransferTask(id, self, _given(
+            session=self.name, id=id, url=url, to=to, sha256=sha256, not_before_s=not_before_s, deadline_s=deadline_s,
+            expect_received=expect_received, paused=paused))
+
+    def upload_task(self, id: str, path: str, url: str, *, method: Optional[str] = None,
+                    not_before_s: Optional[int] = None, deadline_s: Optional[int] = None,
+                    expect_sent: Optional[int] = None, paused: Optional[bool] = None) -> TransferTask:
+        """A task that sends a file, by PUT unless you say POST. `path` counts from the state directory on."""
+        return TransferTask(id, self, _given(
+            **{"session": self.name, "id": id, "url": url, "from": path, "method": method,
+               "not_before_s": not_before_s, "deadline_s": deadline_s, "expect_sent": expect_sent, "paused": paused}))
+
+    def tasks(self) -> List[TransferTask]:
+        """Those that the daemon has, such as what an earlier process handed over."""
+        names = [entry.id.partition("/") for entry in self._session.pending() if entry.source == "transfer"]
+        return [TransferTask(id, self) for name, _, id in names if name == self.name]
+
+    def cancel(self) -> None:
+        """Cancels all of them."""
+        for task in self.tasks():
+            task.cancel()
+
+
+class TransferDelegate:
+    """What becomes of the transfers of a session. Override what you need; each event is done when its call returns.
+
+    If a call raises wakehandler.Expired, or anything else, the event stays open, and comes again.
+    """
+
+    def finished(self, task: TransferTask, path: str, event: Event) -> None:
+        """All of the file was received or sent. A received one lies at `path`, from the state directory on."""
+
+    def failed(self, task: TransferTask, why: str, event: Event) -> None:
+        """It will not be; `why` is a word such as `checksum`."""
+
+    def challenged(self, task: TransferTask, realm: str, event: Event) -> Optional[Tuple[str, str]]:
+        """The server asks who you are: return a user and a password, or None to cancel the task."""
+        return None
+
+    def settled(self, session: TransferSession, finished: int, failed: int, event: Event) -> None:
+        """Nothing of the session is open any more."""
+
+
 class Session:
     """Reads events from `input`, and writes answers to `replies`; both are numbers of descriptors.
 
@@ -287,8 +395,11 @@ class Session:
         self._refused: Dict[str, Event] = {}
         self._tasks: Dict[int, Task] = {}
         self._waiting: Dict[int, Any] = {}
+        self._delegates: Dict[str, Tuple[TransferSession, TransferDelegate]] = {}
         self._last_reference = 0
         self._deadline: Optional[float] = None
+        self._sockets: Dict[str, socket.socket] = {}
+        self._inherited = dict(pair.split("=", 1) for pair in os.environ.get("WAKEBRIDGE_SOCKETS", "").split(",") if pair)
         self.restoration: Optional[Restoration] = None
         """What the process was told at its start. It is there before the first event."""
 
@@ -303,7 +414,8 @@ class Session:
                 self._read_available()
             while self._arrived:
                 event = self._arrived.popleft()
-                if self._opens(event):
+                if self._opens(event) and not self._delivers(event):
+                    self._follow_socket(event)
                     yield event
             if self._is_over or not wait:
                 return
@@ -418,6 +530,17 @@ class Session:
         """Asks for a `poll.due` no more often than this (60 or more); None for none at all."""
         return self._order("poll", "never" if min_interval_s is None else {"min_interval_s": min_interval_s})
 
+    def transfers(self, name: str, delegate: Optional[TransferDelegate] = None) -> TransferSession:
+        """The session of transfers that the manifest calls so. It is the same one in each process.
+
+        With a delegate, what becomes of its transfers goes there and not to events(), which must run. Say so before
+        the first event.
+        """
+        session = TransferSession(name, self)
+        if delegate is not None:
+            self._delegates[name] = (session, delegate)
+        return session
+
     def pending(self) -> List[Pending]:
         """All that is scheduled for the handler, and what each waits for."""
         return _pending(self._ask({"pending": True}))
@@ -425,6 +548,65 @@ class Session:
     def region_state(self, id: str) -> str:
         """`inside` or `outside` of a region of the manifest; `unknown` until the radio has listened for long enough."""
         return self._order("state", {"region": id}).outcome
+
+    def open_flow(self, name: str) -> str:
+        """Says that data of a flow with `from: "self"` flows now: call it again before the manifest's `idle` is over.
+
+        `open`, or `waiting` where another flow of its group comes first. It begins with a `flow.started`, which you leave
+        unanswered for as long as it flows.
+        """
+        return self._order("flow", {"name": name, "open": True}).outcome
+
+    def close_flow(self, name: str) -> str:
+        """Ends a flow now. One from a device begins again when that has paused."""
+        self._forget_flow(name)
+        return self._order("flow", {"name": name, "open": False}).outcome
+
+    # The sockets of the manifest, which the daemon holds while the handler is frozen or gone.
+
+    def socket(self, name: str) -> Optional[socket.socket]:
+        """A socket of the manifest; None while the process has none. It is closed before its `socket.closed` comes.
+
+        Its calls raise BlockingIOError in place of a wait. Read until that before you finish a `socket.readable`.
+        """
+        if name in self._inherited:
+            self._sockets[name] = socket.socket(fileno=int(self._inherited.pop(name)))
+        return self._sockets.get(name)
+
+    def keepalive(self, name: str, within_s: Optional[int] = None) -> Answer:
+        """Asks for a `socket.keepalive` before each `within_s` seconds are over (600 or more), from now on.
+
+        None begins the time of before again: call it when you have just sent your peer something.
+        """
+        return self._order("keepalive", _given(socket=name, within_s=within_s))
+
+    def reconnect(self, name: str) -> Answer:
+        """Gives the connection up, and has another one opened at once."""
+        return self._order("reconnect", name)
+
+    def _follow_socket(self, event: Event) -> None:
+        if event.kind == "socket.closed":
+            former = self.socket(event.name)
+            if former:
+                former.close()
+                del self._sockets[event.name]
+        elif event.kind == "socket.opened" and event.data.get("passed") and self._replies is not None:
+            self._receive_sockets(self._replies)
+
+    def _receive_sockets(self, replies: int) -> None:
+        """Each comes with a line that names it, over descriptor 3."""
+        with socket.socket(fileno=os.dup(replies)) as channel:
+            while _is_ready(replies, select.POLLIN, 0):
+                text, control, _, _ = channel.recvmsg(4096, socket.CMSG_SPACE(4), socket.MSG_DONTWAIT)
+                numbers = array.array("i")
+                for _, kind, part in control:
+                    if kind == socket.SCM_RIGHTS:
+                        numbers.frombytes(part[:4])
+                if not text or not numbers:
+                    return
+                name = json.loads(text)["socket"]
+                self._inherited.pop(name, None)
+                self._sockets[name] = socket.socket(fileno=numbers[0])
 
     # What goes out.
 
@@ -466,6 +648,25 @@ class Session:
         if self._tasks.pop(task._reference, None):
             self._send({"end": task.name})
 
+    def _delivers(self, event: Event) -> bool:
+        """Whether the event was one of transfers whose session has a delegate, which has it now."""
+        known = self._delegates.get(event.data.get("session", "")) if event.kind.startswith("transfer.") else None
+        if known is None:
+            return False
+        transfers, delegate = known
+        task = TransferTask(event.data.get("id", ""), transfers)
+        if event.kind == "transfer.settled":
+            delegate.settled(transfers, event.data["finished"], event.data["failed"], event)
+        elif event.kind == "transfer.challenge":
+            answer = delegate.challenged(task, event.data.get("realm", ""), event)
+            task.answer(*answer) if answer else task.cancel()
+        elif event.data.get("ok"):
+            delegate.finished(task, event.data.get("path", ""), event)
+        else:
+            delegate.failed(task, event.data.get("why", "status"), event)
+        event.done()
+        return True
+
     # The events that are not answered yet, so that an acknowledgement never covers unfinished work.
 
     def _opens(self, event: Event) -> bool:
@@ -481,6 +682,11 @@ class Session:
         self._open = [entry for entry in self._open if entry[0].sequence != event.sequence]
         self._open.append((event, None))
         return True
+
+    def _forget_flow(self, name: str) -> None:
+        """The daemon has closed its beginning, or does so."""
+        for sequence in [event.sequence for event in self._standing.values() if event._is_flow_of(name)]:
+            del self._standing[sequence]
 
     def _place(self, event: Event) -> Optional[int]:
         for place, (candidate, _) in enumerate(self._open):
@@ -568,6 +774,8 @@ class Session:
         # A long job's time is its own.
         if not event._is_standing:
             self._deadline = time.monotonic() + budget_s
+        if event.kind.startswith("flow."):
+            self._forget_flow(event.name)
         # A later delivery of an event takes the place of an earlier one that was not taken.
         self._arrived = deque(earlier for earlier in self._arrived if earlier.sequence != event.sequence)
         self._arrived.append(event)

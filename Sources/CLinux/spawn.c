@@ -20,7 +20,8 @@
 #endif
 
 #define KEPT 4             // descriptors 0 to 3 belong to the child
-#define ABOVE_COLLISION 10 // descriptors move here before they get their final number
+#define MOST_KEPT (KEPT + CLINUX_MOST_INHERITED)
+#define ABOVE_COLLISION 20 // descriptors move here before they get their final number
 
 // The kernel's sigaction, for the raw call: glibc's has another layout.
 struct kernel_sigaction {
@@ -38,20 +39,32 @@ _Noreturn static void give_up(int startup, enum clinux_stage stage, int error) {
     __builtin_unreachable();
 }
 
+static int wanted_at(const struct clinux_spawn_request *request, int number) {
+    return number < KEPT ? request->descriptors[number] : request->inherited[number - KEPT];
+}
+
 // Moves all descriptors out of the way first, so that no step overwrites one that a later step needs.
 static int place_descriptors(const struct clinux_spawn_request *request, int *startup) {
-    int waiting[KEPT];
-    for (int index = 0; index < KEPT; index++) {
-        waiting[index] = (int)syscall(SYS_fcntl, request->descriptors[index], F_DUPFD_CLOEXEC, ABOVE_COLLISION);
-        if (waiting[index] < 0) return errno;
+    int waiting[MOST_KEPT], count = KEPT + (int)request->inherited_count;
+    if (count > MOST_KEPT) return E2BIG;
+    for (int number = 0; number < count; number++) {
+        waiting[number] = wanted_at(request, number);
+        if (waiting[number] < 0) continue;
+        waiting[number] = (int)syscall(SYS_fcntl, waiting[number], F_DUPFD_CLOEXEC, ABOVE_COLLISION);
+        if (waiting[number] < 0) return errno;
     }
     int moved = (int)syscall(SYS_fcntl, *startup, F_DUPFD_CLOEXEC, ABOVE_COLLISION);
     if (moved < 0) return errno;
     *startup = moved;
-    for (int index = 0; index < KEPT; index++)
-        if (syscall(SYS_dup3, waiting[index], index, 0) < 0) return errno;
+    for (int number = 0; number < count; number++) {
+        if (waiting[number] < 0) {
+            syscall(SYS_close, number);
+        } else if (syscall(SYS_dup3, waiting[number], number, 0) < 0) {
+            return errno;
+        }
+    }
     // CLOSE_RANGE_CLOEXEC (Linux 5.11) would save two calls; the startup pipe must stay open here.
-    if (syscall(SYS_close_range, KEPT, *startup - 1, 0) < 0) return errno;
+    if (syscall(SYS_close_range, count, *startup - 1, 0) < 0) return errno;
     if (syscall(SYS_close_range, *startup + 1, ~0U, 0) < 0) return errno;
     return 0;
 }

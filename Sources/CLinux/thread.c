@@ -22,27 +22,37 @@ static void *run(void *argument) {
     return NULL;
 }
 
-static int start(struct work *work) {
+static int start(struct work *work, int state, pthread_t *thread) {
     pthread_attr_t attributes;
-    pthread_t thread;
     int error = pthread_attr_init(&attributes);
     if (error) return error;
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    pthread_attr_setdetachstate(&attributes, state);
     pthread_attr_setstacksize(&attributes, STACK);
-    error = pthread_create(&thread, &attributes, run, work);
+    error = pthread_create(thread, &attributes, run, work);
     pthread_attr_destroy(&attributes);
     return error;
 }
 
-int clinux_thread(void (*body)(void *), void *context) {
+static int begin(void (*body)(void *), void *context, int state, pthread_t *thread) {
     struct work *work = malloc(sizeof *work);
     if (!work) return -ENOMEM;
     *work = (struct work){.body = body, .context = context};
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    int error = start(work);
+    int error = start(work, state, thread);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (error) free(work);
     return -error;
+}
+
+int clinux_thread(void (*body)(void *), void *context) {
+    pthread_t thread;
+    return begin(body, context, PTHREAD_CREATE_DETACHED, &thread);
+}
+
+int clinux_thread_to_its_end(void (*body)(void *), void *context) {
+    pthread_t thread;
+    int failure = begin(body, context, PTHREAD_CREATE_JOINABLE, &thread);
+    return failure < 0 ? failure : -pthread_join(thread, NULL);
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -24,7 +25,7 @@ enum { CONNECT_SECONDS = 10, END_SECONDS = 2, FLUSH_SECONDS = 1, DISCONNECT_MS =
 /// What a broker answers where it refuses a subscription.
 enum { SUBSCRIPTION_REFUSED = 0x80 };
 
-enum order_kind { ORDER_CONNECT, ORDER_SUBSCRIBE, ORDER_PUBLISH, ORDER_END };
+enum order_kind { ORDER_CONNECT, ORDER_SUBSCRIBE, ORDER_UNSUBSCRIBE, ORDER_PUBLISH, ORDER_END };
 
 struct order {
     struct order *next;
@@ -77,6 +78,8 @@ struct wake_mqtt {
     struct queued_event *first_event, *last_event;
     size_t unread_loose, unread_loose_bytes, unsent;
     uint64_t arrivals, judged;
+    /// Where the newest arrival came from; negative where that is unknown.
+    int arrival_socket;
     bool is_connected;
     enum stage stage;
     struct flight flights[MOST_IN_FLIGHT];
@@ -206,6 +209,27 @@ static void on_subscription_refused(void *context, struct paho_failure *failure)
     pthread_mutex_unlock(&refused->connection->guard);
 }
 
+static void on_unsubscribed(void *context, struct paho_success *success) {
+    struct subscription *ended = context;
+    (void) success;
+    struct wake_mqtt_event event = {.what = WAKE_MQTT_UNSUBSCRIBED};
+    pthread_mutex_lock(&ended->connection->guard);
+    post(ended->connection, event, ended->filter, strlen(ended->filter));
+    pthread_mutex_unlock(&ended->connection->guard);
+}
+
+/// Of the message that a thread of Paho delivers next; negative where it is unknown.
+static _Thread_local int traced_socket = -1;
+
+/// Paho tells sockets in its trace alone, and a packet right before its message is delivered on the same thread:
+/// `19700101 000000.000 7 wakebridge-pi-inbox <- PUBLISH msgid: 1 qos: 1`.
+static void on_trace(int level, char *line) {
+    (void) level;
+    int socket = -1, end = 0;
+    bool is_arrival = line != NULL && sscanf(line, "%*d %*d.%*d %d %*[^<]<- PUBLISH %n", &socket, &end) == 1;
+    traced_socket = is_arrival && end > 0 ? socket : -1;
+}
+
 /// Waits for the owner's judgement of a message: when this returns, Paho acknowledges it.
 /// At the end of a lasting session what is not judged must not be acknowledged: its thread stays until the process ends.
 static void await_judgement(struct wake_mqtt *connection, uint64_t number) {
@@ -236,7 +260,10 @@ static int on_message(void *context, char *topic, int topic_count, struct paho_m
     size_t length = topic_count > 0 ? (size_t) topic_count : strlen(topic);
     pthread_mutex_lock(&connection->guard);
     bool is_judged = message->quality > 0;
-    if (is_judged) event.number = ++connection->arrivals;
+    if (is_judged) {
+        event.number = ++connection->arrivals;
+        connection->arrival_socket = traced_socket;
+    }
     bool has_room = connection->unread_loose < MOST_UNREAD &&
                     connection->unread_loose_bytes + event.count <= MOST_UNREAD_BYTES;
     if (!is_judged && has_room) {
@@ -279,6 +306,11 @@ static struct paho_tls tls_options(struct wake_mqtt *connection) {
     };
 }
 
+static void trace_packets(void) {
+    paho.setTraceCallback(on_trace);
+    paho.setTraceLevel(PAHO_TRACE_PACKETS);
+}
+
 /// Makes a new client for every attempt, so that Paho sends nothing again by itself: it would not be marked.
 static int begin_attempt(struct wake_mqtt *connection) {
     const struct wake_mqtt_options *options = &connection->options;
@@ -308,6 +340,8 @@ static int begin_attempt(struct wake_mqtt *connection) {
 static void attempt(struct wake_mqtt *connection) {
     const char *fault = paho_load();
     if (fault != NULL) return post_text(connection, WAKE_MQTT_ABSENT, 0, fault);
+    static pthread_once_t tracing = PTHREAD_ONCE_INIT;
+    pthread_once(&tracing, trace_packets);
     int code = begin_attempt(connection);
     if (code != PAHO_SUCCESS) post_text(connection, WAKE_MQTT_REFUSED, code, connection->tls_fault);
 }
@@ -330,16 +364,30 @@ static struct flight *take_off(struct wake_mqtt *connection, uint64_t tag) {
     return found;
 }
 
-static void subscribe(struct wake_mqtt *connection, const struct order *order) {
-    if (connection->handle == NULL) return;
-    size_t length = strlen(order->topic);
+/// Null where there is no attempt yet, or no memory.
+static struct subscription *make_subscription(struct wake_mqtt *connection, const char *filter) {
+    if (connection->handle == NULL) return NULL;
+    size_t length = strlen(filter);
     struct subscription *made = malloc(sizeof *made + length + 1);
-    if (made == NULL) return;
+    if (made == NULL) return NULL;
     *made = (struct subscription){.next = connection->subscriptions, .connection = connection};
-    memcpy(made->filter, order->topic, length + 1);
+    memcpy(made->filter, filter, length + 1);
     connection->subscriptions = made;
+    return made;
+}
+
+static void subscribe(struct wake_mqtt *connection, const struct order *order) {
+    struct subscription *made = make_subscription(connection, order->topic);
+    if (made == NULL) return;
     struct paho_response response = {.mark = "MQTR", .on_failure = on_subscription_refused, .context = made};
     paho.subscribe(connection->handle, made->filter, order->quality, &response);
+}
+
+static void unsubscribe(struct wake_mqtt *connection, const struct order *order) {
+    struct subscription *ended = make_subscription(connection, order->topic);
+    if (ended == NULL) return;
+    struct paho_response response = {.mark = "MQTR", .on_success = on_unsubscribed, .context = ended};
+    paho.unsubscribe(connection->handle, ended->filter, &response);
 }
 
 static void publish(struct wake_mqtt *connection, const struct order *order) {
@@ -404,6 +452,7 @@ static void *carry_out(void *context) {
         switch (order->kind) {
         case ORDER_CONNECT: attempt(connection); break;
         case ORDER_SUBSCRIBE: subscribe(connection, order); break;
+        case ORDER_UNSUBSCRIBE: unsubscribe(connection, order); break;
         case ORDER_PUBLISH: publish(connection, order); break;
         case ORDER_END: goes_on = false; break;
         }
@@ -523,6 +572,10 @@ bool wake_mqtt_subscribe(struct wake_mqtt *connection, const char *filter, int q
     return order(connection, (struct order){.kind = ORDER_SUBSCRIBE, .quality = quality}, filter, NULL);
 }
 
+bool wake_mqtt_unsubscribe(struct wake_mqtt *connection, const char *filter) {
+    return order(connection, (struct order){.kind = ORDER_UNSUBSCRIBE}, filter, NULL);
+}
+
 bool wake_mqtt_publish(struct wake_mqtt *connection, const char *topic, const void *bytes, size_t count, int quality,
                        bool is_retained, uint64_t tag) {
     struct order wanted = {
@@ -536,6 +589,19 @@ void wake_mqtt_acknowledge(struct wake_mqtt *connection, uint64_t number) {
     if (number > connection->judged) connection->judged = number;
     pthread_cond_broadcast(&connection->judgement);
     pthread_mutex_unlock(&connection->guard);
+}
+
+/// The thread that waits for the judgement holds Paho's mutex, so that the socket is still this one.
+bool wake_mqtt_refuse(struct wake_mqtt *connection, uint64_t number) {
+    pthread_mutex_lock(&connection->guard);
+    bool is_awaited = number == connection->arrivals && number > connection->judged && connection->arrival_socket >= 0;
+    bool is_refused = is_awaited && (shutdown(connection->arrival_socket, SHUT_RDWR) == 0 || errno == ENOTCONN);
+    if (is_refused) {
+        connection->judged = number;
+        pthread_cond_broadcast(&connection->judgement);
+    }
+    pthread_mutex_unlock(&connection->guard);
+    return is_refused;
 }
 
 void wake_mqtt_end(struct wake_mqtt *connection) {

@@ -5,6 +5,8 @@ typedef void *MQTTAsync;
 /// What later versions of a structure have at its end. Paho reads callbacks there whatever the version says, so all is null.
 enum { PAHO_FURTHER = 24 };
 enum { PAHO_SUCCESS = 0, PAHO_NO_PERSISTENCE = 1, PAHO_MQTT_3_1_1 = 4 };
+/// Of the trace: a line for each packet, and nothing beneath.
+enum { PAHO_TRACE_PACKETS = 4 };
 
 struct paho_message {
     char mark[4];
@@ -38,6 +40,7 @@ struct paho_failure {
 typedef void paho_on_success(void *context, struct paho_success *success);
 typedef void paho_on_failure(void *context, struct paho_failure *failure);
 typedef void paho_on_lost(void *context, char *cause);
+typedef void paho_on_trace(int level, char *line);
 typedef int paho_on_message(void *context, char *topic, int topic_count, struct paho_message *message);
 
 struct paho_will {
@@ -116,8 +119,11 @@ struct paho_disconnect {
     EACH(int, connect, (MQTTAsync, const struct paho_connect *)) \
     EACH(int, disconnect, (MQTTAsync, const struct paho_disconnect *)) \
     EACH(int, subscribe, (MQTTAsync, const char *filter, int quality, struct paho_response *)) \
+    EACH(int, unsubscribe, (MQTTAsync, const char *filter, struct paho_response *)) \
     EACH(int, send, (MQTTAsync, const char *topic, int count, const void *bytes, int quality, int is_retained, \
                      struct paho_response *)) \
+    EACH(void, setTraceCallback, (paho_on_trace *)) \
+    EACH(void, setTraceLevel, (int level)) \
     EACH(void, destroy, (MQTTAsync *)) \
     EACH(void, freeMessage, (struct paho_message **)) \
     EACH(void, free, (void *))

@@ -1,4 +1,4 @@
-// The agenda: alarms, polls, jobs and regions of all handlers, with the conditions and gates that they wait for. Pure.
+// The agenda: alarms, polls, jobs, regions, inboxes, flows, transfers and sockets of all handlers. Pure.
 import WakeModel
 
 public struct Agenda: Sendable {
@@ -18,17 +18,22 @@ public struct Agenda: Sendable {
     var polls = PollBook()
     var jobs = JobBook()
     var regions = RegionBook()
+    var inboxes = InboxBook()
+    var flows = FlowBook()
+    var transfers = TransferBook()
+    var sockets = SocketBook()
 
     /// - Parameter seed: of all that is spread: two agendas with one seed decide alike.
     public init(seed: UInt64) { self.seed = seed }
 
-    /// Settling and losing conditions takes time in which the machine is awake.
-    public var nextMonotonicDeadline: Instant? { conditions.next }
+    /// Settling and losing conditions takes time in which the machine is awake, and so does the silence that ends a flow.
+    public var nextMonotonicDeadline: Instant? { .earlier(conditions.next, flows.nextMonotonic) }
     public var nextBoottimeDeadline: Instant? {
-        .earlier(
-            seen.next,
-            .earlier(
-                alarms.nextBoottime, .earlier(polls.nextBoottime, .earlier(jobs.nextBoottime, regions.nextBoottime))))
+        let books = [
+            seen.next, alarms.nextBoottime, polls.nextBoottime, jobs.nextBoottime, regions.nextBoottime,
+            inboxes.nextBoottime, flows.nextBoottime, transfers.nextBoottime, sockets.nextBoottime,
+        ]
+        return books.compactMap { $0 }.min()
     }
     /// Polls and jobs go by real time.
     public var nextWallDeadline: WallTime? { alarms.nextWall }
@@ -47,6 +52,10 @@ public struct Agenda: Sendable {
         polls.advance(&step)
         jobs.advance(&step)
         regions.advance(&step)
+        inboxes.advance(&step)
+        flows.advance(&step)
+        transfers.advance(&step)
+        sockets.advance(&step)
         seen.advance(isNeeded: hasEntries, &step)
         followMachineWake(&step)
         leaveZones(&step)
@@ -73,10 +82,29 @@ public struct Agenda: Sendable {
         return makeStep(known, AgendaChanges())
     }
 
+    /// Those of which something can be pending, in the order in which that is listed.
+    static let pendingSources: [AgendaSource] = [.alarm, .poll, .job, .inbox, .transfer, .flow, .socket]
+
     func pending(of handler: HandlerID, _ step: AgendaStep) -> [PendingEntry] {
-        let entries =
-            alarms.pending(of: handler, step) + polls.pending(of: handler, step) + jobs.pending(of: handler, step)
-        return entries.map { $0.isWaiting ? $0 : hindered($0, step) }
+        pending(of: handler, from: Self.pendingSources, step)
+    }
+
+    func pending(of handler: HandlerID, from sources: [AgendaSource], _ step: AgendaStep) -> [PendingEntry] {
+        let entries = sources.flatMap { pending(of: handler, from: $0, step) }
+        return entries.map { $0.isIndependent ? $0 : hindered($0, step) }
+    }
+
+    private func pending(of handler: HandlerID, from source: AgendaSource, _ step: AgendaStep) -> [PendingEntry] {
+        switch source {
+        case .alarm: alarms.pending(of: handler, step)
+        case .poll: polls.pending(of: handler, step)
+        case .job: jobs.pending(of: handler, step)
+        case .inbox: inboxes.pending(of: handler, step)
+        case .transfer: transfers.pending(of: handler, step)
+        case .flow: flows.pending(of: handler, step)
+        case .socket: sockets.pending(of: handler, step)
+        case .region, .gate, .seen: []
+        }
     }
 
     /// What was raised waits for its handler alone, whatever its source is: where that cannot run, it is said.
@@ -97,7 +125,10 @@ public struct Agenda: Sendable {
         return entry
     }
 
-    private var hasEntries: Bool { !alarms.entries.isEmpty || !polls.entries.isEmpty || !jobs.entries.isEmpty }
+    private var hasEntries: Bool {
+        !alarms.entries.isEmpty || !polls.entries.isEmpty || !jobs.entries.isEmpty || inboxes.hasMessages
+            || !transfers.entries.isEmpty
+    }
 
     private mutating func leaveZones(_ step: inout AgendaStep) {
         for name in alarms.removeUnusedZones() {
@@ -124,7 +155,7 @@ extension Agenda {
     private mutating func followClocks(_ input: AgendaInput, _ stamp: Stamp, _ changes: inout AgendaChanges) {
         if let latest, stamp.moment.hasSlept(since: latest.moment) {
             comeUps.add(stamp.moment.boottime)
-            changes.clock = true
+            (changes.clock, changes.hasSlept) = (true, true)
         }
         if case .clockChanged = input { changes.clock = true }
     }
@@ -170,8 +201,8 @@ extension Agenda {
             guard case .givenBack(let until?) = conclusion else { return }
             rests = rests.filter { $0.value.until > stamp.moment.boottime }
             rests[sequence] = Rest(until: until, since: stamp.wall)
-        case .recovered, .ordered, .raised, .region, .refused, .progressed, .clockChanged, .operated, .cancelled,
-            .ending, .tick:
+        case .recovered, .owed, .ordered, .raised, .region, .message, .socket, .traffic, .sleeping, .transfer, .refused,
+            .progressed, .clockChanged, .operated, .cancelled, .ending, .tick:
             break
         }
     }
@@ -191,6 +222,7 @@ extension Agenda {
             for sequence in raised(for: handler) where !owed.contains(sequence) {
                 if let key = key(of: sequence, for: handler) { conclude(key, .dropped, .zero, .zero, &step) }
             }
+        case .owed(let key, let sequence): flows.owe(key, sequence, step)
         case .configured(let handler, let plan): configure(handler, plan, &step)
         case .removed(let handler): remove(handler, &step)
         case .ordered(let handler, let epoch, let order, let ref):
@@ -203,8 +235,13 @@ extension Agenda {
         case .progressed(let handler, let sequence, let done, let total):
             if let key = jobs.key(of: sequence, for: handler) { jobs.progress(key, done: done, total: total, step) }
         case .region(let beacon, let presence): regions.hear(beacon, presence)
+        case .message(let handler, let message, let ticket): inboxes.receive(message, for: handler, ticket, &step)
+        case .traffic(let origin): flows.hear(origin, step)
+        case .sleeping(let isAsleep): flows.setMachineAsleep(isAsleep)
+        case .transfer(let handler, let number, let news): transfers.hear(handler, number, news, &step)
+        case .socket(let key, let report): sockets.hear(key, report, &step)
         case .operated(let key, _): operate(key, &step)
-        case .cancelled(let key): if key.source == .job { _ = jobs.cancel(key, by: .person, &step) }
+        case .cancelled(let key): cancel(key, &step)
         case .ending: if hasEntries { seen.store(&step) }
         case .situated, .condition, .overridden, .zone, .clockChanged, .tick: break
         }
@@ -218,6 +255,10 @@ extension Agenda {
             case .poll: polls.restore(row, &step)
             case .job: jobs.restore(row, &step)
             case .region: regions.restore(row, &step)
+            case .inbox: inboxes.restore(row, &step)
+            case .flow: flows.restore(row, &step)
+            case .transfer: transfers.restore(row, &step)
+            case .socket: sockets.restore(row, &step)
             case .gate: gates.restore(row, bootID: bootID)
             case .seen: seen.restore(row)
             }
@@ -232,6 +273,10 @@ extension Agenda {
         polls.configure(handler, plan, &step)
         jobs.configure(handler, plan, &step)
         regions.configure(handler, plan, &step)
+        inboxes.configure(handler, plan, &step)
+        flows.configure(handler, plan, &step)
+        transfers.configure(handler, plan, &step)
+        sockets.configure(handler, plan, &step)
     }
 
     private mutating func remove(_ handler: HandlerID, _ step: inout AgendaStep) {
@@ -240,6 +285,10 @@ extension Agenda {
         polls.remove(handler, &step)
         jobs.remove(handler, &step)
         regions.remove(handler, &step)
+        inboxes.remove(handler, &step)
+        flows.remove(handler, &step)
+        transfers.remove(handler, &step)
+        sockets.remove(handler, &step)
     }
 
     private mutating func recordRaised(_ key: AgendaKey, _ sequence: Sequence, _ step: inout AgendaStep) {
@@ -248,6 +297,10 @@ extension Agenda {
         case .poll: polls.recordRaised(key, as: sequence, &step)
         case .job: jobs.recordRaised(key, as: sequence, &step)
         case .region: regions.recordRaised(key, as: sequence, &step)
+        case .inbox: inboxes.recordRaised(key, as: sequence, &step)
+        case .flow: flows.recordRaised(key, as: sequence, &step)
+        case .transfer: transfers.recordRaised(key, as: sequence, &step)
+        case .socket: sockets.recordRaised(key, as: sequence, &step)
         case .gate, .seen: break
         }
     }
@@ -260,6 +313,10 @@ extension Agenda {
         case .poll: polls.conclude(key, conclusion, awake: awake, cpu: cpu, &step)
         case .job: jobs.conclude(key, conclusion, awake: awake, cpu: cpu, &step)
         case .region: regions.conclude(key, conclusion, awake: awake, cpu: cpu, &step)
+        case .inbox: inboxes.conclude(key, conclusion, awake: awake, cpu: cpu, &step)
+        case .flow: flows.conclude(key, conclusion, awake: awake, cpu: cpu, &step)
+        case .transfer: transfers.conclude(key, conclusion, awake: awake, cpu: cpu, &step)
+        case .socket: sockets.conclude(key, conclusion, awake: awake, cpu: cpu, &step)
         case .gate, .seen: break
         }
     }
@@ -270,21 +327,34 @@ extension Agenda {
             case .alarm: alarms.raiseNow(key, &step)
             case .poll: polls.raiseNow(key, &step)
             case .job: jobs.raiseNow(key, &step)
-            case .region, .gate, .seen: false
+            case .region, .inbox, .flow, .transfer, .socket, .gate, .seen: false
             }
         step.decide(key, isKnown ? "operate" : "operate unknown")
+    }
+
+    private mutating func cancel(_ key: AgendaKey, _ step: inout AgendaStep) {
+        switch key.source {
+        case .job: _ = jobs.cancel(key, by: .person, &step)
+        case .transfer: transfers.fail(key, .cancelled, &step)
+        case .alarm, .poll, .region, .inbox, .flow, .socket, .gate, .seen: break
+        }
     }
 
     private func raised(for handler: HandlerID) -> [Sequence] {
         let ofAlarms = alarms.handlers[handler]?.sequences.keys.sorted() ?? []
         let ofPoll = [polls.entries[handler]?.lending.sequence].compactMap { $0 }
         let ofJobs = jobs.keys(of: handler).compactMap { jobs.entries[$0]?.lending.sequence }
-        return ofAlarms + ofPoll + ofJobs + regions.raised(for: handler)
+        let scheduled = ofAlarms + ofPoll + ofJobs + regions.raised(for: handler) + sockets.raised(for: handler)
+        return scheduled + inboxes.raised(for: handler) + transfers.raised(for: handler)
     }
 
     private func key(of sequence: Sequence, for handler: HandlerID) -> AgendaKey? {
         alarms.key(of: sequence, for: handler) ?? polls.key(of: sequence, for: handler)
             ?? jobs.key(of: sequence, for: handler) ?? regions.key(of: sequence, for: handler)
+            ?? inboxes.key(of: sequence, for: handler)
+            ?? flows.key(of: sequence, for: handler)
+            ?? transfers.key(of: sequence, for: handler)
+            ?? sockets.key(of: sequence, for: handler)
     }
 }
 

@@ -1,5 +1,6 @@
 // Everything that the agenda may ask for, in the order in which it is to happen.
 import WakeModel
+import WakeTransfer
 
 public enum AgendaEffect: Hashable, Sendable {
     /// Answered with ``AgendaInput/raised(_:_:)``. `rides` where it may wait for another reason to wake, and wakes by itself after that.
@@ -8,6 +9,9 @@ public enum AgendaEffect: Hashable, Sendable {
     case withdraw(HandlerID, Sequence)
     /// It was cancelled: it leaves the queue, and what the handler has by now runs on. Answered as ``withdraw(_:_:)`` is.
     case recall(HandlerID, Sequence)
+    /// It is over, wherever it is: at once, and without a question. Answered with `concluded(.ended)` where the handler had got it, and
+    /// otherwise as ``withdraw(_:_:)`` is.
+    case release(HandlerID, Sequence)
     /// The handler has it, and is asked to end it. Answered as ``withdraw(_:_:)`` is, unless it ends by itself.
     case press(HandlerID, Sequence, Withdrawal)
     case answer(HandlerID, Epoch, AgendaAnswer, ref: Reference?)
@@ -25,9 +29,23 @@ public enum AgendaEffect: Hashable, Sendable {
     case leaveZone(String)
     /// From now on the machine is to be woken at these instants, and at no other.
     case wakeMachine(MachineWake)
+    /// Its processes have so much of one processor from now on; nil for as much as there is.
+    case limitProcessor(HandlerID, percent: Int?)
     /// For people: the handler is not attached.
     case alert(HandlerID, alarm: String, text: String)
+    /// For the sender of a message, once the commit holds it.
+    case receipt(InboxReceipt)
+    /// What was never raised is lost: a gap of the entry's origin, before what is raised next.
+    case lose(AgendaKey, Gap)
     case notify(HandlerID, Notice)
+    /// For `wakebridge-transferd` of the handler's user, by the number of the order.
+    case transfer(HandlerID, Int64, TransferCommand)
+    /// For those who hold the sockets of handlers.
+    case socket(AgendaKey, SocketCommand)
+    /// Its process is to end and begin again: only so it has what it is told of next.
+    case restart(HandlerID)
+    /// An operator should look at it: what is wrong, as the end of a sentence.
+    case attention(AgendaKey, sentence: String)
     /// For the decision log and `why`.
     case decision(HandlerID, AgendaDecision)
 }
@@ -44,6 +62,8 @@ public struct MachineWake: Hashable, Sendable {
 public enum AgendaAnswer: Hashable, Sendable {
     /// `word` is such as `set`, `replaced`, `cancelled`.
     case done(HandlerOrder.Verb, word: String, [PendingEntry])
+    /// One transfer, and for how long a new one waits at least.
+    case transfer(HandlerOrder.Verb, word: String, startsIn: TimeSpan?, [PendingEntry])
     case pending([PendingEntry])
     case fault(ProtocolFault)
 }
@@ -62,7 +82,10 @@ public struct PendingEntry: Hashable, Sendable {
 
     /// Something that must come true before it is raised.
     public struct Wait: Hashable, Sendable {
-        /// `time`, `power`, `mount:/data`, `stopped`, `quarantined`, `held`, `gate`, `manifest`, `slot`, `wake`, `earlier-run`.
+        /// `time`, `power`, `mount:/data`, `stopped`, `quarantined`, `held`, `gate`, `manifest`, `slot`, `wake`, `earlier-run`,
+        /// `rate`; of a flow also `data`, `open`, `pause`, `machine`, `group:audio`,
+        /// and of transfers `paused`, `credential`, `retry`, `place`, `session`. Of a socket
+        /// also `connection`, `address`, `retry`, `traffic`, `peer`, `unread`, `handler`.
         public var word: String
         public var since: WallTime
         /// Of a condition that is true and does not count yet: when it will, if it stays true.
@@ -91,8 +114,14 @@ public struct PendingEntry: Hashable, Sendable {
     public var progressTotal: Int64?
     /// Of a poll, its interval; of a repeating alarm or job the period, where it has one.
     public var interval: TimeSpan?
+    /// Of an inbox, how many messages wait or are on their way.
+    public var messages: Int64?
     /// Of a poll, by what its due time was reckoned beside the interval.
     public var pace: Pace?
+    /// Of a flow, the one of its group that it waits for.
+    public var holder: AgendaKey?
+    /// Of a flow, in percent of one processor, where it has such a limit.
+    public var processorShare: Int?
     /// Its last changes, the newest last, 32 at most.
     public var history: [Change]
 

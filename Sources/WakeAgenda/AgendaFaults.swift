@@ -27,6 +27,13 @@ extension ProtocolFault {
             advice: "Write one of \(known.listed), or declare it in \"regions\" of the manifest.")
     }
 
+    static func notDeclared(socket: String, verb: String, known: [String]) -> ProtocolFault {
+        ProtocolFault(
+            .notRegistered,
+            "\(verb) \"\(socket)\": this handler's manifest declares no such socket\(nearest(to: socket, in: known)).",
+            advice: "Write one of \(known.listed), or declare it in \"sockets\" of the manifest.")
+    }
+
     static func tooManyJobs(_ rule: JobRule) -> ProtocolFault {
         let limit = rule.kind.mostPending.counted("\(rule.kind.rawValue) job")
         return ProtocolFault(

@@ -1,11 +1,20 @@
 // Everything that can happen to the agenda: manifests, orders, conclusions, conditions, clocks and the passing of time.
 import WakeModel
+import WakeTransfer
 
 /// Which source an entry of the agenda belongs to; also the word in its origin's URI, `/alarm/HANDLER/ID`.
 public enum AgendaSource: String, Hashable, Sendable, CaseIterable, Comparable {
     case alarm, poll, job
     /// It has no time of its own: it is raised when beacons come and go.
     case region
+    /// What something sends; its entries are messages, and the one without a name is the inbox itself.
+    case inbox
+    /// It has no time of its own either: it is raised while data flows. Nothing of it is stored.
+    case flow
+    /// A transfer is named `session/id`, its session by the session alone.
+    case transfer
+    /// One of the manifest's sockets: raised when something arrives, or its peer has to hear of the handler.
+    case socket
     /// Only of stored rows: that a handler's gates have opened in this boot. It raises nothing, and is never pending.
     case gate
     /// Only of one stored row: until when an earlier life ran.
@@ -18,7 +27,7 @@ public enum AgendaSource: String, Hashable, Sendable, CaseIterable, Comparable {
 public struct AgendaKey: Hashable, Sendable, Comparable {
     public var handler: HandlerID
     public var source: AgendaSource
-    /// For the poll, of which there is one, the empty text.
+    /// For the poll and the inbox, of which there is one, the empty text.
     public var id: String
 
     public init(_ handler: HandlerID, _ source: AgendaSource, _ id: String) {
@@ -53,6 +62,8 @@ public enum AgendaInput: Sendable {
     /// Once for each handler of which something was restored, when its manifest is known: what the journal still owes it. What was
     /// raised and is not among that has gone, and nothing else would say so.
     case recovered(HandlerID, owed: Set<Sequence>)
+    /// After ``restored(_:bootID:)``: a flow's beginning that the journal still owes its handler. It is concluded with the start.
+    case owed(AgendaKey, Sequence)
     /// A manifest appeared or changed.
     case configured(HandlerID, AgendaPlan)
     case removed(HandlerID)
@@ -72,6 +83,16 @@ public enum AgendaInput: Sendable {
     case condition(Condition, isTrue: Bool)
     /// Whether beacons of this kind are near, as the radio tells.
     case region(BeaconPattern, RegionPresence)
+    /// Something sent it. Answered with ``AgendaEffect/receipt(_:)`` of the same ticket.
+    case message(HandlerID, InboxMessage, ticket: UInt64)
+    /// Data came from there, as the stamp says. What flows without a pause is told no more often than ``FlowRule/grain``.
+    case traffic(TrafficOrigin)
+    /// The machine is about to sleep; false when it has woken.
+    case sleeping(Bool)
+    /// What `wakebridge-transferd` says of the order with this number.
+    case transfer(HandlerID, Int64, TransferNews)
+    /// From those who hold the sockets of handlers.
+    case socket(AgendaKey, SocketReport)
     /// A person plays a condition; nil ends that.
     case overridden(Condition, isTrue: Bool?)
     /// The answer to ``AgendaEffect/readZone(_:)``: the bytes of a TZif file; nil where there is none. Comes again where it changes.
@@ -80,7 +101,7 @@ public enum AgendaInput: Sendable {
     case clockChanged
     /// A person starts a job or fires an alarm now, or makes the poll due.
     case operated(AgendaKey, ref: Reference?)
-    /// A person takes a job back.
+    /// A person takes a job or a transfer back.
     case cancelled(AgendaKey)
     /// The bridge ends in order.
     case ending

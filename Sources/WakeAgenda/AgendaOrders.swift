@@ -6,6 +6,7 @@ extension Agenda {
     struct OrderAnswer {
         enum Content {
             case word(String, [AgendaKey])
+            case transfer(String, AgendaKey, startsIn: TimeSpan?)
             case pending
             /// As a book composed it.
             case whole(AgendaAnswer)
@@ -37,17 +38,23 @@ extension Agenda {
     func composed(_ answer: OrderAnswer, _ step: AgendaStep) -> AgendaAnswer? {
         switch answer.content {
         case .word(let word, let keys):
-            // The entry of the order first, then what else of its source is pending.
-            let all = pending(of: answer.handler, step)
-            let named = keys.flatMap { key in all.filter { $0.key == key } }
-            let others = all.filter { entry in
-                keys.contains { $0.source == entry.key.source } && !keys.contains(entry.key)
-            }
-            return .done(answer.verb, word: word, named + others)
+            return .done(answer.verb, word: word, pending(of: answer.handler, first: keys, step))
+        // Alone: there may be a thousand more.
+        case .transfer(let word, let key, let startsIn):
+            let listed = transfers.entries[key].map { [$0.listed(step)] } ?? []
+            return .transfer(answer.verb, word: word, startsIn: startsIn, listed)
         case .pending: return .pending(pending(of: answer.handler, step))
         case .whole(let whole): return whole
         case .later: return nil
         }
+    }
+
+    /// The entries of the order first, then what else of its source is pending.
+    private func pending(of handler: HandlerID, first keys: [AgendaKey], _ step: AgendaStep) -> [PendingEntry] {
+        let sources = Set(keys.map(\.source))
+        let all = pending(of: handler, from: Self.pendingSources.filter(sources.contains), step)
+        let named = keys.flatMap { key in all.filter { $0.key == key } }
+        return named + all.filter { !keys.contains($0.key) }
     }
 
     private mutating func carryOut(
@@ -58,12 +65,21 @@ extension Agenda {
             try permitAlarms("alarm", handler, step)
             return try alarms.order(handler, epoch, order.value, ref: ref, &step).map { .whole($0) } ?? .later
         case .cancel: return try cancel(order.value, of: handler, &step)
+        case .flow:
+            let rules = step.facts(of: handler).plan.flows
+            guard !rules.isEmpty else {
+                throw .notInManifest("flow", key: "flows", example: FlowRule.manifestExample)
+            }
+            let flow = try FlowOrder(order.value)
+            return .word(try flows.order(flow, of: handler, &step), [AgendaKey(handler, .flow, flow.name)])
         case .pending:
             guard order.value.boolean == true else {
                 throw .malformed(
                     "\"pending\" takes true; here stands \(order.value.excerpt).", advice: "Write {\"pending\":true}.")
             }
             return .pending
+        case .keepalive: return try keepAlive(order.value, of: handler, &step)
+        case .reconnect: return try reconnect(order.value, of: handler, &step)
         case .poll: return try poll(order.value, of: handler, step)
         case .register:
             try permitJobs("register", handler, step)
@@ -75,6 +91,28 @@ extension Agenda {
             try permitJobs("submit", handler, step)
             let submission = try JobOrder(order.value)
             return .word(try jobs.submit(submission, of: handler, &step), [AgendaKey(handler, .job, submission.job)])
+        case .transfer, .resume, .credential:
+            try permitTransfers(order.verb.rawValue, handler, step)
+            return try carryOutTransfer(order, of: handler, &step)
+        }
+    }
+
+    private mutating func carryOutTransfer(
+        _ order: HandlerOrder, of handler: HandlerID, _ step: inout AgendaStep
+    ) throws(ProtocolFault) -> OrderAnswer.Content {
+        switch order.verb {
+        case .resume:
+            let name = try TransferName(order.value, of: "\"resume\"")
+            let word = try transfers.resume(name, of: handler, &step)
+            return .transfer(word, AgendaKey(handler, .transfer, name.text), startsIn: nil)
+        case .credential:
+            let answer = try CredentialOrder(order.value)
+            try transfers.answer(answer, of: handler, &step)
+            return .transfer("given", AgendaKey(handler, .transfer, answer.name.text), startsIn: nil)
+        case .transfer, .alarm, .cancel, .flow, .keepalive, .pending, .poll, .reconnect, .register, .state, .submit:
+            let request = try TransferRequest(order.value)
+            let (word, startsIn) = try transfers.order(request, of: handler, &step)
+            return .transfer(word, AgendaKey(handler, .transfer, request.name.text), startsIn: startsIn)
         }
     }
 
@@ -118,7 +156,20 @@ extension Agenda {
             let keys = jobs.keys(of: handler)
             for key in keys { _ = jobs.cancel(key, by: .handler, &step) }
             return .word(keys.isEmpty ? "not-pending" : "cancelled", keys)
+        case .transfer(let name):
+            try permitTransfers("cancel", handler, step)
+            let key = AgendaKey(handler, .transfer, name.text)
+            return .transfer(transfers.cancel(key, &step) ? "cancelled" : "not-pending", key, startsIn: nil)
+        case .transfers:
+            try permitTransfers("cancel", handler, step)
+            let cancelled = transfers.keys(of: handler).filter { transfers.cancel($0, &step) }
+            return .word(cancelled.isEmpty ? "not-pending" : "cancelled", cancelled)
         }
+    }
+
+    private func permitTransfers(_ verb: String, _ handler: HandlerID, _ step: AgendaStep) throws(ProtocolFault) {
+        guard step.facts(of: handler).plan.transfers.isEmpty else { return }
+        throw .notInManifest(verb, key: "transfers", example: TransferRule.manifestExample)
     }
 
     private func permitAlarms(_ verb: String, _ handler: HandlerID, _ step: AgendaStep) throws(ProtocolFault) {

@@ -1,4 +1,4 @@
-// What one manifest declares for the agenda: its alarms, its poll, its jobs, its regions and its gates.
+// What one manifest declares for the agenda, from its alarms to its gates.
 import WakeModel
 
 public struct AgendaPlan: Hashable, Sendable {
@@ -8,6 +8,14 @@ public struct AgendaPlan: Hashable, Sendable {
     public var jobs: [JobRule] = []
     /// Whose coming and going the handler is told.
     public var regions: [RegionRule] = []
+    /// Nil where the handler takes no messages.
+    public var inbox: InboxRule?
+    /// While data of these flows, the handler stays awake.
+    public var flows: [FlowRule] = []
+    /// The sessions in which it may order transfers.
+    public var transfers: [TransferRule] = []
+    /// Held for it while it is frozen or gone.
+    public var sockets: [SocketRule] = []
     /// `after`: what must have come true since boot before the handler is launched.
     public var gates: [Condition] = []
 
@@ -21,7 +29,7 @@ public struct AgendaPlan: Hashable, Sendable {
     /// What anything in it may have to wait for, each once.
     public var conditions: [Condition] {
         var seen: Set<Condition> = []
-        let all = gates + (poll?.require ?? []) + jobs.flatMap(\.require)
+        let all = gates + (poll?.require ?? []) + jobs.flatMap(\.require) + transfers.flatMap(\.require)
         return all.filter { seen.insert($0).inserted }
     }
 
@@ -32,6 +40,7 @@ public struct AgendaPlan: Hashable, Sendable {
     }
 
     public var isEmpty: Bool {
-        alarms == nil && poll == nil && jobs.isEmpty && gates.isEmpty && regions.isEmpty
+        alarms == nil && poll == nil && jobs.isEmpty && gates.isEmpty && regions.isEmpty && inbox == nil
+            && flows.isEmpty && transfers.isEmpty && sockets.isEmpty
     }
 }

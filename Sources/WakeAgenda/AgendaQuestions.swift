@@ -28,6 +28,11 @@ public struct AgendaOutlook: Hashable, Sendable {
     public var count = 0
     /// What comes due next; nil where nothing does by time alone.
     public var next: WallTime?
+    /// Of its inbox, those that wait or are on their way.
+    public var messages = 0
+    /// The names of the flows that hold it awake.
+    public var flows: [String] = []
+    public var transfers = TransferProgress()
 
     public init() {}
 
@@ -35,6 +40,25 @@ public struct AgendaOutlook: Hashable, Sendable {
         count += 1
         guard let due, due > step.wall else { return }
         next = next.map { min($0, due) } ?? due
+    }
+}
+
+/// How far the open transfers of a handler are, all together.
+public struct TransferProgress: Hashable, Sendable {
+    public var open = 0
+    public var moving = 0
+    /// Bytes.
+    public var done: Int64 = 0
+    /// Bytes; nil where that is not known of each.
+    public var total: Int64? = 0
+
+    public init() {}
+
+    mutating func add(_ entry: TransferEntry) {
+        open += 1
+        if entry.phase == .moving { moving += 1 }
+        done += entry.status.done
+        total = total.flatMap { sum in entry.total.map { sum + $0 } }
     }
 }
 
@@ -85,12 +109,26 @@ extension Agenda {
         }
     }
 
+    /// What an open transfer is called; nil where none has this number.
+    public func transferName(of handler: HandlerID, _ number: Int64) -> String? {
+        transfers.keysByNumber[handler]?[number].flatMap { transfers.entries[$0]?.isOpen == true ? $0.id : nil }
+    }
+
+    /// The number of the open transfer of this name; nil where there is none.
+    public func transferNumber(of handler: HandlerID, _ name: String) -> Int64? {
+        transfers.entries[AgendaKey(handler, .transfer, name)].flatMap { $0.isOpen ? $0.number : nil }
+    }
+
     public func outlook(of handler: HandlerID, at stamp: Stamp) -> AgendaOutlook {
         let step = look(at: stamp)
         var outlook = AgendaOutlook()
         alarms.add(handler, to: &outlook, step)
         polls.add(handler, to: &outlook, step)
         jobs.add(handler, to: &outlook, step)
+        outlook.messages = inboxes.entries[handler]?.messages.count ?? 0
+        outlook.flows = flows.running(of: handler)
+        transfers.add(handler, to: &outlook, step)
+        sockets.add(handler, to: &outlook, step)
         return outlook
     }
 
@@ -101,7 +139,7 @@ extension Agenda {
         case .alarm: alarms.presentKeys(of: handler).map(\.id)
         case .poll: plan?.poll == nil ? [] : [""]
         case .job: plan?.jobs.map(\.id) ?? []
-        case .region, .gate, .seen: []
+        case .region, .inbox, .flow, .transfer, .socket, .gate, .seen: []
         }
     }
 
@@ -153,4 +191,19 @@ extension JobBook {
             if let next = entry.next { outlook.add(due: step.wallTime(at: next.earliest), step) }
         }
     }
+}
+
+extension TransferBook {
+    fileprivate func add(_ handler: HandlerID, to outlook: inout AgendaOutlook, _ step: AgendaStep) {
+        for key in keys(of: handler) {
+            guard let entry = entries[key], entry.isOpen else { continue }
+            outlook.add(due: entry.phase == .waiting ? step.wallTime(at: entry.earliest) : nil, step)
+            outlook.transfers.add(entry)
+        }
+    }
+}
+
+extension PendingEntry {
+    /// What it waits for, or does, has nothing to do with whether its handler can run.
+    var isIndependent: Bool { isWaiting || (key.source == .transfer && state == .running) }
 }

@@ -9,6 +9,8 @@ struct AgendaChanges {
     var handlers: Set<HandlerID> = []
     /// The wall clock was set or became synchronized, or the system came up or resumed.
     var clock = false
+    /// The machine has slept since.
+    var hasSlept = false
     /// The tables of these zones came.
     var zones: Set<String> = []
 }

@@ -10,8 +10,10 @@ extension PendingEntry {
     }
 
     /// For people: also since when it waits for each thing, and how it came to this.
-    /// - Parameter handler: its name.
-    public func write(of handler: String, into writer: inout JSONWriter) {
+    /// - Parameters:
+    ///   - handler: its name.
+    ///   - holder: the names of ``holder``, as `HANDLER/FLOW`.
+    public func write(of handler: String, holder: String? = nil, into writer: inout JSONWriter) {
         writer.beginObject()
         writer.field("handler", handler)
         writeMembers(into: &writer)
@@ -21,8 +23,9 @@ extension PendingEntry {
             if let settles = wait.settles { writer.field("settles", settles) }
         }
         if !requires.isEmpty { writer.field("requires", requires.map(\.word)) }
-        if let progressDone { writer.field("done", progressDone) }
-        if let progressTotal { writer.field("total", progressTotal) }
+        if let holder { writer.field("holder", holder) }
+        if let processorShare { writer.field("cpu_percent", processorShare) }
+        if key.source != .transfer { writeProgress(into: &writer) }
         if let interval { writer.field("interval_s", interval.wholeMilliseconds / 1_000) }
         pace?.write(into: &writer)
         writer.objects("history", history) { writer, change in
@@ -41,6 +44,14 @@ extension PendingEntry {
         writer.field("waits_for", waitsFor.map(\.word))
         if let nextChance { writer.field("next_chance", nextChance) }
         if let sequence { writer.field("event", sequence.rawValue) }
+        if let messages { writer.field("messages", messages) }
+        // No line of the handler's own says how far it is.
+        if key.source == .transfer { writeProgress(into: &writer) }
+    }
+
+    private func writeProgress(into writer: inout JSONWriter) {
+        if let progressDone { writer.field("done", progressDone) }
+        if let progressTotal { writer.field("total", progressTotal) }
     }
 }
 
@@ -78,18 +89,22 @@ extension AgendaAnswer {
         case .pending(let entries): return .scheduled(members: Self.members(nil, entries), reference: reference)
         case .done(let verb, let word, let entries):
             return .scheduled(members: Self.members((verb, word), entries), reference: reference)
+        case .transfer(let verb, let word, let startsIn, let entries):
+            let members = Self.members((verb, word), entries, startsIn: startsIn)
+            return .scheduled(members: members, reference: reference)
         }
     }
 
-    private static func members(_ outcome: (verb: HandlerOrder.Verb, word: String)?, _ entries: [PendingEntry])
-        -> [UInt8]
-    {
+    private static func members(
+        _ outcome: (verb: HandlerOrder.Verb, word: String)?, _ entries: [PendingEntry], startsIn: TimeSpan? = nil
+    ) -> [UInt8] {
         var writer = JSONWriter()
         writer.beginObject()
         if let outcome {
             writer.key(named: outcome.verb.rawValue)
             writer.string(outcome.word)
         }
+        if let startsIn { writer.field("starts_in_ms", startsIn.wholeMilliseconds) }
         writer.key("pending")
         writer.fragment(entries.text)
         writer.endObject()

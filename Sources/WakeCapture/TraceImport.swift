@@ -1,98 +1,158 @@
-// The result of importing a foreign recording, and how a recording's format is recognised from its content.
-import WakeHCI
+// Imports recordings of any known format, streaming: through what they are packed in, to those who understand them.
 import WakeModel
 import WakeTrace
 
-public struct ImportResult: Sendable {
-    public struct Counts: Hashable, Sendable {
-        public var records = 0
-        public var notifications = 0
-        public var indications = 0
-        /// LE links, with those that were up before the capture began.
-        public var links = 0
-        /// BR/EDR links, which are not imported.
-        public var classicLinks = 0
+public struct TraceImport {
+    /// In one another: a capture in gzip in an archive is three.
+    private static let depthLimit = 4
+
+    private let terms: ImportTerms
+    private var draft: TraceDraft
+
+    public init(_ terms: ImportTerms = ImportTerms(), store: any EntryStore = HeldEntries()) {
+        self.terms = terms
+        draft = TraceDraft(store)
     }
 
-    public var header: TraceHeader
-    public var operations: [TraceOperation]
-    /// Sentences for the person who imports; a sentence about a place in the file names its offset.
-    public var warnings: [String]
-    public var counts: Counts
-    /// The offset at which the file was cut, where only the part before it was imported.
-    public var cut: ImportError?
+    /// Adds a recording. Several belong together where one describes the devices that another tells of.
+    public mutating func add(_ supply: any ByteSupply) throws(ImportError) {
+        try read(ByteCursor(supply), of: nil, depth: 0)
+    }
 
-    /// The whole trace in canonical form.
-    public var trace: [UInt8] {
-        var bytes: [UInt8] = []
-        var writer = TraceWriter(header: header)
-        writer.writeHeader(to: &bytes)
-        for operation in operations { writer.write(operation, to: &bytes) }
-        writer.writeEnd(to: &bytes)
-        return bytes
+    public mutating func finish() throws(ImportError) -> Imported { try draft.finish() }
+
+    /// - Parameter member: the file of an archive, for errors and lists.
+    private mutating func read(_ cursor: ByteCursor, of member: String?, depth: Int) throws(ImportError) {
+        var cursor = cursor
+        let kind = terms.isSerial ? .serial : try RecordingHead(&cursor).kind()
+        guard depth < Self.depthLimit else {
+            throw ImportError(offset: 0, reason: "it is packed over \(Self.depthLimit) times, one in the other")
+        }
+        draft.parts.append(ImportedPart(name: member, kind: kind))
+        switch kind {
+        case .gzip: try readPacked(GzipSupply(cursor), of: member, depth)
+        case .zip: try readArchive(ZipArchive(cursor), depth)
+        case .bugReport:
+            guard try readBugReport(cursor) else {
+                let advice = "turn the Bluetooth HCI snoop log on in the phone's developer options"
+                throw ImportError(offset: 0, reason: "the bug report holds no Bluetooth log; \(advice)")
+            }
+        default: try read(cursor, kind)
+        }
+    }
+
+    private mutating func read(_ cursor: ByteCursor, _ kind: RecordingKind) throws(ImportError) {
+        switch kind {
+        case .btsnoop: try capture(try BtsnoopReader(cursor))
+        case .pcap: try capture(try PcapReader(cursor))
+        case .pcapng: try capture(PcapngReader(cursor))
+        case .packetLogger: try readPacketLogger(cursor)
+        case .evemu: try lines(cursor, EvemuFollower())
+        case .libinput: try lines(cursor, LibinputFollower())
+        case .hidRecorder: try lines(cursor, HIDRecorderFollower())
+        case .hidDescriptor: try readDescriptor(cursor)
+        case .described: try lines(cursor, DescribedNodes())
+        case .script: try lines(cursor, ScriptFollower(terms))
+        case .ioctl: try lines(cursor, IoctlFollower())
+        case .nmea: try lines(cursor, NMEAFollower(terms))
+        case .serial: try RawSerialReader.readAll(cursor, into: &draft, terms)
+        case .nrfConnect: try lines(cursor, NRFConnectFollower())
+        case .gatttool: try lines(cursor, GatttoolFollower(terms))
+        case .bluetoothctl: try lines(cursor, BluetoothctlFollower(terms))
+        case .gzip, .zip, .bugReport: break
+        }
+    }
+
+    private mutating func readPacked(_ supply: GzipSupply, of member: String?, _ depth: Int) throws(ImportError) {
+        do throws(ImportError) { try read(ByteCursor(supply), of: member, depth: depth + 1) } catch {
+            throw error.within("what it unpacks to")
+        }
+        draft.cut = draft.cut?.within("what it unpacks to")
+    }
+
+    private mutating func lines(_ cursor: ByteCursor, _ follower: some LineFollower) throws(ImportError) {
+        var follower = follower
+        try follower.readAll(cursor, into: &draft, partial: terms.partial)
+    }
+
+    private mutating func capture(_ reader: some CaptureReader) throws(ImportError) {
+        var (reader, follower) = (reader, CaptureFollower(draft, terms))
+        try reader.readAll(into: &follower, partial: terms.partial)
+        draft = follower.finish()
+    }
+
+    private mutating func readPacketLogger(_ cursor: ByteCursor) throws(ImportError) {
+        let head = cursor.peek(RecordingKind.headBytes)
+        let order = PacketLoggerReader.order(of: head, isWhole: head.count < RecordingKind.headBytes)
+        try capture(PacketLoggerReader(cursor, order ?? .big))
+    }
+
+    /// A device that nothing more is told of.
+    private mutating func readDescriptor(_ cursor: ByteCursor) throws(ImportError) {
+        let descriptor = HIDDescriptor(cursor.peek(RecordingKind.headBytes))
+        _ = draft.hidDevice(name: nil, vendor: nil, product: 0, port: "hid", descriptor: descriptor)
+    }
+
+    /// Whether it holds a log.
+    private mutating func readBugReport(_ cursor: ByteCursor) throws(ImportError) -> Bool {
+        guard let report = try BugReport(cursor) else { return false }
+        var follower = CaptureFollower(draft, terms)
+        try report.readAll(into: &follower)
+        draft = follower.finish()
+        return true
     }
 }
 
-/// Why a recording cannot be imported, and at which offset in bytes.
-public struct ImportError: Error, Hashable, Sendable, CustomStringConvertible {
-    public var offset: Int
-    public var reason: String
-
-    public var description: String { "at byte \(offset): \(reason)" }
-}
-
-public enum TraceImport {
-    public enum Kind: Hashable, Sendable {
-        case btsnoop
-    }
-
-    /// Imports a recording of any known format. `partial` imports the part before a cut instead of throwing.
-    public static func run(_ bytes: [UInt8], partial: Bool = false) throws(ImportError) -> ImportResult {
-        switch try detect(bytes) {
-        case .btsnoop: try BtsnoopImport.run(bytes, partial: partial)
+// Archives.
+extension TraceImport {
+    /// The first recording in it, or the one that was asked for; the others are listed.
+    private mutating func readArchive(_ archive: ZipArchive, _ depth: Int) throws(ImportError) {
+        var isFound = false
+        var others: [String] = []
+        while let member = try archive.next() {
+            var cursor = ByteCursor(member)
+            guard terms.member == nil || terms.member == member.name, let kind = try kind(of: &cursor, member) else {
+                continue
+            }
+            guard !isFound else {
+                others.append(member.name)
+                draft.parts.append(ImportedPart(name: member.name, kind: kind))
+                continue
+            }
+            isFound = try read(cursor, kind, of: member.name, depth)
+        }
+        guard isFound else {
+            let sought = terms.member.map { "\($0) is not in the archive, or is no recording" }
+            throw ImportError(offset: 0, reason: sought ?? "no file in the archive is a recording that is known")
+        }
+        if !others.isEmpty {
+            draft.warn("the archive holds \(others.joined(separator: ", ")) too; --member NAME imports it instead")
         }
     }
 
-    /// Recognises a recording's format from its first bytes. Throws, with its name, for a format that cannot be imported.
-    public static func detect(_ bytes: [UInt8]) throws(ImportError) -> Kind {
-        let magic = Array("btsnoop\0".utf8)
-        if bytes.starts(with: magic) { return .btsnoop }
-        guard !bytes.isEmpty else { throw ImportError(offset: 0, reason: "the file is empty") }
-        if magic.starts(with: bytes) {
-            throw ImportError(
-                offset: bytes.count, reason: "the file was cut inside the first 8 bytes of a btsnoop capture")
+    /// Nil for files that are no recordings. Text in a bug report looks like much: only captures are found unasked.
+    private func kind(of cursor: inout ByteCursor, _ member: ZipMember) throws(ImportError) -> RecordingKind? {
+        let head = try RecordingHead(&cursor)
+        guard let kind = try? head.kind() else { return nil }
+        switch kind {
+        case .btsnoop, .pcap, .pcapng, .bugReport: return kind
+        default: return terms.member == nil ? nil : kind
         }
-        guard let found = unsupported(bytes) else {
-            throw ImportError(offset: 0, reason: "this is no recording that is known; btsnoop captures can be imported")
-        }
-        throw ImportError(offset: 0, reason: "this is \(found), which cannot be imported yet; btsnoop captures can")
     }
 
-    private static func unsupported(_ bytes: [UInt8]) -> String? {
-        let head = Array(bytes.prefix(4))
-        let pcap: [[UInt8]] = [
-            [0xd4, 0xc3, 0xb2, 0xa1], [0xa1, 0xb2, 0xc3, 0xd4], [0x4d, 0x3c, 0xb2, 0xa1], [0xa1, 0xb2, 0x3c, 0x4d],
-        ]
-        if head == [0x0a, 0x0d, 0x0d, 0x0a] { return "a pcapng capture" }
-        if pcap.contains(head) { return "a pcap capture" }
-        return unsupportedText(String(decoding: bytes.prefix(4096), as: UTF8.self)) ?? packetLogger(bytes)
-    }
-
-    private static func unsupportedText(_ text: String) -> String? {
-        if text.hasPrefix("wakebridge-trace") { return "a trace already" }
-        if text.hasPrefix("# EVEMU") || text.hasPrefix("E: 0") { return "an evemu recording" }
-        let lines = text.split(whereSeparator: \.isNewline)
-        if lines.contains(where: { $0.hasPrefix("P: /devices/") || $0.hasPrefix("@DEV ") }) {
-            return "a umockdev recording"
+    private mutating func read(
+        _ cursor: ByteCursor, _ kind: RecordingKind, of name: String, _ depth: Int
+    ) throws(ImportError) -> Bool {
+        do {
+            if kind == .bugReport {
+                guard try readBugReport(cursor) else { return false }
+                draft.parts.append(ImportedPart(name: name, kind: kind))
+            } else {
+                try read(cursor, of: name, depth: depth + 1)
+            }
+            return true
+        } catch {
+            throw error.within(name)
         }
-        if lines.contains(where: { $0.hasPrefix("R: ") || $0.hasPrefix("I: ") }) { return "a hid-recorder dump" }
-        if lines.prefix(3).contains(where: { $0.hasPrefix("$G") }) { return "an NMEA log" }
-        return nil
-    }
-
-    /// PacketLogger has no magic number: a length, eight bytes of time, and one of a few types.
-    private static func packetLogger(_ bytes: [UInt8]) -> String? {
-        guard bytes.count >= 13, bytes[0] == 0, bytes[1] == 0, bytes[3] >= 9 || bytes[2] > 0 else { return nil }
-        return bytes[12] <= 3 || bytes[12] >= 0xf7 ? "a PacketLogger capture" : nil
     }
 }

@@ -62,9 +62,8 @@ public struct HandlerReport: Hashable, Sendable {
     public var lastExit: String?
     /// Aliases of the devices that it watches and is not woken for until they are bonded.
     public var unbonded: [String] = []
-    /// How many alarms, polls and jobs wait or run, and when the next of them comes due by time; nil where none does.
-    public var scheduled = 0
-    public var nextDue: WallTime?
+    public var agenda = AgendaReport()
+    public var transfers = TransfersReport()
 
     public init(id: String, state: String, why: String, process: Int32? = nil, epoch: Epoch = Epoch(rawValue: 0)) {
         self.id = id
@@ -73,6 +72,32 @@ public struct HandlerReport: Hashable, Sendable {
         self.process = process
         self.epoch = epoch
     }
+}
+
+/// What is due to a handler besides events of devices.
+public struct AgendaReport: Hashable, Sendable {
+    /// How many alarms, polls, jobs, transfers and sockets wait or run, and when the next of them comes due by time; nil where
+    /// none does.
+    public var scheduled = 0
+    public var nextDue: WallTime?
+    /// Messages of its inbox that wait or are on their way.
+    public var messages = 0
+    /// The names of the flows that hold it awake.
+    public var flows: [String] = []
+
+    public init() {}
+}
+
+/// How far a handler's open transfers are, all together.
+public struct TransfersReport: Hashable, Sendable {
+    public var open = 0
+    public var moving = 0
+    /// Bytes.
+    public var done: Int64 = 0
+    /// Bytes; nil where that is not known of each.
+    public var total: Int64? = 0
+
+    public init() {}
 }
 
 public struct DeviceStatus: Hashable, Sendable {
@@ -197,10 +222,21 @@ extension JSONWriter {
         field("last_exit", status.lastExit)
         field("unbonded", status.unbonded)
         object("scheduled") { writer in
-            writer.field("count", status.scheduled)
-            writer.field("next", status.nextDue)
+            writer.field("count", status.agenda.scheduled)
+            writer.field("next", status.agenda.nextDue)
         }
+        field("messages", status.agenda.messages)
+        field("flows", status.agenda.flows)
+        object("transfers") { $0.transfers(status.transfers) }
         endObject()
+    }
+
+    private mutating func transfers(_ report: TransfersReport) {
+        field("open", report.open)
+        field("moving", report.moving)
+        field("done", report.done)
+        key("total")
+        if let total = report.total { integer(total) } else { null() }
     }
 
     public mutating func device(_ status: DeviceStatus) {

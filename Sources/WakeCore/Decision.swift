@@ -37,6 +37,8 @@ public enum EndReason: Hashable, Sendable {
     case thermal
     /// A long job made no progress for a minute, or took longer than it may.
     case stalled
+    /// Frozen, it held a socket that others may connect to or call, which its manifest refuses.
+    case listensAsleep
 
     public var wireName: String {
         switch self {
@@ -63,6 +65,7 @@ public enum EndReason: Hashable, Sendable {
         case .memory: "memory"
         case .thermal: "thermal"
         case .stalled: "stalled"
+        case .listensAsleep: "listens-asleep"
         }
     }
 }
@@ -97,6 +100,8 @@ public enum Decision: Hashable, Sendable {
     case withdrawn(Sequence, Withdrawal)
     /// It was taken out of the queue, for it was cancelled or has to wait.
     case recalled(Sequence)
+    /// Its maker ended it.
+    case released(Sequence)
     case advanced(Sequence, done: Int64)
     case charged(Sequence, charges: UInt8)
     case deadLettered(Sequence)
@@ -122,6 +127,7 @@ public enum Decision: Hashable, Sendable {
         case .withdrawn(let sequence, .condition): "withdraw \(sequence.rawValue)"
         case .withdrawn(let sequence, let reason): "withdraw \(sequence.rawValue) \(reason.rawValue)"
         case .recalled(let sequence): "recall \(sequence.rawValue)"
+        case .released(let sequence): "release \(sequence.rawValue)"
         case .advanced(let sequence, let done): "progress \(sequence.rawValue) done=\(done)"
         case .charged(let sequence, let charges): "charge \(sequence.rawValue) charges=\(charges)"
         case .deadLettered(let sequence): "dead-letter \(sequence.rawValue)"

@@ -55,17 +55,9 @@ public struct Dispatcher: Sendable {
         case .configure(let id, let settings, let isStopped, let restarts):
             configure(id, settings, isStopped: isStopped, restarts: restarts, &step)
         case .remove(let id): remove(id, &step)
-        case .recovered(let id, let events):
-            let routes = routes
-            change(id, &step) { handler, step in
-                let rules = handler.rules
-                handler.recover(events, &step) { device in
-                    routes.subscription(of: id, for: device).map { rules[$0] } ?? .orphaned
-                }
-            }
-        case .lost(let id, let device, let gap):
-            let subscription = routes.subscription(of: id, for: device)
-            change(id, &step) { $0.reportGap(gap, of: device, due: $1.now, subscription, &$1) }
+        case .recovered(let id, let events): recover(events, for: id, &step)
+        case .lost(let id, let device, let gap): reportLost(gap, of: device, to: id, &step)
+        case .missed(let id, let entry, let gap): reportMissed(gap, of: entry, to: id, &step)
         case .event(let event): admit(event, &step)
         case .reply(let id, let epoch, let line): change(id, epoch, &step) { $0.handle(line, &$1) }
         case .fault(let id, let epoch, let fault): change(id, epoch, &step) { $0.handle(fault, &$1) }
@@ -74,16 +66,13 @@ public struct Dispatcher: Sendable {
         case .ordered(let id, let epoch, let order): change(id, epoch, &step) { $0.handle(order, &$1) }
         case .written(let id, let epoch, let last):
             change(id, epoch, &step) { $0.acknowledgeWritten(through: last, &$1) }
-        case .given(let recipients):
-            for one in recipients {
-                change(one.handler, one.epoch, &step) { $0.countFromWriting(at: one.writtenAt ?? $1.now) }
-            }
+        case .given(let recipients): countFromWriting(to: recipients, &step)
         case .launchFailed(let id, let epoch, let reason, let isExhausted):
-            change(id, epoch, &step) {
-                $0.concludeFailedLaunch(isExhausted ? .exhausted(reason) : .launchFailed(reason), &$1)
-            }
+            let end = isExhausted ? EndReason.exhausted(reason) : .launchFailed(reason)
+            change(id, epoch, &step) { $0.concludeFailedLaunch(end, &$1) }
         case .suspended(let id, let epoch, let finding): change(id, epoch, &step) { $0.confirmSuspension(finding, &$1) }
         case .locksInspected(let id, let epoch, let finding): change(id, epoch, &step) { $0.reportLocks(finding, &$1) }
+        case .listensAsleep(let id, let epoch): change(id, epoch, &step) { $0.refuseListening(&$1) }
         case .answered(let id, let epoch, let ref, let notice):
             change(id, epoch, &step) { $0.answerRequest(ref, with: notice, &$1) }
         case .exited(let id, let epoch, let status): change(id, epoch, &step) { $0.recordExit(status, &$1) }
@@ -93,13 +82,13 @@ public struct Dispatcher: Sendable {
         case .systemSleep(let sleep): applySleep(sleep, &step)
         case .thermal(let isHot): setHot(isHot, &step)
         case .power(let isOnBattery): setOnBattery(isOnBattery, &step)
-        case .announced(let notice):
-            for slot in handlers.indices { change(slot, &step) { $0.announce(notice, &$1) } }
+        case .announced(let notice): announce(notice, &step)
         case .notified(let id, let notice): change(id, &step) { $0.announce(notice, &$1) }
         case .shed(let id, let sequences): change(id, &step) { $0.shed(sequences, &$1) }
         case .revived(let id, let event): revive(event, for: id, &step)
         case .withdraw(let id, let sequence, let reason): change(id, &step) { $0.withdraw(sequence, reason, &$1) }
         case .recall(let id, let sequence): change(id, &step) { $0.recall(sequence, &$1) }
+        case .release(let id, let sequence): change(id, &step) { $0.release(sequence, &$1) }
         case .gate(let id, let isOpen): change(id, &step) { handler, _ in handler.setGate(isOpen: isOpen) }
         case .finish: finish(&step)
         case .tick: break
@@ -164,6 +153,38 @@ public struct Dispatcher: Sendable {
         isFinishing = true
         step.isFinishing = true
         for slot in handlers.indices { change(slot, &step) { $0.finish(&$1) } }
+    }
+
+    private mutating func announce(_ notice: Notice, _ step: inout Step) {
+        for slot in handlers.indices { change(slot, &step) { $0.announce(notice, &$1) } }
+    }
+
+    private mutating func countFromWriting(to recipients: [Recipient], _ step: inout Step) {
+        for one in recipients {
+            change(one.handler, one.epoch, &step) { $0.countFromWriting(at: one.writtenAt ?? $1.now) }
+        }
+    }
+
+    // MARK: What an earlier life left, and what was lost
+
+    private mutating func recover(_ events: [RecoveredEvent], for id: HandlerID, _ step: inout Step) {
+        let routes = routes
+        change(id, &step) { handler, step in
+            let rules = handler.rules
+            handler.recover(events, &step) { device in
+                routes.subscription(of: id, for: device).map { rules[$0] } ?? .orphaned
+            }
+        }
+    }
+
+    private mutating func reportLost(_ gap: Gap, of device: EventOrigin, to id: HandlerID, _ step: inout Step) {
+        let subscription = routes.subscription(of: id, for: device)
+        change(id, &step) { $0.reportGap(gap, of: device, due: $1.now, subscription, &$1) }
+    }
+
+    private mutating func reportMissed(_ gap: Gap, of entry: EventOrigin, to id: HandlerID, _ step: inout Step) {
+        let durability = routes[entry].durability
+        change(id, &step) { $0.reportLoss(gap, of: entry, keptBy: durability, &$1) }
     }
 
     // MARK: Events

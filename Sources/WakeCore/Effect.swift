@@ -11,7 +11,7 @@ public enum WakeReason: Hashable, Sendable, CaseIterable {
     case lock
     case coalesced
     /// Occasions.
-    case alarm, poll, job, region
+    case alarm, poll, job, region, message, flow, transfer, socket, keepalive
 
     /// Of an occasion; the reason of a later version counts as ``owed``.
     init(_ occasion: Occasion.Reason?) {
@@ -20,6 +20,11 @@ public enum WakeReason: Hashable, Sendable, CaseIterable {
         case .poll: self = .poll
         case .job: self = .job
         case .region: self = .region
+        case .message: self = .message
+        case .flow: self = .flow
+        case .transfer: self = .transfer
+        case .socket: self = .socket
+        case .keepalive: self = .keepalive
         case nil: self = .owed
         }
     }
@@ -40,6 +45,11 @@ public enum WakeReason: Hashable, Sendable, CaseIterable {
         case .poll: "poll"
         case .job: "job"
         case .region: "region"
+        case .message: "message"
+        case .flow: "flow"
+        case .transfer: "transfer"
+        case .socket: "socket"
+        case .keepalive: "keepalive"
         }
     }
 }
@@ -51,6 +61,8 @@ public struct DeliveredEvent: Hashable, Sendable {
     public var isRedelivered: Bool
     /// The time that it has by itself, where that is not the batch's.
     public var ownBudget: TimeSpan?
+    /// It stands for as long as data flows.
+    public var isFlow = false
 }
 
 /// What is written to a handler in one piece before it runs.

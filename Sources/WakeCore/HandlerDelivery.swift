@@ -109,6 +109,12 @@ extension HandlerLifecycle {
         gaps.insert(PendingGaps.Entry(sequence: sequence, origin: device, gap: gap, durability: durability))
     }
 
+    /// What an entry of the agenda lost before it was raised: it joins the gap that was not delivered yet.
+    mutating func reportLoss(_ gap: Gap, of entry: EventOrigin, keptBy durability: Durability, _ step: inout Step) {
+        if let grown = gaps.grow(entry, durability, by: gap) { return rewrite(grown, &step) }
+        reportGap(gap, of: entry, due: step.now, nil, atLeast: durability, &step)
+    }
+
     /// Removes what is older than its subscription's retention; to be called before a delivery.
     mutating func expireRetention(_ step: inout Step) {
         guard !queue.isEmpty else { return }
@@ -213,7 +219,7 @@ extension HandlerLifecycle {
         return taken.map {
             DeliveredEvent(
                 sequence: $0.sequence, origin: $0.origin, attempt: $0.attempts, isRedelivered: $0.isRedelivered,
-                ownBudget: standing.contains($0.sequence) ? StandingLeases.stallTime : nil)
+                ownBudget: standing.contains($0.sequence) ? $0.standingTime : nil, isFlow: $0.isFlow)
         }
     }
 
@@ -224,15 +230,13 @@ extension HandlerLifecycle {
         budget.renew(at: step.now, for: timers.budget)
     }
 
-    /// Long jobs stand beside the batch, which goes on without them. Where a write acknowledges, nothing stands.
+    /// Long jobs and flows stand beside the batch, which goes on without them. Where a write acknowledges, nothing stands.
     private mutating func leaseOccasions(among taken: [QueuedEvent], _ step: Step) {
         let mayStand = settings.acknowledgement == .explicit
-        let others = taken.filter { !mayStand || !$0.isLongJob }
+        let others = taken.filter { !mayStand || !$0.isStanding }
         batch.deliver(others, at: step.now, hasOccasions: others.contains { $0.budgetClass != nil })
         if !others.isEmpty { budget.renew(at: step.now, for: timeForLeases) }
-        for event in taken where mayStand {
-            if case .work(let longest)? = event.budgetClass { standing.add(event, longest: longest, at: step.now) }
-        }
+        for event in taken where mayStand && event.isStanding { standing.add(event, at: step.now) }
     }
 
     /// How long open leases have from their last progress on.

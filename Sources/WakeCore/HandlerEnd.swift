@@ -153,11 +153,11 @@ extension HandlerLifecycle {
 
     private mutating func punishFailure(_ reason: EndReason, counts: Bool, _ step: inout Step) {
         if hasProvenItself(at: step.now) { penalty.progress() }
-        let isLoop = counts && penalty.crash()
+        let isLoop = reason == .listensAsleep || (counts && penalty.crash())
         guard phase == .idle else { return }
         if isLoop {
             requestedWake = nil
-            move(to: .quarantined, because: "crash-loop", &step)
+            move(to: .quarantined, because: reason == .listensAsleep ? reason.wireName : "crash-loop", &step)
         } else if !isAttached || reason.isExhaustion {
             // An attached handler is held too: the machine would lack the same again at once, and no count of crashes ends that.
             hold(because: reason.wireName, &step)
@@ -174,7 +174,7 @@ extension HandlerLifecycle {
         case .exit(let status): wasAsleep ? false : process.isStarting || !isClean(status)
         case .launchTimeout, .launchFailed, .exhausted, .overrun, .taskLeak, .flood, .watchdog, .lockHeld, .escaped,
             .unfreezable,
-            .deadline, .stalled:
+            .deadline, .stalled, .listensAsleep:
             true
         case .reclaimed, .idle, .stopped, .reconfigured, .finished, .killedByOperator, .restarted, .memory, .thermal:
             false
@@ -213,7 +213,7 @@ extension HandlerLifecycle {
     /// oneshot mostly has only an exit code, so it has begun when it has run for a second.
     private func isChargeable(_ reason: EndReason, at now: Instant) -> Bool {
         switch reason {
-        case .launchFailed, .exhausted, .launchTimeout, .memory, .thermal: return false
+        case .launchFailed, .exhausted, .launchTimeout, .memory, .thermal, .listensAsleep: return false
         case .overrun, .deadline, .taskLeak, .stalled: return true
         case .exit(let status):
             guard process.isOneshot else { return process.hasSpoken }
@@ -296,7 +296,7 @@ extension EndReason {
         case .launchFailed, .exhausted: true
         case .exit, .launchTimeout, .overrun, .taskLeak, .flood, .watchdog, .lockHeld, .escaped, .unfreezable,
             .reclaimed, .idle, .stopped, .reconfigured, .finished, .killedByOperator, .restarted, .deadline, .memory,
-            .thermal, .stalled:
+            .thermal, .stalled, .listensAsleep:
             false
         }
     }

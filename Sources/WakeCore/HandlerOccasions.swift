@@ -1,4 +1,4 @@
-// What a handler and the agenda do with occasions: answers that name one, long jobs beside the batch, and what is told of each end.
+// What a handler and the agenda do with occasions: answers that name one, what stands beside the batch, what is told of each end.
 import WakeModel
 
 extension HandlerLifecycle {
@@ -23,7 +23,7 @@ extension HandlerLifecycle {
 
     // MARK: Long jobs
 
-    /// Only an acknowledgement that names a long job closes it, and it closes nothing else.
+    /// Only an acknowledgement that names a long job or a flow closes it, and it closes nothing else.
     mutating func acknowledgeStanding(_ sequence: Sequence, as result: Reply.Result?, _ step: inout Step) {
         guard let lease = closeStanding(sequence, step) else { return }
         statistics.outcomes.count(1, as: result)
@@ -58,7 +58,8 @@ extension HandlerLifecycle {
     }
 
     private func faultOfProgress(on sequence: Sequence) -> ProtocolFault {
-        switch batch.leaseState(of: sequence) {
+        if standing.contains(sequence) { return .noLongJob(sequence, verb: "progress") }
+        return switch batch.leaseState(of: sequence) {
         case .leased: .noLongJob(sequence, verb: "progress")
         case .answered, .former: .staleLease(sequence, verb: "progress")
         case .unknown: .notDelivered(sequence, verb: "progress")
@@ -144,6 +145,25 @@ extension HandlerLifecycle {
         pressures.withdrawalUntil = nil
     }
 
+    // MARK: Released by its maker
+
+    /// What was never given to a process, or is given to none any more, leaves the queue.
+    mutating func release(_ sequence: Sequence, _ step: inout Step) {
+        if let queued = queue.remove(occasion: sequence) { return conclude(released: queued, awake: .zero, &step) }
+        let standing = standing.leases.first { $0.event.sequence == sequence }?.event
+        guard let event = standing ?? batch.openEvent(sequence) else { return }
+        close(event, as: .ended, &step)
+        step.emit(.decision(id, .released(sequence)))
+        if !batch.hasOpen { forgiveOverrunInDrain() }
+    }
+
+    /// - Parameter awake: for how long its process was so for it, as far as that is known.
+    func conclude(released event: QueuedEvent, awake: TimeSpan, _ step: inout Step) {
+        step.emit(.acknowledge(id, [event.sequence]))
+        conclude(event, event.attempts > 0 ? .ended : .withdrawn, awake: awake, &step)
+        step.emit(.decision(id, .released(event.sequence)))
+    }
+
     // MARK: Gates
 
     mutating func setGate(isOpen: Bool) { isGated = !isOpen }
@@ -167,7 +187,7 @@ enum OpenFate {
         case .overrun, .deadline: self = .allFailed(.overrun)
         case .exit, .launchTimeout, .launchFailed, .exhausted, .taskLeak, .flood, .watchdog, .lockHeld, .escaped,
             .unfreezable, .reclaimed, .idle, .stopped, .reconfigured, .finished, .killedByOperator, .restarted,
-            .memory, .thermal:
+            .memory, .thermal, .listensAsleep:
             self = .allFailed(.crashed)
         }
     }

@@ -123,7 +123,9 @@ extension HandlerLifecycle {
         else {
             return false
         }
-        return isAttached || (causeToMakeWay(step) == nil && !budget.isWindowOver(at: step.now, timers))
+        // What stands leaves no rest in which the window could end.
+        return isAttached
+            || (causeToMakeWay(step) == nil && (standing.hasOpen || !budget.isWindowOver(at: step.now, timers)))
     }
 
     /// A lease kept over three wakes or five minutes of sleep returns to the queue, to be sent again.
@@ -415,6 +417,12 @@ extension HandlerLifecycle {
         case .escaped: kill(.escaped, &step)
         case .blocksOthers: wakeForLock(&step)
         }
+    }
+
+    /// Its process ends: who connects would wait for as long as it sleeps. What it does at its next start is the same, so there is
+    /// none before it has changed.
+    mutating func refuseListening(_ step: inout Step) {
+        if phase == .suspended { kill(.listensAsleep, &step) }
     }
 
     private mutating func wakeForLock(_ step: inout Step) {

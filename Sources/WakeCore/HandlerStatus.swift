@@ -133,6 +133,7 @@ extension HandlerLifecycle {
         switch phase {
         case .stopped: return settings.isEnabled ? "stopped by an operator; start wakes it" : "disabled by its manifest"
         case .quarantined:
+            if statistics.lastEnd == .listensAsleep { return Self.refusal }
             return "crashed \(penalty.crashes.counted("time")) without an acknowledgement; start or change its manifest"
         case .idle where isGated: return "not running: \(NotWoken.gated.rawValue)"
         case .idle: return queue.isEmpty ? "not running: nothing to do" : sleepExplanation(at: moment, machine)
@@ -145,6 +146,10 @@ extension HandlerLifecycle {
         case .terminating(let termination): return "ending: \(termination.reason.wireName)"
         }
     }
+
+    private static let refusal =
+        "ended, because its manifest says sleepers_listen: \"refuse\" and it held a socket while it was frozen; "
+        + "change its program or its manifest, or start it"
 
     private func heldExplanation(at moment: Moment) -> String {
         let left = ((penalty.heldUntil ?? .zero) - moment.boottime).spoken
@@ -164,8 +169,10 @@ extension HandlerLifecycle {
         if isAttached { return "attached" }
         if dialogue.flood != nil { return "it floods descriptor 3, is read slowly, and is killed if it goes on" }
         if !budget.tasks.isEmpty { return "task \(budget.tasks.joined(separator: ", ")) is open" }
-        if let job = standing.first {
-            return "its long job, event \(job.sequence.rawValue), is under way"
+        if let first = standing.first {
+            return first.isFlow
+                ? "its flow, event \(first.sequence.rawValue), is open, for data flows"
+                : "its long job, event \(first.sequence.rawValue), is under way"
         }
         if batch.hasOpen {
             return

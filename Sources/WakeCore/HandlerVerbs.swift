@@ -132,6 +132,11 @@ extension HandlerLifecycle {
     mutating func recover(_ events: [RecoveredEvent], _ step: inout Step, rules: (EventOrigin) -> DeliveryRules) {
         for recovered in events {
             var event = QueuedEvent(recovered)
+            // No flow outlives the daemon: what flows begins another.
+            if event.isFlow {
+                conclude(released: event, awake: .zero, &step)
+                continue
+            }
             let age = step.stamp.wall.microseconds - recovered.stamp.wall.microseconds
             let isKnown = step.stamp.isClockSynchronized && recovered.stamp.isClockSynchronized
             event.arrived = step.boottime - (isKnown ? max(.zero, .microseconds(age)) : .zero)

@@ -69,6 +69,8 @@ public enum Input: Sendable {
     case recovered(HandlerID, [RecoveredEvent])
     /// What the journal could not keep over a restart, for one handler and device.
     case lost(HandlerID, EventOrigin, Gap)
+    /// What an entry of the agenda lost before it was raised. It is kept as the entry's occasions are.
+    case missed(HandlerID, EventOrigin, Gap)
     case event(DeviceEvent)
     case reply(HandlerID, Epoch, ReplyLine)
     case fault(HandlerID, Epoch, ProtocolFault)
@@ -84,6 +86,8 @@ public enum Input: Sendable {
     case launchFailed(HandlerID, Epoch, reason: String, isExhausted: Bool)
     case suspended(HandlerID, Epoch, SuspensionFinding)
     case locksInspected(HandlerID, Epoch, SuspensionFinding)
+    /// Frozen, it holds a socket that its manifest refuses.
+    case listensAsleep(HandlerID, Epoch)
     case answered(HandlerID, Epoch, ref: Reference?, Notice)
     case exited(HandlerID, Epoch, ExitStatus)
     /// No process is left in the leaf.
@@ -105,6 +109,8 @@ public enum Input: Sendable {
     case withdraw(HandlerID, Sequence, Withdrawal)
     /// An occasion was cancelled. One that waits leaves the queue; one that is open goes on.
     case recall(HandlerID, Sequence)
+    /// Its maker ended an occasion, wherever it is: nothing is asked of the handler, and nothing is charged.
+    case release(HandlerID, Sequence)
     /// Whether it may be launched at all.
     case gate(HandlerID, isOpen: Bool)
     /// Every live handler has to end, and none is started any more.

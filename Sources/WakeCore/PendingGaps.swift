@@ -26,6 +26,15 @@ struct PendingGaps: Sendable {
         return entry
     }
 
+    /// Adds another gap to that of the same device and cause, where one is pending that is journaled no weaker.
+    mutating func grow(_ device: EventOrigin, _ durability: Durability, by gap: Gap) -> Entry? {
+        let place = entries[device]?.firstIndex { $0.gap.cause == gap.cause && $0.durability >= durability }
+        guard let place, var entry = entries[device]?[place] else { return nil }
+        entry.gap.include(gap)
+        entries[device]?[place] = entry
+        return entry
+    }
+
     mutating func insert(_ entry: Entry) { entries[entry.origin, default: []].append(entry) }
 
     /// Delivered gaps grow no more; the next loss gets a gap of its own. Returns those whose journaled copy is behind.
@@ -51,6 +60,12 @@ struct PendingGaps: Sendable {
 extension Gap {
     /// A storm must not cause as many writes: its gap is written when its count has doubled, and when it is delivered.
     fileprivate var isWorthWriting: Bool { count.map { $0 & ($0 - 1) == 0 } ?? true }
+
+    /// Of what never had numbers.
+    fileprivate mutating func include(_ other: Gap) {
+        count = count.flatMap { count in other.count.map { count + $0 } }
+        (from, to) = (min(from, other.from), max(to, other.to))
+    }
 
     mutating func include(_ lost: Sequence?, at wall: WallTime) {
         if let lost {

@@ -37,7 +37,8 @@ struct QueuedEvent: Sendable {
     }
     /// Nil for what is no occasion.
     var budgetClass: BudgetClass? { if case .occasion(let own, _) = kind { own } else { nil } }
-    var isLongJob: Bool { budgetClass?.isStanding ?? false }
+    var isStanding: Bool { budgetClass?.isStanding ?? false }
+    var isFlow: Bool { if case .flow? = budgetClass { true } else { false } }
     /// When it may wake its handler. Connects, disconnects and attentions never wait for company.
     var wakesAt: Instant { isBarrier ? .zero : due }
     func isDue(at now: Instant) -> Bool { wakesAt <= now }

@@ -1,20 +1,27 @@
-// Leases of long jobs, which stand beside the batch: device data goes on meanwhile, and only what names one closes it.
+// Leases of long jobs and flows, which stand beside the batch: device data goes on meanwhile, and only what names one closes it.
 import WakeModel
 
-/// A lease ends when its progress has not grown for ``stallTime``, or when its work has taken ``BudgetClass/work(longest:)``. The
-/// clock of all of them stands still while the process is frozen.
+/// The lease of a long job ends when its progress has not grown for ``stallTime``, or when its work has taken
+/// ``BudgetClass/work(longest:)``. That of a flow ends when its maker releases it. The clock of all of them stands still while the
+/// process is frozen.
 struct StandingLeases: Sendable {
     struct Lease: Sendable {
         var event: QueuedEvent
-        /// What is left of each time at ``StandingLeases/since``.
-        var stallLeft: TimeSpan
+        /// Nil for a flow, which has no time of its own.
+        var time: WorkTime?
+        /// For how long the process was awake for it.
+        var awake = TimeSpan.zero
+    }
+
+    struct WorkTime: Sendable {
+        /// What is left of each at ``StandingLeases/since``.
+        var stallLeft = StandingLeases.stallTime
         var runLeft: TimeSpan
         /// The largest number that it reported; nil before the first.
         var done: Int64?
-        /// For how long the process was awake for it.
-        var awake = TimeSpan.zero
 
         var left: TimeSpan { min(stallLeft, runLeft) }
+        var cause: Cause { stallLeft <= runLeft ? .stalled : .longest }
     }
 
     /// Why the first of them ends; written, it is the `reason` of `expiring`.
@@ -30,31 +37,39 @@ struct StandingLeases: Sendable {
     private var since: Instant?
 
     var hasOpen: Bool { !leases.isEmpty }
+    var hasFlow: Bool { leases.contains { $0.event.isFlow } }
     var sequences: [Sequence] { leases.map(\.event.sequence) }
     func contains(_ sequence: Sequence) -> Bool { hasOpen && leases.contains { $0.event.sequence == sequence } }
 
-    /// The event whose time ends first.
-    var first: QueuedEvent? { leases.min { $0.left < $1.left }?.event }
+    /// The long job whose time ends first.
+    private var firstIndex: Int? {
+        let timed = leases.indices.compactMap { index in leases[index].time.map { (left: $0.left, index: index) } }
+        return timed.min { $0.left < $1.left }?.index
+    }
+    /// What is charged where one of them is to blame: the long job whose time ends first, or else a flow.
+    var first: QueuedEvent? { firstIndex.map { leases[$0].event } ?? leases.first?.event }
     var deadline: Instant? {
-        guard let since, let left = leases.map(\.left).min() else { return nil }
+        guard let since, let left = firstIndex.flatMap({ leases[$0].time?.left }) else { return nil }
         return since + left
     }
-    var cause: Cause {
-        leases.min { $0.left < $1.left }.map { $0.stallLeft <= $0.runLeft ? .stalled : .longest } ?? .stalled
-    }
+    var cause: Cause { firstIndex.flatMap { leases[$0].time?.cause } ?? .stalled }
 
-    mutating func add(_ event: QueuedEvent, longest: TimeSpan, at now: Instant) {
+    mutating func add(_ event: QueuedEvent, at now: Instant) {
         bring(to: now)
-        leases.append(Lease(event: event, stallLeft: Self.stallTime, runLeft: longest))
+        var time: WorkTime?
+        if case .work(let longest)? = event.budgetClass { time = WorkTime(runLeft: longest) }
+        leases.append(Lease(event: event, time: time))
     }
 
-    /// False where it holds no such lease. Only progress that grows gives more time.
+    /// False where it holds no such lease of a long job. Only progress that grows gives more time.
     mutating func advance(_ sequence: Sequence, to done: Int64, at now: Instant) -> Bool {
-        guard let index = leases.firstIndex(where: { $0.event.sequence == sequence }) else { return false }
+        guard let index = leases.firstIndex(where: { $0.event.sequence == sequence }), leases[index].time != nil else {
+            return false
+        }
         bring(to: now)
-        guard leases[index].done.map({ done > $0 }) ?? true else { return true }
-        leases[index].done = done
-        leases[index].stallLeft = Self.stallTime
+        guard leases[index].time?.done.map({ done > $0 }) ?? true else { return true }
+        leases[index].time?.done = done
+        leases[index].time?.stallLeft = Self.stallTime
         return true
     }
 
@@ -74,10 +89,10 @@ struct StandingLeases: Sendable {
         return leases.map(\.event).sorted { $0.sequence < $1.sequence }
     }
 
-    /// None has longer than `left` from now on.
+    /// No long job has longer than `left` from now on.
     mutating func bringForward(to left: TimeSpan, at now: Instant) {
         bring(to: now)
-        for index in leases.indices { leases[index].runLeft = min(leases[index].runLeft, left) }
+        for index in leases.indices { leases[index].time?.limit(to: left) }
     }
 
     mutating func run(from now: Instant) {
@@ -92,7 +107,7 @@ struct StandingLeases: Sendable {
 
     /// After a person's foreground each has its time without progress again.
     mutating func restart(at now: Instant) {
-        for index in leases.indices { leases[index].stallLeft = Self.stallTime }
+        for index in leases.indices { leases[index].time?.stallLeft = Self.stallTime }
         since = now
     }
 
@@ -100,10 +115,25 @@ struct StandingLeases: Sendable {
         guard let since else { return }
         let passed = now - since
         for index in leases.indices {
-            leases[index].stallLeft = leases[index].stallLeft - passed
-            leases[index].runLeft = leases[index].runLeft - passed
+            leases[index].time?.pass(passed)
             leases[index].awake = leases[index].awake + passed
         }
         self.since = now
+    }
+}
+
+extension StandingLeases.WorkTime {
+    fileprivate mutating func pass(_ span: TimeSpan) { (stallLeft, runLeft) = (stallLeft - span, runLeft - span) }
+    fileprivate mutating func limit(to left: TimeSpan) { runLeft = min(runLeft, left) }
+}
+
+extension QueuedEvent {
+    /// What its line says of its time: a long job's without progress, a flow's without data.
+    var standingTime: TimeSpan? {
+        switch budgetClass {
+        case .work: StandingLeases.stallTime
+        case .flow(let idle): idle
+        case .data, .content, nil: nil
+        }
     }
 }

@@ -42,10 +42,29 @@ public protocol AccessoryDelegate: AnyObject {
     ) -> WorkResult
     /// A job is due for which ``BackgroundSession/scheduler`` has no closure. Return ``WorkResult/pending`` to complete it later.
     func session(_ session: BackgroundSession, taskIsDue task: ScheduledTask) -> WorkResult
+    /// A socket of the manifest was opened or closed, has traffic, or has to be kept alive.
+    func session(
+        _ session: BackgroundSession, socket: SocketEvent, for event: AccessoryEvent
+    ) -> WorkResult
     /// A region of the manifest was entered or left.
     func session(
         _ session: BackgroundSession, regionDidChange change: RegionChange, for event: AccessoryEvent
     ) -> WorkResult
+    /// A transfer has ended or is asked for a credential, or a session of them has settled, and that has no
+    /// ``TransferSessionDelegate``.
+    func session(
+        _ session: BackgroundSession, transfersDidChange change: TransferChange, for event: AccessoryEvent
+    ) -> WorkResult
+
+    /// A message came into the inbox, and ``BackgroundSession/remoteNotifications`` has no closure.
+    func session(
+        _ session: BackgroundSession, didReceiveRemoteNotification message: ReceivedMessage, for event: AccessoryEvent
+    ) -> WorkResult
+
+    /// A flow of the manifest began, was interrupted, or ended. Return ``WorkResult/pending`` for one that began: it keeps the process
+    /// awake while data flows, and any other result ends it.
+    func session(_ session: BackgroundSession, flowDidChange change: FlowChange, for event: AccessoryEvent)
+        -> WorkResult
 
     /// Called first, after a launch.
     func session(_ session: BackgroundSession, wasRestored restoration: Restoration)
@@ -89,7 +108,21 @@ extension AccessoryDelegate {
     ) -> WorkResult { .nothing }
     public func session(_ session: BackgroundSession, taskIsDue task: ScheduledTask) -> WorkResult { .nothing }
     public func session(
+        _ session: BackgroundSession, socket: SocketEvent, for event: AccessoryEvent
+    ) -> WorkResult { .nothing }
+    public func session(
         _ session: BackgroundSession, regionDidChange change: RegionChange, for event: AccessoryEvent
+    ) -> WorkResult { .nothing }
+    public func session(
+        _ session: BackgroundSession, didReceiveRemoteNotification message: ReceivedMessage, for event: AccessoryEvent
+    ) -> WorkResult { .nothing }
+
+    public func session(
+        _ session: BackgroundSession, flowDidChange change: FlowChange, for event: AccessoryEvent
+    ) -> WorkResult { change.hasStarted ? .pending : .nothing }
+
+    public func session(
+        _ session: BackgroundSession, transfersDidChange change: TransferChange, for event: AccessoryEvent
     ) -> WorkResult { .nothing }
     public func session(_ session: BackgroundSession, wasRestored restoration: Restoration) {}
     public func session(_ session: BackgroundSession, didResumeAfter frozen: Duration, reason: WakeReason) {}
@@ -118,7 +151,12 @@ extension AccessoryDelegate {
         case .alarm(let alarm)?: self.session(session, alarmDidFire: alarm, for: event)
         case .fetch(let fetch)?: self.session(session, performFetch: fetch, for: event)
         case .task?: session.scheduler.task(for: event).map { self.session(session, taskIsDue: $0) } ?? .nothing
+        case .socket(let happened)?: self.session(session, socket: happened, for: event)
         case .region(let change)?: self.session(session, regionDidChange: change, for: event)
+        case .message(let message)?:
+            self.session(session, didReceiveRemoteNotification: message, for: event)
+        case .flow(let change)?: self.session(session, flowDidChange: change, for: event)
+        case .transfer(let change)?: self.session(session, transfersDidChange: change, for: event)
         case nil: .nothing
         }
     }

@@ -37,6 +37,7 @@ public final class BackgroundSession {
     var open = OpenEvents()
     private var tasks = OpenTasks()
     var occasions = OccasionBook()
+    private(set) var socketDescriptors: SocketDescriptors
     private var arrived = ArrivedEvents()
     private var answers: [Int64: (Answer) -> Void] = [:]
     private var lastReference: Int64 = 0
@@ -65,15 +66,21 @@ public final class BackgroundSession {
 
     convenience init(delegate: (any AccessoryDelegate)?, input: Int32, replies: Int32) {
         self.init(
-            delegate, input, .descriptor(OutputDescriptor(replies)), .descriptor(OutputDescriptor(1)))
+            delegate, input, .descriptor(OutputDescriptor(replies)), .descriptor(OutputDescriptor(1)),
+            SocketDescriptors(
+                inherited: getenv("WAKEBRIDGE_SOCKETS").map { String(cString: $0) } ?? "", channel: replies))
     }
 
     /// A session that is fed by ``receive(_:)`` and whose lines stay in memory: for test harnesses.
     package convenience init(collectingWith delegate: (any AccessoryDelegate)?) {
-        self.init(delegate, nil, .memory([]), .memory([]))
+        self.init(delegate, nil, .memory([]), .memory([]), SocketDescriptors(inherited: "", channel: nil))
     }
 
-    private init(_ delegate: (any AccessoryDelegate)?, _ input: Int32?, _ replies: LineOutput, _ output: LineOutput) {
+    private init(
+        _ delegate: (any AccessoryDelegate)?, _ input: Int32?, _ replies: LineOutput, _ output: LineOutput,
+        _ sockets: SocketDescriptors
+    ) {
+        socketDescriptors = sockets
         self.delegate = delegate
         self.input = input
         self.replies = replies
@@ -191,8 +198,8 @@ public final class BackgroundSession {
         return try result.get()
     }
 
-    /// Serves what is registered in ``scheduler``, ``alarms`` and ``backgroundFetch`` until the input ends and their closures
-    /// have returned, for a handler that needs nothing else. All other events are finished as ``WorkResult/nothing``.
+    /// Serves what is registered in ``scheduler``, ``alarms``, ``backgroundFetch``, ``sockets`` and ``remoteNotifications`` until the
+    /// input ends and their closures have returned, for a handler that needs nothing else. All other events are finished as ``WorkResult/nothing``.
     public func serve() async {
         for await event in events { finish(event, .nothing) }
         while let running = occasions.running { await running.value }
@@ -312,7 +319,9 @@ extension BackgroundSession {
     private func handle(_ line: Result<ArraySlice<UInt8>, ProtocolFault>) {
         guard case .success(let text) = line, let inbound = InboundLine(text) else { return report(.failed(.noEvent)) }
         switch inbound {
-        case .event(let event, let budget): deliver(event, budget)
+        case .event(let event, let budget):
+            if case .socket(let happened)? = event.occasion { socketDescriptors.follow(happened) }
+            deliver(event, budget)
         case .resumed(let frozenFor, let reason, let owed):
             deadline = nil
             open.keep(only: owed)
@@ -358,6 +367,7 @@ extension BackgroundSession {
     private func deliver(_ event: AccessoryEvent, _ budget: Duration) {
         // A long job's time is its own.
         if !event.isStanding { deadline = monotonicNow() + budget }
+        if case .flow(let change)? = event.occasion { forgetFlow(named: change.name) }
         if let occasion = event.occasion, let begin = occasions.closure(for: occasion) {
             return self.begin(event, begin)
         }

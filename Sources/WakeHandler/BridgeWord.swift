@@ -36,12 +36,20 @@ public enum WakeReason: BridgeWord {
     case alarm, poll, job
     /// A region of the manifest was entered or left.
     case region
+    /// Something sent you a message.
+    case message
+    /// A flow of the manifest began, was interrupted or ended.
+    case flow
+    /// A transfer has ended, or its server asks who you are.
+    case transfer
+    /// A socket was opened or closed, has traffic, or has to be kept alive.
+    case socket, keepalive
     /// A word of a later version.
     case other(String)
 
     public static let known: [WakeReason] = [
         .connected, .disconnected, .data, .gap, .attention, .owed, .autostart, .attach, .operator, .lock, .alarm,
-        .poll, .job, .region,
+        .poll, .job, .region, .message, .flow, .transfer, .socket, .keepalive,
     ]
 
     public var word: String {
@@ -60,6 +68,11 @@ public enum WakeReason: BridgeWord {
         case .poll: "poll"
         case .job: "job"
         case .region: "region"
+        case .message: "message"
+        case .flow: "flow"
+        case .transfer: "transfer"
+        case .socket: "socket"
+        case .keepalive: "keepalive"
         case .other(let word): word
         }
     }

@@ -120,9 +120,66 @@ extension Occasion {
         case "wakebridge.job.due": self = .task(DueTask(data))
         case "wakebridge.region.entered": self = .region(RegionChange(data, isEntered: true))
         case "wakebridge.region.exited": self = .region(RegionChange(data, isEntered: false))
+        case "wakebridge.message.received": self = .message(ReceivedMessage(data))
+        case "wakebridge.flow.started": self = .flow(FlowChange(name: data.text("name"), step: .started))
+        case "wakebridge.flow.interrupted":
+            self = .flow(FlowChange(name: data.text("name"), step: .interrupted(data.word("reason"))))
+        case "wakebridge.flow.ended":
+            self = .flow(FlowChange(name: data.text("name"), step: .ended(data.word("reason"))))
+        case "wakebridge.transfer.finished": self = .transfer(.finished(FinishedTransfer(data)))
+        case "wakebridge.transfer.challenge":
+            self = .transfer(.challenge(TransferChallenge(data)))
+        case "wakebridge.transfer.settled":
+            self = .transfer(
+                .settled(
+                    session: data.text("session"), finished: data.wholeNumber("finished"),
+                    failed: data.wholeNumber("failed")))
+        default:
+            guard let event = SocketEvent(type: type, data) else { return nil }
+            self = .socket(event)
+        }
+    }
+}
+
+extension SocketEvent {
+    /// Nil for another type.
+    fileprivate init?(type: String, _ data: JSONValue) {
+        name = data.text("socket")
+        switch type {
+        case "wakebridge.socket.opened": kind = .opened
+        case "wakebridge.socket.readable":
+            kind = .readable((data["bytes"] ?? data["connections"])?.integer.flatMap { Int(exactly: $0) } ?? 0)
+        case "wakebridge.socket.closed": kind = .closed(data.word("reason"))
+        case "wakebridge.socket.keepalive": kind = .keepAlive(within: data.seconds("within_s"))
         default: return nil
         }
     }
+}
+
+extension FinishedTransfer {
+    fileprivate init(_ data: JSONValue) {
+        session = data.text("session")
+        identifier = data.text("id")
+        isDownload = data.text("method") == "GET"
+        path = data.text("path")
+        failure = data["why"]?.string.map(TransferFailure.init(word:))
+        status = data["status"]?.integer.map(Int.init)
+        sent = data.wholeNumber("sent")
+        received = data.wholeNumber("received")
+    }
+}
+
+extension TransferChallenge {
+    fileprivate init(_ data: JSONValue) {
+        session = data.text("session")
+        identifier = data.text("id")
+        address = data.text("url")
+        realm = data.text("realm")
+    }
+}
+
+extension JSONValue {
+    fileprivate func wholeNumber(_ name: String) -> Int { self[name]?.integer.map(Int.init) ?? 0 }
 }
 
 extension FiredAlarm {
@@ -167,6 +224,19 @@ extension RegionChange {
     }
 }
 
+extension ReceivedMessage {
+    fileprivate init(_ data: JSONValue) {
+        identifier = data.text("id")
+        (topic, brokerTopic) = (data["topic"]?.string, data["mqtt"]?.string)
+        urgency = data["urgency"]?.string ?? "normal"
+        contentType = data["content_type"]?.string
+        let bytes = data["raw"]?.string.flatMap { [UInt8](hexadecimal: $0) }
+        payload = bytes ?? Array(data.text("payload").utf8)
+        received = data.time("received")
+        collapsed = data["collapsed"]?.integer.map(Int.init) ?? 0
+    }
+}
+
 extension PendingRequest {
     fileprivate init(_ data: JSONValue) {
         source = data.word("source")
@@ -177,14 +247,20 @@ extension PendingRequest {
         waitsFor = data.texts("waits_for")
         nextChance = data.timeIfAny("next_chance")
         sequence = data["event"]?.integer.flatMap { UInt64(exactly: $0) }
+        bytesDone = source == .transfer ? data["done"]?.integer.map(Int.init) : nil
+        bytesTotal = source == .transfer ? data["total"]?.integer.map(Int.init) : nil
     }
 }
 
 extension ScheduleAnswer {
+    /// Of a later version.
+    static var unknown: ScheduleAnswer { ScheduleAnswer(outcome: .other(""), startsIn: nil, pending: []) }
+
     fileprivate init(_ data: JSONValue) {
         // The answer to `pending` has no word.
         outcome = ScheduleOutcome(
             word: HandlerOrder.Verb.allCases.lazy.compactMap { data[$0.rawValue]?.string }.first ?? "")
+        startsIn = data["starts_in_ms"]?.integer.map { .milliseconds($0) }
         pending = data.pendingRequests
     }
 }

@@ -1,4 +1,4 @@
-// What comes due without a device: an alarm, a poll and a job, as plain values.
+// What comes without being a word of a device: an alarm, a poll, a job, a message, a region, a flow, as plain values.
 
 /// What an event is about that no device raised. ``AccessoryEvent/occasion`` holds it.
 public enum Occasion: Hashable, Sendable {
@@ -10,6 +10,14 @@ public enum Occasion: Hashable, Sendable {
     case task(DueTask)
     /// A region of the manifest was entered or left.
     case region(RegionChange)
+    /// Something sent a message.
+    case message(ReceivedMessage)
+    /// A flow of the manifest began, was interrupted, or ended.
+    case flow(FlowChange)
+    /// A transfer has ended or is asked for a credential, or a session of them has settled.
+    case transfer(TransferChange)
+    /// A socket that the daemon holds was opened or closed, has traffic, or has to be kept alive.
+    case socket(SocketEvent)
 }
 
 /// An alarm that fired.
@@ -38,13 +46,13 @@ public struct DueFetch: Hashable, Sendable {
     public let waived: [RunCondition]
 }
 
-/// What a look for news brought. The daemon polls more often while there is news, and more rarely while there is none.
+/// What a poll or a message brought. The daemon polls more often while there is news, and more rarely while there is none.
 public enum FetchResult: Hashable, Sendable {
     /// There was news.
     case newData
     /// There was none.
     case noData
-    /// The look failed; the next one comes after the usual time. To have this one again, throw an error.
+    /// It failed; the next one comes as usual. To have this one again, throw an error.
     case failed
 
     /// As the acknowledgement says it.
@@ -83,13 +91,40 @@ public struct RegionChange: Hashable, Sendable {
     public let isInitial: Bool
 }
 
+/// A message that came into the handler's inbox.
+public struct ReceivedMessage: Hashable, Sendable {
+    /// As the sender was told it.
+    public let identifier: String
+    /// Messages of one topic take each other's place.
+    public let topic: String?
+    /// The topic of the broker that it was published under; nil where it came over HTTP.
+    public let brokerTopic: String?
+    /// How much the sender hurries: `very-low`, `low`, `normal` or `high`.
+    public let urgency: String
+    /// Its media type, where the sender gave one.
+    public let contentType: String?
+    /// Exactly what was sent.
+    public let payload: [UInt8]
+    /// When it was sent, which may be long ago.
+    public let received: Timestamp
+    /// How many earlier messages of the topic it stands for.
+    public let collapsed: Int
+
+    /// The payload as text; nil where it is none.
+    public var text: String? { String(validating: payload, as: UTF8.self) }
+}
+
 extension Occasion {
     /// Its time is its own: acknowledgements of other events pass over it, and only one that names it ends it.
     var isStanding: Bool {
-        guard case .task(let task) = self else { return false }
-        switch task.kind {
-        case .processing, .continued: return true
-        case .refresh, .other: return false
+        switch self {
+        case .task(let task):
+            switch task.kind {
+            case .processing, .continued: true
+            case .refresh, .other: false
+            }
+        case .flow(let change): change.hasStarted
+        case .alarm, .fetch, .region, .message, .transfer, .socket: false
         }
     }
 }

@@ -6,7 +6,11 @@ struct OccasionBook {
     enum Subject: Hashable {
         case task(String)
         case alarm(String)
-        case anyAlarm, fetch
+        case anyAlarm, fetch, message
+        /// A session of them.
+        case transfers(String)
+        case socket(String)
+        case keepAlive(String)
     }
 
     private enum Registration {
@@ -32,10 +36,17 @@ struct OccasionBook {
             case .task(let task): registrations[.task(task.identifier)]
             case .alarm(let alarm): registrations[.alarm(alarm.identifier)] ?? registrations[.anyAlarm]
             case .fetch: registrations[.fetch]
-            case .region: nil
+            case .message: registrations[.message]
+            case .transfer(let change): registrations[.transfers(change.sessionIdentifier)]
+            case .socket(let event): event.isKeepAlive ? keepAlive(event) : registrations[.socket(event.name)]
+            case .region, .flow: nil
             }
         guard case .closure(let closure)? = found else { return nil }
         return closure
+    }
+
+    private func keepAlive(_ event: SocketEvent) -> Registration? {
+        registrations[.keepAlive(event.name)] ?? registrations[.socket(event.name)]
     }
 
     subscript(sequence: UInt64) -> OccasionWork? { works[sequence] }
@@ -60,13 +71,17 @@ struct OccasionBook {
             // The machine's sleep stops the clock of all, and the batch's budget is not that of long work.
             case .systemSleep: false
             case .budget: !work.event.isStanding
-            case .stalled, .maxRun: work.event.isStanding
+            case .stalled, .maxRun: work.event.isTask && work.event.isStanding
             case .condition: work.event.isFetch || work.event.isTask
             case .cancelled: work.event.isTask
             case .extension, .lock, .operator, .memory, .thermal, .shutdown, .other: true
             }
         }
     }
+}
+
+extension SocketEvent {
+    fileprivate var isKeepAlive: Bool { if case .keepAlive = kind { true } else { false } }
 }
 
 extension AccessoryEvent {

@@ -13,8 +13,10 @@ struct OpenEvents {
 
     /// In the order of delivery.
     private var entries: [Entry] = []
-    /// Long jobs: acknowledgements of other events pass over them, and each is acknowledged by itself.
+    /// Long jobs and flows: acknowledgements of other events pass over them, and each is acknowledged by itself.
     private var standing: Set<UInt64> = []
+    /// Those of them that are flows, by their numbers.
+    private var flows: [UInt64: String] = [:]
     /// Each device's nacked event: until it comes again, the events after it come again too.
     private var nacked: [String: Entry] = [:]
 
@@ -30,6 +32,7 @@ struct OpenEvents {
     mutating func open(_ event: AccessoryEvent) -> Bool {
         if event.isStanding {
             standing.insert(event.sequence)
+            if case .flow(let change)? = event.occasion { flows[event.sequence] = change.name }
             return true
         }
         // Of an alarm, a poll or a job one at a time is in hand, so that nothing of it can be out of order.
@@ -56,6 +59,13 @@ struct OpenEvents {
         entries.append(
             Entry(
                 sequence: event.sequence, device: event.source, time: event.time, isOccasion: event.occasion != nil))
+    }
+
+    /// Returns the numbers of those that were open.
+    mutating func removeFlows(named name: String) -> [UInt64] {
+        let over = flows.filter { $0.value == name }.keys.sorted()
+        for sequence in over { flows[sequence] = nil }
+        return over.filter { standing.remove($0) != nil }
     }
 
     func isOpen(_ sequence: UInt64) -> Bool {

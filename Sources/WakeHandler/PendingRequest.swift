@@ -1,6 +1,6 @@
 // What is scheduled for the handler, as the daemon lists it, and the daemon's answer to an order.
 
-/// One alarm, poll or job that is scheduled for the handler.
+/// One alarm, poll, job or transfer that is scheduled for the handler.
 public struct PendingRequest: Hashable, Sendable {
     /// What it is.
     public let source: PendingSource
@@ -18,12 +18,18 @@ public struct PendingRequest: Hashable, Sendable {
     public let nextChance: Timestamp?
     /// The event's number, of one that is queued or running.
     public let sequence: UInt64?
+    /// Bytes of a transfer that have been moved; nil while none is known, and for all else.
+    public let bytesDone: Int?
+    /// Bytes of a transfer in all; nil where the server does not say.
+    public let bytesTotal: Int?
 }
 
 /// The daemon's answer to an order that it follows.
 public struct ScheduleAnswer: Hashable, Sendable {
     /// What became of it.
     public let outcome: ScheduleOutcome
+    /// Of a transfer that was ordered: it does not move before this has passed. Nil for all else.
+    public let startsIn: Duration?
     /// What is pending now.
     public let pending: [PendingRequest]
 }

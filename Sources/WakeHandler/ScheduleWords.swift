@@ -76,16 +76,28 @@ public enum PendingSource: BridgeWord {
     case poll
     /// A job.
     case job
+    /// The handler's inbox, with messages in it.
+    case inbox
+    /// A flow.
+    case flow
+    /// A transfer.
+    case transfer
+    /// A socket.
+    case socket
     /// A word of a later version.
     case other(String)
 
-    public static let known: [PendingSource] = [.alarm, .poll, .job]
+    public static let known: [PendingSource] = [.alarm, .poll, .job, .inbox, .flow, .transfer, .socket]
 
     public var word: String {
         switch self {
         case .alarm: "alarm"
         case .poll: "poll"
         case .job: "job"
+        case .inbox: "inbox"
+        case .flow: "flow"
+        case .transfer: "transfer"
+        case .socket: "socket"
         case .other(let word): word
         }
     }
@@ -153,11 +165,25 @@ public enum ScheduleOutcome: BridgeWord {
     case registered
     /// Nothing is polled any more.
     case never
+    /// A flow is open, and keeps the process awake.
+    case open
+    /// A flow waits for another one of its group, or for its handler to be let run.
+    case waiting
+    /// A flow is closed.
+    case closed
+    /// A transfer is handed over, or the same one was before.
+    case ordered, alreadyOrdered
+    /// A transfer that was paused is so no more, or was not.
+    case resumed, moving
+    /// A socket's connection is given up for another one.
+    case reconnecting
     /// A word of a later version.
     case other(String)
 
     public static let known: [ScheduleOutcome] = [
-        .set, .submitted, .replaced, .cancelled, .notPending, .registered, .never,
+        .set, .submitted, .replaced, .cancelled, .notPending, .registered, .never, .open, .waiting, .closed, .ordered,
+        .alreadyOrdered,
+        .resumed, .moving, .reconnecting,
     ]
 
     public var word: String {
@@ -169,6 +195,14 @@ public enum ScheduleOutcome: BridgeWord {
         case .notPending: "not-pending"
         case .registered: "registered"
         case .never: "never"
+        case .open: "open"
+        case .waiting: "waiting"
+        case .closed: "closed"
+        case .ordered: "ordered"
+        case .alreadyOrdered: "known"
+        case .resumed: "resumed"
+        case .moving: "moving"
+        case .reconnecting: "reconnecting"
         case .other(let word): word
         }
     }

@@ -8,6 +8,8 @@ extension BackgroundSession {
     public var alarms: AlarmCenter { AlarmCenter(session: self) }
     /// The poll.
     public var backgroundFetch: BackgroundFetch { BackgroundFetch(session: self) }
+    /// The inbox.
+    public var remoteNotifications: RemoteNotifications { RemoteNotifications(session: self) }
 
     /// All that is scheduled for the handler, and what each waits for.
     /// - Throws: where the daemon does not answer.
@@ -22,7 +24,7 @@ extension BackgroundSession {
         return RegionState(word: try await self.order(order).outcome.word)
     }
 
-    /// Gives an alarm, a poll or a job back without a charge: it comes again when all of this is true. Ignores other events.
+    /// Gives an alarm, a poll, a job or a message back without a charge: it comes again when all of this is true. Ignores other events.
     public func handBack(_ event: AccessoryEvent, until conditions: [RunCondition]) {
         if let work = work(for: event) { handBack(work, until: conditions) }
     }
@@ -39,7 +41,7 @@ extension BackgroundSession {
             case .scheduled(let answer): completion(.success(answer))
             case .refused(let error): completion(.failure(error))
             // An answer without a list is one of a later version.
-            case .bytes, .remaining: completion(.success(ScheduleAnswer(outcome: .other(""), pending: [])))
+            case .bytes, .remaining: completion(.success(ScheduleAnswer.unknown))
             }
         }
     }

@@ -17,6 +17,7 @@ struct PlayedDaemon {
 
         var event: RecordedEvent { item.event }
         var isStanding: Bool { event.kind.budgetClass?.isStanding ?? false }
+        var isLongJob: Bool { if case .work? = event.kind.budgetClass { true } else { false } }
     }
 
     /// The end of one occasion's time.
@@ -76,6 +77,7 @@ struct PlayedDaemon {
         case nil, .data?: budget
         case .content?: .seconds(30)
         case .work?: .seconds(60)
+        case .flow(let idle)?: idle
         }
     }
 
@@ -299,7 +301,7 @@ extension PlayedDaemon {
         guard let event = owed.first(where: { $0.sequence == sequence }) else {
             throw fault(of: sequence, verb: "progress")
         }
-        guard event.isStanding else {
+        guard event.isLongJob else {
             throw ProtocolFault(
                 .notPermitted, "progress \(sequence.rawValue): that event is no long job, so it has no progress.",
                 advice: "Acknowledge it within its budget, or open a task with begin.")

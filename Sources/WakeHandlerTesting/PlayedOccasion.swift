@@ -1,8 +1,8 @@
-// Alarms, polls and jobs of a recording: what a test writes down, and the events that they become.
+// Alarms, polls, jobs, messages, flows and transfers of a recording: what a test writes down, and the events that they become.
 import WakeHandler
 internal import WakeModel
 
-/// An alarm, a poll or a job that comes due in a ``Recording``.
+/// An alarm, a poll, a job, a message, a flow or a transfer of a ``Recording``.
 ///
 /// ```swift
 /// let recording = Recording(occasions: [
@@ -14,7 +14,12 @@ public struct PlayedOccasion: Hashable, Sendable {
     private enum Content: Hashable, Sendable {
         case alarm(String, data: DecodedValue, missed: Int, lateBy: Duration)
         case fetch(interval: Duration, last: FetchResult?)
+        case message(String, id: String, topic: String?, isUrgent: Bool)
         case task(String, kind: TaskKind, deadline: Duration?, waived: [RunCondition], returned: ExpirationReason?)
+        case flow(String, FlowChange.Step)
+        case finished(String, in: String, path: String, failure: TransferFailure?)
+        case challenged(String, in: String, realm: String)
+        case settled(String, finished: Int, failed: Int)
     }
 
     private var content: Content
@@ -45,6 +50,14 @@ public struct PlayedOccasion: Hashable, Sendable {
         PlayedOccasion(.fetch(interval: interval, last: last), after, expires)
     }
 
+    /// A message to its inbox.
+    public static func message(
+        _ text: String, identifier: String = "1", topic: String? = nil, isUrgent: Bool = false,
+        after: Duration = .zero, expires: ExpirationReason? = nil
+    ) -> PlayedOccasion {
+        PlayedOccasion(.message(text, id: identifier, topic: topic, isUrgent: isUrgent), after, expires)
+    }
+
     /// A job that is due.
     /// - Parameters:
     ///   - kind: as in the manifest.
@@ -56,6 +69,36 @@ public struct PlayedOccasion: Hashable, Sendable {
     ) -> PlayedOccasion {
         PlayedOccasion(
             .task(identifier, kind: kind, deadline: deadline, waived: waived, returned: nil), after, expires)
+    }
+
+    /// A flow that begins, is interrupted, or ends. Of one that has begun the daemon takes the beginning back with its end.
+    public static func flow(_ name: String, _ step: FlowChange.Step, after: Duration = .zero) -> PlayedOccasion {
+        PlayedOccasion(.flow(name, step), after, nil)
+    }
+
+    /// A download that has ended.
+    /// - Parameters:
+    ///   - path: where its file lies, from the state directory on.
+    ///   - failure: why there is none; nil where it is whole.
+    public static func download(
+        _ identifier: String, in session: String, to path: String, failure: TransferFailure? = nil,
+        after: Duration = .zero
+    ) -> PlayedOccasion {
+        PlayedOccasion(.finished(identifier, in: session, path: path, failure: failure), after, nil)
+    }
+
+    /// A server that asks who the handler is.
+    public static func challenge(
+        of identifier: String, in session: String, realm: String = "Basic realm=\"test\"", after: Duration = .zero
+    ) -> PlayedOccasion {
+        PlayedOccasion(.challenged(identifier, in: session, realm: realm), after, nil)
+    }
+
+    /// A session of which nothing is open any more.
+    public static func settled(
+        _ session: String, finished: Int, failed: Int = 0, after: Duration = .zero
+    ) -> PlayedOccasion {
+        PlayedOccasion(.settled(session, finished: finished, failed: failed), after, nil)
     }
 }
 
@@ -69,9 +112,19 @@ extension PlayedOccasion {
         case .alarm(let id, _, _, _):
             Device(uri: "/alarm/\(Self.handler)/\(id)", alias: id, profile: nil, kind: .alarm)
         case .fetch: Device(uri: "/poll/\(Self.handler)", alias: "poll", profile: nil, kind: .poll)
+        case .message: Device(uri: "/inbox/\(Self.handler)", alias: "inbox", profile: nil, kind: .inbox)
         case .task(let id, _, _, _, _):
             Device(uri: "/job/\(Self.handler)/\(id)", alias: id, profile: nil, kind: .job)
+        case .flow(let name, _):
+            Device(uri: "/flow/\(Self.handler)/\(name)", alias: name, profile: nil, kind: .flow)
+        case .finished(let id, let session, _, _), .challenged(let id, let session, _):
+            Self.transfer("\(session)/\(id)")
+        case .settled(let session, _, _): Self.transfer(session)
         }
+    }
+
+    private static func transfer(_ name: String) -> Device {
+        Device(uri: "/transfer/\(handler)/\(name)", alias: name, profile: nil, kind: .transfer)
     }
 
     /// The name of the handler under test.
@@ -86,19 +139,30 @@ extension PlayedOccasion {
         switch content {
         case .alarm: "alarm.fired"
         case .fetch: "poll.due"
+        case .message: "message.received"
         case .task: "job.due"
+        case .flow(_, let step):
+            switch step {
+            case .started: "flow.started"
+            case .interrupted: "flow.interrupted"
+            case .ended: "flow.ended"
+            }
+        case .finished: "transfer.finished"
+        case .challenged: "transfer.challenge"
+        case .settled: "transfer.settled"
         }
     }
 
     private var budgetClass: BudgetClass {
         switch content {
         case .alarm: .data
-        case .fetch: .content
+        case .fetch, .message, .finished, .challenged, .settled: .content
         case .task(_, let kind, _, _, _):
             switch kind {
             case .processing, .continued: .work(longest: .seconds(600))
             case .refresh, .other: .content
             }
+        case .flow(_, let step): step == .started ? .flow(idle: .seconds(5)) : .data
         }
     }
 
@@ -114,12 +178,47 @@ extension PlayedOccasion {
         case .fetch(let interval, let last):
             writer.field("interval_s", interval.components.seconds)
             if let last { writer.field("last", last.word) }
+        case .message(let text, let id, let topic, let isUrgent):
+            var message = InboxMessage(payload: Array(text.utf8))
+            (message.topic, message.urgency) = (topic, isUrgent ? .high : .normal)
+            writer.field("id", id)
+            message.writeWords(into: &writer)
+            message.writePayload(into: &writer)
+            writer.field("received", now)
         case .task(let id, let kind, let deadline, let waived, let returned):
             writer.field("job", id)
             writer.field("kind", kind.word)
             if let deadline { writer.field("deadline", now + TimeSpan(deadline)) }
             writer.field("waived", waived.map(\.word))
             if let returned { writer.field("returned", returned.word) }
+        case .flow(let name, let step):
+            writer.field("name", name)
+            switch step {
+            case .started: writer.field("from", "self")
+            case .interrupted(let reason), .ended(let reason): writer.field("reason", reason.word)
+            }
+        case .finished, .challenged, .settled: writeTransfer(into: &writer)
+        }
+    }
+
+    private func writeTransfer(into writer: inout JSONWriter) {
+        switch content {
+        case .finished(let id, let session, let path, let failure):
+            writer.field("session", session)
+            writer.field("id", id)
+            writer.field("method", "GET")
+            writer.field("ok", failure == nil)
+            if let failure { writer.field("why", failure.word) }
+            writer.field("path", path)
+        case .challenged(let id, let session, let realm):
+            writer.field("session", session)
+            writer.field("id", id)
+            writer.field("realm", realm)
+        case .settled(let session, let finished, let failed):
+            writer.field("session", session)
+            writer.field("finished", finished)
+            writer.field("failed", failed)
+        case .alarm, .fetch, .task, .message, .flow: break
         }
     }
 

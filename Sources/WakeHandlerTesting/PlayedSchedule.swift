@@ -37,8 +37,11 @@ struct PlayedSchedule: Sendable {
         switch order.verb {
         case .register: return .registered
         case .pending: return nil
+        case .flow: return value["open"]?.boolean == true ? .open : .closed
         // No radio listens in a test.
         case .state: return .other(RegionState.unknown.word)
+        case .keepalive: return .set
+        case .reconnect: return .reconnecting
         case .poll: return value.string == "never" ? .never : .set
         case .alarm:
             let due = value.span("in_s").map { now + $0 } ?? value["at"]?.string.flatMap { WallTime(rfc3339: $0) }
@@ -50,6 +53,11 @@ struct PlayedSchedule: Sendable {
             return add(entry) ? .replaced : .submitted
         case .cancel:
             return cancel(value) ? .cancelled : .notPending
+        case .transfer:
+            return add(Entry(source: .transfer, id: "\(value["session"]?.string ?? "")/\(value["id"]?.string ?? "")"))
+                ? .alreadyOrdered : .ordered
+        case .resume: return .resumed
+        case .credential: return .other("given")
         }
     }
 
@@ -67,7 +75,8 @@ struct PlayedSchedule: Sendable {
             switch entry.source {
             case .alarm: value["alarms"]?.boolean == true || value["alarm"]?.string == entry.id
             case .job: value["jobs"]?.boolean == true || value["job"]?.string == entry.id
-            case .poll, .other: false
+            case .transfer: value["transfers"]?.boolean == true || value["transfer"]?.string == entry.id
+            case .poll, .inbox, .flow, .socket, .other: false
             }
         }
         return entries.count < before

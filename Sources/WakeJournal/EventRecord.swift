@@ -204,12 +204,13 @@ extension DeviceEvent.Kind {
 
 extension Occasion {
     fileprivate init(_ reader: inout ByteReader) throws(MalformedRecord) {
-        let (code, longest): (UInt8, Int64) = (try reader.integer(), try reader.integer())
+        let (code, time): (UInt8, Int64) = (try reader.integer(), try reader.integer())
         let budgetClass: BudgetClass
         switch code {
         case 0: budgetClass = .data
         case 1: budgetClass = .content
-        case 2: budgetClass = .work(longest: TimeSpan(nanoseconds: longest))
+        case 2: budgetClass = .work(longest: TimeSpan(nanoseconds: time))
+        case 3: budgetClass = .flow(idle: TimeSpan(nanoseconds: time))
         default: throw MalformedRecord()
         }
         self.init(name: try reader.word(), budgetClass: budgetClass, payload: reader.rest)
@@ -267,14 +268,15 @@ extension [UInt8] {
     }
 
     private mutating func appendOccasion(_ occasion: Occasion) {
-        let (code, longest): (UInt8, TimeSpan) =
+        let (code, time): (UInt8, TimeSpan) =
             switch occasion.budgetClass {
             case .data: (0, .zero)
             case .content: (1, .zero)
             case .work(let longest): (2, longest)
+            case .flow(let idle): (3, idle)
             }
         append(code)
-        appendLittleEndian(longest.nanoseconds)
+        appendLittleEndian(time.nanoseconds)
         appendWord(occasion.name)
         append(contentsOf: occasion.payload)
     }

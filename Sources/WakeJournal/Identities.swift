@@ -76,6 +76,12 @@ extension Journal {
 
     public func knownHandlerID(named name: String) -> HandlerID? { identities.handlerIDs[name] }
     public func handlerName(of id: HandlerID) -> String? { identities.handlers[id]?.name }
+    /// An operator has stopped it.
+    public func isStopped(_ handler: HandlerID) -> Bool { identities.handlers[handler]?.isStopped ?? false }
+    /// Those whose name begins with the prefix.
+    public func handlers(ofInstancesOf prefix: String) -> [HandlerID] {
+        identities.handlers.filter { $0.value.name.hasPrefix(prefix) }.keys.sorted()
+    }
     public func checkpoint(of handler: HandlerID) -> String? { identities.handlers[handler]?.checkpoint }
 
     public func setCheckpoint(_ text: String, of handler: HandlerID) { change(handler) { $0.checkpoint = text } }

@@ -13,6 +13,8 @@ public struct Readiness: OptionSet, Hashable, Sendable {
     public static let writable = Readiness(rawValue: EPOLLOUT.rawValue)
     /// A kernel file, such as `cgroup.events`, has changed.
     public static let priority = Readiness(rawValue: EPOLLPRI.rawValue)
+    /// Each arrival is reported once, whether what came before was read or not.
+    public static let arrival = Readiness(rawValue: EPOLLIN.rawValue | EPOLLRDHUP.rawValue | EPOLLET.rawValue)
     /// The other side has closed. Always reported.
     public static let hangup = Readiness(rawValue: EPOLLHUP.rawValue)
     /// The other side sends no more.

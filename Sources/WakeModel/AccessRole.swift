@@ -18,3 +18,14 @@ public enum AccessRole: String, Hashable, Sendable, CaseIterable, Comparable {
         }
     }
 }
+
+/// What a client's token, or its user, opens.
+public enum Access: Hashable, Sendable {
+    case role(AccessRole)
+    /// The inbox of one handler, to send messages to, and nothing else.
+    case inbox(of: String)
+
+    public var role: AccessRole? { if case .role(let role) = self { role } else { nil } }
+    /// The handler whose inbox it is.
+    public var inbox: String? { if case .inbox(let handler) = self { handler } else { nil } }
+}

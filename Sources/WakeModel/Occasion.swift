@@ -1,4 +1,5 @@
-// An event of no device: an alarm, a poll or a job that is due, a region that is entered or left. Its maker decides when; handlers get it like any other event.
+// An event of no device: an alarm, a poll or a job that is due, a region that is entered or left, a message, a flow that begins,
+// a transfer that has ended, a socket with traffic. Its maker decides when; handlers get it like any other event.
 
 /// How long a process may stay awake for an occasion.
 public enum BudgetClass: Hashable, Sendable {
@@ -8,9 +9,16 @@ public enum BudgetClass: Hashable, Sendable {
     case content
     /// As long as its progress grows within 60 s, and `longest` in all; beside what else the handler is given.
     case work(longest: TimeSpan)
+    /// As long as data flows, beside what else the handler is given: its maker ends it, `idle` after the last data.
+    case flow(idle: TimeSpan)
 
     /// It stands beside the batch: only an acknowledgement that names it closes it.
-    public var isStanding: Bool { if case .work = self { true } else { false } }
+    public var isStanding: Bool {
+        switch self {
+        case .work, .flow: true
+        case .data, .content: false
+        }
+    }
 }
 
 public struct Occasion: Hashable, Sendable {
@@ -28,10 +36,14 @@ public struct Occasion: Hashable, Sendable {
     var members: ArraySlice<UInt8> { payload.dropFirst().dropLast() }
 
     /// Why a handler is woken for it.
-    public enum Reason: String, Hashable, Sendable, CaseIterable { case alarm, poll, job, region }
+    public enum Reason: String, Hashable, Sendable, CaseIterable {
+        case alarm, poll, job, region, message, flow, transfer, socket, keepalive
+    }
 
     /// `alarm` of `alarm.fired`; nil for one of a later version.
-    public var reason: Reason? { Reason(rawValue: String(name.prefix { $0 != "." })) }
+    public var reason: Reason? {
+        name == "socket.keepalive" ? .keepalive : Reason(rawValue: String(name.prefix { $0 != "." }))
+    }
 }
 
 /// How the handler ended with an occasion.
@@ -42,6 +54,8 @@ public enum Conclusion: Hashable, Sendable {
     case handedBack(until: [String])
     /// It left the queue, or the handler was asked to end it and did not do so in time.
     case withdrawn
+    /// Its maker ended it after its handler had got it.
+    case ended
     /// It did not end in its time; it comes again unless it is dead-lettered.
     case overrun
     /// The process ended over it; it comes again unless it is dead-lettered.
@@ -56,7 +70,7 @@ public enum Conclusion: Hashable, Sendable {
     /// Nothing of it comes again by the core's own doing.
     public var isFinal: Bool {
         switch self {
-        case .acknowledged, .handedBack, .withdrawn, .deadLettered, .dropped: true
+        case .acknowledged, .handedBack, .withdrawn, .ended, .deadLettered, .dropped: true
         case .overrun, .crashed, .givenBack: false
         }
     }
@@ -75,7 +89,8 @@ public enum Withdrawal: String, Hashable, Sendable, CaseIterable {
 /// A verb of descriptor 3 that is not about an event: for the agenda, which alone reads its value.
 public struct HandlerOrder: Hashable, Sendable {
     public enum Verb: String, Hashable, Sendable, CaseIterable {
-        case alarm, cancel, pending, poll, register, state, submit
+        case alarm, cancel, flow, credential, keepalive, pending, poll, reconnect, register, resume, state, submit,
+            transfer
     }
 
     public var verb: Verb

@@ -50,7 +50,8 @@ extension ReplyLine {
 extension Reply {
     private enum Verb: String, CaseIterable {
         case ack, nack, progress, ready, begin, end, remaining, write, read, checkpoint
-        case alarm, cancel, pending, poll, register, state, submit
+        case alarm, cancel, flow, credential, keepalive, pending, poll, reconnect, register, resume, state, submit,
+            transfer
     }
 
     /// Keys that belong to one verb only.
@@ -73,11 +74,17 @@ extension Reply {
                 total: try companions["total"].map { value throws(ProtocolFault) in try value.count(for: "total") })
         case .alarm: self = .order(HandlerOrder(.alarm, value))
         case .cancel: self = .order(HandlerOrder(.cancel, value))
+        case .flow: self = .order(HandlerOrder(.flow, value))
+        case .credential: self = .order(HandlerOrder(.credential, value))
+        case .keepalive: self = .order(HandlerOrder(.keepalive, value))
         case .pending: self = .order(HandlerOrder(.pending, value))
         case .poll: self = .order(HandlerOrder(.poll, value))
+        case .reconnect: self = .order(HandlerOrder(.reconnect, value))
         case .register: self = .order(HandlerOrder(.register, value))
+        case .resume: self = .order(HandlerOrder(.resume, value))
         case .state: self = .order(HandlerOrder(.state, value))
         case .submit: self = .order(HandlerOrder(.submit, value))
+        case .transfer: self = .order(HandlerOrder(.transfer, value))
         case .ready:
             try value.requireTrue(for: "ready")
             self = .ready

@@ -70,6 +70,10 @@ public struct SourceKind: Sendable {
     public static let poll = SourceKind("poll", uriPrefix: "/poll/")
     public static let job = SourceKind("job", uriPrefix: "/job/")
     public static let region = SourceKind("region", uriPrefix: "/region/")
+    public static let inbox = SourceKind("inbox", uriPrefix: "/inbox/")
+    public static let flow = SourceKind("flow", uriPrefix: "/flow/")
+    public static let transfer = SourceKind("transfer", uriPrefix: "/transfer/")
+    public static let socket = SourceKind("socket", uriPrefix: "/socket/")
 
     private static let registry = Mutex<[SourceKind]>([.bluetoothCentral, .externalAccessory, .remote])
 

@@ -1,5 +1,6 @@
 // The page that the daemon shows to browsers: which files it is made of, under which addresses, and how long each may be kept.
 import WakeModel
+import WakeZlib
 
 public enum Page {
     public struct Asset: Hashable, Sendable {

@@ -60,6 +60,12 @@ public struct CgroupTree: Sendable {
         return leaf
     }
 
+    /// From now on the processor time of its leaves can be limited.
+    public func passProcessor() throws(SystemError) {
+        let own = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? ""
+        try containment.passProcessor(from: own.isEmpty ? "/" : own, to: path)
+    }
+
     /// Removes a cgroup without processes, and the cgroups below it, which any process of our user may have made. False while
     /// it has a process.
     static func remove(_ path: String) -> Bool {

@@ -14,7 +14,8 @@ public struct ChildProcess: ~Copyable {
     public let container: ProcessContainer
     /// The child's standard input; closing it gives the child end-of-file.
     public var input: PipeEnd
-    /// Our end of the pipe that is the child's descriptor 3. A socket would carry descriptors, and reading it would close them here.
+    /// Our end of the pipe that is the child's descriptor 3. A socket carries descriptors too, and reading it would close them here: it
+    /// is one only where the child is to be passed some.
     public var replies: PipeEnd
     public var output: PipeEnd
     public var errors: PipeEnd
@@ -32,7 +33,7 @@ public struct ChildProcess: ~Copyable {
         throws(SystemError) -> ChildProcess
     {
         do {
-            let channels = try Channels()
+            let channels = try Channels(takesDescriptors: request.takesDescriptors)
             let (pid, pidfd) = try launch(request, at: container.birthplace(), with: channels)
             container.adopt(pid)
             return ChildProcess(
@@ -131,6 +132,7 @@ public struct ChildProcess: ~Copyable {
         raw.switch_user = account != nil
         raw.user = account?.user ?? 0
         raw.group = account?.group ?? 0
+        raw.inherited_count = request.inherited.count
         let answer = clone(request, groups: account?.groups ?? [], &raw, &pidfd)
         return (Int32(try answer.get("start", request.executable)), pidfd)
     }
@@ -145,13 +147,16 @@ public struct ChildProcess: ~Copyable {
             withCStrings(environment) { environment in
                 withCStrings(paths) { paths in
                     groups.withUnsafeBufferPointer { groups in
-                        raw.arguments = arguments
-                        raw.environment = environment
-                        raw.executable = UnsafePointer(paths[0])
-                        raw.directory = request.directory == nil ? nil : UnsafePointer(paths[1])
-                        raw.groups = groups.baseAddress
-                        raw.group_count = groups.count
-                        return attemptC { clinux_spawn(&raw, &pidfd) }
+                        request.inherited.withUnsafeBufferPointer { inherited in
+                            raw.arguments = arguments
+                            raw.environment = environment
+                            raw.executable = UnsafePointer(paths[0])
+                            raw.directory = request.directory == nil ? nil : UnsafePointer(paths[1])
+                            raw.groups = groups.baseAddress
+                            raw.group_count = groups.count
+                            raw.inherited = inherited.baseAddress
+                            return attemptC { clinux_spawn(&raw, &pidfd) }
+                        }
                     }
                 }
             }
@@ -176,12 +181,14 @@ private struct Channels: ~Copyable {
     let startup: Pipe
     let replies: Pipe
 
-    init() throws(SystemError) {
+    init(takesDescriptors: Bool) throws(SystemError) {
         let input = try Pipe(ours: .write, capacity: ChildProcess.inputCapacity)
         let output = try Pipe(ours: .read)
         let errors = try Pipe(ours: .read)
         let startup = try Pipe(ours: .read)
-        let replies = try Pipe(ours: .read, capacity: ChildProcess.replyCapacity)
+        let replies =
+            try takesDescriptors
+            ? Pipe(passingDescriptors: ()) : Pipe(ours: .read, capacity: ChildProcess.replyCapacity)
         self.input = input
         self.output = output
         self.errors = errors

@@ -20,7 +20,13 @@ public struct LeafRefusals: Hashable, Sendable {
 }
 
 public struct Containment: Hashable, Sendable {
-    enum Controller: String, CaseIterable, Sendable { case pids, memory }
+    enum Controller: String, CaseIterable, Sendable {
+        case pids, memory
+        /// Passed on when it is needed first: it changes how the kernel shares the processor out.
+        case cpu
+
+        static let fromTheStart: [Controller] = [.pids, .memory]
+    }
 
     private(set) var controllers: Set<Controller>
     /// The cgroup from which this process moved one level down; nil where it stayed.
@@ -45,14 +51,14 @@ public struct Containment: Hashable, Sendable {
     /// Passes the controllers of `own`, our cgroup, to the leaves of `tree`, directly below it.
     init(passing own: String, to tree: String) {
         let lent = Containment.words(of: "\(own)/cgroup.controllers")
-        let wanted = Controller.allCases.filter { lent.contains($0.rawValue) }
+        let wanted = Controller.fromTheStart.filter { lent.contains($0.rawValue) }
         self.init(controllers: [], blockingReason: "\(own) is lent no such controller")
         guard !wanted.isEmpty else { return }
         do throws(SystemError) {
             if !Containment.isRoot(own) { try makeWay(in: own) }
             for cgroup in [own, tree] { try Containment.enable(wanted, in: cgroup) }
             controllers = Set(wanted)
-            if wanted.count == Controller.allCases.count { blockingReason = nil }
+            if wanted.count == Controller.fromTheStart.count { blockingReason = nil }
         } catch {
             blockingReason = error.description
             withdraw()
@@ -80,6 +86,16 @@ public struct Containment: Hashable, Sendable {
     private static func enable(_ controllers: [Controller], in cgroup: String) throws(SystemError) {
         let words = controllers.map { "+\($0.rawValue)" }.joined(separator: " ")
         try put(words, into: "\(cgroup)/cgroup.subtree_control")
+    }
+
+    /// Passes the processor's controller on too, so that ``limitProcessor(_:in:)`` works on leaves of `tree`.
+    func passProcessor(from own: String, to tree: String) throws(SystemError) {
+        guard Self.words(of: "\(own)/cgroup.controllers").contains(Controller.cpu.rawValue) else {
+            throw SystemError(
+                "limit processor time below", own, .notSupported,
+                advice: "let the service manager delegate the cpu controller, as Delegate=yes does")
+        }
+        for cgroup in [own, tree] { try Self.enable([.cpu], in: cgroup) }
     }
 
     private static func words(of path: String) -> [String] {
@@ -114,6 +130,15 @@ public struct Containment: Hashable, Sendable {
         // Missing where the machine has no swap accounting.
         if File.exists("\(leaf)/memory.swap.max") { try Self.put("\(most)", into: "\(leaf)/memory.swap.max") }
     }
+
+    /// - Parameter percent: of one processor; nil for as much as there is.
+    static func limitProcessor(_ percent: Int?, in leaf: String) throws(SystemError) {
+        let quota = percent.map { "\($0 * processorPeriod / 100)" } ?? "max"
+        try put("\(quota) \(processorPeriod)", into: "\(leaf)/cpu.max")
+    }
+
+    /// In microseconds, as the kernel has it by itself.
+    private static let processorPeriod = 100_000
 
     static func refusals(in leaf: String) -> LeafRefusals {
         LeafRefusals(

@@ -19,6 +19,10 @@ public struct Errno: Hashable, Sendable {
     public static let brokenPipe = Errno(code: EPIPE)
     public static let connectionReset = Errno(code: ECONNRESET)
     public static let connectionRefused = Errno(code: ECONNREFUSED)
+    public static let unreachableHost = Errno(code: EHOSTUNREACH)
+    public static let unreachableNetwork = Errno(code: ENETUNREACH)
+    public static let noSuchAddress = Errno(code: EADDRNOTAVAIL)
+    public static let addressInUse = Errno(code: EADDRINUSE)
     public static let busy = Errno(code: EBUSY)
     public static let noSuchProcess = Errno(code: ESRCH)
     public static let denied = Errno(code: EACCES)
@@ -34,6 +38,14 @@ public struct Errno: Hashable, Sendable {
 
     /// The machine has run out of something that may be available later: descriptors, processes, memory, disk space.
     public var isExhaustion: Bool { [EMFILE, ENFILE, EAGAIN, ENOMEM, ENOSPC, EDQUOT].contains(code) }
+
+    /// The disk, or one user's share of it, is full.
+    public var isLackOfSpace: Bool { [ENOSPC, EDQUOT].contains(code) }
+
+    /// It lies with the path itself: until that is changed, each further attempt ends in the same way.
+    public var isOfPath: Bool {
+        [ENOENT, EACCES, EPERM, EXDEV, ELOOP, ENOTDIR, EISDIR, ENAMETOOLONG, EINVAL, ENXIO, ENODEV].contains(code)
+    }
 
     /// The file system takes no writes, as after a fault of its disk.
     public var isReadOnly: Bool { code == EROFS }

@@ -191,6 +191,17 @@ public enum File {
         _ = try attempt { Int(fsync(file.raw)) }.get("sync", path)
     }
 
+    /// An open file without a name, for reading and writing: nothing of it stays, however the process ends.
+    public static func temporary(prefix: String) throws(SystemError) -> FileDescriptor {
+        let folder = Environment.value(of: "TMPDIR").flatMap { TrustedDirectory.isSafe($0) ? $0 : nil } ?? "/var/tmp"
+        let path = "\(folder)/\(prefix).\(getpid())"
+        let flags = O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC
+        let opened = attempt { Int(Glibc.open(path, flags, mode_t(0o600))) }
+        let file = FileDescriptor(owning: Int32(try opened.get("create", path)))
+        unlink(path)
+        return file
+    }
+
     public static func parent(of path: String) -> String {
         guard let slash = path.lastIndex(of: "/") else { return "." }
         return slash == path.startIndex ? "/" : String(path[..<slash])

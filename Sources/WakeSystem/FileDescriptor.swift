@@ -107,6 +107,21 @@ public struct FileDescriptor: ~Copyable, Sendable {
         return try writeResult(answer)
     }
 
+    /// Writes all of it from `offset` of a file on, without moving its position. A full disk may take the half of it, and say so
+    /// only when it is asked to take the rest.
+    public borrowing func write(all bytes: [UInt8], at offset: Int64, of name: String) throws(SystemError) {
+        var done = 0
+        while done < bytes.count {
+            let place = off_t(offset) + off_t(done)
+            let answer = bytes.withUnsafeBytes { space in
+                attempt { pwrite(raw, space.baseAddress?.advanced(by: done), space.count - done, place) }
+            }
+            let count = try answer.get("write to", name)
+            guard count > 0 else { throw SystemError("write to", name, .noSpace) }
+            done += count
+        }
+    }
+
     /// Sends once on a socket; a closed peer is `.closed`, and raises no signal.
     public borrowing func send(_ bytes: ArraySlice<UInt8>) throws(SystemError) -> WriteResult {
         let answer = bytes.withUnsafeBytes { space in

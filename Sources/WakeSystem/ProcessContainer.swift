@@ -101,6 +101,15 @@ public enum ProcessContainer: ~Copyable {
         }
     }
 
+    /// After ``CgroupTree/passProcessor()``.
+    /// - Parameter percent: of one processor; nil for as much as there is.
+    public borrowing func limitProcessor(to percent: Int?) throws(SystemError) {
+        switch self {
+        case .cgroup(let leaf): try Containment.limitProcessor(percent, in: leaf.path)
+        case .processGroup(let group): throw SystemError("limit the processor time of", group.name, .notSupported)
+        }
+    }
+
     /// What was refused at its limits; zero where it has none.
     public borrowing func refusals() -> LeafRefusals {
         switch self {

@@ -42,7 +42,9 @@ public enum UnixSocket {
         let socket = try bind(path, SOCK_STREAM)
         do throws(SystemError) {
             if let group { try give(path, to: group) }
-            _ = try attempt { Int(chmod(path, mode_t(mode))) }.get("set the mode of", path)
+            // A link may stand in its place by now: others may write to the folder.
+            _ = try attempt { Int(fchmodat(AT_FDCWD, path, mode_t(mode), AT_SYMLINK_NOFOLLOW)) }
+                .get("set the mode of", path)
             let number = socket.raw
             _ = try attemptC { clinux_refuse_descriptors(number) }.get("refuse descriptors at", path)
             _ = try attempt { Int(Glibc.listen(socket.raw, 64)) }.get("listen at", path)

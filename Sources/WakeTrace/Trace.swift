@@ -84,7 +84,7 @@ package enum TraceLimit {
     static let lineBytes = 128 * 1024
     /// The most bytes that the writer puts in one line: their digits and prefix stay below `lineBytes`.
     package static let payloadBytes = 60_000
-    static let deviceNumber = 65_535
+    package static let deviceNumber = 65_535
     /// Ten years of 365 days, from the first operation to the last, with what the machine sleeps or is off.
     package static let span = TimeSpan.seconds(315_360_000)
     /// A hundred years: a machine without a battery for its clock wakes up in 1970.

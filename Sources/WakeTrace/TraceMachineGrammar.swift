@@ -10,7 +10,10 @@ package enum TraceCondition {
 
 extension TraceLine {
     private enum MachineWord: String, CaseIterable { case condition, clock, synchronized, zone, sleep, restart, reboot }
-    private enum HandlerWord: String, CaseIterable { case manifest, remove, say, attach, detach, stop, start }
+    private enum HandlerWord: String, CaseIterable {
+        case manifest, remove, say, message, transfer, readable, attach, detach, stop, start
+    }
+    private enum TransferWord: String, CaseIterable { case done, failed, challenged }
     private enum Switch: String, CaseIterable { case on, off }
 
     /// Nil, and nothing is read, where neither `machine` nor `handler` stands.
@@ -59,6 +62,9 @@ extension TraceLine {
         case .manifest: operation = .manifest(try object("the manifest", such: "{\"poll\":{\"min_interval\":\"1h\"}}"))
         case .remove: operation = .remove
         case .say: operation = .say(try object("the line that the handler writes", such: "{\"ack\":7}"))
+        case .message: operation = .message(try object("the message", such: "{\"payload\":\"hello\"}"))
+        case .transfer: operation = .transfer(try transferName(), try transferEnd())
+        case .readable: operation = try readable()
         case .attach: operation = .attach
         case .detach: operation = .detach
         case .stop: operation = .stop
@@ -67,6 +73,51 @@ extension TraceLine {
         try expectEnd()
         return operation
     }
+
+    private mutating func transferName() throws(TraceError) -> String {
+        skipSpaces()
+        let place = position
+        let name = try value("the name of the transfer")
+        guard name.split(separator: "/", omittingEmptySubsequences: false).count == 2, !name.hasPrefix("/"),
+            !name.hasSuffix("/")
+        else { throw error("`\(name)` is no session and id such as photos/17", at: place) }
+        return name
+    }
+
+    private mutating func transferEnd() throws(TraceError) -> TracedTransfer {
+        switch try word("what becomes of the transfer", TransferWord.self) {
+        case .done:
+            skipSpaces()
+            return .done(bytes: isAtEnd ? 0 : try byteCount())
+        case .failed:
+            skipSpaces()
+            return .failed(try value("why the transfer failed"))
+        case .challenged: return .challenged
+        }
+    }
+
+    private mutating func byteCount() throws(TraceError) -> Int64 {
+        let place = position
+        let text = try value("the number of bytes")
+        guard let count = Int64(text), (0...(1 << 50)).contains(count) else {
+            throw error("`\(text)` is no number of bytes", at: place)
+        }
+        return count
+    }
+
+    private mutating func readable() throws(TraceError) -> HandlerOperation {
+        skipSpaces()
+        let name = try value("the name of the socket")
+        skipSpaces()
+        let place = position
+        let text = try value("the number of bytes")
+        guard let bytes = Int64(text), (0...Self.mostUnread).contains(bytes) else {
+            throw error("`\(text)` is no number of bytes from 0 to \(Self.mostUnread)", at: place)
+        }
+        return .readable(name, bytes: bytes)
+    }
+
+    private static let mostUnread: Int64 = 1 << 40
 
     /// A name of the zone database, which becomes part of a path.
     mutating func zone() throws(TraceError) -> String {

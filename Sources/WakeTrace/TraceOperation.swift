@@ -57,7 +57,23 @@ public enum HandlerOperation: Hashable, Sendable {
     case remove
     /// It writes the line to descriptor 3: one JSON object.
     case say(String)
+    /// Something sends it a message: one JSON object.
+    case message(String)
+    /// A transfer of it has ended, or is asked for a credential: by its name, `photos/17`.
+    case transfer(String, TracedTransfer)
+    /// So many bytes wait unread in the socket of this name.
+    case readable(String, bytes: Int64)
     case attach, detach, stop, start
+}
+
+/// What becomes of a transfer.
+public enum TracedTransfer: Hashable, Sendable {
+    /// All of its bytes have come, or were sent: so many.
+    case done(bytes: Int64)
+    /// For a reason by its word: `checksum`.
+    case failed(String)
+    /// The server asks who wants it.
+    case challenged
 }
 
 extension TraceOperation.Subject {

@@ -34,6 +34,27 @@ public struct TraceWriter: Sendable {
         }
     }
 
+    /// What stands between the time and the digits of a line of data, made once for many lines.
+    package func label(of place: Int, _ channel: Channel) -> [UInt8] {
+        Array(" \(header.devices[place].number) data \(channel.wireName.text)".utf8)
+    }
+
+    /// The same line as ``write(_:to:)`` of the data makes, without an operation.
+    package mutating func writeData(
+        _ label: [UInt8], _ payload: ArraySlice<UInt8>, at offset: TimeSpan, to bytes: inout [UInt8]
+    ) {
+        var rest = payload
+        repeat {
+            let part = rest.prefix(TraceLimit.payloadBytes)
+            begin(offset, to: &bytes)
+            bytes.append(contentsOf: label)
+            if !part.isEmpty { bytes.append(UInt8(ascii: " ")) }
+            bytes.appendDigits(of: part)
+            bytes.append(UInt8(ascii: "\n"))
+            rest = rest.dropFirst(part.count)
+        } while !rest.isEmpty
+    }
+
     /// A sentence for people, which the reader skips. Characters that would end the line become spaces.
     public func writeComment(_ sentence: String, to bytes: inout [UInt8]) {
         let text = sentence.utf8.prefix(TraceLimit.payloadBytes).map { $0 < 0x20 ? UInt8(ascii: " ") : $0 }
@@ -138,10 +159,29 @@ extension [UInt8] {
         case .manifest(let object): append("manifest", object)
         case .remove: append(contentsOf: " remove".utf8)
         case .say(let line): append("say", line)
+        case .message(let object): append("message", object)
+        case .transfer(let name, let end):
+            append(contentsOf: " transfer ".utf8)
+            appendValue(name)
+            append(end)
+        case .readable(let socket, let bytes):
+            append(contentsOf: " readable ".utf8)
+            appendValue(socket)
+            append(contentsOf: " \(bytes)".utf8)
         case .attach: append(contentsOf: " attach".utf8)
         case .detach: append(contentsOf: " detach".utf8)
         case .stop: append(contentsOf: " stop".utf8)
         case .start: append(contentsOf: " start".utf8)
+        }
+    }
+
+    private mutating func append(_ end: TracedTransfer) {
+        switch end {
+        case .done(let bytes): append(contentsOf: bytes == 0 ? " done".utf8 : " done \(bytes)".utf8)
+        case .failed(let word):
+            append(contentsOf: " failed ".utf8)
+            appendValue(word)
+        case .challenged: append(contentsOf: " challenged".utf8)
         }
     }
 
@@ -169,13 +209,41 @@ extension [UInt8] {
     /// Six digits after the point; nine where the time is no whole number of microseconds.
     fileprivate mutating func appendSeconds(_ span: TimeSpan) {
         let (seconds, fraction) = span.nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
-        append(contentsOf: "\(seconds).".utf8)
-        var divisor: Int64 = 100_000_000
-        let last: Int64 = fraction % 1000 == 0 ? 1000 : 1
-        while divisor >= last {
-            append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: fraction / divisor % 10))
-            divisor /= 10
+        if seconds < 10 {
+            append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: seconds))
+        } else {
+            append(contentsOf: "\(seconds)".utf8)
         }
+        append(UInt8(ascii: "."))
+        let (micros, nanos) = fraction.quotientAndRemainder(dividingBy: 1000)
+        appendDecimals(UInt32(truncatingIfNeeded: micros), count: 6)
+        if nanos > 0 { appendDecimals(UInt32(truncatingIfNeeded: nanos), count: 3) }
+    }
+
+    private mutating func appendDecimals(_ number: UInt32, count digits: Int) {
+        var (rest, place) = (number, count + digits)
+        append(contentsOf: repeatElement(UInt8(ascii: "0"), count: digits))
+        while rest > 0 {
+            place -= 1
+            self[place] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+            rest /= 10
+        }
+    }
+
+    /// Two digits a byte, set in place: a capture of an hour has millions.
+    fileprivate mutating func appendDigits(of payload: ArraySlice<UInt8>) {
+        var place = count
+        append(contentsOf: repeatElement(UInt8(ascii: "0"), count: payload.count * 2))
+        for byte in payload {
+            self[place] = Self.digit(byte >> 4)
+            self[place + 1] = Self.digit(byte & 15)
+            place += 2
+        }
+    }
+
+    @inline(__always)
+    private static func digit(_ value: UInt8) -> UInt8 {
+        value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
     }
 
     /// A bare word where that reads back the same, quoted otherwise.

@@ -11,7 +11,7 @@ extension Verb {
         ) { words throws(Complaint) in
             let id = try words.only("HANDLER")
             let ending = try words.client.follow(
-                .post, path(ofHandler: id, "attach"), LogText.printer(words, namesHandler: false))
+                .post, path(ofHandler: id, "attach"), LogText.printer(words, unlessOf: id))
             return try finish(
                 ending, "the daemon detached \(id.printable); 'wakebridge why \(id.printable)' tells why")
         }

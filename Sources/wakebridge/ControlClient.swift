@@ -24,15 +24,19 @@ struct ControlClient {
         case post = "POST"
     }
 
+    fileprivate static let headersOfJSON = ["Content-Type: application/json"]
+
     /// How a stream ended.
     enum Ending { case closed, interrupted, enough }
 
     /// Sends a request and waits for the whole answer. A refusal is thrown with the daemon's sentence.
     func ask(
-        _ method: Method, _ path: String, body: [UInt8] = [], within time: TimeSpan = .seconds(30)
+        _ method: Method, _ path: String, body: [UInt8] = [], headers: [String] = Self.headersOfJSON,
+        within time: TimeSpan = .seconds(30)
     ) throws(Complaint) -> ControlAnswer {
         let transfer = try Transfer(
-            to: socketPath, method, path, body: body, timeoutMilliseconds: Int(time.wholeMilliseconds))
+            to: socketPath, method, path, body: body, headers: headers,
+            timeoutMilliseconds: Int(time.wholeMilliseconds))
         let start = SystemClock.now().monotonic
         var hasToldOfWaiting = false
         while true {
@@ -113,7 +117,7 @@ private final class Transfer {
 
     init(
         to socketPath: String, _ method: ControlClient.Method, _ path: String, body bytes: [UInt8],
-        timeoutMilliseconds: Int
+        headers lines: [String] = ControlClient.headersOfJSON, timeoutMilliseconds: Int
     ) throws(Complaint) {
         do throws(SystemError) { try BridgePlaces.check(socketPath) } catch {
             throw .failure("cannot reach wakebridged: \(error.description)")
@@ -123,7 +127,7 @@ private final class Transfer {
         }
         self.easy = easy
         self.multi = multi
-        headers = curl_slist_append(curl_slist_append(nil, "Content-Type: application/json"), "Expect:")
+        headers = (lines + ["Expect:"]).reduce(nil) { curl_slist_append($0, $1) }
         error = .allocate(capacity: Int(CURL_ERROR_SIZE))
         error.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
         body = .allocate(capacity: bytes.count)
@@ -156,11 +160,11 @@ private final class Transfer {
     }
 
     /// The daemon has answered, and not with a refusal.
-    var isAccepted: Bool { wake_curl_status(easy) == 200 }
+    var isAccepted: Bool { (200..<300).contains(wake_curl_status(easy)) }
 
     private func receive(_ bytes: [UInt8]) {
         received += bytes
-        guard let onLine, wake_curl_status(easy) == 200 else { return }
+        guard let onLine, isAccepted else { return }
         while let end = received.firstIndex(of: UInt8(ascii: "\n")) {
             onLine(received[..<end])
             received.removeFirst(end + 1)
@@ -171,7 +175,7 @@ private final class Transfer {
     func answer(from socketPath: String) throws(Complaint) -> ControlAnswer {
         let status = wake_curl_status(easy)
         let json = (try? JSONValue(parsing: received)) ?? .null
-        if status == 200 { return ControlAnswer(bytes: received, json: json) }
+        if isAccepted { return ControlAnswer(bytes: received, json: json) }
         guard let error = json["error"], let message = error["message"]?.string else {
             throw .failure("the daemon at \(socketPath) answered with status \(status) and no reason; look at its log")
         }

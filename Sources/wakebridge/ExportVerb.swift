@@ -1,13 +1,21 @@
-// wakebridge export: reads a whole trace, writes a capture, and reports what is left out.
+// wakebridge export: makes a capture of a trace, or a table of its values, and reports what is left out.
 import WakeCapture
+import WakeEngine
 import WakeModel
+import WakeProfiles
 import WakeSystem
 import WakeTrace
 import WakeWords
 
 struct ExportOptions: Hashable {
+    enum Form: Hashable {
+        case capture(CaptureForm)
+        case values(ValueExport.Form)
+    }
+
     var trace: String
     var output: String
+    var form = Form.capture(.btsnoop)
     /// Whether to print the result as JSON.
     var printsJSON = false
 }
@@ -15,13 +23,14 @@ struct ExportOptions: Hashable {
 extension Verb {
     static var export: Verb {
         Verb(
-            name: "export", summary: "make a btsnoop capture of a trace, for Wireshark",
-            synopsis: ["FILE.trace -o FILE.btsnoop [--json]"],
+            name: "export", summary: "make a capture of a trace for Wireshark, or a table of its values",
+            synopsis: ["FILE.trace -o FILE [--form btsnoop|pcapng|csv|ndjson] [--json]"],
             detail:
-                "Bluetooth devices only: accessories, gaps and attentions have no place in a capture and are left out, "
-                + "each with a sentence.",
+                "A capture holds Bluetooth devices only: accessories, gaps and attentions have no place in it and are left "
+                + "out, each with a sentence. A table holds the values of all devices, decoded by their profiles.",
             flags: [
-                Flag("output", short: "o", value: "FILE", "where the capture goes"),
+                Flag("output", short: "o", value: "FILE", "where it goes"),
+                Flag("form", value: "FORM", "btsnoop, pcapng, csv or ndjson; btsnoop if not given"),
                 Flag("json", "tell what was written as one JSON document"),
             ], operands: [.file]
         ) { words throws(Complaint) in try exportTrace(try ExportOptions(words)) }
@@ -33,25 +42,56 @@ extension ExportOptions {
         let trace = try words.only("FILE")
         guard let output = words.value("output") else { throw .usage("say where the capture goes with -o FILE") }
         self.init(trace: trace, output: output, printsJSON: words.has("json"))
+        guard let word = words.value("form") else { return }
+        if let capture = CaptureForm(rawValue: word) {
+            form = .capture(capture)
+        } else if let values = ValueExport.Form(rawValue: word) {
+            form = .values(values)
+        } else {
+            throw .usage("--form is btsnoop, pcapng, csv or ndjson")
+        }
     }
 }
 
 func exportTrace(_ options: ExportOptions) throws(Complaint) -> Int32 {
     do {
-        let chunks = try FileChunks(options.trace)
-        var reader = TraceReader(supplyingChunks: chunks.next)
-        let header = try reader.header()
-        var operations: [TraceOperation] = []
-        while let operation = try reader.next() { operations.append(operation) }
-        if let failure = chunks.failure { throw failure }
-        let result = try BtsnoopExport.run(header, operations)
-        try File.replacePlain(options.output, with: result.capture)
-        for warning in result.warnings { Console.say("warning: \(warning.printable)") }
-        printSummary(of: result.counts, options)
+        switch options.form {
+        case .capture(let form): try exportCapture(options, form)
+        case .values(let form): try exportValues(options, form)
+        }
         return 0
     } catch {
         throw .failure("cannot export \(options.trace): \(error)")
     }
+}
+
+private func exportCapture(_ options: ExportOptions, _ form: CaptureForm) throws {
+    let chunks = try FileChunks(options.trace)
+    var reader = TraceReader(supplyingChunks: chunks.next)
+    let header = try reader.header()
+    var operations: [TraceOperation] = []
+    while let operation = try reader.next() { operations.append(operation) }
+    if let failure = chunks.failure { throw failure }
+    let result = try CaptureExport.run(header, operations, as: form)
+    try File.replacePlain(options.output, with: result.capture)
+    for warning in result.warnings { Console.say("warning: \(warning.printable)") }
+    printSummary(of: result.counts, options)
+}
+
+/// As a replay in virtual time raises and decodes them.
+private func exportValues(_ options: ExportOptions, _ form: ValueExport.Form) throws {
+    let chunks = try FileChunks(options.trace)
+    var export = ValueExport(form)
+    let written = try WrittenTrace(options.output)
+    written.write(export.header)
+    let replay = try VirtualReplay(TraceReader(supplyingChunks: chunks.next), profiles: ProfileLibrary.known())
+    _ = try replay.play { written.write(export.rows(of: $0)) }
+    if let failure = chunks.failure { throw failure }
+    try written.finish()
+    guard options.printsJSON else {
+        return Console.say("\(options.output): \(export.values.counted("value"))")
+    }
+    Console.print(JSONWriter.line { $0.field("values", export.values) })
 }
 
 private func printSummary(of counts: ExportResult.Counts, _ options: ExportOptions) {

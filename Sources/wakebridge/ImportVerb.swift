@@ -1,4 +1,4 @@
-// wakebridge import: makes a trace from a capture, and reports the result.
+// wakebridge import: makes a trace of a recording, and reports what was found in it.
 import WakeCapture
 import WakeModel
 import WakeSystem
@@ -6,11 +6,12 @@ import WakeTrace
 import WakeWords
 
 struct ImportOptions: Hashable {
-    var capture: String
+    var captures: [String]
     /// Nil for standard output.
     var output: String?
-    /// Whether to keep the part of a capture before its damage.
-    var keepsPart = false
+    var terms = ImportTerms()
+    /// Whether to say what is inside, and write no trace.
+    var lists = false
     /// Whether to print the result as JSON; only with an output file, because otherwise standard output is the trace.
     var printsJSON = false
 }
@@ -18,64 +19,142 @@ struct ImportOptions: Hashable {
 extension Verb {
     static var `import`: Verb {
         Verb(
-            name: "import", summary: "make a trace of a capture: btsnoop of HCI H4 or Linux Monitor",
-            synopsis: ["FILE [-o FILE.trace] [--partial] [--json]"],
-            detail: "The kind of FILE is known from its content. A damaged file is an error that names the offset.",
+            name: "import", summary: "make a trace of a recording: btsnoop, pcapng, evemu, NMEA and others",
+            synopsis: [
+                "FILE… [-o FILE.trace] [--partial] [--broadcasts] [--member NAME] [--json]", "FILE… --list [--json]",
+            ],
+            detail: """
+                The kind of FILE is known from its content. A damaged file is an error that names the offset.
+                Several files belong together: the description of a device, then what was played on it.
+                """,
             flags: [
                 Flag("output", short: "o", value: "FILE", "where the trace goes; standard output if not given"),
+                Flag("list", "say what is inside, and write nothing"),
                 Flag("partial", "keep what stands before the damage, and end well"),
-                Flag("json", "with -o: tell what was found as one JSON document"),
+                Flag("broadcasts", "also import what devices broadcast to the host"),
+                Flag("member", value: "NAME", "which file of an archive; the first recording in it if not given"),
+                Flag("serial", "the bytes are those of a serial line, whatever they look like"),
+                Flag("as", value: "NAME", "what to call a device of which the recording tells nothing"),
+                Flag("baud", value: "RATE", "how fast a serial line without times spoke; 9600 if not given"),
+                Flag("pace", value: "TIME", "time between values of a recording without times; 100ms if not given"),
+                Flag("json", "with -o or --list: tell what was found as one JSON document"),
             ], operands: [.file]
-        ) { words throws(Complaint) in try importCapture(try ImportOptions(words)) }
+        ) { words throws(Complaint) in try importRecording(try ImportOptions(words)) }
     }
 }
 
 extension ImportOptions {
     init(_ words: ParsedWords) throws(Complaint) {
-        if words.has("json"), !words.has("output") {
+        guard !words.operands.isEmpty else { throw .usage("a FILE must be named") }
+        if words.has("json"), !words.has("output"), !words.has("list") {
             throw .usage("--json goes with -o only: without it the trace is printed")
         }
+        if words.has("list"), words.has("output") { throw .usage("--list writes no trace, so it goes without -o") }
         self.init(
-            capture: try words.only("FILE"), output: words.value("output"), keepsPart: words.has("partial"),
+            captures: words.operands, output: words.value("output"), lists: words.has("list"),
             printsJSON: words.has("json"))
+        terms.partial = words.has("partial")
+        terms.takesBroadcasts = words.has("broadcasts")
+        terms.isSerial = words.has("serial")
+        (terms.alias, terms.member) = (words.value("as"), words.value("member"))
+        if let pace = try words.time("pace") { terms.pace.step = pace }
+        guard let rate = words.value("baud") else { return }
+        guard let baud = Int64(rate), (50...20_000_000).contains(baud) else {
+            throw .usage("--baud is a number of bits a second, such as 9600")
+        }
+        terms.pace.baud = baud
     }
 }
 
-func importCapture(_ options: ImportOptions) throws(Complaint) -> Int32 {
+func importRecording(_ options: ImportOptions) throws(Complaint) -> Int32 {
+    var current = options.captures.first ?? ""
     do {
-        let result = try TraceImport.run(
-            try File.bytes(at: options.capture, limit: 1 << 30), partial: options.keepsPart)
-        for warning in result.warnings { Console.say("warning: \(warning)") }
-        if let cut = result.cut {
-            Console.say("warning: \(options.capture) is damaged \(cut.description); what stands before is kept")
+        let store = try SpooledEntries()
+        var recording = TraceImport(options.terms, store: store)
+        for capture in options.captures {
+            current = capture
+            let chunks = try FileChunks(capture)
+            try recording.add(chunks)
+            if let failure = chunks.failure { throw failure }
         }
-        guard let output = options.output else {
-            Console.print(result.trace)
-            return 0
+        let imported = try recording.finish()
+        try store.check()
+        for warning in imported.warnings { Console.say("warning: \(warning.printable)") }
+        if let cut = imported.cut {
+            Console.say("warning: \(current) is damaged \(cut.description.printable); what stands before is kept")
         }
-        try File.replacePlain(output, with: result.trace)
-        printSummary(of: result, options)
+        if options.lists {
+            printList(of: imported, options)
+        } else {
+            try write(imported, options)
+            try store.check()
+            if options.output != nil { printSummary(of: imported, options) }
+        }
         return 0
     } catch {
-        let advice = error is ImportError && !options.keepsPart ? "; --partial keeps the part before the damage" : ""
-        throw .failure("cannot import \(options.capture): \(error)\(advice)")
+        let isFault = error is ImportError && !options.terms.partial
+        let advice = isFault ? "; --partial keeps the part before the damage" : ""
+        throw .failure("cannot import \(current): \("\(error)".printable)\(advice)")
     }
 }
 
-private func printSummary(of result: ImportResult, _ options: ImportOptions) {
-    let counts = result.counts
-    guard options.printsJSON else {
-        return Console.say(
-            "\(options.capture): \(counts.records.counted("record")), \(counts.links.counted("link")), "
-                + "\(counts.notifications.counted("notification")), \(counts.indications.counted("indication")) of "
-                + result.header.devices.count.counted("device"))
+private func write(_ imported: Imported, _ options: ImportOptions) throws {
+    guard let output = options.output else {
+        let printed = PrintedTrace()
+        return try imported.write(to: printed)
     }
+    let written = try WrittenTrace(output)
+    try imported.write(to: written)
+    try written.finish()
+}
+
+private func printSummary(of imported: Imported, _ options: ImportOptions) {
+    let counts = imported.counts
+    guard options.printsJSON else {
+        var parts = [counts.records.counted("record"), counts.links.counted("link")]
+        parts += [counts.notifications.counted("notification"), counts.indications.counted("indication")]
+        if counts.messages > 0 { parts.append(counts.messages.counted("message")) }
+        if counts.advertisements > 0 { parts.append(counts.advertisements.counted("advertisement")) }
+        let text = parts.joined(separator: ", ") + " of " + imported.header.devices.count.counted("device")
+        return Console.say("\(options.captures.joined(separator: ", ")): \(text)")
+    }
+    Console.print(JSONWriter.line { writer in writer.counts(of: imported) })
+}
+
+/// What the file is, what it is packed in, and the devices in it with what they sent.
+private func printList(of imported: Imported, _ options: ImportOptions) {
+    guard !options.printsJSON else { return printJSONList(of: imported) }
+    for part in imported.parts {
+        Console.print("\((part.name ?? options.captures[0]).printable): \(part.kind.words)\n")
+    }
+    Console.print("begins \(imported.header.start.rfc3339), \(imported.counts.records.counted("record"))\n")
+    for (device, contents) in zip(imported.header.devices, imported.contents) {
+        let name = device.name.map { " (\($0.printable))" } ?? ""
+        Console.print("\(device.uri.printable)\(name)\n")
+        for content in contents { Console.print("  \(content.channel): \(content.count.counted("value"))\n") }
+    }
+}
+
+private func printJSONList(of imported: Imported) {
     Console.print(
         JSONWriter.line { writer in
-            writer.field("records", counts.records)
-            writer.field("links", counts.links)
-            writer.field("notifications", counts.notifications)
-            writer.field("indications", counts.indications)
-            writer.field("devices", result.header.devices.count)
+            writer.field("start", imported.header.start.rfc3339)
+            writer.objects("parts", imported.parts) { item, part in
+                item.field("name", part.name)
+                item.field("kind", part.kind.words)
+            }
+            writer.counts(of: imported)
         })
+}
+
+extension JSONWriter {
+    fileprivate mutating func counts(of imported: Imported) {
+        field("records", imported.counts.records)
+        field("links", imported.counts.links)
+        field("notifications", imported.counts.notifications)
+        field("indications", imported.counts.indications)
+        field("advertisements", imported.counts.advertisements)
+        field("messages", imported.counts.messages)
+        field("devices", imported.header.devices.count)
+    }
 }

@@ -19,7 +19,7 @@ extension Verb {
             let follows = words.has("follow")
             let path =
                 "/v1/logs?lines=\(lines)&follow=\(follows)" + (handler.map { "&handler=\($0.percentEncoded)" } ?? "")
-            let ending = try words.client.follow(.get, path, LogText.printer(words, namesHandler: handler == nil))
+            let ending = try words.client.follow(.get, path, LogText.printer(words, unlessOf: handler))
             guard follows else { return 0 }
             return try finish(
                 ending, "the daemon ended the stream of lines; 'wakebridge status' tells whether it still runs")
@@ -30,21 +30,22 @@ extension Verb {
 /// One line of a log stream: `07:42:46.727 strap: text`.
 enum LogText {
     /// The function that prints each line, by the options.
-    static func printer(_ words: ParsedWords, namesHandler: Bool) -> (ArraySlice<UInt8>) -> Void {
+    /// - Parameter asked: whose lines do not name it; nil where all are named.
+    static func printer(_ words: ParsedWords, unlessOf asked: String?) -> (ArraySlice<UInt8>) -> Void {
         let isJSON = words.has("json")
         return { line in
             Console.print(
-                isJSON ? Array(line) + [UInt8(ascii: "\n")] : Array(text(line, namesHandler: namesHandler).utf8))
+                isJSON ? Array(line) + [UInt8(ascii: "\n")] : Array(text(line, unlessOf: asked).utf8))
         }
     }
 
-    static func text(_ line: ArraySlice<UInt8>, namesHandler: Bool) -> String {
+    static func text(_ line: ArraySlice<UInt8>, unlessOf asked: String?) -> String {
         guard let entry = try? JSONValue(parsing: line) else {
             return String(decoding: line, as: UTF8.self).printable + "\n"
         }
         if let gap = entry["gap"] { return Console.styled("lost: \(gap.text("message"))", .red) + "\n" }
         let time = Console.styled(spokenTime(entry.text("time")), .dim)
-        let name = namesHandler ? "\(entry.text("handler")): " : ""
+        let name = entry["handler"]?.string == asked ? "" : "\(entry.text("handler")): "
         let text = entry.text("text")
         switch entry.text("stream") {
         case "bridge": return "\(time) \(name)\(Console.styled(text, .bold))\n"

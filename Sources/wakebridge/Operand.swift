@@ -62,7 +62,9 @@ extension Flag {
         case "LEVEL": .words("low", "critical")
         case "LANGUAGE": .words("shell", "python", "swift")
         case "ROLE": .words("read", "operate", "pair")
-        case "NAME", "N", "LINES", "TEXT", "ADDRESS:PORT": .free
+        case "FORM": .words("btsnoop", "pcapng", "csv", "ndjson")
+        case "URGENCY": .words("very-low", "low", "normal", "high")
+        case "NAME", "N", "LINES", "TEXT", "SECONDS", "TYPE", "ADDRESS:PORT", "RATE", "TRANSFER": .free
         default: nil
         }
     }

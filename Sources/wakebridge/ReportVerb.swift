@@ -149,7 +149,7 @@ private struct BugReport {
             return left > .zero ? left : nil
         }
         let ending = asked(words) { client throws(Complaint) in
-            try client.follow(.get, path, pace: pace) { lines += LogText.text($0, namesHandler: false) }
+            try client.follow(.get, path, pace: pace) { lines += LogText.text($0, unlessOf: handler) }
         }
         return text(of: ending) { $0 == .closed ? lines : lines + "not whole: the daemon gave no more in time\n" }
     }

@@ -49,15 +49,24 @@ struct ScheduleEntry {
 
     var sentence: String {
         switch entry.text("state") {
-        case "running": return "\(name) runs\(progress)"
-        case "queued": return "\(name) is on its way to the handler"
-        default: return name + waiting + pace
+        case "running" where entry.text("source") == "flow": return "\(name) flows\(share)"
+        case "running": return messages.map { "the handler has \($0)" } ?? "\(name) runs\(progress)"
+        case "queued": return "\(messages ?? name) is on its way to the handler"
+        default: return name + (messages.map { ", with \($0)," } ?? "") + waiting + pace
         }
     }
+
+    /// Of the inbox.
+    private var messages: String? { entry["messages"]?.integer.map { Int($0).counted("message") } }
 
     private var progress: String {
         guard let done = entry["done"]?.integer else { return "" }
         return ", \(done)\(entry["total"]?.integer.map { " of \($0)" } ?? "") done"
+    }
+
+    /// Of a flow.
+    private var share: String {
+        entry["cpu_percent"]?.integer.map { ", with \($0)% of a processor at most" } ?? ""
     }
 
     private var waiting: String {
@@ -66,7 +75,7 @@ struct ScheduleEntry {
         let isEarly = others.count < waits.count
         guard !others.isEmpty else { return " comes due \(comesDue ?? "at a time that is not known yet")" }
         let words = others.map { wait in
-            "\(Self.phrase(wait.text("for"))) " + (settling(wait).map { "that \($0)" } ?? "since \(since(wait))")
+            "\(phrase(of: wait.text("for"))) " + (settling(wait).map { "that \($0)" } ?? "since \(since(wait))")
         }
         let start = isEarly ? comesDue.map { " comes due \($0), and waits for " } ?? " waits for " : " waits for "
         return start + words.joined(separator: " and ") + outcome(of: others)
@@ -98,6 +107,12 @@ struct ScheduleEntry {
         return "; it comes every \(TimeSpan.seconds(interval).spoken), in slots of \(slot); \(known)\(quiet)"
     }
 
+    /// A flow waits for the one of its group that has it.
+    private func phrase(of word: String) -> String {
+        guard word.hasPrefix("group:"), let holder = entry["holder"]?.string else { return Self.phrase(word) }
+        return "the flow \(holder), which has the group \(word.dropFirst("group:".count)),"
+    }
+
     /// What a word of `waits_for` stands for; a condition stands for itself.
     static func phrase(_ word: String) -> String {
         switch word {
@@ -110,8 +125,23 @@ struct ScheduleEntry {
         case "manifest": "its manifest"
         case "attached": "a person to attach"
         case "wake": "another wake of its handler"
+        case "rate": "its rate to allow a wake"
         case "zone": "its time zone to be known"
         case "clock": "the clock to be kept"
+        case "data": "data"
+        case "open": "its handler to open it"
+        case "pause": "its data to pause, for its handler is done with it"
+        case "machine": "the machine to wake"
+        case "paused": "its handler to resume it"
+        case "credential": "its handler to say who asks"
+        case "retry": "the next attempt after a failure"
+        case "place": "a place among those of its session"
+        case "session": "the end of its session"
+        case "connection": "its connection"
+        case "address": "its address"
+        case "peer": "a peer to connect"
+        case "handler": "its handler, which is awake, to read it"
+        case "unread": "its handler to read what it left"
         default: word
         }
     }

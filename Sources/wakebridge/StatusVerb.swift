@@ -27,6 +27,8 @@ struct StatusText {
     var text: String {
         var parts = [bridge]
         parts.append(HandlerTable(handlers: status.list("handlers")).textWithReasons)
+        let transfers = TransferTable(handlers: status.list("handlers"))
+        if !transfers.isEmpty { parts.append(transfers.text) }
         let devices = status.list("devices").compactMap { ToldDevice($0) }.map { KnownDevice($0) }
         parts.append(devices.isEmpty ? "no devices yet\n" : DeviceTable(devices: devices).text)
         if let adapters = status["adapters"]?.array { parts.append(AdapterTable(adapters: adapters).text) }
@@ -82,14 +84,17 @@ struct HandlerTable {
             + [useful, String(handler.count("events")), awake, scheduled(handler)]
     }
 
-    /// How many entries, and when the next comes due.
+    /// How many entries, when the next comes due, and what is in the inbox.
     private func scheduled(_ handler: JSONValue) -> String {
         let scheduled = handler["scheduled"] ?? .null
-        let count = scheduled.count("count")
-        guard count > 0 else { return "-" }
+        let (count, messages) = (scheduled.count("count"), handler.count("messages"))
         let next = scheduled["next"]?.string.flatMap { WallTime(rfc3339: $0) }
-        return "\(count)" + (next.map { ", next \(spokenMoment($0, now: SystemClock.wall()))" } ?? "")
+        var parts = count > 0 ? ["\(count)" + (next.map { ", next \(moment($0))" } ?? "")] : []
+        if messages > 0 { parts.append(Int(messages).counted("message")) }
+        return parts.isEmpty ? "-" : parts.joined(separator: ", ")
     }
+
+    private func moment(_ time: WallTime) -> String { spokenMoment(time, now: SystemClock.wall()) }
 
     private func reason(for handler: JSONValue) -> String {
         let (exit, status) = (handler.text("last_exit"), handler.text("status"))

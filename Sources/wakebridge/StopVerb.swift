@@ -8,7 +8,8 @@ extension Verb {
             synopsis: ["[--json] [--keep-sessions] HANDLER"],
             detail: """
                 Thaws it, sends SIGTERM, waits 5 s and kills it. It is not woken again before 'wakebridge start'. The
-                sessions of peripherals that no other running handler watches are closed until then.
+                sessions of peripherals that no other running handler watches are closed until then, and so are its
+                sockets. Its transfers are cancelled.
                 """,
             flags: [
                 Flag("keep-sessions", short: "k", "leave the sessions of its peripherals as they are"), jsonFlag,

@@ -7,7 +7,7 @@ import WakeWords
 extension Verb {
     static var top: Verb {
         Verb(
-            name: "top", summary: "handlers by how much they are awake, and devices, drawn again each second",
+            name: "top", summary: "handlers by how much they are awake, transfers and devices, drawn again each second",
             synopsis: ["[--json]"],
             detail: """
                 AWAKE and WAKES/S are of the time since the table was drawn last, at first since the daemon started. Ends at
@@ -84,7 +84,8 @@ private struct TopText {
     var text: String {
         let devices = now.status.list("devices").compactMap { ToldDevice($0) }.map { KnownDevice($0) }
         let table = devices.isEmpty ? "no devices yet\n" : DeviceTable(devices: devices).text
-        return head + "\n\n" + handlers + "\n" + table
+        let transfers = TransferTable(handlers: now.status.list("handlers"))
+        return head + "\n\n" + handlers + "\n" + (transfers.isEmpty ? "" : transfers.text + "\n") + table
     }
 
     private var uptime: TimeSpan {

@@ -36,7 +36,7 @@ struct Verb {
         [
             .setup, .scan, .pair, .forget, .devices, .inspect, .read, .write, .wait, .replay, .import, .export, .record,
             .run, .watch, .status, .top, .handlers, .start, .stop, .restart, .session, .reload, .attach, .simulate,
-            .pending, .runJob, .cancelJob, .sendAlert, .web,
+            .pending, .transfers, .runJob, .cancelJob, .sendMessage, .sendAlert, .web, .merge, .trace,
             .deadLetters, .why, .logs, .doctor, .report, .udevRules, .new, .check, .profile, .config, .completion,
         ]
     }

@@ -13,7 +13,8 @@ extension Verb {
             name: "web", summary: "let browsers and scripts in over TCP, and make their tokens",
             synopsis: [
                 "[--json]", "--enable [--listen ADDRESS:PORT] [--config DIR]",
-                "[--json] --token NAME [--role ROLE]", "[--json] --revoke NAME", "--disable [--config DIR]",
+                "[--json] --token NAME [--role ROLE | --inbox HANDLER]", "[--json] --revoke NAME",
+                "--disable [--config DIR]",
             ],
             detail: """
                 Without an option it shows where the bridge listens, and who has tokens. A token is shown once, with an
@@ -27,6 +28,7 @@ extension Verb {
                     "where to listen; \(WebConfiguration.usualAddress), which is this machine alone, if not given"),
                 Flag("token", value: "NAME", "make a token, called so in the list"),
                 Flag("role", value: "ROLE", "what it allows: read, operate, or pair if not given"),
+                Flag("inbox", value: "HANDLER", "the token sends messages to this handler, and opens nothing else"),
                 Flag("revoke", value: "NAME", "let that token in no more"),
                 Flag("list", "show where the bridge listens, and who has tokens"),
                 Flag("disable", "do not listen any more"),
@@ -46,7 +48,7 @@ extension Verb {
 private enum WebOrder {
     case list
     case enable(listen: NetworkAddress?)
-    case makeToken(String, AccessRole)
+    case makeToken(String, Access)
     case revoke(String)
     case disable
 
@@ -54,10 +56,12 @@ private enum WebOrder {
         let said = ["enable", "token", "revoke", "list", "disable"].filter(words.has)
         guard said.count <= 1 else { throw .usage("say one of --\(said.joined(separator: ", --"))") }
         if words.has("listen"), said != ["enable"] { throw .usage("--listen goes with --enable") }
-        if words.has("role"), said != ["token"] { throw .usage("--role goes with --token") }
+        for option in ["role", "inbox"] where words.has(option) && said != ["token"] {
+            throw .usage("--\(option) goes with --token")
+        }
         switch said.first {
         case "enable": self = .enable(listen: try Self.address(words))
-        case "token": self = .makeToken(words.value("token") ?? "", try Self.role(words))
+        case "token": self = .makeToken(words.value("token") ?? "", try Self.access(words))
         case "revoke": self = .revoke(words.value("revoke") ?? "")
         case "disable": self = .disable
         default: self = .list
@@ -68,6 +72,12 @@ private enum WebOrder {
         guard let text = words.value("listen") else { return nil }
         if let address = NetworkAddress(text) { return address }
         throw .usage("'\(text)' is no numeric address with a port; an example is \(WebConfiguration.usualAddress)")
+    }
+
+    private static func access(_ words: ParsedWords) throws(Complaint) -> Access {
+        guard let handler = words.value("inbox") else { return .role(try role(words)) }
+        guard !words.has("role") else { throw .usage("say one of --role, --inbox") }
+        return .inbox(of: handler)
     }
 
     private static func role(_ words: ParsedWords) throws(Complaint) -> AccessRole {
@@ -82,7 +92,7 @@ private enum WebOrder {
         switch self {
         case .list: return try Verb.report(words, "/v1/tokens", Self.text)
         case .enable(let listen): try Self.enable(listen, words)
-        case .makeToken(let name, let role): try Self.makeToken(name, role, words)
+        case .makeToken(let name, let access): try Self.makeToken(name, access, words)
         case .revoke(let name):
             return try Verb.order(words, "/v1/tokens/revoke", body: Verb.object([("name", name)])) { _ in
                 "the token '\(name.printable)' is revoked, and its streams have ended"
@@ -96,14 +106,23 @@ private enum WebOrder {
 
     private static func text(_ answer: JSONValue) -> String {
         let address = answer["address"]?.string.map { "listens at \($0.printable)\n" }
-        let tokens = answer.list("tokens").map { [$0.text("name"), $0.text("role"), $0.text("made")] }
+        let tokens = answer.list("tokens").map { [$0.text("name"), opens($0), $0.text("made")] }
         let none = "there are no tokens; make one with: wakebridge web --token NAME\n"
         return (address ?? "does not listen; let it with: sudo wakebridge web --enable\n")
-            + (tokens.isEmpty ? none : "\n" + Table(rows: [["TOKEN", "ROLE", "MADE"]] + tokens).text)
+            + (tokens.isEmpty ? none : "\n" + Table(rows: [["TOKEN", "OPENS", "MADE"]] + tokens).text)
     }
 
-    private static func makeToken(_ name: String, _ role: AccessRole, _ words: ParsedWords) throws(Complaint) {
-        let body = Verb.object([("name", name), ("role", role.rawValue)])
+    private static func opens(_ token: JSONValue) -> String {
+        token["inbox"]?.string.map { "the inbox of \($0.printable)" } ?? token.text("role")
+    }
+
+    private static func makeToken(_ name: String, _ access: Access, _ words: ParsedWords) throws(Complaint) {
+        let opened: (StaticString, String) =
+            switch access {
+            case .role(let role): ("role", role.rawValue)
+            case .inbox(let handler): ("inbox", handler)
+            }
+        let body = Verb.object([("name", name), opened])
         let answer = try words.client.ask(.post, "/v1/tokens", body: body)
         if words.has("json") { return Console.print(answer.bytes) }
         show(answer.json, at: answer.json["address"]?.string)
@@ -111,10 +130,15 @@ private enum WebOrder {
 
     private static func show(_ answer: JSONValue, at address: String?) {
         let token = answer.text("token")
-        Console.print("the token '\(answer.text("name"))' with the role '\(answer.text("role"))', shown this once:\n")
+        let name = answer.text("name")
+        let opened = answer["inbox"] == nil ? "with the role '\(answer.text("role"))'" : "for \(opens(answer))"
+        Console.print("the token '\(name)' \(opened), shown this once:\n")
         Console.print("\n  \(token)\n\n")
         guard let address else {
             return Console.print("the bridge does not listen yet; let it with: sudo wakebridge web --enable\n")
+        }
+        if answer["inbox"] != nil {
+            return Console.print("web hooks send messages to: \(address.printable)v1/hooks/\(token)\n")
         }
         let place = "\(address.printable)#token=\(token)"
         Console.print("open it in a browser: \(place)\n")

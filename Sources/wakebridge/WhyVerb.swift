@@ -9,21 +9,26 @@ extension Verb {
             name: "why", summary: "why a handler is or is not awake, and every wake that did not happen",
             synopsis: ["[--json] HANDLER"],
             detail:
-                "Answers in a sentence what the handler waits for, tells what each of its alarms, jobs and polls waits "
-                + "for, what it made of its wakes and what they cost, and lists the latest wakes that did not happen.",
+                "Answers in a sentence what the handler waits for, tells what each of its alarms, jobs, polls, messages, "
+                + "transfers, sockets and flows waits for, what it made of its wakes and what they cost, and lists the "
+                + "latest wakes that did not happen.",
             flags: [jsonFlag] + daemonFlags, operands: [.handler]
         ) { words throws(Complaint) in
             let id = try words.only("HANDLER")
             return try report(words, path(ofHandler: id, "why")) { answer in
-                let missed = answer.list("missed").map { [" ", spokenTime($0.text("time")), $0.text("reason")] }
-                let work = WorkText(work: answer["work"] ?? .null).lines
-                let status = answer.text("status")
-                let said = status.isEmpty ? "" : "it says: \(status)\n"
-                let schedule = ScheduleText(answer.list("scheduled"), now: SystemClock.wall()).sentences
-                let reasons = Table(rows: missed).text
-                return "\(answer.text("why"))\n" + said + gates(answer) + schedule + work + reasons
+                guard answer["instances"] != nil else { return reasons(answer) }
+                return answer.list("instances").map { "\($0.text("id")): \(reasons($0))" }.joined(separator: "\n")
             }
         }
+    }
+
+    private static func reasons(_ answer: JSONValue) -> String {
+        let missed = answer.list("missed").map { [" ", spokenTime($0.text("time")), $0.text("reason")] }
+        let work = WorkText(work: answer["work"] ?? .null).lines
+        let status = answer.text("status")
+        let said = status.isEmpty ? "" : "it says: \(status)\n"
+        let schedule = ScheduleText(answer.list("scheduled"), now: SystemClock.wall()).sentences
+        return "\(answer.text("why"))\n" + said + gates(answer) + schedule + work + Table(rows: missed).text
     }
 
     /// A line on closed gates; nothing where they are open.

@@ -71,7 +71,8 @@ struct InstallTests {
         #expect(status == 0, "\(output)")
         let root = folder + "/opt/wake"
         for path in [
-            "bin/wakebridge", "bin/wakebridged", "share/man/man1/wakebridge.1", "share/man/man8/wakebridged.8",
+            "bin/wakebridge", "bin/wakebridged", "bin/wakebridge-transferd", "share/man/man1/wakebridge.1",
+            "share/man/man8/wakebridged.8",
             "share/bash-completion/completions/wakebridge", "share/zsh/site-functions/_wakebridge",
             "share/fish/vendor_completions.d/wakebridge.fish",
             "share/wakebridge/Devices/heart-rate-monitor/profile.json5", "share/wakebridge/grafana/wakebridge.json",
@@ -161,6 +162,20 @@ struct InstallTests {
         let group = try #require(script.firstIndex(of: "#DEBHELPER#"))
         let rules = try #require(script.firstIndex { $0.contains("udevadm control --reload") })
         #expect(group < rules)
+    }
+
+    @Test("a removal ends what moves files, after the daemon that would start it again; an upgrade does not")
+    func endsTransfers() throws {
+        defer { Directory.removeTree(folder) }
+        let script = lines(of: "\(packageFolder)/Packages/debian/wakebridge.prerm")
+        // Here debhelper puts what stops the daemon.
+        let daemon = try #require(script.firstIndex(of: "#DEBHELPER#"))
+        let transfers = try #require(script.firstIndex { $0.contains("systemctl stop 'wakebridge-transferd-*.scope'") })
+        #expect(daemon < transfers && script[transfers - 1].contains("= remove ]"))
+        let removal = lines(of: "\(packageFolder)/Scripts/install.sh")
+        let disabled = try #require(removal.firstIndex { $0.contains("disable --now wakebridged.service") })
+        let ended = try #require(removal.firstIndex { $0.contains("stop 'wakebridge-transferd-*.scope'") })
+        #expect(disabled < ended)
     }
 
     @Test("systemd finds nothing wrong with the unit as it is installed", .enabled(if: hasAnalyzer))

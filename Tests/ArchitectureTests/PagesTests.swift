@@ -85,12 +85,20 @@ struct PagesTests {
         expectProofs(ofRows: Array(rows))
         let causes = [
             "daily", "every", "in_s", "missed", "alert", "poll", "refresh", "processing", "continued", "deadline",
-            "condition",
-            "given back", "gate", "stopped",
+            "condition", "given back", "gate", "stopped", "transfer",
         ]
         for cause in causes {
             #expect(rows.contains { $0.split(separator: "|")[0].contains(cause) }, "no row is about \(cause)")
         }
+    }
+
+    @Test("each row of the wakes by sockets in docs/reference/what-wakes-when.md names the test that runs it")
+    func wakesBySockets() throws {
+        let lines = try Document("docs/reference/what-wakes-when.md").text.split(separator: "\n")
+        let section = lines.drop { $0 != "## By socket" }.dropFirst().prefix { !$0.hasPrefix("## ") }
+        let rows = section.filter { $0.hasPrefix("| ") }.dropFirst()
+        #expect(rows.count >= 10)
+        expectProofs(ofRows: Array(rows))
     }
 
     /// Runs a few lines of Python beside Scripts/follow.py.

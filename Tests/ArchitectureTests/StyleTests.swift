@@ -3,6 +3,8 @@ import Testing
 
 /// Files that may name unsafe pointers, each with its reason. Everyone else gets values.
 private let edges: [String: String] = [
+    "Sources/wakebridge-transferd/CurlMulti.swift": "libcurl's sockets and time",
+    "Sources/wakebridge-transferd/HTTPExchange.swift": "one exchange of libcurl, and what it calls",
     "Sources/WakeSystem/Account.swift": "getpwnam_r fills a buffer of ours",
     "Sources/WakeSystem/ChildProcess.swift": "hands C the strings of a spawn",
     "Sources/WakeSystem/BackgroundJob.swift": "hands a thread its work",
@@ -20,6 +22,7 @@ private let edges: [String: String] = [
     "Sources/WakeSystem/UnixSocket.swift": "sockaddr_un",
     "Sources/WakeJournal/Database.swift": "sqlite3's handle",
     "Sources/WakeJournal/Statement.swift": "sqlite3's statements, text and blobs",
+    "Sources/WakeLoop/DescriptorStore.swift": "the names of sd_listen_fds_with_names",
     "Sources/WakeLoop/EventLoop.swift": "sd-event's handle",
     "Sources/WakeLoop/Source.swift": "sd-event's sources and their userdata",
     "Sources/WakeLoop/Timer.swift": "sd-event's userdata",
@@ -28,11 +31,13 @@ private let edges: [String: String] = [
     "Sources/WakeLoop/Bus/BusMessage.swift": "reads and writes sd-bus's messages",
     "Sources/WakeLoop/Bus/BusObject.swift": "sd-bus's slots, messages and userdata",
     "Sources/WakeLoop/Bus/BusSubscription.swift": "sd-bus's slots, messages and userdata",
+    "Sources/WakeZlib/Inflater.swift": "zlib's state",
     "Sources/WakePage/EmbeddedFile.swift": "what the program carries is memory of C",
     "Sources/WakeControl/Server/HTTPConnection.swift": "libmicrohttpd's connections",
     "Sources/WakeControl/Server/HTTPEdge.swift": "libmicrohttpd's callbacks",
     "Sources/WakeMQTT/Connection/PahoClient.swift": "Paho's client and what it tells",
     "Sources/WakeHandler/Descriptors.swift": "read and write",
+    "Sources/WakeHandler/SocketDescriptors.swift": "recvmsg and the descriptor that comes with it",
     "Sources/WakeWords/ParsedWords.swift": "getopt_long's argv",
     "Sources/wakebridge/Console.swift": "writes a line with one call",
     "Sources/wakebridge/ControlClient.swift": "libcurl's callbacks",

@@ -37,7 +37,7 @@ final class Kept {
 final class Broker {
     let port: Int
     private let configuration: String
-    private let log: String
+    let log: String
     private(set) var process: pid_t = 0
 
     /// - Parameter lines: of its configuration, beside those that every broker here has.
@@ -72,6 +72,8 @@ final class Broker {
         process = 0
     }
 
+    func kill(with signal: Int32) { _ = Glibc.kill(process, signal) }
+
     var said: String { text(of: log) }
 }
 
@@ -88,6 +90,7 @@ final class OutsideClient {
     private let process: pid_t
     private let path: String
     private let input: Int32
+    private var settled = 0
 
     init(_ ground: Ground, _ broker: Int, topics: [String], options: [String: String] = [:]) async throws {
         path = ground.file("outside-\(broker)-\(UInt32.random(in: 0 ... .max))")
@@ -120,6 +123,17 @@ final class OutsideClient {
     func publish(_ topic: String, _ payload: String, isRetained: Bool = false) {
         let line = Array("\(isRetained ? "retain\t" : "")\(topic)\t\(payload)\n".utf8)
         _ = line.withUnsafeBytes { write(input, $0.baseAddress, $0.count) }
+    }
+
+    /// Waits until the broker has acknowledged all that was published so far.
+    func settle() async throws {
+        settled += 1
+        let wanted = settled
+        _ = write(input, "settle\n", 7)
+        let isSettled = try await wait(60, every: 0.005) {
+            lines(of: self.path).count { $0.hasPrefix("{\"settled\"") } >= wanted
+        }
+        try #require(isSettled, "the broker does not acknowledge what was published")
     }
 
     var messages: [Message] {

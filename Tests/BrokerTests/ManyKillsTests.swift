@@ -1,8 +1,8 @@
-// Ten thousand events under a hundred kills.
+// Ten thousand events, and ten thousand messages, under a hundred kills.
 import TestBench
 import Testing
 
-@Suite("Many kills amid events", .enabled(if: MQTTBench.isHere))
+@Suite("Many kills amid events", .serialized, .enabled(if: MQTTBench.isHere))
 struct ManyKillsTests {
     private let ground = Ground("mqtt")
 
@@ -12,5 +12,12 @@ struct ManyKillsTests {
     func survivesManyKills() async throws {
         try await KillRun(ground: ground).torture(
             events: 10_000, every: 0.02, brokers: 50, daemons: 50, outbox: "4MiB")
+    }
+
+    @Test(
+        "50 brokers and 50 daemons killed amid 10,000 messages to a handler: every one is delivered",
+        .tags(.fullScale, .unhurried))
+    func deliversMessages() async throws {
+        try await InboxKillRun(ground: Ground("mqtt-inbox")).torture(kills: 100, burst: 100)
     }
 }

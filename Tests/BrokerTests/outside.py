@@ -1,7 +1,9 @@
 # A client of the broker that has nothing of the bridge's: writes each message that it hears as a line of JSON, and publishes
-# what comes as lines on its standard input: TOPIC, a tabulator, PAYLOAD; "retain" before the topic retains it.
+# what comes as lines on its standard input: TOPIC, a tabulator, PAYLOAD; "retain" before the topic retains it. After "settle" it
+# says when the broker has acknowledged all of them.
 import json
 import sys
+import time
 
 import paho.mqtt.client as mqtt
 
@@ -19,11 +21,20 @@ def begin(client, topics, flags, code):
     sys.stdout.flush()
 
 
+def settle(published, acknowledged):
+    while len(acknowledged) < published:
+        time.sleep(0.002)
+    sys.stdout.write("{\"settled\": %d}\n" % published)
+    sys.stdout.flush()
+
+
 def main():
     options = json.loads(sys.argv[1])
     client = mqtt.Client(client_id=options.get("name", "outside"), userdata=sys.stdout, clean_session=True)
     topics = options["topics"]
+    published, acknowledged = 0, []
     client.on_message = hear
+    client.on_publish = lambda client, output, number: acknowledged.append(number)
     client.on_connect = lambda client, output, flags, code: begin(client, topics, flags, code)
     if "user" in options:
         client.username_pw_set(options["user"], options["password"])
@@ -34,9 +45,13 @@ def main():
     client.loop_start()
     for line in sys.stdin:
         words = line.rstrip("\n").split("\t", 2)
+        if words == ["settle"]:
+            settle(published, acknowledged)
+            continue
         is_retained = words[0] == "retain"
         topic, payload = words[-2:] if len(words) > 1 else (words[0], "")
         client.publish(topic, payload, 1, is_retained)
+        published += 1
     client.loop_stop()
 
 

@@ -127,6 +127,7 @@ private enum Shell: String {
             (["simulate", "heat", ""], ["on", "off"]), (["simulate", "battery", "of"], ["off"]),
             (["simulate", "memory", "--level", ""], ["low", "critical"]), (["replay", "-s", "m"], ["max"]),
             (["new", ""], ["handler"]), (["profile", ""], ["new", "check"]),
+            (["trace", ""], ["info", "diff", "cut", "shift", "anonymise"]), (["trace", "a"], ["anonymise"]),
             (["new", "handler", "-l", "s"], ["shell", "swift"]),
             (["completion", ""], ["bash", "zsh", "fish", "offer"]), (["config", ""], ["show"]),
             (["logs", "-n", ""], []), (["status", ""], []), (["nonsense", ""], []),

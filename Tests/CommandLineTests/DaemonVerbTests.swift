@@ -158,6 +158,7 @@ import WakeSystem
             (["pending"], .pending(handler: nil)), (["pending", "x"], .pending(handler: "x")),
             (["run-job", "x", "a b"], .raise(.job("a b"), handler: "x")),
             (["cancel-job", "x", "a b"], .cancelJob("a b", handler: "x")),
+            (["transfers", "--cancel", "photos/17", "x"], .cancelTransfer("photos/17", handler: "x")),
             (["simulate", "job", "x", "a/b"], .raise(.job("a/b"), handler: "x")),
             (["simulate", "alarm", "x", "tea"], .raise(.alarm("tea"), handler: "x")),
             (["simulate", "poll", "x"], .raise(.poll, handler: "x")),

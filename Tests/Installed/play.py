@@ -128,11 +128,73 @@ class Play:
         self.claim(f"of {woken} beats in {QUIET_SECONDS} s the daemon writes nothing to the disk", written == 0 and woken > QUIET_SECONDS / 2,
                    f"{written} bytes for {woken} beats")
 
-    def add_keeper(self):
-        for name, mode in (("keeper.sh", "755"), ("keeper.json5", "644")):
+    def drop(self, *files):
+        for name, mode in files:
             with open(os.path.join(HERE, name)) as file:
                 self.machine.said(f"cat >/tmp/{name} <<'END'\n{file.read()}END\ninstall -m {mode} /tmp/{name} {HANDLERS}/; sync")
+
+    def add_keeper(self):
+        self.drop(("keeper.sh", "755"), ("keeper.json5", "644"))
         self.eventually("a second handler, which keeps events on disk, hears beats", lambda: self.has_heard(5))
+
+    def hold_socket(self):
+        """A peer sends a number a second while the daemon is restarted and killed: systemd keeps the connection."""
+        with open(os.path.join(HERE, "peer.py")) as file:
+            self.machine.said(f"cat >/tmp/peer.py <<'END'\n{file.read()}END\nsystemd-run --unit peer python3 /tmp/peer.py")
+        self.drop(("caller.py", "644"), ("caller.json5", "644"))
+
+        def numbers():
+            return self.machine.said("cat /run/caller/heard 2>/dev/null || true").splitlines()
+
+        self.eventually("a handler hears what comes over its socket", lambda: len(numbers()) >= 3)
+        for what, command in (("restarted", "systemctl restart wakebridged"), ("killed", "systemctl kill --signal KILL wakebridged")):
+            known = len(numbers())
+            self.machine.said(command)
+            self.eventually(f"the daemon is {what}: the handler hears more of the same connection", lambda: len(numbers()) >= known + 5)
+        heard, book = numbers(), self.machine.said("cat /run/peer/book").splitlines()
+        self.claim("the peer sees one connection, no end and no reset", book.count("connected") == 1 and not [
+            line for line in book if line.startswith(("ended", "failed"))], "; ".join(book[-20:]))
+        self.claim(f"the handler hears every number once and in order ({len(heard)})",
+                   heard == [str(number) for number in range(1, len(heard) + 1)], "; ".join(heard[-20:]))
+        self.machine.said(f"rm {HANDLERS}/caller.json5 {HANDLERS}/caller.py; systemctl stop peer")
+
+    def move_file(self):
+        """Half of a file is there while the daemon is restarted and killed: what moves it goes on, in a scope of its own."""
+        with open(os.path.join(HERE, "library.py")) as file:
+            self.machine.said(f"cat >/tmp/library.py <<'END'\n{file.read()}END\nmkdir -p /run/library; "
+                              "systemd-run --unit library python3 /tmp/library.py")
+        self.drop(("reader.py", "644"), ("reader.json5", "644"))
+        state, find = "/var/lib/wakebridge/handlers/reader", "pgrep -f '^/usr/bin/wakebridge-transferd' || true"
+        self.eventually("half of a file is there", lambda: self.machine.said(f"stat -c %s {state}/.transfers/*.part || true") == "524288")
+        mover = self.machine.said(find)
+        self.expect("what moves it has a scope of systemd's", "/wakebridge-transferd-", f"cat /proc/{mover}/cgroup")
+        self.expect("it runs as the handler's user", "same",
+                    f"[ \"$(stat -c %u /proc/{mover})\" = \"$(stat -c %u {state})\" ] && echo same; stat -c %U /proc/{mover} {state}")
+        for what, command in (("restarted", "systemctl restart wakebridged"), ("killed", "systemctl kill --signal KILL wakebridged")):
+            daemon = self.machine.said("pidof wakebridged")
+            self.machine.said(command)
+            self.eventually(f"the daemon is {what}, and there again", lambda: self.machine.said("pidof wakebridged || true") not in ("", daemon))
+            self.eventually("it is ready", self.is_active)
+        self.claim("what moves the file has outlived both", self.machine.said(find) == mover)
+        self.machine.said("touch /run/library/open")
+        self.eventually("the handler is told its end once", lambda: self.machine.said(f"cat {state}/heard || true").splitlines() == [
+            "wakebridge.transfer.finished well", "wakebridge.transfer.settled well"])
+        self.expect("the file is the server's", "same", f"python3 -c 'print(\"same\" if open(\"{state}/book\", \"rb\").read() "
+                    "== bytes(range(256)) * 4096 else \"another\")'")
+        self.machine.said(f"rm {HANDLERS}/reader.json5 {HANDLERS}/reader.py; systemctl stop library")
+
+    def limit_flow(self):
+        """A handler that works as hard as it can has a quarter of a processor while its flow is open, as its manifest says."""
+        self.machine.said("touch /run/flowing")
+        self.drop(("flower.py", "644"), ("flower.json5", "644"))
+        self.eventually("a flow keeps a handler awake", lambda: self.handlers().get("flower", {}).get("flows") == ["rec"])
+        leaf = f"/sys/fs/cgroup$(sed -n 's/^0:://p' /proc/{self.handlers()['flower']['pid']}/cgroup)"
+        self.eventually("its own cgroup has a quarter of a processor", lambda: self.machine.said(f"cat {leaf}/cpu.max") == "25000 100000")
+        self.eventually("the kernel holds it back", lambda: self.machine.said(f"sed -n 's/^nr_throttled //p' {leaf}/cpu.stat") not in ("", "0"))
+        self.machine.said("rm /run/flowing")
+        self.eventually("it is frozen once the flow is over", lambda: self.handlers()["flower"]["state"] == "suspended")
+        self.expect("its share is taken back with the flow", "max 100000", f"cat {leaf}/cpu.max")
+        self.machine.said(f"rm {HANDLERS}/flower.json5 {HANDLERS}/flower.py")
 
     def cut_off(self):
         """The plug is pulled while the keeper has events that it did not acknowledge."""
@@ -214,8 +276,8 @@ class Play:
         self.expect("its state is gone", "none", "ls -d /var/lib/wakebridge /run/wakebridge 2>/dev/null || echo none")
 
     def play(self):
-        for part in (self.install_without_adapter, self.set_up, self.count_bytes, self.add_keeper, self.cut_off, self.upgrade,
-                     self.starve, self.remove):
+        for part in (self.install_without_adapter, self.set_up, self.count_bytes, self.add_keeper, self.hold_socket, self.move_file,
+                     self.limit_flow, self.cut_off, self.upgrade, self.starve, self.remove):
             part()
 
     def end(self):

@@ -119,7 +119,8 @@ def handler(name, state, why, **rest):
               "held_for_ms": 0, "wakes": 60, "events": 61, "awake_ms": 1830, "status": None, "last_exit": None, "unbonded": [],
               "work": {"useful": 52, "nothing": 6, "failed": 1, "unsaid": 2, "judged_wakes": 59, "useful_wakes": 52,
                        "awake_ratio": 0.004, "cpu_ms": 41.93, "cpu_per_event_ms": 0.687},
-              "scheduled": {"count": 0, "next": None}}
+              "scheduled": {"count": 0, "next": None}, "flows": [],
+              "transfers": {"open": 0, "moving": 0, "done": 0, "total": 0}}
     return {**status, **rest}
 
 

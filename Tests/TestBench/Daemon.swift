@@ -51,8 +51,18 @@ package final class Daemon {
 
     /// Whether its present life has come to the end of the trace.
     package var hasPlayed: Bool { hasSaid("is played") }
-    /// Whether it hears signals: before that, SIGTERM ends it, or the words that start it, without a word.
+    /// Whether it serves.
     package var isReady: Bool { hasSaid("daemon: ready") }
+    /// Whether SIGTERM ends it in order: before its first instruction, it or the words that start it would just be gone.
+    private var hearsSignals: Bool {
+        let blocked = processStatus("SigBlk").flatMap { UInt64($0, radix: 16) } ?? 0
+        return blocked & (1 << UInt64(SIGTERM - 1)) != 0 && processStatus("Name") == "wakebridged"
+    }
+
+    private func processStatus(_ name: String) -> Substring? {
+        let line = lines(of: "/proc/\(pid)/status").first { $0.hasPrefix("\(name):") }
+        return line?.split(separator: "\t").last
+    }
 
     private func hasSaid(_ words: String) -> Bool {
         bytes(of: ground.daemonLog).dropFirst(logStart).withUnsafeBufferPointer { offset(of: words, in: $0) != nil }
@@ -81,6 +91,7 @@ package final class Daemon {
     /// SIGTERM, and its exit status; below zero the signal that it died of.
     @discardableResult
     package func stop(within seconds: Double = 20) async throws -> Int32 {
+        _ = try await wait(seconds, every: 0.002) { hearsSignals || processStatus("State")?.hasPrefix("Z") ?? true }
         kill(pid, SIGTERM)
         let status = try #require(try await end(of: pid, within: seconds), "the daemon does not end after SIGTERM")
         pid = 0

@@ -40,6 +40,11 @@ package enum Machine {
         defer { rmdir(probe) }
         return access("\(probe)/cgroup.freeze", W_OK) == 0 && access("\(probe)/cgroup.kill", W_OK) == 0
     }()
+
+    /// Whether the kernel can hold handlers to a share of a processor: the cgroup of these tests is lent that controller.
+    package static let limitsProcessor: Bool =
+        freezes
+        && lines(of: "\(cgroup ?? "")/cgroup.controllers").contains { $0.split(separator: " ").contains("cpu") }
 }
 
 /// A zombie is not: how soon an orphan is reaped is up to the machine's process 1.

@@ -27,10 +27,18 @@ package func spawn(_ words: [String], input: Int32? = nil, output: Outlet, talk:
             posix_spawn_file_actions_addopen(&actions, number, path, mode, 0o644)
         }
     }
+    // Threads of Swift's own block most signals, and a child would go on blocking them.
+    var attributes = posix_spawnattr_t()
+    posix_spawnattr_init(&attributes)
+    defer { posix_spawnattr_destroy(&attributes) }
+    var none = sigset_t()
+    sigemptyset(&none)
+    posix_spawnattr_setsigmask(&attributes, &none)
+    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
     var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
     defer { for argument in arguments { free(argument) } }
     var started: pid_t = 0
-    let code = posix_spawnp(&started, words[0], &actions, nil, &arguments, environ)
+    let code = posix_spawnp(&started, words[0], &actions, &attributes, &arguments, environ)
     guard code == 0 else { throw SystemError("start", words[0], Errno(code: code)) }
     return started
 }

@@ -101,6 +101,10 @@ extension AgendaWorld {
                 return held.removeValue(forKey: sequence) == nil
                     ? [] : [.concluded(handler, sequence, .withdrawn, awake: .zero, cpu: .zero)]
             }
+        case .release(let handler, let sequence):
+            guard held.removeValue(forKey: sequence) != nil else { return [] }
+            let hasIt = situations[handler] == .awake || situations[handler] == .attached
+            return [.concluded(handler, sequence, hasIt ? .ended : .withdrawn, awake: .zero, cpu: .zero)]
         case .store(let row): rows[row.key] = row.value
         case .erase(let key): rows[key] = nil
         case .gate(let handler, let isOpen): gates[handler] = isOpen
@@ -110,7 +114,10 @@ extension AgendaWorld {
             return [.condition(condition, isTrue: truth[condition]?.isTrue ?? false)]
         case .close(let condition):
             #expect(open.removeValue(forKey: condition) != nil, "closed twice: \(condition.word)")
-        case .press, .answer, .readZone, .leaveZone, .wakeMachine, .alert, .notify, .decision: break
+        case .press, .answer, .readZone, .leaveZone, .wakeMachine, .limitProcessor, .alert, .notify, .receipt, .lose,
+            .transfer, .socket, .restart, .attention,
+            .decision:
+            break
         }
         return []
     }
@@ -164,7 +171,7 @@ extension AgendaWorld {
         if conclusion.isFinal { held[sequence] = nil }
         switch conclusion {
         case .withdrawn, .handedBack: returned.insert(item.key)
-        case .acknowledged, .overrun, .crashed, .givenBack, .deadLettered, .dropped: break
+        case .acknowledged, .ended, .overrun, .crashed, .givenBack, .deadLettered, .dropped: break
         }
         send(.concluded(item.key.handler, sequence, conclusion, awake: awake, cpu: cpu))
     }
@@ -248,25 +255,34 @@ extension AgendaWorld {
 struct Unwritten: Error { var text: String }
 
 extension AgendaPlan {
-    /// As a manifest has it: `alarms`, `jobs`, `poll`, `regions`, `after`.
+    /// As a manifest has it: `alarms`, `jobs`, `poll`, `regions`, `inbox`, `flows`, `transfers`, `sockets`, `after`.
     static func parsed(_ text: String) throws -> AgendaPlan {
         let value = try JSONValue(json5: Array(text.utf8))
         var plan = AgendaPlan()
         if let jobs = value["jobs"] { plan.jobs = try JobRule.list(jobs) }
         if let poll = value["poll"] { plan.poll = try PollRule(poll) }
         if let alarms = value["alarms"] { plan.alarms = try AlarmRule.rules(alarms) }
+        if let inbox = value["inbox"] { plan.inbox = try InboxRule(inbox) }
         if let regions = value["regions"] { plan.regions = try RegionRule.list(regions) }
+        if let flows = value["flows"] { plan.flows = try FlowRule.list(flows) }
+        if let transfers = value["transfers"] { plan.transfers = try TransferRule.list(transfers) }
+        if let sockets = value["sockets"] { plan.sockets = try SocketRule.list(sockets) }
         if let after = value["after"] { plan.gates = try Condition.list(after, for: "\"after\"") }
         return plan
     }
 }
 
 extension AgendaAnswer {
-    var word: String? { if case .done(_, let word, _) = self { word } else { nil } }
+    var word: String? {
+        switch self {
+        case .done(_, let word, _), .transfer(_, let word, _, _): word
+        case .pending, .fault: nil
+        }
+    }
     var fault: ProtocolFault? { if case .fault(let fault) = self { fault } else { nil } }
     var entries: [PendingEntry] {
         switch self {
-        case .done(_, _, let entries), .pending(let entries): entries
+        case .done(_, _, let entries), .transfer(_, _, _, let entries), .pending(let entries): entries
         case .fault: []
         }
     }

@@ -281,7 +281,9 @@ extension AlarmMachine {
         case .readZone(let name):
             guard !withheldZones.contains(name) else { return nil }
             return { self.provide(Self.zone(name), as: name) }
-        case .withdraw, .recall, .press, .answer, .gate, .open, .close, .leaveZone, .wakeMachine, .alert, .notify,
+        case .withdraw, .recall, .release, .press, .answer, .gate, .open, .close, .leaveZone, .wakeMachine,
+            .limitProcessor, .alert, .notify, .receipt, .lose, .transfer, .socket,
+            .restart, .attention,
             .decision:
             break
         }

@@ -37,7 +37,7 @@ private func parsed(_ text: String) throws -> (header: TraceHeader, operations: 
 
 private func exported(_ text: String) throws -> ExportResult {
     let trace = try parsed(text)
-    return try BtsnoopExport.run(trace.header, trace.operations)
+    return try CaptureExport.run(trace.header, trace.operations)
 }
 
 /// Without what a capture does not know: numbers of lines, aliases, and the devices' own numbers.
@@ -45,10 +45,27 @@ private func bare(_ operations: [TraceOperation]) -> [TraceOperation] {
     operations.map { TraceOperation(offset: $0.offset, subject: $0.subject) }
 }
 
+@Test(
+    "A trace that is exported as pcapng is what it is as btsnoop, for us and for tshark",
+    .enabled(if: Tshark.isInstalled, Tshark.missing))
+func pcapngExport() throws {
+    let trace = try parsed(lines)
+    let (one, other) = (
+        try CaptureExport.run(trace.header, trace.operations),
+        try CaptureExport.run(trace.header, trace.operations, as: .pcapng)
+    )
+    #expect(one.counts == other.counts)
+    let (first, second) = (try TraceImport.run(one.capture), try TraceImport.run(other.capture))
+    #expect(first.trace == second.trace)
+    let folder = CaptureFolder()
+    put(other.capture, at: folder.file("a.pcapng"))
+    #expect(try Tshark.notifications(folder.file("a.pcapng")) == other.counts.notifications)
+}
+
 @Test("A trace that is exported and imported again has the same clock, devices, data, connects and disconnects")
 func exportRoundTrip() throws {
     let trace = try parsed(lines)
-    let result = try BtsnoopExport.run(trace.header, trace.operations)
+    let result = try CaptureExport.run(trace.header, trace.operations)
     let back = try TraceImport.run(result.capture)
     #expect(bare(back.operations) == bare(trace.operations))
     #expect(back.header.start == trace.header.start)
@@ -70,7 +87,7 @@ func exportOfImport() throws {
     let path = root.appendingPathComponent("Devices/heart-rate-monitor/recording.trace").path
     let text = String(decoding: try #require(FileManager.default.contents(atPath: path)), as: UTF8.self)
     let trace = try parsed(text)
-    let result = try BtsnoopExport.run(trace.header, trace.operations)
+    let result = try CaptureExport.run(trace.header, trace.operations)
     #expect(bare(try TraceImport.run(result.capture).operations) == bare(trace.operations))
 }
 
@@ -166,7 +183,7 @@ func exportOfMany() throws {
         "wakebridge-trace 1\nclock 2026-11-21T07:42:46Z\ndevice 1 bluetooth C0:F1:F2:F3:F4:01 name=\"\(name)\""
         + services + "\n+0 1 connect\n" + data + "end\n"
     let trace = try parsed(text)
-    let capture = try BtsnoopExport.run(trace.header, trace.operations).capture
+    let capture = try CaptureExport.run(trace.header, trace.operations).capture
     #expect(unitLengths(capture).max() == 513)
     let back = try TraceImport.run(capture)
     #expect(bare(back.operations) == bare(trace.operations))
@@ -188,17 +205,14 @@ private func unitLengths(_ capture: [UInt8]) -> [Int] {
     return lengths
 }
 
-private enum Wireshark {
-    static let path = "/usr/bin/tshark"
-    static var isThere: Bool { FileManager.default.isExecutableFile(atPath: path) }
-
+extension Tshark {
     /// The fields of every frame that passes the filter.
-    static func fields(_ names: [String], of capture: [UInt8], filter: String) throws -> [[String]] {
+    fileprivate static func fields(_ names: [String], of capture: [UInt8], filter: String) throws -> [[String]] {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("export-\(UUID()).btsnoop")
         try Data(capture).write(to: file)
         defer { try? FileManager.default.removeItem(at: file) }
         let process = Process()
-        process.executableURL = URL(fileURLWithPath: path)
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/tshark")
         process.arguments = ["-r", file.path, "-Y", filter, "-T", "fields"] + names.flatMap { ["-e", $0] }
         let output = Pipe()
         process.standardOutput = output
@@ -215,12 +229,12 @@ private enum Wireshark {
 
 @Test(
     "Wireshark reads an export: addresses, reasons, and every notification with its characteristic",
-    .enabled(if: Wireshark.isThere, "tshark is not installed"))
+    .enabled(if: Tshark.isInstalled, Tshark.missing))
 func exportInWireshark() throws {
     let capture = try exported(lines).capture
     let isWrong = "_ws.malformed || _ws.expert.severity >= 6291456"
-    #expect(try Wireshark.fields(["frame.number"], of: capture, filter: isWrong) == [])
-    let values = try Wireshark.fields(
+    #expect(try Tshark.fields(["frame.number"], of: capture, filter: isWrong) == [])
+    let values = try Tshark.fields(
         ["bthci_acl.src.bd_addr", "btatt.uuid16", "btatt.uuid128", "btatt.heart_rate_measurement.value.8"],
         of: capture, filter: "btatt.opcode == 0x1b")
     #expect(
@@ -230,8 +244,8 @@ func exportInWireshark() throws {
             ["00:1b:dc:0f:10:02", "", "1234567800001000800000805f9b34fb", ""],
             ["c0:f1:f2:f3:f4:01", "0xfee8", "", ""], ["c0:f1:f2:f3:f4:01", "0x2a19", "", ""],
         ])
-    let reasons = try Wireshark.fields(["bthci_evt.reason"], of: capture, filter: "bthci_evt.code == 0x05")
+    let reasons = try Tshark.fields(["bthci_evt.reason"], of: capture, filter: "bthci_evt.code == 0x05")
     #expect(reasons == [["0x13"], ["0x3f"], ["0x08"]])
-    let times = try Wireshark.fields(["frame.time_epoch"], of: capture, filter: "btatt.opcode == 0x1b")
+    let times = try Tshark.fields(["frame.time_epoch"], of: capture, filter: "btatt.opcode == 0x1b")
     #expect(times.first == ["1795246967.539125000"])
 }

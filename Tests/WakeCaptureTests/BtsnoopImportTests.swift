@@ -132,21 +132,6 @@ func fuzz() throws {
 }
 
 @Test(
-    "A recording that cannot be imported is named for what it is",
-    arguments: [
-        ([], "empty"), (Array("btsn".utf8), "cut inside"), ([0x0a, 0x0d, 0x0d, 0x0a], "pcapng"),
-        ([0xd4, 0xc3, 0xb2, 0xa1], "pcap"), (Array("# EVEMU 1.2\n".utf8), "evemu"), (Array("$GPGGA,1\n".utf8), "NMEA"),
-        (Array("P: /devices/x\n".utf8), "umockdev"), (Array("D: 0\nR: 3 05 0d\n".utf8), "hid-recorder"),
-        ([0, 0, 0, 12, 0, 0, 0, 1, 0, 0, 0, 2, 1], "PacketLogger"), ([1, 2, 3], "no recording"),
-        (Array("btsnoop\0".utf8) + [0, 0, 0, 2, 0, 0, 3, 234], "version 2"),
-        (Array("btsnoop\0".utf8) + [0, 0, 0, 1, 0, 0, 3, 235], "data link 1003"),
-    ] as [([UInt8], String)])
-func detection(bytes: [UInt8], reason: String) {
-    let error = thrown(ImportError.self) { try TraceImport.run(bytes) }
-    #expect(error?.reason.contains(reason) == true, "\(error?.description ?? "")")
-}
-
-@Test(
     "The shipped heart-rate recording is canonical but for its comment, and over 70 seconds from connect to disconnect")
 func shippedRecording() throws {
     let bytes = bytes(of: "\(packageFolder)/Devices/heart-rate-monitor/recording.trace")

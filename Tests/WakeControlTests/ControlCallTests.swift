@@ -16,7 +16,7 @@ import WakeModel
         return try ControlCall(
             ControlRequest(
                 method: words[0], path: halves[0].split(separator: "/").map(String.init), query: query,
-                body: Array(body.utf8), role: .pair))
+                body: Array(body.utf8), access: .role(.pair)))
     }
 
     private func refusal(_ line: String, _ body: String = "") -> ControlRefusal? {
@@ -73,6 +73,8 @@ import WakeModel
         #expect(try call("POST /v1/handlers/strap/jobs/backup/run") == .raise(.job("backup"), handler: "strap"))
         #expect(try call("POST /v1/handlers/strap/jobs/a/run/run") == .raise(.job("a/run"), handler: "strap"))
         #expect(try call("POST /v1/handlers/strap/jobs/a/run/cancel") == .cancelJob("a/run", handler: "strap"))
+        let transfer = ControlCall.cancelTransfer("photos/17", handler: "strap")
+        #expect(try call("POST /v1/handlers/strap/transfers/photos/17/cancel") == transfer)
         #expect(try call("POST /v1/handlers/strap/alarms/pill/fire") == .raise(.alarm("pill"), handler: "strap"))
         #expect(try call("POST /v1/handlers/strap/poll/run") == .raise(.poll, handler: "strap"))
         #expect(try call("GET /v1/conditions") == .conditions)

@@ -30,8 +30,8 @@ import WakeModel
         strap.work.awakeRatio = 0.000244
         strap.work.processorTime = TimeSpan(nanoseconds: 41_930_000)
         strap.work.acknowledgedByProcess = 61
-        strap.scheduled = 2
-        strap.nextDue = WallTime(rfc3339: "2026-11-21T19:30:00.000000Z")
+        strap.agenda.scheduled = 2
+        strap.agenda.nextDue = WallTime(rfc3339: "2026-11-21T19:30:00.000000Z")
         return strap
     }
 

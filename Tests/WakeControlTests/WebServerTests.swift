@@ -8,10 +8,11 @@ import WakeSystem
 
 @testable import WakeControl
 
-/// Knows two tokens.
+/// Knows three tokens.
 private final class Authority: TokenAuthority {
     var holders = [
-        "right": TokenHolder(name: "phone", role: .operate), "look": TokenHolder(name: "wall", role: .read),
+        "right": TokenHolder(name: "phone", .role(.operate)), "look": TokenHolder(name: "wall", .role(.read)),
+        "send": TokenHolder(name: "forge", .inbox(of: "box")),
     ]
 
     func holder(of proof: Proof) -> TokenHolder? {
@@ -155,6 +156,38 @@ private final class Hall {
         }
         for answer in answers { #expect(answer.output == answers[0].output && answer.output.contains("wrong-token")) }
         #expect(try web.status("/v1/tokens", "-H", "Authorization: Bearer right") == "403")
+    }
+
+    @Test("a token for an inbox sends to that inbox, as a header or as an address, and opens nothing else")
+    func inboxToken() throws {
+        let web = try Web()
+        let send = "Authorization: Bearer send"
+        #expect(try web.status("/v1/handlers/box/inbox", "-d", "x", "-H", send) == "200")
+        #expect(try web.status("/v1/hooks/send", "-d", "x") == "200")
+        let refused = [
+            ("/v1/handlers/other/inbox", "x"), ("/v1/handlers/box/start", ""), ("/v1/reload", ""),
+            ("/v1/handlers/box/inbox/x", "x"),
+        ]
+        for (path, body) in refused { #expect(["403", "404"].contains(try web.status(path, "-d", body, "-H", send))) }
+        for path in ["/v1/status", "/v1/handlers/box", "/v1/events", "/metrics"] {
+            #expect(try web.status(path, "-H", send) == "403", "\(path)")
+        }
+        #expect(try web.curl("/v1/me", "-H", send).output == "none")
+        #expect(try web.status("/v1/login", "-d", "{\"token\":\"send\"}") == "403")
+    }
+
+    @Test("a token with a role is no address of a web hook, and guessed ones get slow as elsewhere")
+    func hooks() throws {
+        let web = try Web()
+        for token in ["right", "look", "sen", "send/x"] {
+            let answer = try web.curl("/v1/hooks/\(token)", "-d", "x", "-H", "Authorization: Bearer right").output
+            #expect(answer.contains(token == "send/x" ? "\"error\"" : "wrong-token"), "\(answer)")
+        }
+        for _ in 0...WrongTokens.free { _ = try web.status("/v1/hooks/guess", "-d", "x") }
+        let begun = monotonicNow()
+        #expect(try web.status("/v1/hooks/guess", "-d", "x") == "401")
+        #expect(monotonicNow() - begun > 0.9)
+        #expect(try web.status("/v1/hooks/send", "-d", "x") == "200")
     }
 
     @Test("a login gives a cookie that scripts of the page cannot read, and a logout takes it back")

@@ -63,6 +63,7 @@ final class Auditor {
         books[handler, default: Books()].put(event.sequence, .queued)
         books[handler, default: Books()].devices[event.sequence] = event.origin
         books[handler, default: Books()].attempts[event.sequence] = UInt32(event.attempts)
+        if case .occasion = event.content { books[handler, default: Books()].occasions.append(event.sequence) }
     }
 
     func enter(_ effects: [Effect], _ core: Dispatcher, at now: Moment) {
@@ -178,10 +179,12 @@ final class Auditor {
         if conclusion.isFinal { books[id]?.occasions.remove(at: index) }
         switch conclusion {
         // To give it up is no progress.
-        case .handedBack, .withdrawn: if let former = books[id]?.formerBudgetFrom { books[id]?.budgetFrom = former }
+        case .handedBack, .withdrawn, .ended:
+            if let former = books[id]?.formerBudgetFrom { books[id]?.budgetFrom = former }
         case .acknowledged, .overrun, .crashed, .givenBack, .deadLettered, .dropped: break
         }
-        if conclusion == .withdrawn, books[id]?.places[sequence] == .lost { books[id]?.discarded -= 1 }
+        let isNoLoss = conclusion == .withdrawn || conclusion == .ended
+        if isNoLoss, books[id]?.places[sequence] == .lost { books[id]?.discarded -= 1 }
     }
 
     private func giveBack(_ id: HandlerID, _ sequence: Sequence, _ attempts: UInt32) {
@@ -304,7 +307,9 @@ extension Auditor {
         }
         if handler.phase == .active || handler.phase == .expiring, handler.sleep.lockGrace == nil,
             handler.hasUnfinished,
-            !handler.isAttached, handler.awakeDeadline == nil, handler.standing.deadline == nil
+            !handler.isAttached, handler.awakeDeadline == nil, handler.standing.deadline == nil,
+            // A flow has no time of its own: what data it goes by ends it.
+            !handler.standing.leases.contains(where: { $0.time == nil })
         {
             complain("\(name): awake without a deadline")
         }

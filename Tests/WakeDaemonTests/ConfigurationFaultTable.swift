@@ -40,6 +40,11 @@ private func profile(fields: String, _ sentence: String) -> ConfigurationFault {
         """, sentence)
 }
 
+private enum Sentence {
+    static let noDevices =
+        "instance \"device\" gives each device of watch a process of its own, and watch names none; add one to watch"
+}
+
 private let field = "characteristics.2a37.fields"
 
 let brokenDocuments: [ConfigurationFault] = [
@@ -73,13 +78,55 @@ let brokenManifests: [ConfigurationFault] = [
     manifest("{}", "exec is missing\nhandlers.d/hr.json5: modes is missing\nhandlers.d/hr.json5: watch is missing"),
     manifest(
         "{exec: [\"/bin/cat\"],\n after: [\"power\"]}",
-        "after says what it waits for, and nothing starts it then; add autostart: true, or watch, alarms, poll, jobs or regions"
+        "after says what it waits for, and nothing starts it then; add autostart: true, or watch, alarms, poll, jobs, regions, inbox, flows or sockets"
     ),
+    manifest(
+        with: "flows: [{name: \"ecg\", from: \"strap\"}]",
+        "flows: \"from\" of a flow takes \"device:NAME\", \"socket:NAME\" or \"self\"; here stands \"strap\". Write \"device:NAME\", \"socket:NAME\" or \"self\"."
+    ),
+    manifest(
+        with: "flows: [{name: \"call\", from: \"socket:sip\"}]",
+        "the flow \"call\" comes from \"socket:sip\", and sockets declares none of that name; declare it"),
+    manifest(
+        with: "lifecycle: \"oneshot\", flows: [{name: \"ecg\", from: \"self\"}]",
+        "flows do not fit lifecycle \"oneshot\", which cannot be told that a flow has ended; make it resident"),
+    manifest(
+        with: "ack: \"delivery\", flows: [{name: \"ecg\", from: \"self\"}]",
+        "flows do not fit ack \"delivery\", which ends each flow as it begins; make it explicit"),
     manifest(with: "lifecicle: \"oneshot\"", "unknown key \"lifecicle\"; did you mean \"lifecycle\"?"),
     manifest(
         with: "zebra: 1",
-        "unknown key \"zebra\"; known keys are exec, user, group, groups, env, cwd, modes, watch, lifecycle, ready, ack, budget, max_extension, on_overrun, max_batch, autostart, timers, enabled, stop_events, idle_exit, allow_background_children, queue_cap, notify, require, limits, alarms, poll, jobs, regions, after"
+        "unknown key \"zebra\"; known keys are exec, user, group, groups, env, cwd, modes, watch, lifecycle, ready, ack, budget, max_extension, on_overrun, max_batch, autostart, timers, enabled, stop_events, idle_exit, allow_background_children, queue_cap, notify, require, limits, alarms, poll, jobs, regions, flows, transfers, after, inbox, sockets, instance, sleepers_listen"
     ),
+    manifest(with: "instance: \"devise\"", "instance is \"devise\"; did you mean \"device\"?"),
+    manifest(
+        "{exec: [\"/bin/cat\"], modes: [\"bluetooth-central\"], watch: [{profile: \"heart-rate-monitor\"}], instance: \"device\", sockets: [{name: \"d\", listen: \"unix:/run/d\"}]}",
+        "instance \"device\" makes several handlers of it, and one alone can listen at an address; listen in another manifest"
+    ),
+    manifest(with: "instance: \"handler\"", "instance is \"handler\", expected one of \"one\", \"device\""),
+    manifest(with: "instance: true", "instance is true, expected one of \"one\", \"device\""),
+    manifest(with: "instance: [\"device\"]", "instance is a list, expected one of \"one\", \"device\""),
+    manifest(with: "instance: \"\"", "instance is \"\", expected one of \"one\", \"device\""),
+    manifest(with: "instances: 3", "unknown key \"instances\"; did you mean \"instance\"?"),
+    manifest(with: "instance: \"device\"", Sentence.noDevices),
+    manifest("{exec: [\"/bin/cat\"], instance: \"device\", autostart: true}", Sentence.noDevices),
+    manifest("{exec: [\"/bin/cat\"], instance: \"device\", poll: {}}", Sentence.noDevices),
+    manifest(
+        with: "sleepers_listen: \"refuze\"", "sleepers_listen is \"refuze\"; did you mean \"refuse\"?"),
+    manifest(
+        with: "sleepers_listen: false",
+        "sleepers_listen is false, expected one of \"report\", \"refuse\", \"allow\""),
+    manifest(
+        with: "sleepers_listen: \"never\"",
+        "sleepers_listen is \"never\", expected one of \"report\", \"refuse\", \"allow\""),
+    manifest(
+        with: "sleepers_listens: \"refuse\"", "unknown key \"sleepers_listens\"; did you mean \"sleepers_listen\"?"),
+    manifest(
+        with: "lifecycle: \"oneshot\", sleepers_listen: \"refuse\"",
+        "sleepers_listen does not fit lifecycle \"oneshot\", which is never frozen; remove it"),
+    manifest(
+        with: "env: {WAKEBRIDGE_DEVICE: \"x\"}",
+        "env sets WAKEBRIDGE_DEVICE, which the bridge sets itself; remove it"),
     manifest(
         watching: "{profile: \"heart-rate-monitor\", polcy: \"all\"}",
         "unknown key \"polcy\" in watch[0]; did you mean \"policy\"?"),

@@ -251,7 +251,9 @@ struct ConfigurationTests {
             ("watch[]", HandlerManifest.watchKeys), ("limits", HandlerLimits.keys),
             ("timers", TimerKeys.all.map(\.key)), ("alarms[]", AlarmRule.manifestKeys),
             ("poll", PollRule.manifestKeys), ("jobs[]", JobRule.manifestKeys),
-            ("regions[]", RegionRule.manifestKeys),
+            ("regions[]", RegionRule.manifestKeys), ("inbox", InboxRule.manifestKeys),
+            ("flows[]", FlowRule.manifestKeys), ("sockets[]", SocketRule.manifestKeys),
+            ("transfers[]", TransferRule.manifestKeys),
         ])
         #expect(documented(text) == Set(HandlerManifest.keys + inManifest))
         let settings = BridgeSettings.self

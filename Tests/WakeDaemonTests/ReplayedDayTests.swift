@@ -15,13 +15,17 @@ private let day = """
     clock 2026-03-28T06:00:00.000000Z zone=Europe/Berlin seed=11
     device 1 bluetooth C0:F1:F2:F3:F4:01 alias="strap" service=180d
     +0.000000 handler coach manifest {"modes":["bluetooth-central"],"watch":[{"profile":"heart-rate"}],"alarms":[{"id":"walk","daily":["09:00","17:30"]}]}
-    +0.000000 handler keeper manifest {"autostart":true,"jobs":[{"id":"backup","kind":"processing","every":"2h","require":["power"]}],"poll":{"min_interval":"30m"},"alarms":[]}
+    +0.000000 handler keeper manifest {"autostart":true,"jobs":[{"id":"backup","kind":"processing","every":"2h","require":["power"]}],"poll":{"min_interval":"30m"},"alarms":[],"transfers":[{"session":"photos"}]}
     +0.000000 1 connect
     +1.000000 1 data 2a37 0048
     +0.812500 1 data 2a37 0049
     +3600.000000 handler keeper say {"alarm":{"id":"tea","in_s":900},"ref":1}
     +5.000000 handler keeper say {"alarm":{"id":"brew","daily":["02:30"],"zone":"Europe/Berlin"}}
-    +3625.000000 machine condition power off
+    +1.000000 handler keeper say {"transfer":{"session":"photos","id":"17","url":"http://example.org/17","to":"17"}}
+    +0.000000 handler keeper say {"transfer":{"session":"photos","id":"18","url":"http://example.org/18","to":"18"}}
+    +1200.000000 handler keeper transfer photos/17 done 511002
+    +300.000000 handler keeper transfer photos/18 failed checksum
+    +2124.000000 machine condition power off
     +2000.250000 1 data 2a37 004a
     +100.000000 handler coach attach
     +10.000000 handler coach detach
@@ -53,7 +57,8 @@ struct ReplayedDayTests {
         #expect(one.decisions == other.decisions && one.lines == other.lines && one.outcome == other.outcome)
         for words in [
             "alarm walk raised", "alarm tea raised", "alarm brew raised", "job backup raise", "job backup lost power",
-            "withdraw", "poll raise",
+            "withdraw", "poll raise", "transfer photos/17 start", "transfer photos/17 done",
+            "transfer photos/18 failed checksum", "transfer photos raise transfer.settled",
         ] { #expect(one.decisions.contains(words), "\(words) is not in\n\(one.decisions)") }
         #expect(one.times(of: "device.data").count == 4)
         #expect(!one.decisions.contains("fault"), "\(one.decisions)")
@@ -63,10 +68,64 @@ struct ReplayedDayTests {
     func recordsItself() throws {
         let (recorded, decisions) = try recorded(day)
         #expect(recorded.contains("machine condition power off") && recorded.contains("machine sleep 28800.000000"))
+        #expect(recorded.contains("handler keeper transfer photos/17 done 511002"))
         #expect(recorded.contains("machine clock +3600.000000") && recorded.contains("handler coach stop"))
         #expect(try played(recorded).decisions == decisions, "\(recorded)")
         let again = try self.recorded(recorded).trace
         #expect(again == recorded, "\(again.split(separator: "\n").difference(from: recorded.split(separator: "\n")))")
+    }
+
+    @Test("of a credential a recording says that it was given, and holds neither of its words")
+    func credentials() throws {
+        let (trace, decisions) = try recorded(
+            transfers(
+                "+1200.000000 handler keeper transfer photos/17 challenged",
+                #"+5.000000 handler keeper say {"credential":{"transfer":"photos/17","user":"me","password":"hidden"}}"#,
+                "+7200.000000 handler keeper transfer photos/17 done 5"))
+        #expect(trace.contains(#"say {"credential":{"transfer":"photos/17","user":"","password":""}}"#), "\(trace)")
+        #expect(!trace.contains("hidden") && !trace.contains("\"me\""))
+        #expect(decisions.contains("transfer photos/17 done"))
+        #expect(try played(trace).decisions == decisions)
+    }
+
+    @Test("a transfer that an operator cancels ends in the replay too")
+    func cancelled() throws {
+        let text = transfers("+1200.000000 machine condition power on")
+        let replay = try VirtualReplay(TraceReader(bytes: Array(text.utf8)), profiles: profiles)
+        let (witness, operatorAtWork) = (Witness(of: replay), Canceller(replay.turn))
+        replay.turn.listeners.observe(operatorAtWork)
+        _ = try replay.play { _ in }
+        #expect(operatorAtWork.count == 1)
+        #expect(witness.trace.contains("handler keeper transfer photos/17 failed cancelled"), "\(witness.trace)")
+        let decisions = try played(witness.trace).decisions
+        #expect(decisions.contains("transfer photos/17 failed cancelled"), "\(decisions)")
+        #expect(decisions.contains("raise transfer.settled"), "\(decisions)")
+    }
+
+    @Test("a manifest with an instance for each device is stopped, started and taken away in the replay as in the day")
+    func instances() throws {
+        let text = """
+            wakebridge-trace 1
+            clock 2026-03-28T06:00:00.000000Z zone=Europe/Berlin seed=11
+            device 1 bluetooth C0:F1:F2:F3:F4:01 alias="strap" service=180d
+            +0.000000 handler hr manifest {"instance":"device","modes":["bluetooth-central"],"watch":[{"profile":"heart-rate"}]}
+            +0.000000 1 connect
+            +1.000000 1 data 2a37 0048
+            +5.000000 handler hr stop
+            +0.000000 handler hr@strap stop
+            +5.000000 1 data 2a37 0049
+            +5.000000 handler hr start
+            +0.000000 handler hr@strap start
+            +5.000000 1 data 2a37 004a
+            +5.000000 handler hr remove
+            +5.000000 1 data 2a37 004b
+            end
+
+            """
+        let (trace, decisions) = try recorded(text)
+        #expect(trace.contains("handler hr stop") && trace.contains("handler hr start"), "\(trace)")
+        #expect(trace.contains("handler hr remove") && !trace.contains("handler hr@strap remove"), "\(trace)")
+        #expect(try played(trace).decisions == decisions)
     }
 
     @Test("a recording holds what decides when a handler is woken, and nothing that only its program is given")
@@ -80,6 +139,18 @@ struct ReplayedDayTests {
             """
         let manifest = try HandlerManifest(id: "w", file: "w.json5", text: Array(text.utf8), isRoot: true)
         #expect(manifest.tracedText == #"{"poll":{"min_interval":"15m"}}"#)
+    }
+
+    /// A handler that has ordered one transfer, and what happens then.
+    private func transfers(_ operations: String...) -> String {
+        let head = """
+            wakebridge-trace 1
+            clock 2026-03-28T06:00:00.000000Z zone=Europe/Berlin seed=11
+            +0.000000 handler keeper manifest {"autostart":true,"transfers":[{"session":"photos"}]}
+            +10.000000 handler keeper say {"transfer":{"session":"photos","id":"17","url":"http://example.org/17","to":"17"}}
+
+            """
+        return head + operations.joined(separator: "\n") + "\nend\n"
     }
 
     private func played(_ text: String) throws -> Replayed {
@@ -97,14 +168,33 @@ struct ReplayedDayTests {
     }
 }
 
+/// An operator who takes back each transfer that begins.
+private final class Canceller: TurnObserver {
+    private let turn: Turn
+    private(set) var count = 0
+
+    init(_ turn: Turn) { self.turn = turn }
+
+    func perform(_ effect: AgendaEffect) {
+        guard case .transfer(let handler, let number, .start) = effect,
+            let name = turn.transferName(of: handler, number)
+        else { return }
+        count += 1
+        turn.schedule(.cancelled(AgendaKey(handler, .transfer, name)))
+    }
+}
+
 /// A played machine's zone; what is true on it stands in the trace itself.
 private final class ZoneOnly: MachineReading {
-    private let world: ReplayedWorld
+    private let replay: VirtualReplay
 
-    init(_ world: ReplayedWorld) { self.world = world }
+    init(_ replay: VirtualReplay) { self.replay = replay }
 
-    var zone: String? { world.zone }
+    var zone: String? { replay.ground.world.zone }
     var conditions: [(condition: Condition, isTrue: Bool)] { [] }
+    func transferName(of handler: HandlerID, _ number: Int64) -> String? {
+        replay.turn.transferName(of: handler, number)
+    }
 }
 
 /// Records a replay as the daemon and the tool record a day together.
@@ -117,7 +207,7 @@ private final class Witness: DayListener, EventSink {
     init(of replay: VirtualReplay) {
         let (header, world) = (replay.ground.header, replay.ground.world)
         self.replay = replay
-        recorder = DayRecorder(of: replay.bridge.engine.catalog, on: ZoneOnly(world))
+        recorder = DayRecorder(of: replay.bridge.engine.catalog, on: ZoneOnly(replay))
         tool = TraceRecorder(
             header.devices, isUp: header.devices.map { _ in false }, start: header.start, of: .day)
         bytes = tool.begin()

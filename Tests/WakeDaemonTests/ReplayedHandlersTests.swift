@@ -31,12 +31,40 @@ struct ReplayedHandlersTests {
         #expect(!played.decisions.contains("model"), "\(played.decisions)")
     }
 
+    @Test("messages of a trace wake as their inbox lets them, and what a daemon does not take is told with its line")
+    func messages() throws {
+        let played = try Replayed(
+            #"+0 handler w manifest {"inbox":{"rate":"6/h","burst":1}}"#, #"+10 handler w message {"payload":"a"}"#,
+            #"+100 handler w message {"payload":"b"}"#, #"+100 handler w message {"payload":"c","urgency":"low"}"#,
+            "+1000 machine synchronized on")
+        #expect(played.seconds(of: "deliver") == [10, 610, 610], "\(played.decisions)")
+        #expect(played.values("payload", of: "message.received") == ["a", "b", "c"])
+        let error = thrown(TraceError.self) {
+            try Replayed(#"+0 handler w manifest {"inbox":{}}"#, #"+1 handler w message {"urgency":"much"}"#)
+        }
+        #expect(error?.reason.contains("the message is refused") == true && error?.line == 5)
+    }
+
     @Test("a manifest that changes, and one that is taken away, do so at the time of their lines")
     func changes() throws {
         let played = try Replayed(
             "+0 handler w manifest {\(tick)}", #"+1000 handler w manifest {"alarms":[{"id":"tock","every":"5m"}]}"#,
             "+700 handler w remove", "+2000 machine synchronized on")
         #expect(played.seconds(of: "deliver") == [600, 1_300, 1_600], "\(played.decisions)")
+    }
+
+    @Test(
+        "what waits in a socket wakes a handler at the time of its line, its keep-alive comes in time, and a restart closes nothing"
+    )
+    func sockets() throws {
+        let played = try Replayed(
+            #"+0 handler w manifest {"sockets":[{"name":"sip","connect":"tcp:192.0.2.1:5060","keepalive":"10m"}]}"#,
+            "+100 handler w readable sip 212", "+100 machine restart", "+600 handler w readable sip 7",
+            "+1 machine synchronized on")
+        #expect(played.seconds(of: "socket sip raise socket.opened") == [0], "\(played.decisions)")
+        #expect(played.seconds(of: "socket sip raise socket.readable") == [100, 800], "\(played.decisions)")
+        #expect(played.seconds(of: "socket sip raise socket.keepalive") == [570], "\(played.decisions)")
+        #expect(!played.decisions.contains("socket.closed"), "\(played.decisions)")
     }
 
     @Test("manifests of the caller take the place of the trace's, whose other handlers are left out")

@@ -95,7 +95,8 @@ import WakeModel
         let reasons: [EndReason] = [
             .launchTimeout, .launchFailed(""), .exhausted(""), .overrun, .taskLeak, .flood, .watchdog, .lockHeld,
             .escaped, .unfreezable, .reclaimed, .idle, .stopped, .reconfigured, .finished, .killedByOperator,
-            .restarted, .deadline, .memory, .thermal, .stalled, .exit(.exited(code: 1)), .exit(.signalled(9)),
+            .restarted, .deadline, .memory, .thermal, .stalled, .listensAsleep, .exit(.exited(code: 1)),
+            .exit(.signalled(9)),
         ]
         for reason in reasons {
             let sentence = StateTimeline.End(time: Self.begin, reason: reason.wireName).sentence

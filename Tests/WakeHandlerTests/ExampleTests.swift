@@ -67,8 +67,9 @@ struct ExampleTests {
     func hasManifests() {
         let names = [
             "count-beats", "log-heart-rate", "heart-rate-logger", "nightly-backup", "take-pills", "stretch",
-            "watch-feed",
-            "check-mail", "tidy-up", "fingerprint",
+            "watch-feed", "read-messages", "letter-reader",
+            "check-mail", "tidy-up", "fingerprint", "record-ecg", "fetch-podcasts", "send-photos", "map-updater",
+            "answer-door", "hold-line", "lap-counter", "count-while-worn", "strap-diary",
         ]
         for name in names {
             #expect(access("\(package)/Examples/handlers/\(name).json5", R_OK) == 0)
@@ -117,6 +118,136 @@ struct OccasionExampleTests {
         #expect(kept.status == 0 && kept.standardOutput == ["up"])
     }
 
+    @Test("the flow in Python records what comes between its beginning and its end, and leaves its beginning open")
+    func records() {
+        let beat = event(3, data: "{\"profile\":\"heart-rate-monitor\",\"value\":{\"bpm\":72}}")
+        let lines = [
+            occasion(2, "flow.started", of: "ecg", "{\"name\":\"ecg\",\"from\":\"device:strap\"}"), beat,
+            occasion(4, "flow.ended", of: "ecg", "{\"name\":\"ecg\",\"reason\":\"idle\"}"),
+        ]
+        let output = run("record-ecg.py", ["WAKEBRIDGE_STATE_DIR=."], lines)
+        #expect(output.standardOutput == ["the recording is whole: idle"])
+        #expect(output.replies == [3, 4].map { "{\"ack\":\($0),\"result\":\"useful\"}" })
+        #expect(access("\(directory)/20261121T074246Z.jsonl", R_OK) == 0)
+    }
+
+    private let worn = [
+        occasion(2, "flow.started", of: "worn", "{\"name\":\"worn\",\"from\":\"device:strap\"}"), event(3), event(4),
+        occasion(5, "flow.ended", of: "worn", "{\"name\":\"worn\",\"reason\":\"idle\"}"),
+    ]
+
+    @Test("the flow in shell counts the beats from its beginning, which it leaves open, to its end")
+    func counts() {
+        let output = run("count-while-worn.sh", [], worn)
+        #expect(output.standardOutput == ["worn for 2 beats"])
+        #expect(output.replies == (3...5).map { "{\"ack\":\($0)}" })
+    }
+
+    @Test("the flow in Swift says how fast the heart beat from its beginning, which it leaves open, to its end")
+    func diary() {
+        let output = runProgram(["\(builtPrograms)/ExampleStrapDiary"], input: [restored] + worn, in: directory)
+        #expect(output.status == 0 && output.standardOutput == ["2 beats, 73 bpm on average"])
+        let answers = output.replies.filter { $0.contains("ack") }
+        #expect(answers == (3...5).map { "{\"ack\":\($0),\"result\":\"useful\"}" })
+    }
+
+    @Test("the socket in shell prints each datagram that waits, past an empty one too, and acknowledges")
+    func door() {
+        // As the bridge has it: descriptor 4, whose reads wait for nothing.
+        let holder = """
+            import os, socket, sys
+            door = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+            door.bind(("127.0.0.1", 0))
+            door.setblocking(False)
+            for word in (b"ding\\n", b"", b"dong\\n"):
+                door.sendto(word, door.getsockname())
+            os.dup2(door.fileno(), 4)
+            os.set_inheritable(4, True)
+            os.execv("/bin/sh", ["sh", sys.argv[1]])
+            """
+        let readable = occasion(1, "socket.readable", of: "door", "{\"socket\":\"door\",\"fd\":4,\"bytes\":5}")
+        let output = runProgram(
+            ["/usr/bin/python3", "-c", holder, "\(package)/Examples/handlers/answer-door.sh"],
+            input: [restored, readable], in: directory)
+        #expect(output.standardOutput == ["ding", "dong"] && output.replies == ["{\"ack\":1}"])
+    }
+
+    private func finished(_ sequence: Int, _ id: String, _ end: String, of session: String, path: String) -> String {
+        occasion(
+            sequence, "transfer.finished", of: "\(session)/\(id)",
+            "{\"session\":\"\(session)\",\"id\":\"\(id)\",\"method\":\"GET\",\(end),\"path\":\"\(path)\"}")
+    }
+
+    private func settled(_ sequence: Int, _ session: String, _ count: Int, failed: Int) -> String {
+        occasion(
+            sequence, "transfer.settled", of: session,
+            "{\"session\":\"\(session)\",\"finished\":\(count),\"failed\":\(failed)}")
+    }
+
+    @Test("the transfers in shell are ordered before it is ready, and each end is told")
+    func podcasts() {
+        put("a.mp3 https://example.org/a.mp3\nb.mp3 https://example.org/b.mp3\n", at: "list")
+        let ends = [
+            finished(1, "a.mp3", "\"ok\":true", of: "podcasts", path: "a.mp3"),
+            finished(2, "b.mp3", "\"ok\":false,\"why\":\"status\"", of: "podcasts", path: "b.mp3"),
+            settled(3, "podcasts", 1, failed: 1),
+        ]
+        let output = run("fetch-podcasts.sh", ["EPISODES=list"], ends)
+        #expect(output.standardOutput == ["a.mp3 is here", "an episode failed: status", "all of them have ended"])
+        #expect(
+            output.replies.prefix(3) == [
+                "{\"transfer\":{\"session\":\"podcasts\",\"id\":\"a.mp3\",\"url\":\"https://example.org/a.mp3\",\"to\":\"a.mp3\"}}",
+                "{\"transfer\":{\"session\":\"podcasts\",\"id\":\"b.mp3\",\"url\":\"https://example.org/b.mp3\",\"to\":\"b.mp3\"}}",
+                "{\"ready\":true}",
+            ])
+        #expect(output.replies.suffix(3) == (1...3).map { "{\"ack\":\($0)}" })
+    }
+
+    @Test("the transfers in Python send what lies there, and remove what the server has")
+    func photos() {
+        mkdir("\(directory)/out", 0o700)
+        for name in ["1.jpg", "2.jpg"] { put("x", at: "out/\(name)") }
+        let answers = (1...2).map { notice("reply", "{\"transfer\":\"ordered\",\"pending\":[],\"ref\":\($0)}") }
+        let ends = [
+            finished(1, "1.jpg", "\"ok\":true", of: "photos", path: "out/1.jpg"),
+            finished(2, "2.jpg", "\"ok\":false,\"why\":\"status\"", of: "photos", path: "out/2.jpg"),
+            settled(3, "photos", 1, failed: 1),
+        ]
+        let module = ["PYTHONPATH=\(package)/Packages/python", "PYTHONDONTWRITEBYTECODE=1"]
+        let program = "\(package)/Examples/handlers/send-photos.py"
+        // The daemon answers what was asked, and not before.
+        let patience = """
+            { head -n 1 given; for n in 1 2; do until grep -q '"ref":'$n replied; do sleep 0.05; done
+            sed -n $((n + 1))p given; done; tail -n +4 given; } | "$@"
+            """
+        let words = ["/usr/bin/env", "WAKEBRIDGE_STATE_DIR=."] + module + ["/usr/bin/python3", program, "http://h"]
+        let output = runProgram(
+            ["/bin/sh", "-c", patience, "sh"] + words, input: [restored] + answers + ends, in: directory)
+        #expect(output.standardOutput == ["2.jpg stays here: status", "1 sent, 1 not"])
+        #expect(output.replies.count { $0.contains("\"method\"") || $0.contains("\"from\"") } == 2)
+        #expect(output.replies.last == "{\"ack\":3,\"result\":\"useful\"}" && output.status == 0)
+        #expect(access("\(directory)/out/1.jpg", F_OK) != 0 && access("\(directory)/out/2.jpg", F_OK) == 0)
+    }
+
+    @Test("the transfers in Swift are ordered by a job, and their session's end is told last")
+    func maps() {
+        let answer = notice("reply", "{\"transfer\":\"ordered\",\"pending\":[],\"ref\":1}")
+        let ends = [
+            finished(2, "berlin.map", "\"ok\":true", of: "maps", path: "berlin.map"),
+            settled(3, "maps", 1, failed: 0),
+        ]
+        // The daemon answers what was asked, and not before.
+        let patience = """
+            { head -n 2 given; until grep -q '"ref":1' replied; do sleep 0.05; done; tail -n +3 given; } | "$@"
+            """
+        let output = runProgram(
+            ["/bin/sh", "-c", patience, "sh", "\(builtPrograms)/ExampleMapUpdater", "https://example.org/berlin.map"],
+            input: [restored, job(1, "look", kind: "refresh"), answer] + ends, in: directory)
+        #expect(output.standardOutput == ["berlin.map lies at berlin.map", "1 maps are new, 0 are not"])
+        #expect(output.replies.contains { $0.contains("https://example.org/berlin.map") && $0.contains("\"maps\"") })
+        #expect(output.replies.contains { $0.contains("\"ack\":3") } && output.status == 0)
+    }
+
     @Test("the poll in shell tells news from none, and from a feed that cannot be had")
     func feeds() {
         // In place of curl: `-fsS -o new FEED`.
@@ -140,6 +271,16 @@ struct OccasionExampleTests {
         #expect(output.standardOutput == ["2 new"])
         #expect(output.replies.map { $0.contains("useful") } == [true, false])
         #expect(run("check-mail.py", ["MAILDIR=/nowhere"], [poll(3)]).replies.first?.contains("failed") == true)
+    }
+
+    @Test("the example with an instance for each strap counts its own laps over restarts")
+    func laps() {
+        let connected = event(1, type: "connected", data: "{}")
+        let lines = [connected, event(2), event(3, type: "connected")]
+        let first = run("lap-counter.py", ["WAKEBRIDGE_STATE_DIR=."], lines)
+        #expect(first.standardOutput == ["strap: lap 1", "strap: lap 2"])
+        #expect(first.replies == ["{\"ack\":1}", "{\"ack\":2}", "{\"ack\":3}"])
+        #expect(run("lap-counter.py", ["WAKEBRIDGE_STATE_DIR=."], [connected]).standardOutput == ["strap: lap 3"])
     }
 
     @Test("the job in shell packs logs, and tells each as progress")
@@ -184,6 +325,45 @@ struct OccasionExampleTests {
         let missing = runProgram(
             [program, "nowhere", "disk"], input: [restored, job(6, "nightly-backup")], in: directory)
         #expect(missing.replies.last == "{\"ack\":6,\"result\":\"failed\"}")
+    }
+}
+
+@Suite("Examples of messages")
+struct MessageExampleTests {
+    private let directory = temporaryDirectory()
+    private let session = [
+        notice("restored", "{\"reason\":\"message\",\"devices\":[]}"),
+        occasion(
+            1, "message.received", of: "inbox",
+            "{\"id\":\"1\",\"topic\":\"sky\",\"payload\":\"rain\",\"received\":\"2026-06-01T00:00:00.000000Z\"}"),
+        occasion(2, "message.received", of: "inbox", "{\"id\":\"2\",\"raw\":\"ff00\"}"),
+        occasion(3, "device.gap", of: "inbox", "{\"device\":\"inbox\",\"count\":7,\"from\":\"\"}"),
+    ]
+
+    @Test("the inbox in shell says each text, counts what was lost, and acknowledges all")
+    func shell() {
+        let output = runProgram(
+            ["/bin/sh", "\(package)/Examples/handlers/read-messages.sh"], input: session, in: directory)
+        #expect(output.replies == (1...3).map { "{\"ack\":\($0)}" })
+        #expect(output.standardOutput.first == "message: rain" && output.standardOutput.last == "7 messages were lost")
+    }
+
+    @Test("the inbox in Python says text and bytes, counts what was lost, and acknowledges all")
+    func python() {
+        let module = ["PYTHONPATH=\(package)/Packages/python", "PYTHONDONTWRITEBYTECODE=1"]
+        let words = ["/usr/bin/python3", "\(package)/Examples/handlers/read-messages.py"]
+        let output = runProgram(["/usr/bin/env"] + module + words, input: session, in: directory)
+        #expect(output.standardOutput == ["sky: rain", "message: ff00", "7 messages were lost"])
+        #expect(output.replies.filter { $0.contains("ack") }.count == 3)
+    }
+
+    @Test("the inbox in Swift keeps the newest message of each topic, and says where there was nothing for it")
+    func swift() {
+        let output = runProgram(["\(builtPrograms)/ExampleLetterReader"], input: session, in: directory)
+        #expect(output.status == 0 && output.standardOutput == ["sky: rain"])
+        #expect(fileLines("\(directory)/sky") == ["rain"])
+        let answers = output.replies.filter { $0.contains("ack") }
+        #expect(answers.prefix(2) == ["{\"ack\":1,\"result\":\"useful\"}", "{\"ack\":2,\"result\":\"nothing\"}"])
     }
 }
 

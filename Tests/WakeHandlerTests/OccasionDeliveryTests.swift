@@ -32,6 +32,12 @@ private final class Recorder: AccessoryDelegate {
         told.append("region \(change.identifier) \(change.isEntered) \(change.isInitial)")
         return result
     }
+    func session(
+        _ session: BackgroundSession, didReceiveRemoteNotification message: ReceivedMessage, for event: AccessoryEvent
+    ) -> WorkResult {
+        told.append("\(message.urgency) \(message.topic ?? "-") \(message.text ?? "no text") \(message.collapsed)")
+        return result
+    }
     func session(_ session: BackgroundSession, storageAt path: String, isAvailable: Bool) {
         told.append("storage \(path) \(isAvailable)")
     }
@@ -77,6 +83,19 @@ struct OccasionDeliveryTests {
             occasion(1, "region.entered", of: "home", "{\"id\":\"home\",\"initial\":true}"),
             occasion(2, "region.exited", of: "home", "{\"id\":\"home\",\"initial\":false}"))
         #expect(recorder.told == ["region home true true", "region home false false"])
+        #expect(fed.answers == (1...2).map { "{\"ack\":\($0),\"result\":\"useful\"}" })
+    }
+
+    @Test("a message comes to the delegate, as text or as bytes, which finishes it")
+    func messages() {
+        let recorder = Recorder()
+        let fed = Fed(recorder)
+        fed.feed(
+            occasion(
+                1, "message.received", of: "inbox",
+                "{\"id\":\"7\",\"topic\":\"a\",\"payload\":\"hi\",\"collapsed\":2}"),
+            occasion(2, "message.received", of: "inbox", "{\"id\":\"8\",\"urgency\":\"high\",\"raw\":\"ff00\"}"))
+        #expect(recorder.told == ["normal a hi 2", "high - no text 0"])
         #expect(fed.answers == (1...2).map { "{\"ack\":\($0),\"result\":\"useful\"}" })
     }
 
@@ -210,6 +229,28 @@ struct RegisteredClosureTests {
         #expect(fed.answers == [])
         await fed.finishWork()
         #expect(fed.answers == ["{\"ack\":2,\"result\":\"nothing\"}"])
+    }
+
+    @Test(
+        "the result of a message is that of its acknowledgement, and one that is not finished for an error comes again")
+    func messageResults() async {
+        let results = Box<[FetchResult]>([.newData, .noData, .failed])
+        #expect(
+            fed.session.remoteNotifications.register { message in
+                await Task.yield()
+                if message.text == "later" { throw HandBack(until: .network) }
+                return results.value.removeFirst()
+            })
+        #expect(!fed.session.remoteNotifications.register { _ in .failed })
+        for (number, text) in ["a", "b", "c", "later"].enumerated() {
+            fed.feed(occasion(number + 1, "message.received", of: "inbox", "{\"id\":\"1\",\"payload\":\"\(text)\"}"))
+            await fed.finishWork()
+        }
+        #expect(
+            fed.answers == [
+                "{\"ack\":1,\"result\":\"useful\"}", "{\"ack\":2,\"result\":\"nothing\"}",
+                "{\"ack\":3,\"result\":\"failed\"}", "{\"nack\":4,\"until\":[\"network\"]}",
+            ])
     }
 
     @Test("the result of a fetch is that of its acknowledgement")

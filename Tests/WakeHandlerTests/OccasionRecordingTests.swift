@@ -126,6 +126,24 @@ struct OccasionRecordingTests {
         #expect(answers.deliveredLines.filter { $0.contains("wakebridge.expiring") }.count == 1)
     }
 
+    @Test("messages are played as they would come, and come again where they were not finished")
+    func messages() async throws {
+        let recording = Recording(occasions: [
+            .message("rain", topic: "sky"), .message("ring", identifier: "2", isUrgent: true, after: .seconds(5)),
+        ])
+        let heard = Box<[String]>([])
+        let answers = try await recording.play { session in
+            session.remoteNotifications.register { message in
+                heard.value.append(
+                    "\(message.identifier) \(message.topic ?? "-") \(message.urgency) \(message.text ?? "")")
+                return message.topic == nil ? .noData : .newData
+            }
+            await session.serve()
+        }
+        #expect(heard.value == ["1 sky normal rain", "2 - high ring"])
+        #expect(answers.acknowledgements.map(\.result) == [.useful, .nothing] && answers.unanswered == [])
+    }
+
     @Test("a delegate is told of the end of a job's time between the job and the next line")
     func expiresWithDelegate() {
         final class Patient: AccessoryDelegate {

@@ -44,7 +44,7 @@ struct ProgramOutput {
 func runProgram(_ words: [String], input lines: [String], in directory: String, hasReplies: Bool = true)
     -> ProgramOutput
 {
-    let (source, output, answers) = ("\(directory)/in", "\(directory)/out", "\(directory)/replies")
+    let (source, output, answers) = ("\(directory)/given", "\(directory)/printed", "\(directory)/replied")
     let file = open(source, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
     _ = Array((lines.joined(separator: "\n") + "\n").utf8).withUnsafeBytes { write(file, $0.baseAddress, $0.count) }
     close(file)

@@ -51,7 +51,8 @@ struct AgendaRowTests {
 
     @Test(
         "an event of any class is read as it was written",
-        arguments: [BudgetClass.data, .content, .work(longest: .seconds(600))], [Durability.ram, .run, .disk])
+        arguments: [BudgetClass.data, .content, .work(longest: .seconds(600)), .flow(idle: .seconds(5))],
+        [Durability.ram, .run, .disk])
     func events(budgetClass: BudgetClass, durability: Durability) throws {
         let event = fired("job.due", budgetClass)
         var journal: Journal? = try scratch.ready()

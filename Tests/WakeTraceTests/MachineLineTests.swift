@@ -26,8 +26,13 @@ private let everything =
         +0.000000 machine reboot 60.250000
         +0.000000 1 gap link for=1.500000
         +0.000000 handler hr say {"alarm":{"id":"tea","in_s":240},"ref":1}
+        +0.000000 handler hr message {"payload":"hi","topic":"cfg","urgency":"high","ttl_s":60}
         +0.000000 handler hr manifest {"alarms":[{"id":"pill","daily":["07:30"]}]}
+        +0.000000 handler hr transfer photos/17 done 511002
+        +0.000000 handler hr transfer photos/18 failed checksum
+        +0.000000 handler hr transfer photos/19 challenged
         +0.000000 handler hr remove
+        +0.000000 handler hr readable sip 212
         +0.000000 handler hr attach
         +0.000000 handler hr detach
         +0.000000 handler "two words" stop
@@ -99,7 +104,10 @@ private struct OperationMaker {
     }
 
     private mutating func deed() -> HandlerOperation {
-        switch dice.below(7) {
+        switch dice.below(10) {
+        case 9: .readable(name(), bytes: Int64(dice.below(1_000)))
+        case 8: .message("{\"payload\": \"ü \(dice.below(100))\"}")
+        case 7: .transfer("a b/\(dice.below(9))", end())
         case 5: .manifest("{\"jobs\":[ ],\"poll\":{\"min_interval\":\"\(1 + dice.below(9))h\"}}")
         case 6: .remove
         case 0: .attach
@@ -107,6 +115,14 @@ private struct OperationMaker {
         case 2: .stop
         case 3: .start
         default: .say("{\"cancel\": { \"alarm\":\"ü \\\" \(dice.below(100))\"} }")
+        }
+    }
+
+    private mutating func end() -> TracedTransfer {
+        switch dice.below(3) {
+        case 0: .done(bytes: Int64(dice.below(1_000)))
+        case 1: .failed("checksum")
+        default: .challenged
         }
     }
 
@@ -129,7 +145,8 @@ struct MachineLineTests {
         #expect(header.zone == "Europe/Berlin" && header.seed == .max)
         #expect(operations[3].subject == .machine(.clock(.seconds(3600))))
         #expect(operations[11].subject == .handler("hr", .say(#"{"alarm":{"id":"tea","in_s":240},"ref":1}"#)))
-        #expect(operations[16].subject == .handler("two words", .stop))
+        #expect(operations.count == everything.split(separator: "\n").count { $0.hasPrefix("+") })
+        #expect(operations.suffix(2).map(\.subject) == [.handler("two words", .stop), .handler("hr", .start)])
         #expect(write(header, operations) == everything)
     }
 
@@ -207,12 +224,22 @@ struct MachineLineTests {
             ("+0 handler \"hr stop", 12, "no closing"), ("+0 handler hr", 14, "what the handler does is missing"),
             ("+0 handler hr sya {}", 15, "did you mean `say`?"), ("+0 handler hr atach", 15, "did you mean `attach`?"),
             ("+0 handler hr stop now", 20, "more than this line may hold"),
+            ("+0 handler hr readable sip", 27, "the number of bytes"),
+            ("+0 handler hr readable sip many", 28, "no number of bytes"),
+            ("+0 handler hr readable sip -1", 28, "no number of bytes"),
             ("+0 handler hr say", 18, "the handler writes is missing"),
             ("+0 handler hr say ack 7", 19, "no JSON"), ("+0 handler hr say {\"ack\":7", 27, "no JSON"),
             ("+0 handler hr say {\"ack\":7} x", 29, "no JSON"), ("+0 handler hr say [7]", 19, "no object"),
+            ("+0 handler hr message", 22, "the message is missing"), ("+0 handler hr message hi", 23, "no JSON"),
             ("+0 handler hr manifest", 23, "the manifest is missing"),
             ("+0 handler hr manifest poll", 24, "the manifest is no JSON"),
             ("+0 handler hr manifest []", 24, "the manifest is no object such as {\"poll\""),
+            ("+0 handler hr transfer", 23, "the name of the transfer is missing"),
+            ("+0 handler hr transfer photos done", 24, "no session and id such as photos/17"),
+            ("+0 handler hr transfer photos/17", 33, "what becomes of the transfer is missing"),
+            ("+0 handler hr transfer photos/17 don", 34, "did you mean `done`?"),
+            ("+0 handler hr transfer photos/17 done -1", 39, "no number of bytes"),
+            ("+0 handler hr transfer photos/17 failed", 40, "why the transfer failed is missing"),
             ("+0 handler hr remove it", 22, "more than this line may hold"),
         ] as [(String, Int, String)])
     func faults(line: String, column: Int, reason: String) throws {

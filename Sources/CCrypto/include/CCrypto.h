@@ -1,4 +1,4 @@
-// AES-128 and SHA-256 of libcrypto for Swift: CCM with a short tag, single blocks, and digests.
+// AES-128 and SHA-256 of libcrypto for Swift: CCM with a short tag, single blocks, and digests of bytes and of files.
 // The library is loaded when the first encrypted message is read: most machines never hear one, and it is large.
 // What is used of it is declared in cipher.c, so that no header of OpenSSL is needed where this is compiled.
 #pragma once
@@ -39,3 +39,6 @@ enum wake_cipher_result wake_aes_decrypt(const uint8_t *key, const uint8_t *bloc
 bool wake_sha256(const uint8_t *bytes, size_t count, uint8_t *digest);
 /// Compares in a time that depends on `count` alone.
 bool wake_are_equal(const uint8_t *one, const uint8_t *other, size_t count);
+
+/// Writes the digits of the whole file's digest and a closing zero; false where the library or the file cannot be read.
+bool wake_sha256_of_file(int descriptor, char *hex);

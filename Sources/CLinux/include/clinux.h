@@ -9,6 +9,9 @@
 #include "clinux_network.h"
 #include "clinux_nodes.h"
 #include "clinux_routes.h"
+#include "clinux_transfers.h"
+#include "clinux_sockets.h"
+#include "clinux_socket_diag.h"
 
 // ---- Names and clocks -------------------------------------------------------------------------------------------
 
@@ -82,6 +85,8 @@ int clinux_block_signal(int number);
 
 /// Calls `body` once, on a detached thread.
 int clinux_thread(void (*body)(void *), void *context);
+/// Calls `body` once, on a thread of its own, and waits until that has ended.
+int clinux_thread_to_its_end(void (*body)(void *), void *context);
 /// A descriptor that becomes readable once something is written to it.
 int clinux_bell(void);
 
@@ -119,13 +124,17 @@ struct clinux_limit {
     uint64_t soft, hard;
 };
 
+#define CLINUX_MOST_INHERITED 8
+
 /// Everything a child needs, prepared before the clone, because after it nothing may allocate or lock.
 struct clinux_spawn_request {
     const char *executable;          // absolute, or relative to `directory`: PATH is not searched
     char *const *arguments;          // NULL-terminated
     char *const *environment;        // NULL-terminated, complete
     const char *directory;           // NULL: stay
-    int descriptors[4];              // become 0, 1, 2 and 3; all others are closed
+    int descriptors[4];              // become 0, 1, 2 and 3
+    const int *inherited;            // become 4 and those that follow; -1 leaves a number free. All others are closed
+    size_t inherited_count;          // CLINUX_MOST_INHERITED at most
     int startup;                     // the write end of a close-on-exec pipe
     int cgroup;                      // the directory of the cgroup to start in, or -1
     bool stop;                       // raise SIGSTOP before exec: starts suspended without a cgroup

@@ -41,6 +41,8 @@ enum wake_mqtt_what {
     WAKE_MQTT_ARRIVED,
     /// The broker refuses the subscription to the filter `text`.
     WAKE_MQTT_NOT_SUBSCRIBED,
+    /// The broker has ended the subscription to the filter `text`.
+    WAKE_MQTT_UNSUBSCRIBED,
 };
 
 struct wake_mqtt_event {
@@ -72,12 +74,16 @@ void wake_mqtt_release(struct wake_mqtt_event *event);
 /// Begins one attempt to connect. What an earlier connection left unacknowledged is forgotten.
 bool wake_mqtt_connect(struct wake_mqtt *connection);
 bool wake_mqtt_subscribe(struct wake_mqtt *connection, const char *filter, int quality);
+bool wake_mqtt_unsubscribe(struct wake_mqtt *connection, const char *filter);
 /// Publishes a copy of `bytes`; with a tag of zero no event says that it was delivered, and while very many such ones
 /// wait it is dropped, unless it is retained.
 bool wake_mqtt_publish(struct wake_mqtt *connection, const char *topic, const void *bytes, size_t count, int quality,
                        bool is_retained, uint64_t tag);
 /// The broker gets its acknowledgement of a message. Until then no other one arrives, on any connection.
 void wake_mqtt_acknowledge(struct wake_mqtt *connection, uint64_t number);
+/// Ends the connection, so that the broker gets no acknowledgement of a message and sends it again over the next one.
+/// False where Paho does not say which socket it is: the message waits for its acknowledgement.
+bool wake_mqtt_refuse(struct wake_mqtt *connection, uint64_t number);
 /// Sends what was ordered, disconnects and frees everything, within two seconds or never: a message that is not
 /// acknowledged by then keeps Paho's thread, and stays unacknowledged.
 void wake_mqtt_end(struct wake_mqtt *connection);

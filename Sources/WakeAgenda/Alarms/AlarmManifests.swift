@@ -198,7 +198,7 @@ extension Conclusion {
         switch self {
         case .acknowledged: .acknowledged
         case .handedBack: .handedBack
-        case .withdrawn: .withdrawn
+        case .withdrawn, .ended: .withdrawn
         case .overrun: .overrun
         case .crashed: .crashed
         case .givenBack: .givenBack

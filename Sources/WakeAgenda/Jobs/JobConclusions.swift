@@ -42,7 +42,7 @@ extension JobBook {
             entries[key]?.steadySince = nil
             followSlot(of: key, step)
             if entry.isCancelled { revoke(key, &step) } else { index.touch(key) }
-        case .withdrawn: comeBack(key, until: nil, &step)
+        case .withdrawn, .ended: comeBack(key, until: nil, &step)
         case .handedBack(let words): comeBack(key, until: step.conditions(named: words, by: key.handler), &step)
         }
     }
@@ -76,6 +76,7 @@ extension Conclusion {
         case .handedBack(let words):
             words.isEmpty ? "handed back" : "handed back until \(words.prefix(4).joined(separator: ", "))"
         case .withdrawn: "came back, not charged"
+        case .ended: "over"
         case .overrun: "did not end in time"
         case .crashed: "the process ended over it"
         case .givenBack(let until): until == nil ? "given back, for the process ended" : "refused, so it rests"

@@ -156,7 +156,7 @@ extension PollBook {
         case .deadLettered, .dropped:
             step.decide(key, conclusion == .dropped ? "dropped" : "dead-lettered")
             goOn(&entry, awake, step)
-        case .withdrawn: comeBack(&entry, step)
+        case .withdrawn, .ended: comeBack(&entry, step)
         case .handedBack(let words):
             comeBack(&entry, step)
             entry.handBacks += 1

@@ -134,7 +134,7 @@ struct RegionBook: AgendaBook, Sendable {
         case .dropped, .handedBack:
             entry.told = former
             entry.restsUntil = step.boottime + Self.rest
-        case .acknowledged, .withdrawn, .overrun, .crashed, .givenBack, .deadLettered: break
+        case .acknowledged, .withdrawn, .ended, .overrun, .crashed, .givenBack, .deadLettered: break
         }
         entry.run = .idle
         entries[key] = entry

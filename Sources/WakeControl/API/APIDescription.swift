@@ -40,6 +40,7 @@ extension Endpoint {
         "/" + path.map { Self.isFree($0) ? "{\($0.lowercased())}" : $0 }.joined(separator: "/")
     }
 
+    fileprivate var isHook: Bool { path.contains(WebDoor.hooks) }
     fileprivate var freeNames: [String] { path.filter(Self.isFree).map { $0.lowercased() } }
 
     /// `get_handlers_id_why`.
@@ -50,10 +51,10 @@ extension Endpoint {
         return ([method.lowercased()] + words).joined(separator: "_")
     }
 
-    /// What else than 200 may come. Any name in a path or a body may be of nothing.
+    /// What else may come. Any name in a path or a body may be of nothing.
     fileprivate var refusals: [Int] {
         var refusals: Set<Int> = [400, 403, 413, 500]
-        if role != nil || path.last == "login" { refusals.insert(401) }
+        if role != nil || path.last == "login" || isHook { refusals.insert(401) }
         if !freeNames.isEmpty || !body.isEmpty || !parameters.isEmpty { refusals.insert(404) }
         if path.last != "me" { refusals.insert(409) }
         return refusals.sorted()
@@ -80,7 +81,8 @@ extension JSONWriter {
         parameters(endpoint)
         if endpoint.method == "POST" { requestBody(endpoint) }
         object("responses") { responses in
-            responses.object("200") { $0.answer(endpoint.answer) }
+            responses.key(named: "\(endpoint.status)")
+            responses.object { $0.answer(endpoint.answer) }
             for status in endpoint.refusals {
                 responses.key(named: "\(status)")
                 responses.object { $0.field("$ref", "#/components/responses/refusal") }
@@ -90,7 +92,7 @@ extension JSONWriter {
     }
 
     private static func access(_ endpoint: Endpoint) -> String {
-        guard let role = endpoint.role else { return "Needs no token." }
+        guard let role = endpoint.role else { return endpoint.isHook ? "Its address is the token." : "Needs no token." }
         return "Needs the role '\(role.rawValue)'\(endpoint.isLocal ? ", on the control socket alone" : "")."
     }
 
@@ -113,6 +115,7 @@ extension JSONWriter {
         object("requestBody") { body in
             body.field("required", endpoint.body.contains(where: \.isRequired))
             body.object("content") { content in
+                if endpoint.takesBytes { return content.object("application/octet-stream") { _ in } }
                 content.object("application/json") { media in
                     media.key("schema")
                     media.schema(.exactly(endpoint.body))

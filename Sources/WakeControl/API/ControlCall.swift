@@ -12,6 +12,10 @@ public enum ControlCall: Hashable, Sendable {
     case raise(ScheduledEntry, handler: String)
     /// Takes back what is pending of a job, and ends its run.
     case cancelJob(String, handler: String)
+    /// Sends a handler a message.
+    case send(InboxMessage, handler: String)
+    /// By session and id: `photos/17`.
+    case cancelTransfer(String, handler: String)
     case conditions
     case play(ConditionPlay)
     /// All of them, or the one that is meant.

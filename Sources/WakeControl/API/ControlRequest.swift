@@ -20,13 +20,15 @@ public struct ControlRequest: Hashable, Sendable {
     public var path: [String]
     /// In the order sent; a name without `=` has an empty value.
     public var query: [Parameter] = []
+    /// In the order sent, with their names in lower case; without those that prove who the client is.
+    public var headers: [Parameter] = []
     public var body: [UInt8] = []
     /// The user of the control socket, as the kernel reports it; the highest number for all others.
     public var user: UInt32 = 0
     /// Where the client is; nil on the control socket.
     public var address: NetworkAddress?
-    /// What the client may do; nil for what needs no role.
-    public var role: AccessRole?
+    /// What the client may do; nil for what needs no token.
+    public var access: Access?
     /// The media types that the client wants; empty where it did not say.
     public var accept = ""
 

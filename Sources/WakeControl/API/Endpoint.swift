@@ -36,6 +36,10 @@ struct Endpoint: Sendable {
     /// The keys of the body; others are refused. A GET has no body.
     let body: [Schema.Key]
     let bodyLimit: Int
+    /// Its body is taken as it is, whatever it is, and is no JSON.
+    let takesBytes: Bool
+    /// Of the answer to what is done.
+    let status: Int
     let answer: Answer
     let read: @Sendable (Asked) throws(ControlRefusal) -> ControlCall
 
@@ -43,13 +47,15 @@ struct Endpoint: Sendable {
 
     init(
         _ method: String, _ path: String, _ role: AccessRole?, _ summary: String, parameters: [Parameter] = [],
-        body: [Schema.Key] = [], bodyLimit: Int = usualBodyLimit, answer: Answer = .done, isLocal: Bool = false,
+        body: [Schema.Key] = [], bodyLimit: Int = usualBodyLimit, takesBytes: Bool = false, status: Int = 200,
+        answer: Answer = .done, isLocal: Bool = false,
         _ read: @escaping @Sendable (Asked) throws(ControlRefusal) -> ControlCall
     ) {
         self.method = method
         self.path = path.split(separator: "/").map(String.init)
         (self.role, self.summary, self.parameters, self.body) = (role, summary, parameters, body)
-        (self.bodyLimit, self.answer, self.isLocal, self.read) = (bodyLimit, answer, isLocal, read)
+        (self.bodyLimit, self.takesBytes, self.status) = (bodyLimit, takesBytes, status)
+        (self.answer, self.isLocal, self.read) = (answer, isLocal, read)
     }
 
     var address: String { "/" + path.joined(separator: "/") }
@@ -65,13 +71,22 @@ struct Endpoint: Sendable {
 
     /// Why the client may not call it; its body is not needed for that.
     func refusal(of request: ControlRequest) -> ControlRefusal? {
-        guard AccessRole.allows(request.role, role) else { return .roleTooLow(request, needed: role) }
+        guard isOpen(to: request) else { return .notAllowed(request, needed: role) }
         return isLocal && request.address != nil ? .onlyLocal(address) : nil
+    }
+
+    private func isOpen(to request: ControlRequest) -> Bool {
+        guard let role else { return true }
+        switch request.access {
+        case .role(let own)?: return own >= role
+        case .inbox(let handler)?: return address == Self.inboxAddress && captures(in: request.path)?.first == handler
+        case nil: return false
+        }
     }
 
     func call(_ request: ControlRequest) throws(ControlRefusal) -> ControlCall {
         if let refusal = refusal(of: request) { throw refusal }
-        let isSent = method != "GET"
+        let isSent = method != "GET" && !takesBytes
         let body = try RequestBody(isSent ? request.body : [], to: request.path, keys: body.map(\.name))
         return try read(Asked(request: request, captures: captures(in: request.path) ?? Captures(), body: body))
     }
@@ -116,14 +131,6 @@ struct Asked {
     func named(_ parameter: String) -> String? { request.named(parameter) }
 }
 
-extension AccessRole {
-    /// Whether a client of that role may do what needs the other; nil is a client without a role, and no need of one.
-    static func allows(_ own: AccessRole?, _ needed: AccessRole?) -> Bool {
-        guard let needed else { return true }
-        return own.map { $0 >= needed } ?? false
-    }
-}
-
 extension ControlRefusal {
     static func unknownPath(_ components: [String]) -> ControlRefusal {
         let path = "/" + components.joined(separator: "/")
@@ -148,16 +155,20 @@ extension ControlRefusal {
             advice: "use 'sudo wakebridge web' on the machine of the bridge")
     }
 
-    fileprivate static func roleTooLow(_ request: ControlRequest, needed: AccessRole?) -> ControlRefusal {
+    fileprivate static func notAllowed(_ request: ControlRequest, needed: AccessRole?) -> ControlRefusal {
         let path = "/" + request.path.joined(separator: "/")
-        guard let role = request.role, let needed else {
+        guard let access = request.access, let needed else {
             return ControlRefusal(
                 .unauthorized, code: "no-token", message: "\(path) needs a token",
                 advice: "make one with: sudo wakebridge web --token NAME")
         }
+        let reason =
+            switch access {
+            case .role(let role): "the role '\(role.rawValue)' may not use \(path), which needs '\(needed.rawValue)'"
+            case .inbox(let handler): "a token for the inbox of '\(handler)' may not use \(path)"
+            }
         return ControlRefusal(
-            .forbidden, code: "role-too-low",
-            message: "the role '\(role.rawValue)' may not use \(path), which needs '\(needed.rawValue)'",
+            .forbidden, code: "role-too-low", message: reason,
             advice: "make a token with: sudo wakebridge web --token NAME --role \(needed.rawValue)")
     }
 }

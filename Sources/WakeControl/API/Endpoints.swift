@@ -3,7 +3,7 @@ import WakeModel
 
 extension Endpoint {
     static let all: [Endpoint] = [
-        state, handlers, schedule, devices, orders, deadLetters, streams, access, watching,
+        state, handlers, schedule, inbox, devices, orders, deadLetters, streams, access, watching,
     ].flatMap { $0 }
 
     private static let state: [Endpoint] = [
@@ -68,11 +68,32 @@ extension Endpoint {
             "POST", "/v1/handlers/ID/jobs/JOB/cancel", .operate, "takes a job back", answer: .json(.named(.raised))
         ) { .cancelJob($0.second, handler: $0.first) },
         Endpoint(
+            "POST", "/v1/handlers/ID/transfers/TRANSFER/cancel", .operate, "cancels a transfer",
+            answer: .json(.named(.raised))
+        ) { .cancelTransfer($0.second, handler: $0.first) },
+        Endpoint(
             "POST", "/v1/handlers/ID/alarms/ALARM/fire", .operate, "fires an alarm now", answer: .json(.named(.raised))
         ) { .raise(.alarm($0.second), handler: $0.first) },
         Endpoint(
             "POST", "/v1/handlers/ID/poll/run", .operate, "makes the poll due now", answer: .json(.named(.raised))
         ) { .raise(.poll, handler: $0.first) },
+    ]
+
+    /// The only one that a token for an inbox opens by a header.
+    static let inboxAddress = "/v1/handlers/ID/inbox"
+
+    private static let inbox: [Endpoint] = [
+        Endpoint(
+            "POST", inboxAddress, .operate, "sends a message", bodyLimit: InboxMessage.payloadLimit,
+            takesBytes: true, status: 201, answer: .json(.named(.accepted))
+        ) { asked throws(ControlRefusal) in .send(try InboxMessage(asked.request), handler: asked.first) },
+        Endpoint(
+            "POST", "/v1/\(WebDoor.hooks)/TOKEN", nil, "sends a message, by a token for an inbox, over TCP",
+            bodyLimit: InboxMessage.payloadLimit, takesBytes: true, status: 201, answer: .json(.named(.accepted))
+        ) { asked throws(ControlRefusal) in
+            guard let handler = asked.request.access?.inbox else { throw .noHook }
+            return .send(try InboxMessage(asked.request), handler: handler)
+        },
     ]
 
     private static let channel: [Schema.Key] = [
@@ -166,14 +187,16 @@ extension Endpoint {
     ]
 
     private static let role = Schema.word(AccessRole.allCases.map(\.rawValue))
-    private static let newToken: [Schema.Key] = [.always("name", .name), .perhaps("role", role)]
+    private static let newToken: [Schema.Key] = [
+        .always("name", .name), .perhaps("role", role), .perhaps("inbox", .name),
+    ]
 
     private static let access: [Endpoint] = [
         Endpoint(
             "GET", "/v1/me", nil, "what you may do, and the version",
             answer: .json(
                 .object([.always("role", .nullable(role)), .always("version", .text), .always("docs", .text)]))
-        ) { .me($0.request.role) },
+        ) { .me($0.request.access?.role) },
         Endpoint(
             "POST", "/v1/login", nil, "gives a browser a cookie for its token", body: [.always("token", .name)],
             bodyLimit: 4 << 10, answer: .json(.object([.always("role", role)]))
@@ -192,7 +215,7 @@ extension Endpoint {
             "POST", "/v1/tokens", .pair, "makes a token, and shows it once", body: newToken,
             answer: .json(.named(.newToken)), isLocal: true
         ) { asked throws(ControlRefusal) in
-            .makeToken(TokenHolder(name: try asked.body.require("name"), role: try asked.body.role() ?? .pair))
+            .makeToken(TokenHolder(name: try asked.body.require("name"), try asked.body.access()))
         },
         Endpoint(
             "POST", "/v1/tokens/revoke", .pair, "revokes a token, and ends its streams", body: [.always("name", .name)],

@@ -8,6 +8,6 @@ extension ControlRequest {
     package init(posting body: [UInt8], to path: [String], as role: AccessRole) {
         self.init(method: "POST", path: path)
         self.body = body
-        self.role = role
+        access = .role(role)
     }
 }

@@ -70,7 +70,16 @@ struct RequestBody {
         throw .badRequest("bad-value", "a condition cannot be '\(text)'", "use on, off or real")
     }
 
-    func role() throws(ControlRefusal) -> AccessRole? {
+    /// What a new token is to open.
+    func access() throws(ControlRefusal) -> Access {
+        guard let handler = try text("inbox") else { return .role(try role() ?? .pair) }
+        guard value["role"] == nil else {
+            throw .badRequest("bad-value", "a token for an inbox has no role", "leave out role or inbox")
+        }
+        return .inbox(of: handler)
+    }
+
+    private func role() throws(ControlRefusal) -> AccessRole? {
         guard let text = try text("role") else { return nil }
         if let role = AccessRole(rawValue: text) { return role }
         let known = AccessRole.allCases.map(\.rawValue).joined(separator: ", ")
@@ -122,6 +131,27 @@ extension Simulation.MemoryLevel {
             throw .badRequest("bad-value", "'\(text)' is no level of memory pressure", "use \(known)")
         }
         self = level
+    }
+}
+
+extension InboxMessage {
+    /// The body as it is, and the headers of RFC 8030.
+    init(_ request: ControlRequest) throws(ControlRefusal) {
+        for header in Header.allCases where request.values(ofHeader: header).count > 1 {
+            throw .badRequest(
+                "bad-value", "the header \(header.rawValue) comes twice", "send each header of a message once")
+        }
+        do throws(ProtocolFault) {
+            try self.init(payload: request.body) { request.values(ofHeader: $0).first }
+        } catch {
+            throw ControlRefusal(error, .badRequest)
+        }
+    }
+}
+
+extension ControlRequest {
+    fileprivate func values(ofHeader header: InboxMessage.Header) -> [String] {
+        headers.filter { $0.name == header.rawValue.lowercased() }.map(\.value)
     }
 }
 

@@ -4,7 +4,7 @@
 enum SharedSchema: String, Hashable, Sendable, CaseIterable {
     case done, count, error, gap
     case status, handler, work, device, adapter, warning
-    case why, pending, entry, raised, conditions
+    case why, pending, entry, raised, conditions, accepted
     case devices, doubt, value, written, session, forgotten
     case reloaded, deadLetters
     case tokens, newToken
@@ -22,11 +22,15 @@ enum SharedSchema: String, Hashable, Sendable, CaseIterable {
         case .device: Self.deviceState
         case .adapter: Self.adapterState
         case .warning: .object([.always("what", .text), .always("why", .text), .always("advice", .text)])
-        case .why: Self.reasons
+        case .why: .either([.object(Self.reasons), Self.reasonsOfInstances])
         case .pending: .object([.always("pending", .list(.named(.entry))), .perhaps("jobs", .list(.text))])
         case .entry: Self.scheduled
         case .raised: .object([.always("done", .flag), .always("entry", .nullable(.named(.entry)))])
         case .conditions: Self.conditionStates
+        case .accepted:
+            .object([
+                .always("id", .text), .always("ttl_s", .natural), .always("wakes_in_ms", .nullable(.natural)),
+            ])
         case .devices:
             .object([.always("devices", .list(.named(.device))), .always("doubts", .list(.named(.doubt)))])
         case .doubt:
@@ -47,8 +51,8 @@ enum SharedSchema: String, Hashable, Sendable, CaseIterable {
         case .tokens: Self.tokenList
         case .newToken:
             .object([
-                .always("token", .text), .always("name", .text), .always("role", .text),
-                .always("address", .nullable(.text)),
+                .always("token", .text), .always("name", .text), .always("role", .nullable(.text)),
+                .perhaps("inbox", .text), .always("address", .nullable(.text)),
             ])
         case .event: .either([Self.eventLine, .named(.gap)])
         case .logLine: .either([Self.line, .named(.gap)])
@@ -89,6 +93,14 @@ enum SharedSchema: String, Hashable, Sendable, CaseIterable {
         .always("work", .named(.work)), .always("status", .nullable(.text)), .always("last_exit", .nullable(.text)),
         .always("unbonded", .list(.text)),
         .always("scheduled", .object([.always("count", .natural), .always("next", .nullable(.moment))])),
+        .always("messages", .natural),
+        .always("flows", .list(.text)),
+        .always(
+            "transfers",
+            .object([
+                .always("open", .natural), .always("moving", .natural), .always("done", .natural),
+                .always("total", .nullable(.natural)),
+            ])),
     ])
 
     private static let workDone = Schema.object([
@@ -125,17 +137,25 @@ enum SharedSchema: String, Hashable, Sendable, CaseIterable {
         .always("for", .text), .always("since", .nullable(.moment)), .perhaps("settles", .moment),
     ])
 
-    private static let reasons = Schema.object([
+    private static let reasons: [Schema.Key] = [
         .always("why", .text), .always("work", .named(.work)), .always("status", .nullable(.text)),
         .always("missed", .list(.object([.always("time", .moment), .always("reason", .text)]))),
         .always("scheduled", .list(.named(.entry))), .always("gates", .list(wait)),
+    ]
+
+    /// Of a manifest that runs once for each of its devices.
+    private static let reasonsOfInstances = Schema.object([
+        .always("instances", .list(.object([.always("id", .text)] + reasons)))
     ])
 
     private static let scheduled = Schema.object([
-        .always("handler", .text), .always("source", .word(["alarm", "poll", "job"])), .perhaps("id", .text),
-        .always("state", .word(["waiting", "queued", "running"])), .perhaps("due", .moment),
+        .always("handler", .text),
+        .always("source", .word(["alarm", "poll", "job", "inbox", "flow", "transfer", "socket"])),
+        .perhaps("id", .text), .always("state", .word(["waiting", "queued", "running"])), .perhaps("due", .moment),
         .perhaps("deadline", .moment), .always("waits_for", .list(.text)), .perhaps("next_chance", .moment),
-        .perhaps("event", .natural), .always("waits", .list(wait)), .perhaps("requires", .list(.text)),
+        .perhaps("event", .natural), .perhaps("messages", .natural), .always("waits", .list(wait)),
+        .perhaps("requires", .list(.text)),
+        .perhaps("holder", .text), .perhaps("cpu_percent", .natural),
         .perhaps("done", .natural), .perhaps("total", .natural), .perhaps("interval_s", .natural),
         .perhaps("slot_s", .natural), .perhaps("bin", hourOfWeek), .always("history", .list(change)),
     ])
@@ -186,7 +206,11 @@ enum SharedSchema: String, Hashable, Sendable, CaseIterable {
         .always("address", .nullable(.text)),
         .always(
             "tokens",
-            .list(.object([.always("name", .text), .always("role", .text), .always("made", .moment)]))),
+            .list(
+                .object([
+                    .always("name", .text), .always("role", .nullable(.text)), .perhaps("inbox", .text),
+                    .always("made", .moment),
+                ]))),
     ])
 
     // MARK: Lines of streams

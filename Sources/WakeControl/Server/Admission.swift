@@ -48,11 +48,13 @@ struct RequestHead: Hashable {
     var origins: [String] = []
     var authorization: String?
     var cookies: [String] = []
+    /// Of an address of web hooks, its last component.
+    var hookToken: String?
 }
 
 enum Verdict: Hashable {
     /// - Parameter holder: whose token it was.
-    case admitted(AccessRole?, holder: String?)
+    case admitted(Access?, holder: String?)
     case refused(ControlRefusal)
     /// A refusal that comes later, so that guessing takes long.
     case slowed(ControlRefusal)
@@ -119,7 +121,7 @@ struct LocalAdmission: Sendable {
 
     func admit(_ peer: Peer?) -> Verdict {
         guard let peer, let role = role(of: peer) else { return .refused(refusal(of: peer)) }
-        return .admitted(role, holder: nil)
+        return .admitted(.role(role), holder: nil)
     }
 
     func refusal(of peer: Peer?) -> ControlRefusal { .stranger(peer?.user, daemonUser: daemonUser, group: group) }

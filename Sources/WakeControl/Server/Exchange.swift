@@ -24,15 +24,17 @@ final class Exchange {
         let headers = connection.all(.headers)
         func first(_ name: String) -> String? { headers.first { $0.name == name }?.value }
         func all(_ name: String) -> [String] { headers.filter { $0.name == name }.map(\.value) }
-        head = RequestHead(
-            hosts: all("host"), origins: all("origin"), authorization: first("authorization"), cookies: all("cookie"))
         page = PageRequest(
             acceptsGzip: first("accept-encoding")?.contains("gzip") ?? false, knownTag: first("if-none-match"))
         announcedBytes = first("content-length").map { Int($0) ?? .max } ?? 0
         var path = address.split(separator: "/").map(String.init)
         if !prefix.isEmpty, path.starts(with: prefix) { path.removeFirst(prefix.count) }
+        head = RequestHead(
+            hosts: all("host"), origins: all("origin"), authorization: first("authorization"), cookies: all("cookie"),
+            hookToken: path.count == 3 && path[1] == WebDoor.hooks ? path[2] : nil)
         request = ControlRequest(
-            method: method, path: path, query: connection.all(.query), user: self.client.user,
+            method: method, path: path, query: connection.all(.query),
+            headers: headers.filter { !["authorization", "cookie"].contains($0.name) }, user: self.client.user,
             address: self.client.address, accept: first("accept") ?? "")
         endpoint = try? Endpoint.find(request)
     }

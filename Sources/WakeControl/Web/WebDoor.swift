@@ -29,9 +29,9 @@ public struct TLSIdentity: Hashable, Sendable {
 /// Whose token it is.
 public struct TokenHolder: Hashable, Sendable {
     public var name: String
-    public var role: AccessRole
+    public var access: Access
 
-    public init(name: String, role: AccessRole) { (self.name, self.role) = (name, role) }
+    public init(name: String, _ access: Access) { (self.name, self.access) = (name, access) }
 }
 
 /// What a client shows for itself.
@@ -64,6 +64,8 @@ public final class WebDoor {
 
     /// Browsers send a cookie to every port of a name, so that bridges on one machine differ by their ports.
     public var cookieName: String { "wakebridge-\(settings.listen.port)" }
+    /// In addresses whose last component is a token: senders of web hooks can often set no header.
+    static let hooks = "hooks"
     /// A year: revoking the token ends it earlier.
     private static let cookieSeconds = 365 * 86_400
 
@@ -89,12 +91,25 @@ public final class WebDoor {
     ) -> Verdict {
         guard let client else { return .refused(.vanished) }
         if let refusal = rules.refusal(hosts: head.hosts, origins: head.origins, own: own) { return .refused(refusal) }
-        let guest: AccessRole? = settings.areMetricsOpen && endpoint?.path == ["metrics"] ? .read : nil
+        if let token = head.hookToken { return admitHook(token, of: client) }
+        let guest: Access? = settings.areMetricsOpen && endpoint?.path == ["metrics"] ? .role(.read) : nil
         guard let proof = proof(in: head) else { return .admitted(guest, holder: nil) }
-        if let holder = authority.holder(of: proof) { return .admitted(holder.role, holder: holder.name) }
+        if let holder = authority.holder(of: proof) { return .admitted(holder.access, holder: holder.name) }
         // A browser goes on sending a cookie that was revoked: it must get the page, and be able to log in again.
-        if case .cookie = proof, AccessRole.allows(guest, endpoint?.role) { return .admitted(guest, holder: nil) }
-        return refusesLater(client) ? .slowed(.wrongToken) : .refused(.wrongToken)
+        if case .cookie = proof, guest != nil || endpoint?.role == nil { return .admitted(guest, holder: nil) }
+        return refuse(client)
+    }
+
+    /// A token with a role is no address: addresses stand in the logs of proxies and senders.
+    private func admitHook(_ token: String, of client: NetworkAddress) -> Verdict {
+        guard let holder = authority.holder(of: .token(token)), holder.access.inbox != nil else {
+            return refuse(client)
+        }
+        return .admitted(holder.access, holder: holder.name)
+    }
+
+    private func refuse(_ client: NetworkAddress) -> Verdict {
+        refusesLater(client) ? .slowed(.wrongToken) : .refused(.wrongToken)
     }
 
     /// Gives a browser a cookie for the token.
@@ -104,7 +119,8 @@ public final class WebDoor {
         else {
             return refusesLater(attempt.address) ? .slowly(.wrongToken) : .refusal(.wrongToken)
         }
-        var content = ControlContent.json { $0.field("role", holder.role.rawValue) }
+        guard let role = holder.access.role else { return .refusal(.sendsOnly) }
+        var content = ControlContent.json { $0.field("role", role.rawValue) }
         content.headers.append(.init("Set-Cookie", cookie(value, seconds: Self.cookieSeconds)))
         return .content(content)
     }
@@ -150,6 +166,15 @@ extension ControlRefusal {
     static let wrongToken = ControlRefusal(
         .unauthorized, code: "wrong-token", message: "this bridge does not know that token",
         advice: "make one with: sudo wakebridge web --token NAME")
+
+    /// Of an address of web hooks on the control socket, which has no tokens.
+    static let noHook = ControlRefusal(
+        .notFound, code: "unknown-path", message: "addresses of web hooks are there over TCP alone",
+        advice: "use \(Endpoint.inboxAddress) on the control socket")
+
+    fileprivate static let sendsOnly = ControlRefusal(
+        .forbidden, code: "role-too-low", message: "this token sends messages to one inbox, and shows nothing",
+        advice: "make a token with: sudo wakebridge web --token NAME --role read")
 
     fileprivate static let vanished = ControlRefusal(
         .forbidden, code: "forbidden", message: "the kernel would not name the client", advice: "connect again")

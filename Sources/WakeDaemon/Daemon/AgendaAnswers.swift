@@ -9,13 +9,18 @@ extension ControlAnswers {
     // MARK: What is pending
 
     func pending(_ name: String?) throws(ControlRefusal) -> ControlResponse {
-        let handler = try name.map { name throws(ControlRefusal) in try self.handler(name) }
-        let entries = inOrder(bridge.turn.pending(of: handler))
+        let handlers = try name.map { name throws(ControlRefusal) in
+            try those(meantBy: name, mayBeNone: true, handler)
+        }
+        let entries = inOrder(
+            handlers.map { $0.flatMap { bridge.turn.pending(of: $0) } } ?? bridge.turn.pending(of: nil))
         return .json { writer in
             writer.object { writer in
                 writer.list("pending", entries) { write($1, into: &$0) }
                 // What can be started although nothing of it is pending.
-                if let handler { writer.field("jobs", bridge.turn.startable(.job, of: handler)) }
+                if let handlers {
+                    writer.field("jobs", Set(handlers.flatMap { bridge.turn.startable(.job, of: $0) }).sorted())
+                }
             }
         }
     }
@@ -27,7 +32,8 @@ extension ControlAnswers {
     }
 
     func write(_ entry: PendingEntry, into writer: inout JSONWriter) {
-        entry.write(of: bridge.catalog.name(of: entry.key.handler), into: &writer)
+        let holder = entry.holder.map { "\(bridge.catalog.name(of: $0.handler))/\($0.id)" }
+        entry.write(of: bridge.catalog.name(of: entry.key.handler), holder: holder, into: &writer)
     }
 
     // MARK: What a person starts or takes back
@@ -47,6 +53,18 @@ extension ControlAnswers {
             throw conflict(
                 "job '\(id)' of handler '\(name)' cannot be cancelled, for nothing of it is pending",
                 "see what is pending with: wakebridge pending \(name)")
+        }
+        bridge.turn.schedule(.cancelled(key))
+        return done(with: key)
+    }
+
+    func cancelTransfer(_ id: String, of name: String) throws(ControlRefusal) -> ControlResponse {
+        let key = AgendaKey(try handler(name), .transfer, id)
+        guard bridge.turn.transferNumber(of: key.handler, id) != nil else {
+            let open = bridge.turn.pending(of: key.handler).filter { $0.key.source == .transfer }.map(\.key.id)
+            throw ControlRefusal(
+                .notFound, code: "unknown-entry", message: "handler '\(name)' has no open transfer '\(id)'",
+                advice: open.isEmpty ? "none is open" : "it has \(open.listed).\(suggestion(for: id, among: open))")
         }
         bridge.turn.schedule(.cancelled(key))
         return done(with: key)
@@ -186,6 +204,13 @@ extension AgendaKey {
         case .alarm(let id): self.init(handler, .alarm, id)
         case .poll: self.init(handler, .poll, "")
         }
+    }
+}
+
+extension TransfersReport {
+    init(_ progress: TransferProgress) {
+        self.init()
+        (open, moving, done, total) = (progress.open, progress.moving, progress.done, progress.total)
     }
 }
 

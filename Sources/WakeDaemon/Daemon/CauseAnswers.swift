@@ -1,4 +1,5 @@
 // What `why` and `status` say of a handler: what the core knows, and behind it the cause, where the daemon can see one.
+import WakeControl
 import WakeCore
 import WakeEngine
 import WakeModel
@@ -10,14 +11,45 @@ extension ControlAnswers {
     private func causes(of standing: HandlerStatus) -> [String] {
         switch standing.state {
         case .stopped: []
+        case .quarantined where standing.lastEnd == .listensAsleep: sockets(of: standing)
         case .held, .quarantined:
             [failedLaunch(of: standing), missingProgram(of: standing), lastError(of: standing)].compactMap { $0 }
-        case .launching, .active, .expiring, .suspending, .terminating: bonds(of: standing)
-        case .idle, .suspended: bonds(of: standing) + absentDevices(of: standing)
+        case .launching, .active, .expiring, .suspending, .terminating: bonds(of: standing) + flows(of: standing)
+        case .idle: bonds(of: standing) + absentDevices(of: standing)
+        case .suspended: sockets(of: standing) + bonds(of: standing) + absentDevices(of: standing)
+        }
+    }
+
+    private func sockets(of standing: HandlerStatus) -> [String] {
+        let held = bridge.executor.heldSockets(of: standing.handler)
+        guard !held.isEmpty else { return [] }
+        return [standing.state == .quarantined ? "it held \(held.phrase)" : "it holds \(held.phrase) meanwhile"]
+    }
+
+    /// Handlers that may be called while they are frozen; not where the manifest allows it.
+    var warningsOfSockets: [BridgeWarning] {
+        let handlers = bridge.catalog.handlers.filter { $0.value.sleepersListen != .allow }.sorted { $0.key < $1.key }
+        return handlers.compactMap { id, manifest -> BridgeWarning? in
+            let held = bridge.executor.heldSockets(of: id)
+            guard !held.isEmpty else { return nil }
+            return BridgeWarning(
+                "handler \"\(manifest.name)\" holds \(held.phrase)", why: held.consequence,
+                advice: ReachableSocket.advice)
         }
     }
 
     private func bonds(of standing: HandlerStatus) -> [String] { [bondClause(of: standing)].compactMap { $0 } }
+
+    // MARK: A flow
+
+    private func flows(of standing: HandlerStatus) -> [String] {
+        let names = bridge.turn.outlook(of: standing.handler).flows
+        guard !names.isEmpty else { return [] }
+        let rules = bridge.catalog.handlers[standing.handler]?.agenda.flows ?? []
+        let isLimited = rules.contains { names.contains($0.name) && $0.processorShare != nil }
+        let unkept = isLimited ? bridge.executor.processorLimits.blockingReason : nil
+        return names.map { "flow \($0) keeps it awake" } + (unkept.map { ["its cpu limit is not kept: \($0)"] } ?? [])
+    }
 
     // MARK: A program that fails
 
@@ -26,7 +58,7 @@ extension ControlAnswers {
         case .launchFailed(let sentence), .exhausted(let sentence): sentence
         case nil, .exit, .launchTimeout, .overrun, .taskLeak, .flood, .watchdog, .lockHeld, .escaped, .unfreezable,
             .reclaimed, .idle, .stopped, .restarted, .reconfigured, .finished, .killedByOperator, .deadline, .memory,
-            .thermal, .stalled:
+            .thermal, .stalled, .listensAsleep:
             nil
         }
     }

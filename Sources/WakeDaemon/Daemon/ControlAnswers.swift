@@ -20,15 +20,17 @@ final class ControlAnswers {
     var logBook: HandlerLogBook { daemon.observers.logBook }
     var history: WakeHistory { daemon.observers.history }
     var metricsBook: MetricsBook { daemon.observers.metrics }
-    var warningCount: Int { daemon.warnings.count }
+    var warningCount: Int { daemon.warnings.count + warningsOfSockets.count }
 
     private let day: DayStreams
+    private let inboxes: InboxDoor
     let watching: Watching
 
     init(daemon: Daemon, watching: Watching) {
         self.daemon = daemon
         self.watching = watching
         day = DayStreams(of: daemon)
+        inboxes = InboxDoor(of: daemon.bridge)
     }
 
     func answer(_ call: ControlCall) -> ControlResponse {
@@ -46,10 +48,12 @@ final class ControlAnswers {
         case .handler(let name):
             let report = report(try handlerStatus(name))
             return .json { $0.handler(report) }
-        case .why(let name): return why(try handlerStatus(name))
+        case .why(let name): return try why(name)
         case .pending(let name): return try pending(name)
         case .raise(let entry, let name): return try raise(entry, of: name)
         case .cancelJob(let id, let name): return try cancelJob(id, of: name)
+        case .send(let message, let name): return try inboxes.send(message, to: try handler(name), named: name)
+        case .cancelTransfer(let id, let name): return try cancelTransfer(id, of: name)
         case .conditions: return conditions()
         case .play(let condition): return try play(condition)
         case .devices(nil): return knownDevices()
@@ -58,9 +62,9 @@ final class ControlAnswers {
         case .setSession(let name, let session): return try setSession(of: name, session)
         case .nameAccessory(let order): return try nameAccessory(order)
         case .forgetAccessory(let name): return try forgetAccessory(name)
-        case .start(let name): return start(try startable(name))
-        case .stop(let name, let keepsSessions): return stop(try handler(name), keepsSessions: keepsSessions)
-        case .restart(let name): return restart(try runnable(name))
+        case .start(let name): return try start(name)
+        case .stop(let name, let keepsSessions): return try stop(name, keepsSessions: keepsSessions)
+        case .restart(let name): return restart(try those(meantBy: name, runnable))
         case .attach(let name): return attach(try runnable(name))
         case .reload: return reload()
         case .simulate(let simulation): return try simulate(simulation)
@@ -99,7 +103,7 @@ final class ControlAnswers {
         status.containmentBlockingReason = bridge.containment.blockingReason
         status.longestCall = bridge.loop.longestCall
         status.longCalls = bridge.loop.longCalls
-        status.warnings = daemon.warnings
+        status.warnings = daemon.warnings + warningsOfSockets
         return .json { $0.status(status, handlers: handlers(), devices: devices(), adapters: adapters()) }
     }
 
@@ -124,7 +128,10 @@ final class ControlAnswers {
         status.lastExit = standing.lastEnd?.wireName
         status.unbonded = unbonded(of: standing).map(\.alias)
         let outlook = bridge.turn.outlook(of: standing.handler)
-        (status.scheduled, status.nextDue) = (outlook.count, outlook.next)
+        (status.agenda.scheduled, status.agenda.nextDue, status.agenda.messages, status.agenda.flows) = (
+            outlook.count, outlook.next, outlook.messages, outlook.flows
+        )
+        status.transfers = TransfersReport(outlook.transfers)
         return status
     }
 
@@ -159,25 +166,34 @@ final class ControlAnswers {
         }
     }
 
-    private func why(_ standing: HandlerStatus) -> ControlResponse {
-        .json { writer in
+    /// Of one handler, or of each instance of a manifest.
+    private func why(_ name: String) throws(ControlRefusal) -> ControlResponse {
+        guard bridge.catalog.handler(named: name) == nil, let instances = bridge.catalog.instances(of: name) else {
+            let standing = try handlerStatus(name)
+            return .json { $0.object { writeReasons(of: standing, into: &$0) } }
+        }
+        if instances.isEmpty { throw noInstance(of: name) }
+        let standings = instances.compactMap { bridge.turn.handlerStatus(of: $0) }
+        return .json { writer in
             writer.object { writer in
-                writer.field("why", self.why(standing))
-                writer.field("work", work(standing))
-                writer.field("status", bridge.executor.status(of: standing.handler))
-                writer.key("missed")
-                writer.beginArray()
-                for entry in daemon.observers.history.latest(standing.handler) {
-                    writer.object { writer in
-                        writer.key("time")
-                        writer.time(entry.time)
-                        writer.field("reason", entry.sentence)
-                    }
+                writer.objects("instances", standings) { writer, standing in
+                    writer.field("id", bridge.catalog.name(of: standing.handler))
+                    writeReasons(of: standing, into: &writer)
                 }
-                writer.endArray()
-                writeSchedule(of: standing.handler, into: &writer)
             }
         }
+    }
+
+    private func writeReasons(of standing: HandlerStatus, into writer: inout JSONWriter) {
+        writer.field("why", why(standing))
+        writer.field("work", work(standing))
+        writer.field("status", bridge.executor.status(of: standing.handler))
+        writer.objects("missed", daemon.observers.history.latest(standing.handler)) { writer, entry in
+            writer.key("time")
+            writer.time(entry.time)
+            writer.field("reason", entry.sentence)
+        }
+        writeSchedule(of: standing.handler, into: &writer)
     }
 
     // MARK: Orders
@@ -192,7 +208,7 @@ final class ControlAnswers {
         .stream(contentType: "application/x-ndjson") { [self] stream in
             leases.append((handler, stream))
             bridge.turn.ingest(.operated(handler, .attach))
-            logBook.follow(handler, stream)
+            logBook.follow([handler], stream)
             stream.onClose = { [self] stream in
                 logBook.forget(stream)
                 leases.removeAll { $0.stream === stream }
@@ -203,20 +219,33 @@ final class ControlAnswers {
         }
     }
 
-    private func start(_ handler: HandlerID) -> ControlResponse {
-        defer { sources.handlerDidStart(handler) }
-        return operate(handler, .start)
+    private func start(_ name: String) throws(ControlRefusal) -> ControlResponse {
+        let handlers = try those(meantBy: name, mayBeNone: true, startable)
+        if bridge.catalog.perDevice[name] != nil { bridge.engine.setStopped(false, name) }
+        for handler in handlers {
+            _ = operate(handler, .start)
+            sources.handlerDidStart(handler)
+        }
+        return .done
     }
 
-    private func stop(_ handler: HandlerID, keepsSessions: Bool) -> ControlResponse {
-        letGo(of: handler)
-        defer { if !keepsSessions { sources.handlerDidStop(handler) } }
-        return operate(handler, .stop)
+    private func stop(_ name: String, keepsSessions: Bool) throws(ControlRefusal) -> ControlResponse {
+        let handlers = try those(meantBy: name, mayBeNone: true, handler)
+        if bridge.catalog.perDevice[name] != nil { bridge.engine.setStopped(true, name) }
+        for handler in handlers {
+            letGo(of: handler)
+            _ = operate(handler, .stop)
+            if !keepsSessions { sources.handlerDidStop(handler) }
+        }
+        return .done
     }
 
-    private func restart(_ handler: HandlerID) -> ControlResponse {
-        letGo(of: handler)
-        return operate(handler, .restart)
+    private func restart(_ handlers: [HandlerID]) -> ControlResponse {
+        for handler in handlers {
+            letGo(of: handler)
+            _ = operate(handler, .restart)
+        }
+        return .done
     }
 
     /// Who is attached to a handler that must not run any more is let go.
@@ -253,10 +282,12 @@ final class ControlAnswers {
     }
 
     private func logs(_ question: LogQuestion) throws(ControlRefusal) -> ControlResponse {
-        let handler = try question.handler.map { name throws(ControlRefusal) in try self.handler(name) }
+        let handlers = try question.handler.map { name throws(ControlRefusal) in
+            try those(meantBy: name, mayBeNone: true, handler)
+        }
         return .stream(contentType: "application/x-ndjson") { [self] stream in
             stream.onClose = { [self] stream in logBook.forget(stream) }
-            logBook.send(handler, count: question.lines, follows: question.follows, to: stream)
+            logBook.send(handlers.map(Set.init), count: question.lines, follows: question.follows, to: stream)
         }
     }
 
@@ -264,7 +295,8 @@ final class ControlAnswers {
 
     func handler(_ name: String) throws(ControlRefusal) -> HandlerID {
         if let id = bridge.catalog.handler(named: name) { return id }
-        let known = bridge.catalog.handlers.values.map(\.id)
+        if let instances = bridge.catalog.instances(of: name) { return try only(instances, of: name) }
+        let known = bridge.catalog.handlers.values.map(\.name) + bridge.catalog.perDevice.keys
         throw ControlRefusal(
             .notFound, code: "unknown-handler", message: "there is no handler '\(name)'",
             advice: "see which there are with: wakebridge handlers.\(suggestion(for: name, among: known))")
@@ -325,12 +357,9 @@ extension ControlAnswers {
 
     func simulate(_ simulation: Simulation) throws(ControlRefusal) -> ControlResponse {
         switch simulation {
-        case .wake(let name):
-            try refuseGated(name)
-            return operate(try runnable(name), .wake)
-        case .expire(let name):
-            return operate(try handler(name, in: [.active], "has no deadline to bring forward"), .expire)
-        case .kill(let name): return operate(try handler(name, in: Self.living, "has no process to kill"), .kill)
+        case .wake(let name): return try simulate(.wake, on: name)
+        case .expire(let name): return try simulate(.expire, on: name)
+        case .kill(let name): return try simulate(.kill, on: name)
         case .memory(let level):
             bridge.turn.ingest(.memory(level == .critical ? .critical : .warning))
             return .done
@@ -370,6 +399,11 @@ extension ControlAnswers: EventSink {
 }
 
 extension ControlAnswers: TurnObserver {
+    func instancesChanged(ended: [HandlerID]) {
+        for handler in ended { letGo(of: handler) }
+        daemon.instancesChanged(ended: ended)
+    }
+
     func turnEnded() {
         let events = unsent
         unsent.removeAll(keepingCapacity: true)

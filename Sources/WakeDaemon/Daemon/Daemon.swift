@@ -10,23 +10,30 @@ import WakeSources
 import WakeSystem
 import WakeTrace
 
+/// Keeps other daemons away from the same directories.
+private struct DaemonLocks: ~Copyable {
+    let runtime: LockFile
+    /// Nil where the disk is read only: then no other daemon writes there either.
+    let state: LockFile?
+}
+
 /// Owns everything for the life of the process. Everything runs on the loop's one thread.
 public final class Daemon {
-    public static let version = "0.28.0"
+    public static let version = "0.29.0"
 
     package let bridge: Bridge
     let settings: BridgeSettings
     let manifests: ManifestFolder
     let observers: HandlerObservers
     let startedAt: Instant
+    var stateDirectory: String { options.stateDirectory }
     private let options: DaemonOptions
-    private let lock: LockFile
-    /// Nil where the disk is read only: then no other daemon writes there either.
-    private let stateLock: LockFile?
+    private let locks: DaemonLocks
     private let monitors: MachineMonitors
     let bus: SystemBus
     let sources: LiveSources
     let agenda: LiveAgenda
+    private let handedOver: (transfers: LiveTransfers, sockets: LiveSockets)
     let entry: WebEntry
     /// Where a trace is played in place of devices, what reads its file.
     private var replayedFile: FileChunks?
@@ -46,9 +53,9 @@ public final class Daemon {
         try Directory.create(options.runtimeDirectory, mode: 0o755)
         try Directory.create(options.manifestDirectory, mode: 0o755)
         // Before the sweep: what another living daemon runs must not be taken for left-overs.
-        lock = try LockFile(at: options.runtimeDirectory + "/wakebridged.lock")
+        let lock = try LockFile(at: options.runtimeDirectory + "/wakebridged.lock")
         try Directory.create(options.stateDirectory)
-        stateLock = try Self.lockState(options.stateDirectory)
+        locks = DaemonLocks(runtime: lock, state: try Self.lockState(options.stateDirectory))
         settings = try Self.settings(options)
         let (profiles, errors) = ProfileFolder.load(ProfileFolder.known(in: options.configurationDirectory))
         for error in errors { Log("profiles").error("\(error.description); this profile is left out") }
@@ -67,10 +74,15 @@ public final class Daemon {
         bus = SystemBus(on: bridge.loop)
         monitors = try MachineMonitors(of: bridge, bus: bus, settings)
         sources = try LiveSources(bridge, stateDirectory: options.stateDirectory)
-        entry = WebEntry(stateDirectory: options.stateDirectory)
+        entry = WebEntry(stateDirectory: options.stateDirectory, catalog)
         agenda = LiveAgenda(
             of: bridge, bus: bus, ConditionPlaces(stateDirectory: options.stateDirectory, settings),
             hook: AlertPrograms(settings.alerts, of: bridge))
+        handedOver = (
+            LiveTransfers(
+                of: bridge, runtimeDirectory: options.runtimeDirectory, stateDirectory: options.stateDirectory),
+            LiveSockets(of: bridge)
+        )
         if Self.replay(options, settings) == nil {
             try sources.watch(
                 options.sources, bus: bus, stateDirectory: options.stateDirectory, adapterPins: settings.adapterPins,
@@ -106,6 +118,7 @@ public final class Daemon {
         observers.broker?.end()
         sources.stop()
         agenda.close()
+        handedOver.sockets.close()
         bridge.close()
         return status
     }
@@ -115,6 +128,7 @@ public final class Daemon {
         try watchSignals()
         try prepareReplay()
         bridge.engine.reportLosses { readManifests() }
+        handedOver.transfers.joinRunning()
         agenda.awaitClock()
         try manifests.listen(on: bridge.loop, of: self) { $0.reloadAfterChange() }
         try observers.programs.listen(of: self) { $0.restartChanged() }
@@ -154,11 +168,12 @@ public final class Daemon {
     /// With programs that cannot run and devices that are not known. These are looked at only when an operator asks: both may
     /// come later than the manifest.
     var warningsOfReload: [BridgeWarning] {
-        let handlers = bridge.catalog.handlers.values.sorted { $0.id < $1.id }
+        let handlers = bridge.catalog.manifests
         let devices = bridge.catalog.devices.compactMap { $0.map { (alias: $0.device.alias, source: $0.device.uri) } }
         return warnings + handlers.compactMap { ManifestWarnings.ofProgram($0, bridge.accounts) }
             + ManifestWarnings.ofUnknownDevices(handlers, known: devices)
             + handlers.flatMap { ManifestWarnings.ofAbsentPlaces($0) }
+            + (settings.mqtt == nil ? handlers.compactMap { ManifestWarnings.ofAbsentBroker($0) } : [])
     }
 
     /// Who drops in a manifest may have brought the profile that it names just before. What is told is new.
@@ -226,18 +241,34 @@ public final class Daemon {
         let changes = manifests.read(knowing: bridge.catalog.profiles)
         if changes.adopted.contains(where: { $0.settings.requirements.contains(.power) }) { monitors.watchPower() }
         for manifest in changes.adopted {
-            bridge.engine.adopt(manifest)
-            log.notice("handler \(manifest.id) is configured")
+            let single = manifest.isPerDevice ? bridge.catalog.handler(named: manifest.id) : nil
+            bridge.engine.configure(manifest)
+            if let single { answers?.letGo(of: single) }
+            log.notice("handler \(manifest.id) is configured\(manifest.isPerDevice ? ", once for each device" : "")")
         }
         for name in changes.removed {
-            guard let id = bridge.catalog.handler(named: name) else { continue }
-            bridge.engine.dismiss(id)
-            answers?.letGo(of: id)
+            guard bridge.catalog.isConfigured(name) else { continue }
+            let single = bridge.catalog.handler(named: name)
+            bridge.engine.withdraw(name)
+            if let single { answers?.letGo(of: single) }
             log.notice("handler \(name) is removed")
         }
-        // What a typing error leaves without a manifest keeps its alarms and jobs.
-        if let names = manifests.names { bridge.engine.settleSchedules(names.contains) }
+        // What a typing error leaves without a manifest keeps its alarms, jobs and connections.
+        if manifests.names != nil {
+            let templates = Set(bridge.catalog.perDevice.keys)
+            bridge.engine.settleSchedules { manifests.mayReturn($0, beside: templates) }
+            handedOver.sockets.settle { manifests.mayReturn($0, beside: templates) }
+        }
         if !changes.isEmpty { sources.manifestsChanged() }
+        updateWarnings()
+        observers.statusLine.updateSoon()
+    }
+
+    /// Devices of manifests that run once for each came, went or have another name.
+    func instancesChanged(ended: [HandlerID]) {
+        for id in ended {
+            log.notice("handler \(bridge.catalog.name(of: id)) ends: its device is forgotten, or watched no more")
+        }
         updateWarnings()
         observers.statusLine.updateSoon()
     }
@@ -245,8 +276,19 @@ public final class Daemon {
     /// Each is logged when it comes up, and not again while it stands.
     private func updateWarnings() {
         let before = warnings
-        warnings = ManifestWarnings.all(of: bridge.catalog.handlers.values, bridge.accounts)
+        let manifests = bridge.catalog.manifests
+        warnings =
+            ManifestWarnings.all(of: manifests, bridge.accounts)
+            + ManifestWarnings.ofUnlimitedFlows(manifests, bridge.executor.processorLimits) + instanceWarnings()
         for warning in warnings where !before.contains(warning) { log.warning(warning.sentence) }
+    }
+
+    private func instanceWarnings() -> [BridgeWarning] {
+        bridge.catalog.perDevice.values.sorted { $0.id < $1.id }.compactMap { template in
+            ManifestWarnings.ofInstances(
+                template, count: bridge.catalog.instances(of: template.id)?.count ?? 0,
+                without: bridge.engine.waitingDevices(of: template.id).map(\.alias))
+        }
     }
 
     /// Much of what wakebridge.json5 says holds from the start on, so a change is told, not half taken.

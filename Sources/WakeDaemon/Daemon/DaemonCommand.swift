@@ -1,4 +1,5 @@
 // The daemon's command line: its words, its help, and its exit status: 0 ended in order, 1 failed, 2 wrong usage.
+import Glibc
 import WakeEngine
 import WakeModel
 import WakeSources
@@ -47,6 +48,8 @@ public enum DaemonCommand {
 
     private static func run(_ options: DaemonOptions) throws(Complaint) -> Int32 {
         do {
+            // Asked to end or to read again while it starts, it does so once it has started.
+            for number in [SIGTERM, SIGINT, SIGHUP] { try Signals.block(number) }
             return try Daemon(options).run()
         } catch {
             throw .failure("cannot start: \(error)")

@@ -15,7 +15,7 @@ extension ControlAnswers {
                 for letter in letters {
                     writer.object { writer in
                         writer.field("seq", letter.seq.rawValue)
-                        writer.field("handler", bridge.journal.handlerName(of: letter.handler) ?? "")
+                        writer.field("handler", name(of: letter.handler))
                         writer.field("device", bridge.catalog.entry(letter.event.origin)?.device.alias ?? "")
                         writer.key("time")
                         writer.time(letter.at)
@@ -52,9 +52,14 @@ extension ControlAnswers {
         case .all: return { _, _ in true }
         case .sequence(let wanted): return { sequence, _ in sequence == wanted }
         case .handler(let name):
-            let wanted = try handler(name)
-            return { _, handler in handler == wanted }
+            let wanted = Set(try those(meantBy: name, handler))
+            return { _, handler in wanted.contains(handler) }
         }
+    }
+
+    /// As people call it; the journal's own name of one whose manifest is gone.
+    private func name(of handler: HandlerID) -> String {
+        bridge.catalog.handlers[handler]?.name ?? bridge.journal.handlerName(of: handler) ?? ""
     }
 
     /// All of none is done; one that is not there is a mistake.

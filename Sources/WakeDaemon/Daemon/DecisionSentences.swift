@@ -37,11 +37,13 @@ extension Decision {
         case .moved(_, .terminating, because: "stalled"):
             "killed: its job made no progress for a minute, or took longer than max_run; write "
                 + "{\"progress\":SEQ,\"done\":N} to descriptor 3 as it comes further"
+        case .moved(_, .terminating, because: "listens-asleep"):
+            "killed: it held a socket while it was frozen, which its manifest refuses (sleepers_listen)"
         case .moved(_, .terminating, because: "watchdog"): "killed: it gave itself up with WATCHDOG=trigger"
         case .throttled:
             "it says more on descriptor 3 than its events call for (\(LineAllowance.linesPerEvent) lines each, and "
                 + "\(LineAllowance.linesPerSecond) a second beside): it is read slowly, and killed if it goes on"
-        case .moved, .delivered, .acknowledged, .began, .ended, .advanced, .faulted, .notWoken: nil
+        case .moved, .delivered, .acknowledged, .began, .ended, .released, .advanced, .faulted, .notWoken: nil
         }
     }
 }
@@ -64,6 +66,9 @@ extension AgendaDecision {
         case "cancel" where words.dropFirst().first == "operator": return "\(entry) was cancelled by an operator"
         case "makes": return "\(entry) stood still while another job waited: it makes way, and comes after that"
         case "too-many": return "\(entry) is not set: this handler has \(AlarmRule.limit) alarms already; cancel some"
+        case "interrupt" where words.last == "group":
+            return "\(entry) was interrupted, for another one of its group comes first"
+        case "interrupt": return "\(entry) was interrupted (\(words.dropFirst().joined(separator: " ")))"
         case "dead-lettered": return "\(entry) was given up, and lies among the dead letters"
         default: return nil
         }
@@ -73,6 +78,9 @@ extension AgendaDecision {
 
     private var waitedFor: Substring { wireName.drop { $0 != "=" }.dropFirst() }
 
-    /// `job backup`, `the poll`.
-    private var entry: String { key.id.isEmpty ? "the \(key.source.rawValue)" : "\(key.source.rawValue) \(key.id)" }
+    /// `job backup`, `the poll`, `message 17`.
+    private var entry: String {
+        if key.id.isEmpty { return "the \(key.source.rawValue)" }
+        return "\(key.source == .inbox ? "message" : key.source.rawValue) \(key.id)"
+    }
 }

@@ -28,7 +28,8 @@ final class HandlerLogBook: HandlerLog, DecisionListener {
     private let burst: Int
     private var pages: [HandlerID: Page] = [:]
     private var lineCount: UInt64 = 0
-    private var followers: [(handler: HandlerID?, stream: ControlStream)] = []
+    /// Of all handlers where none are named.
+    private var followers: [(handlers: Set<HandlerID>?, stream: ControlStream)] = []
     private let log = Log("handler")
 
     private static let linesKept = 200
@@ -89,14 +90,14 @@ final class HandlerLogBook: HandlerLog, DecisionListener {
         if voice == .handler(.errors), !line.isEmpty { page.lastError = line }
         if page.lines.count > Self.linesKept { page.lines.removeFirst() }
         pages[id] = page
-        for follower in followers where follower.handler.map({ $0 == id }) ?? true { follower.stream.send(written) }
+        for follower in followers where follower.handlers?.contains(id) ?? true { follower.stream.send(written) }
     }
 
     func lastError(of id: HandlerID) -> String? { pages[id]?.lastError }
 
-    /// Sends the latest `count` lines of one handler or of all, in their order, and goes on with new ones where asked.
-    func send(_ handler: HandlerID?, count: Int, follows: Bool, to stream: ControlStream) {
-        let chosen = handler.map { pages[$0].map { [$0] } ?? [] } ?? Array(pages.values)
+    /// Sends the latest `count` lines of these handlers or of all, in their order, and goes on with new ones where asked.
+    func send(_ handlers: Set<HandlerID>?, count: Int, follows: Bool, to stream: ControlStream) {
+        let chosen = handlers.map { $0.compactMap { pages[$0] } } ?? Array(pages.values)
         let lines = chosen.flatMap(\.lines).sorted { $0.number < $1.number }.suffix(count)
         var room = Self.mostBytesAtOnce
         let fitting = lines.reversed().prefix { line in
@@ -111,11 +112,11 @@ final class HandlerLogBook: HandlerLog, DecisionListener {
         }
         for line in fitting.reversed() { stream.send(line.bytes) }
         guard follows else { return stream.close() }
-        follow(handler, stream)
+        follow(handlers, stream)
     }
 
-    func follow(_ handler: HandlerID?, _ stream: ControlStream) {
-        followers.append((handler, stream))
+    func follow(_ handlers: Set<HandlerID>?, _ stream: ControlStream) {
+        followers.append((handlers, stream))
     }
 
     func forget(_ stream: ControlStream) { followers.removeAll { $0.stream === stream } }

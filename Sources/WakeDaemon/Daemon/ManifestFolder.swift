@@ -52,6 +52,14 @@ final class ManifestFolder {
     /// Everything that is wrong with the folder as it was read last.
     var faults: [String] { unreadable.values.sorted() + broken.sorted { $0.key < $1.key }.flatMap(\.value) }
 
+    /// Whether the manifest is there, broken or not; of an instance, whether its own is there and cannot be taken.
+    func mayReturn(_ name: String, beside templates: Set<String>) -> Bool {
+        guard let names else { return true }
+        guard let end = name.firstIndex(of: "@") else { return names.contains(name) }
+        let template = String(name[..<end])
+        return names.contains(template) && !templates.contains(template)
+    }
+
     /// Of all manifests in the folder, broken ones too, as it was read last; nil where it could not be read.
     var names: Set<String>? {
         unreadable[""] == nil ? Set(known.manifests.keys).union(unreadable.keys) : nil

@@ -14,6 +14,36 @@ enum ManifestWarnings {
         return ofSharedUsers(manifests, accounts) + manifests.compactMap { ofStrongGroups($0, accounts) }
     }
 
+    /// Flows that are to take no more than a share of a processor, where the kernel keeps no such limit.
+    static func ofUnlimitedFlows(
+        _ manifests: some Collection<HandlerManifest>, _ limits: ProcessorLimits
+    ) -> [BridgeWarning] {
+        let limited = manifests.filter { $0.agenda.flows.contains { $0.processorShare != nil } }.sorted {
+            $0.id < $1.id
+        }
+        guard !limited.isEmpty, !limits.canLimit(), let reason = limits.blockingReason else { return [] }
+        return limited.map { manifest in
+            BridgeWarning(
+                "handler \"\(manifest.id)\" gives a flow a share of a processor, which is not kept", why: reason,
+                advice: "take \"cpu\" out of its flows, or have the daemon lent the cpu controller")
+        }
+    }
+
+    /// A manifest with instances that has no device, or more than it may have.
+    static func ofInstances(_ template: HandlerManifest, count: Int, without: [String]) -> BridgeWarning? {
+        if count == 0 {
+            return BridgeWarning(
+                "handler \"\(template.id)\" has no instance", why: "no device that it watches is known",
+                advice: "pair a device, or correct watch in its manifest")
+        }
+        guard let first = without.first else { return nil }
+        let others = without.count > 1 ? " and \((without.count - 1).counted("other device"))" : ""
+        return BridgeWarning(
+            "handler \"\(template.id)\" has no instance for \(first)\(others)",
+            why: "a manifest has at most \(HandlerManifest.mostInstances)",
+            advice: "name the devices that matter under watch, or forget those that do not")
+    }
+
     /// A program that its user cannot run.
     /// - Parameter manifest: with the program's path made absolute.
     static func ofProgram(_ manifest: HandlerManifest, _ accounts: AccountBook) -> BridgeWarning? {
@@ -21,7 +51,8 @@ enum ManifestWarnings {
             let obstacle = ProgramLook.obstacle(to: manifest.exec, for: account)
         else { return nil }
         return BridgeWarning(
-            "handler \"\(manifest.id)\" cannot start", why: obstacle.reason(for: account.name), advice: obstacle.advice)
+            "handler \"\(manifest.name)\" cannot start", why: obstacle.reason(for: account.name),
+            advice: obstacle.advice)
     }
 
     /// Devices that a manifest names and that are not known; a device that was never there may still come.
@@ -53,6 +84,14 @@ enum ManifestWarnings {
         }
         return paths.map { ofAbsentPath($0, of: manifest) }
             + manifest.agenda.zones.filter { zones.bytes(of: $0) == nil }.map { ofAbsentZone($0, of: manifest) }
+    }
+
+    /// Topics of an inbox, where no broker is configured.
+    static func ofAbsentBroker(_ manifest: HandlerManifest) -> BridgeWarning? {
+        guard let topic = manifest.agenda.inbox?.brokerTopics.first else { return nil }
+        return BridgeWarning(
+            "the inbox of handler \"\(manifest.id)\" gets nothing from \"\(topic)\"", why: "no broker is configured",
+            advice: "name one under mqtt in wakebridge.json5, or remove mqtt from the inbox")
     }
 
     private static func ofAbsentPath(_ condition: Condition, of manifest: HandlerManifest) -> BridgeWarning {

@@ -23,11 +23,26 @@ extension ControlAnswers {
 
     /// Nil where the word means none.
     func forgetPeripheral(_ word: String) -> ControlResponse? {
-        guard let kept = kept(word) else { return nil }
+        guard let kept = kept(word) else { return forgetAbsent(word) }
         let calls = kept.faces.keys.sorted().map { path in
             BluezOrder(path: path, interface: BluezInterface.adapter, deed: .remove)
         }
-        return perform(calls, on: kept.device, calledThen: kept.device.alias)
+        return perform(calls, on: kept.device, calledThen: kept.device.alias) { [sources] in
+            sources.forgetPeripheral(kept.device.uri)
+        }
+    }
+
+    /// What no adapter knows any more, and the bridge still does.
+    private func forgetAbsent(_ word: String) -> ControlResponse? {
+        guard let client = sources.bluetooth?.client, client.isThere,
+            case .one(let entry) = bridge.catalog.device(named: word, by: .whole),
+            entry.device.kind == BluetoothSource.kind, entry.device.alias != entry.device.uri,
+            sources.broadcasts?.watches(entry.device.uri) != true,
+            !client.mirror.peripherals.values.contains(where: { $0.uri == entry.device.uri })
+        else { return nil }
+        let device = entry.device
+        sources.forgetPeripheral(device.uri)
+        return .named(device.alias, device.uri)
     }
 
     /// The peripheral and its objects, one at each adapter that keeps it. What is undone is named in full.
@@ -39,7 +54,9 @@ extension ControlAnswers {
         return faces.isEmpty ? nil : (entry.device, faces)
     }
 
-    private func perform(_ orders: [BluezOrder], on device: Device, calledThen name: String) -> ControlResponse {
+    private func perform(
+        _ orders: [BluezOrder], on device: Device, calledThen name: String, _ done: @escaping () -> Void = {}
+    ) -> ControlResponse {
         .later { [sources] respond in
             guard let client = sources.bluetooth?.client else { return respond(.refusal(.goneBluetooth(device.alias))) }
             var left = orders.count
@@ -49,6 +66,7 @@ extension ControlAnswers {
                     if case .failure(let error) = result { failure = failure ?? error }
                     left -= 1
                     guard left == 0 else { return }
+                    if failure == nil { done() }
                     respond(failure.map { .refusal(.refusedByBluez(device.alias, $0)) } ?? .named(name, device.uri))
                 }
             }

@@ -32,7 +32,8 @@ final class ProgramWatch: DecisionListener {
         switch decision {
         case .held, .moved(_, to: .quarantined, _): watch(handler)
         case .moved(_, to: .launching, _), .moved(_, to: .active, _), .moved(_, to: .stopped, _): watched[handler] = nil
-        case .moved, .delivered, .acknowledged, .refused, .handedBack, .withdrawn, .recalled, .advanced, .charged,
+        case .moved, .delivered, .acknowledged, .refused, .handedBack, .withdrawn, .recalled, .released, .advanced,
+            .charged,
             .deadLettered, .lost, .struck, .began, .ended, .faulted, .throttled, .notWoken:
             break
         }
@@ -42,7 +43,7 @@ final class ProgramWatch: DecisionListener {
         guard watched[handler] == nil, let manifest = catalog.handlers[handler] else { return }
         let program = WatchedProgram(manifest.programFiles)
         watched[handler] = program
-        watchFolders(of: program, manifest.id)
+        watchFolders(of: program, manifest.name)
         // What changed while the watch was being made is seen too.
         lookSoon()
     }

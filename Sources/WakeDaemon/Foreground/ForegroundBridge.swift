@@ -47,6 +47,7 @@ public final class ForegroundBridge {
     private let tally = DecisionTally()
     private var decisions: DecisionLog?
     private let sources: LiveSources
+    private let sockets: LiveSockets
     private var hasPlayed = false
     private var isFinishing = false
     private var outcome = Outcome()
@@ -74,6 +75,7 @@ public final class ForegroundBridge {
             throw error
         }
         sources = try LiveSources(bridge, stateDirectory: ground.directory)
+        sockets = LiveSockets(of: bridge)
         start = SystemClock.monotonic()
         handler = bridge.engine.adopt(manifest)
         bridge.turn.listeners.add(tally as any DecisionListener)
@@ -214,6 +216,7 @@ public final class ForegroundBridge {
     }
 
     private func leaveNothing() {
+        sockets.close()
         bridge.close()
         ground.remove()
     }

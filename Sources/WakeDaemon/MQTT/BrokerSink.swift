@@ -13,6 +13,7 @@ final class BrokerSink {
     private let bridge: Bridge
     /// Nil once the bridge ends.
     private var connection: MQTTConnection?
+    private let inbox: BrokerInbox
     private let outbox: Outbox
     private var window: OutboxWindow
     private var devices: DeviceShelf
@@ -35,6 +36,8 @@ final class BrokerSink {
         window = OutboxWindow(on: outbox)
         let connection = try MQTTConnection(on: bridge.loop, options)
         self.connection = connection
+        inbox = try BrokerInbox(
+            settings.broker, of: bridge, daemon.manifests, stateDirectory: daemon.stateDirectory, named: topics.bridge)
         commands = BrokerCommands(settings.allowed, of: topics, answers)
         devices = DeviceShelf(settings, topics, of: answers)
         readiness = try bridge.loop.watch(connection.descriptor, for: .readable, of: self) { $0.readEvents() }
@@ -52,10 +55,12 @@ final class BrokerSink {
         if let status = devices.discovery?.statusTopic { connection?.subscribe(status) }
         devices.updateAll()
         connection?.open()
+        inbox.begin()
     }
 
     /// The bridge ends in order: its last word is not left to the broker.
     func end() {
+        inbox.end()
         connection?.publish(MQTTMessage(topics.status, Array("offline".utf8), isRetained: true))
         readiness = nil
         connection = nil
@@ -96,6 +101,7 @@ final class BrokerSink {
             log.error("the broker does not let this user subscribe to \(filter); allow it at the broker")
         case .delivered(let tag) where tag & RetainedTopics.tagMark != 0: devices.retained.delivered(tag)
         case .delivered(let number): window.delivered(number)
+        case .unsubscribed: break
         case .arrived(let arrived):
             receive(arrived.message)
             connection?.acknowledge(arrived)
@@ -147,7 +153,10 @@ extension BrokerSink: EventSink {
 extension BrokerSink: InputListener {
     func hear(_ input: Input, at stamp: Stamp) {
         switch input {
-        case .device(let id, _): deviceChanged(id)
+        case .device(let id, _):
+            deviceChanged(id)
+            // Its instances are called by it.
+            if !bridge.catalog.perDevice.isEmpty { devices.handlersChanged() }
         case .configure, .remove: devices.handlersChanged()
         default: return
         }

@@ -210,7 +210,7 @@ struct DeviceShelf {
 
     private mutating func publishHandlers() {
         areHandlersStale = false
-        let present = Set(settings.allowed.allowsAll(.wake) ? catalog.handlers.values.map(\.id) : [])
+        let present = Set(settings.allowed.allowsAll(.wake) ? catalog.handlers.values.map(\.name) : [])
         for id in handlers.subtracting(present).sorted() {
             retained.remove(topics.handler(id))
             if let discovery { retained.remove(discovery.topic(ofHandler: id)) }

@@ -76,7 +76,7 @@ extension MetricFamily {
     static let openEvents = MetricFamily(
         "wakebridge_handler_open_events", .gauge, "Events that were delivered and not acknowledged yet.")
     static let scheduled = MetricFamily(
-        "wakebridge_handler_scheduled", .gauge, "Alarms, polls and jobs that wait or run.")
+        "wakebridge_handler_scheduled", .gauge, "Alarms, polls, jobs, transfers and sockets that wait or run.")
     static let deadLetters = MetricFamily("wakebridge_handler_dead_letters", .gauge, "Dead letters of the handler.")
 
     static let ofWakes = [wakes, wakeLatency, awake, handlerProcessorTime, budget, budgetUsed]

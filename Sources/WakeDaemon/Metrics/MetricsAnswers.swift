@@ -64,7 +64,7 @@ extension ControlAnswers {
         let facts: [MetricsSnapshot.HandlerFacts] = bridge.turn.handlerStatuses.compactMap { standing in
             guard let manifest = bridge.catalog.handlers[standing.handler] else { return nil }
             return MetricsSnapshot.HandlerFacts(
-                name: manifest.id, standing: standing, counts: metricsBook.counts(of: standing.handler),
+                name: manifest.name, standing: standing, counts: metricsBook.counts(of: standing.handler),
                 delivered: history.deliveryCount(standing.handler), budget: manifest.settings.timers.budget,
                 processorTime: bridge.executor.processorTime(of: standing.handler),
                 deadLetters: letters[standing.handler] ?? 0, scheduled: bridge.turn.outlook(of: standing.handler).count)

@@ -75,7 +75,8 @@ extension MetricsBook: DecisionListener {
         case .held: counts(of: handler).countHold()
         case .faulted: counts(of: handler).countFault()
         case .deadLettered: counts(of: handler).countDeadLetter()
-        case .handedBack, .withdrawn, .recalled, .advanced, .charged, .lost, .struck, .began, .ended, .throttled,
+        case .handedBack, .withdrawn, .recalled, .released, .advanced, .charged, .lost, .struck, .began, .ended,
+            .throttled,
             .notWoken:
             break
         }

@@ -39,7 +39,7 @@ final class BrokerFeed: RemoteFeed {
         case .disconnected(let fault): return .lost(fault.sentence)
         case .notSubscribed(let filter): return .refused(topics: filter)
         case .arrived(let arrived): return news(of: arrived) ?? .other
-        case .delivered: return .other
+        case .delivered, .unsubscribed: return .other
         }
     }
 

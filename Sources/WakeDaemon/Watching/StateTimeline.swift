@@ -59,7 +59,7 @@ struct StateTimeline {
             if Self.endsProcess(from, to) { add(End(time: time, reason: because)) }
             move(to: to, at: time)
         case .held(let until, _): beginHold(until: time + (until - stamp.moment.boottime), at: time)
-        case .delivered, .acknowledged, .refused, .handedBack, .withdrawn, .recalled, .advanced, .charged,
+        case .delivered, .acknowledged, .refused, .handedBack, .withdrawn, .recalled, .released, .advanced, .charged,
             .deadLettered, .lost, .struck, .began, .ended, .faulted, .throttled, .notWoken:
             break
         }
@@ -69,7 +69,7 @@ struct StateTimeline {
     static func concerns(_ decision: Decision) -> Bool {
         switch decision {
         case .moved, .held: true
-        case .delivered, .acknowledged, .refused, .handedBack, .withdrawn, .recalled, .advanced, .charged,
+        case .delivered, .acknowledged, .refused, .handedBack, .withdrawn, .recalled, .released, .advanced, .charged,
             .deadLettered, .lost, .struck, .began, .ended, .faulted, .throttled, .notWoken:
             false
         }
@@ -230,6 +230,7 @@ extension StateTimeline.End {
         case "memory": "a task was still open when its time under memory pressure was over"
         case "thermal": "a task was still open when its time in the heat was over"
         case "stalled": "its job made no progress, or took longer than max_run"
+        case "listens-asleep": "it held a socket while it was frozen, which its manifest refuses"
         case let exit where exit.hasPrefix("exit-"): "it ended by itself with status \(exit.dropFirst(5))"
         case let signal where signal.hasPrefix("signal-"): "signal \(signal.dropFirst(7)) ended it"
         case let other: other

@@ -1,11 +1,13 @@
 // The tokens of the bridge, by digests alone: a token is shown when it is made, and neither it nor its cookie is kept.
 import WakeControl
+import WakeEngine
 import WakeModel
 import WakeProfiles
 import WakeSystem
 
 final class TokenBook {
     struct Entry {
+        /// An inbox is that of the handler's id, which no renaming of a device gives to another one.
         var holder: TokenHolder
         /// Of the cookie that stands for the token.
         var digest: Digest
@@ -14,6 +16,7 @@ final class TokenBook {
 
     private(set) var entries: [Entry] = []
     private let file: String
+    private let catalog: Catalog
 
     /// So many tokens may be there: each is compared with each that is shown.
     static let capacity = 64
@@ -21,7 +24,8 @@ final class TokenBook {
     private static let tokenBytes = 24
 
     /// Reads the file; one that is not there has no tokens.
-    init(in stateDirectory: String) throws {
+    init(in stateDirectory: String, _ catalog: Catalog) throws {
+        self.catalog = catalog
         file = stateDirectory + "/web-tokens.json"
         guard File.exists(file) else { return }
         let document = try JSONValue(parsing: try TrustedFile.bytes(at: file, limit: 1 << 20))
@@ -43,6 +47,14 @@ final class TokenBook {
         return token
     }
 
+    /// With the name by which people call its handler now.
+    func named(_ holder: TokenHolder) -> TokenHolder {
+        guard let id = holder.access.inbox, let manifest = catalog.handlers.values.first(where: { $0.id == id }) else {
+            return holder
+        }
+        return TokenHolder(name: holder.name, .inbox(of: manifest.name))
+    }
+
     func revoke(_ name: String) throws(ControlRefusal) {
         guard let place = entries.firstIndex(where: { $0.holder.name == name }) else {
             throw .unknownToken(name, among: entries.map(\.holder.name))
@@ -58,7 +70,7 @@ final class TokenBook {
         let bytes = JSONWriter.line { writer in
             writer.objects("tokens", entries) { writer, entry in
                 writer.field("name", entry.holder.name)
-                writer.field("role", entry.holder.role.rawValue)
+                writer.access(entry.holder.access)
                 writer.field("made", entry.made)
                 writer.field("cookie_sha256", entry.digest.bytes.hexadecimal)
             }
@@ -69,11 +81,11 @@ final class TokenBook {
     }
 
     private static func entry(_ json: JSONValue) -> Entry? {
-        guard let name = json["name"]?.string, let role = json["role"]?.string.flatMap(AccessRole.init),
+        guard let name = json["name"]?.string, let access = Access(json),
             let made = json["made"]?.string.flatMap(WallTime.init(rfc3339:)),
             let digest = json["cookie_sha256"]?.string.flatMap({ [UInt8](hexadecimal: $0) }).flatMap(Digest.init(kept:))
         else { return nil }
-        return Entry(holder: TokenHolder(name: name, role: role), digest: digest, made: made)
+        return Entry(holder: TokenHolder(name: name, access), digest: digest, made: made)
     }
 
     /// From the kernel's source of chance, in letters that need no quoting in an address.
@@ -82,6 +94,25 @@ final class TokenBook {
         var source = SystemRandomNumberGenerator()
         let count = tokenBytes * 8 / 6
         return String((0..<count).map { _ in letters[Int(source.next() & 63)] })
+    }
+}
+
+extension Access {
+    /// As the file has it.
+    fileprivate init?(_ json: JSONValue) {
+        switch (json["role"]?.string.flatMap(AccessRole.init), json["inbox"]?.string) {
+        case (let role?, nil): self = .role(role)
+        case (nil, let handler?): self = .inbox(of: handler)
+        case (_, _): return nil
+        }
+    }
+}
+
+extension JSONWriter {
+    /// Members of an object: `role` is null where the token is one for an inbox.
+    mutating func access(_ access: Access) {
+        field("role", access.role?.rawValue)
+        if let handler = access.inbox { field("inbox", handler) }
     }
 }
 
@@ -105,7 +136,7 @@ extension TokenBook: TokenAuthority {
         guard let shown = Self.digest(of: proof) else { return nil }
         var found: TokenHolder?
         for entry in entries where entry.digest.matches(shown) { found = entry.holder }
-        return found
+        return found.map(named)
     }
 }
 

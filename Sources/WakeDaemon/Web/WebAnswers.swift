@@ -1,5 +1,6 @@
 // What the daemon answers about who may come in over TCP: the client itself, its cookie, and the tokens.
 import WakeControl
+import WakeEngine
 import WakeModel
 import WakeSystem
 
@@ -28,7 +29,7 @@ extension ControlAnswers {
                 writer.field("address", entry.address)
                 writer.objects("tokens", book.entries) { writer, token in
                     writer.field("name", token.holder.name)
-                    writer.field("role", token.holder.role.rawValue)
+                    writer.access(book.named(token.holder).access)
                     writer.field("made", token.made)
                 }
             }
@@ -36,12 +37,19 @@ extension ControlAnswers {
     }
 
     func makeToken(_ holder: TokenHolder) throws(ControlRefusal) -> ControlResponse {
-        let token = try book().make(holder)
+        var kept = holder
+        if let name = holder.access.inbox {
+            _ = try handler(name)
+            // A manifest with instances has none.
+            let id = bridge.catalog.handler(named: name).flatMap { bridge.catalog.handlers[$0]?.id }
+            kept.access = .inbox(of: id ?? name)
+        }
+        let token = try book().make(kept)
         return .json { writer in
             writer.object { writer in
                 writer.field("token", token)
                 writer.field("name", holder.name)
-                writer.field("role", holder.role.rawValue)
+                writer.access(holder.access)
                 writer.field("address", entry.address)
             }
         }

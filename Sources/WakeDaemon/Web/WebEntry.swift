@@ -14,8 +14,8 @@ final class WebEntry {
     private var server: ControlServer?
     private let log = Log("web")
 
-    init(stateDirectory: String) {
-        do { book = .success(try TokenBook(in: stateDirectory)) } catch {
+    init(stateDirectory: String, _ catalog: Catalog) {
+        do { book = .success(try TokenBook(in: stateDirectory, catalog)) } catch {
             book = .failure(Unreadable(sentence: "\(error)"))
         }
     }

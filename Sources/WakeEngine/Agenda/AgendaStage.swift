@@ -21,6 +21,9 @@ final class AgendaStage {
     /// Origins that the core knows the owner of.
     private var introduced: Set<EventOrigin> = []
     private var outward: [AgendaEffect] = []
+    /// What lets go of results that only memory has here, until the disk has them.
+    private var confirmations: [AgendaEffect] = []
+    private var traffic = TrafficGauge()
     /// The entry whose occasion is being raised, until it has a number.
     private var raising: AgendaKey?
 
@@ -39,6 +42,7 @@ final class AgendaStage {
         guard !plan.isEmpty || concerned.contains(handler) else { return }
         concerned.insert(handler)
         if plan.poll == nil { polled.remove(handler) } else { polled.insert(handler) }
+        traffic.configure(handler, plan.flows)
         receive(.configured(handler, plan))
         if let owed = unread.removeValue(forKey: handler) { recover(owed, of: handler, at: stamp) }
     }
@@ -71,6 +75,7 @@ final class AgendaStage {
     func remove(_ handler: HandlerID) {
         guard concerned.remove(handler) != nil else { return }
         polled.remove(handler)
+        traffic.configure(handler, [])
         unread[handler] = nil
         receive(.removed(handler))
     }
@@ -79,6 +84,17 @@ final class AgendaStage {
 
     var hasInputs: Bool { !inputs.isEmpty }
     var isOutwardEmpty: Bool { outward.isEmpty }
+
+    /// Every value that a device says comes by here, and mostly no flow comes of it.
+    func hearTraffic(of device: EventOrigin, at stamp: Stamp) {
+        guard traffic.hasDevices, let device = catalog.entry(device)?.device else { return }
+        let origin = TrafficOrigin.device(alias: device.alias, uri: device.uri)
+        if isNews(origin, at: stamp) { receive(.traffic(origin)) }
+    }
+
+    func isNews(_ origin: TrafficOrigin, at stamp: Stamp) -> Bool {
+        traffic.isNews(origin, at: stamp.moment.monotonic)
+    }
 
     // MARK: Stepping
 
@@ -99,7 +115,7 @@ final class AgendaStage {
 
     func erase(_ key: AgendaKey) {
         journal.removeEntry(StoredEntry.Key(key))
-        origins.release(key)
+        if key == key.origin { origins.release(key) }
     }
 
     /// What an earlier life left: its rows, and the names under which something may still be owed.
@@ -120,6 +136,16 @@ final class AgendaStage {
             if let name = journal.handlerName(of: handler) { catalog.introduce(handler, name) }
         }
         receive(.restored(rows, bootID: journal.bootID))
+        for (key, sequence) in flowsOwed(recovery, known) { receive(.owed(key, sequence)) }
+    }
+
+    /// No flow outlives the bridge: the core ends them as it recovers them, and their handlers are told.
+    private func flowsOwed(
+        _ recovery: Recovery, _ known: [(origin: EventOrigin, key: AgendaKey)]
+    ) -> [(AgendaKey, Sequence)] {
+        let keys = Dictionary(known.map { ($0.origin, $0.key) }) { first, _ in first }
+        let events = recovery.pending.values.joined().filter(\.isFlow).sorted { $0.sequence < $1.sequence }
+        return events.compactMap { event in keys[event.origin].map { ($0, event.sequence) } }
     }
 
     private func key(of device: Device, _ source: AgendaSource) -> AgendaKey? {
@@ -129,10 +155,13 @@ final class AgendaStage {
     }
 
     /// The origin of an entry's events, made where it has none yet; `isNew` where the core must learn of its owner.
-    func origin(of key: AgendaKey) -> (origin: EventOrigin, isNew: Bool) {
+    func origin(of entry: AgendaKey) -> (origin: EventOrigin, isNew: Bool) {
+        let key = entry.origin
         if let known = origins[key] { return (known, introduced.insert(known).inserted) }
+        // Not what people call it, which may change.
+        let owner = journal.handlerName(of: key.handler) ?? catalog.name(of: key.handler)
         let device = Device(
-            uri: "\(key.source.kind.uriPrefix)\(catalog.name(of: key.handler))" + (key.id.isEmpty ? "" : "/\(key.id)"),
+            uri: "\(key.source.kind.uriPrefix)\(owner)" + (key.id.isEmpty ? "" : "/\(key.id)"),
             alias: key.id.isEmpty ? key.source.rawValue : key.id, profile: nil, kind: key.source.kind)
         let origin: EventOrigin
         if let reused = origins.reuse(for: key) {
@@ -158,7 +187,7 @@ final class AgendaStage {
     func recordRaised(as sequence: Sequence) {
         guard let key = raising else { return }
         raising = nil
-        origins.raise(key, as: sequence)
+        origins.raise(key.origin, as: sequence)
         receive(.raised(key, sequence))
     }
 
@@ -173,8 +202,16 @@ final class AgendaStage {
 
     /// What is to be performed, after the commit that holds its cause.
     func removeOutward() -> [AgendaEffect] {
+        guard !outward.isEmpty || !confirmations.isEmpty else { return [] }
         defer { outward.removeAll(keepingCapacity: true) }
-        return outward
+        switch journal.health.disk {
+        case .ok:
+            defer { confirmations = [] }
+            return confirmations + outward
+        case .degraded:
+            confirmations += outward.filter(\.isConfirmation)
+            return outward.filter { !$0.isConfirmation }
+        }
     }
 
     // MARK: Asking
@@ -183,6 +220,7 @@ final class AgendaStage {
     private(set) var nextMonotonicDeadline: Instant?
     private(set) var nextBoottimeDeadline: Instant?
     private(set) var nextWallDeadline: WallTime?
+    var hasFlow: Bool { agenda.hasFlow }
 
     func isDue(at stamp: Stamp) -> Bool {
         nextMonotonicDeadline.map { $0 <= stamp.moment.monotonic } ?? false
@@ -205,11 +243,23 @@ final class AgendaStage {
 
     func conditions(at stamp: Stamp) -> [ConditionStanding] { agenda.conditions(at: stamp) }
 
+    func transferName(of handler: HandlerID, _ number: Int64) -> String? {
+        agenda.transferName(of: handler, number)
+    }
+
+    func transferNumber(of handler: HandlerID, _ name: String) -> Int64? {
+        agenda.transferNumber(of: handler, name)
+    }
+
     func startable(_ source: AgendaSource, of handler: HandlerID) -> [String] {
         agenda.startable(source, of: handler)
     }
 
     func obstacle(to key: AgendaKey, at stamp: Stamp) -> OperationObstacle? { agenda.obstacle(to: key, at: stamp) }
+}
+
+extension AgendaEffect {
+    fileprivate var isConfirmation: Bool { if case .transfer(_, _, .confirm) = self { true } else { false } }
 }
 
 extension AgendaSource {
@@ -219,11 +269,29 @@ extension AgendaSource {
         case .poll: .poll
         case .job: .job
         case .region: .region
+        case .inbox: .inbox
+        case .flow: .flow
+        case .transfer: .transfer
+        case .socket: .socket
         // Rows that raise nothing.
         case .gate: SourceKind("gate", uriPrefix: "/gate/")
         case .seen: SourceKind("seen", uriPrefix: "/seen/")
         }
     }
+}
+
+extension AgendaKey {
+    /// The entry whose name events come under: all messages of a handler come from its inbox, in one order.
+    var origin: AgendaKey {
+        switch source {
+        case .inbox: AgendaKey(handler, source, "")
+        case .alarm, .poll, .job, .region, .flow, .transfer, .socket, .gate, .seen: self
+        }
+    }
+}
+
+extension RecoveredEvent {
+    fileprivate var isFlow: Bool { if case .occasion(.flow, _) = content { true } else { false } }
 }
 
 extension StoredEntry.Key {

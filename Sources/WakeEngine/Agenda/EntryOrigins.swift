@@ -48,7 +48,7 @@ struct EntryOrigins {
         guard conclusion.isFinal, let origin = raised.removeValue(forKey: sequence) else { return }
         switch conclusion {
         case .deadLettered, .dropped: retired.insert(origin)
-        case .acknowledged, .handedBack, .withdrawn, .overrun, .crashed, .givenBack: break
+        case .acknowledged, .handedBack, .withdrawn, .ended, .overrun, .crashed, .givenBack: break
         }
         let left = owed[origin, default: 1] - 1
         owed[origin] = left > 0 ? left : nil
@@ -61,10 +61,10 @@ struct EntryOrigins {
         for (origin, key) in known { set(origin, for: key) }
     }
 
-    /// After a start: those without an entry are free.
+    /// After a start: those without an entry are free. Flows store none, and are few.
     mutating func releaseAll(but rows: [AgendaRow]) {
-        let held = Set(rows.map(\.key))
-        for key in origins.keys where !held.contains(key) { release(key) }
+        let held = Set(rows.map(\.key.origin))
+        for key in origins.keys where !held.contains(key) && key.source != .flow { release(key) }
     }
 
     private mutating func recycle(_ origin: EventOrigin) {

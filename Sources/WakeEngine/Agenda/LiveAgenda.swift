@@ -17,6 +17,7 @@ package final class LiveAgenda: TurnObserver {
     private let turn: Turn
     private let loop: EventLoop
     private let catalog: Catalog
+    private let executor: ProcessExecutor
     private let clockWatch: ClockWatch
     private let watches: ConditionWatches
     private let machineWake: MachineWakeTimers
@@ -28,6 +29,7 @@ package final class LiveAgenda: TurnObserver {
 
     package init(of bridge: Bridge, bus: SystemBus?, _ places: ConditionPlaces, hook: (any AlertHook)? = nil) {
         (turn, loop, catalog, clockWatch) = (bridge.turn, bridge.loop, bridge.catalog, bridge.clockWatch)
+        executor = bridge.executor
         var places = places
         places.readers = WaitingHandlers(catalog: bridge.catalog, accounts: bridge.accounts)
         self.places = places
@@ -45,8 +47,12 @@ package final class LiveAgenda: TurnObserver {
         case .readZone(let name): turn.schedule(.zone(name, clockWatch.zone(name)))
         case .leaveZone(let name): clockWatch.leaveZone(name)
         case .wakeMachine(let wake): machineWake.arm(wake)
+        case .limitProcessor(let handler, let percent): executor.limitProcessor(of: handler, to: percent)
         case .alert(let handler, let alarm, let text): alert(text, of: alarm, for: catalog.name(of: handler))
-        case .raise, .withdraw, .recall, .press, .answer, .store, .erase, .gate, .notify, .decision: break
+        case .raise, .withdraw, .recall, .release, .press, .answer, .store, .erase, .gate, .notify, .lose, .receipt,
+            .transfer, .socket, .restart,
+            .attention, .decision:
+            break
         }
     }
 
@@ -92,6 +98,9 @@ package final class LiveAgenda: TurnObserver {
 extension LiveAgenda: MachineReading {
     package var zone: String? { ZoneFiles().nameOfLocal }
     package var conditions: [(condition: Condition, isTrue: Bool)] { watches.found }
+    package func transferName(of handler: HandlerID, _ number: Int64) -> String? {
+        turn.transferName(of: handler, number)
+    }
 }
 
 /// The users of the handlers whose manifests wait for a path.

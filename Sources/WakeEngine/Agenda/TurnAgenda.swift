@@ -5,6 +5,8 @@ import WakeModel
 
 extension Turn {
     func configure(_ handler: HandlerID, _ plan: AgendaPlan) {
+        // Before its manifest lets anything be raised: it may be stopped.
+        situate(handler)
         agenda.configure(handler, plan, at: clock.stamp())
         situate(handler)
         schedule(.tick)
@@ -27,6 +29,13 @@ extension Turn {
         }
     }
 
+    /// Data came through a socket of the handler's manifest: a flow may come of that, as of a device's.
+    package func hearTraffic(ofSocket name: String, of handler: HandlerID) {
+        let stamp = clock.stamp()
+        guard agenda.isConcerned(handler), agenda.isNews(.socket(handler, name), at: stamp) else { return }
+        schedule(.traffic(.socket(handler, name)))
+    }
+
     /// What a turn has to say to the agenda of the core's effects and of what happened.
     func relay(_ input: Input, at stamp: Stamp) {
         switch input {
@@ -35,9 +44,12 @@ extension Turn {
             situate(handler)
             if verb == .attach || verb == .detach { listeners.attachmentChanged(ask { $0.hasAttached }) }
         case .finish: agenda.receive(.ending)
-        case .device, .entry, .configure, .remove, .recovered, .lost, .event, .reply, .fault, .throttled, .ordered,
-            .written, .given, .launchFailed, .suspended, .locksInspected, .answered, .exited, .emptied, .memory,
-            .systemSleep, .thermal, .power, .announced, .notified, .shed, .revived, .withdraw, .recall, .gate:
+        case .event(let event): if case .data = event.kind { agenda.hearTraffic(of: event.origin, at: stamp) }
+        case .systemSleep(.preparing): agenda.receive(.sleeping(true))
+        case .systemSleep(.over): agenda.receive(.sleeping(false))
+        case .device, .entry, .configure, .remove, .recovered, .lost, .missed, .reply, .fault, .throttled, .ordered,
+            .written, .given, .launchFailed, .suspended, .locksInspected, .listensAsleep, .answered, .exited, .emptied,
+            .memory, .thermal, .power, .announced, .notified, .shed, .revived, .withdraw, .recall, .release, .gate:
             break
         }
     }
@@ -88,20 +100,35 @@ extension Turn {
         case .press(let handler, let sequence, let reason):
             stepCore(.withdraw(handler, sequence, reason), at: stamp)
         case .recall(let handler, let sequence): stepCore(.recall(handler, sequence), at: stamp)
+        case .release(let handler, let sequence): stepCore(.release(handler, sequence), at: stamp)
         case .answer(let handler, let epoch, let answer, let reference):
             stepCore(.answered(handler, epoch, ref: reference, answer.notice(reference)), at: stamp)
         case .notify(let handler, let notice): stepCore(.notified(handler, notice), at: stamp)
         case .store(let row): agenda.keep(row)
         case .erase(let key): agenda.erase(key)
         case .gate(let handler, let isOpen): stepCore(.gate(handler, isOpen: isOpen), at: stamp)
-        case .open, .close, .readZone, .leaveZone, .wakeMachine, .alert: agenda.hold(effect)
+        case .lose(let key, let gap): lose(gap, of: key, at: stamp)
+        case .open, .close, .readZone, .leaveZone, .wakeMachine, .limitProcessor, .alert, .receipt, .transfer, .socket,
+            .attention:
+            agenda.hold(effect)
+        case .restart(let handler): stepCore(.operated(handler, .restart), at: stamp)
         case .decision(let handler, let decision): listeners.hear(decision, of: handler, at: stamp)
         }
     }
 
-    private func raise(_ occasion: Occasion, of key: AgendaKey, at stamp: Stamp) {
+    private func lose(_ gap: Gap, of key: AgendaKey, at stamp: Stamp) {
+        stepCore(.missed(key.handler, introduced(key, at: stamp), gap), at: stamp)
+    }
+
+    /// The origin of the entry, which the core knows the owner of.
+    private func introduced(_ key: AgendaKey, at stamp: Stamp) -> EventOrigin {
         let (origin, isNew) = agenda.origin(of: key)
         if isNew { stepCore(.entry(origin, owner: key.handler), at: stamp) }
+        return origin
+    }
+
+    private func raise(_ occasion: Occasion, of key: AgendaKey, at stamp: Stamp) {
+        let origin = introduced(key, at: stamp)
         let event = DeviceEvent(origin: origin, kind: .occasion(occasion), stamp: stamp, isAuthenticated: true)
         agenda.raise(key) { stepCore(.event(event), at: stamp) }
     }

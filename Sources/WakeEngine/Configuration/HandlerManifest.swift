@@ -5,8 +5,12 @@ import WakeModel
 import WakeProfiles
 
 public struct HandlerManifest: Hashable, Sendable {
-    /// The file's name without `.json5`.
+    /// The file's name without `.json5`; of an instance, with its device.
     public var id: String
+    /// Each device that it watches has a process of its own.
+    public var isPerDevice = false
+    /// Nil for a manifest as it stands in its file.
+    public var instance: HandlerInstance?
     /// The name of the file in errors.
     public var file: String
     /// The program and its arguments, never empty. The program is absolute, or starts with `./` or `../` and is then
@@ -24,6 +28,7 @@ public struct HandlerManifest: Hashable, Sendable {
     /// It may send sd_notify messages.
     public var notifies = false
     public var limits = HandlerLimits()
+    public var sleepersListen = SleepersListen.report
     public var settings = HandlerSettings()
     public var agenda = AgendaPlan()
     /// As it was read; empty without a file.
@@ -37,7 +42,7 @@ public struct HandlerManifest: Hashable, Sendable {
         "max_extension",
         "on_overrun", "max_batch", "autostart", "timers", "enabled", "stop_events", "idle_exit",
         "allow_background_children", "queue_cap", "notify", "require", "limits", "alarms", "poll", "jobs", "regions",
-        "after",
+        "flows", "transfers", "after", "inbox", "sockets", "instance", "sleepers_listen",
     ]
     static let watchKeys = [
         "profile", "device", "wake", "policy", "durability", "max_latency", "queue_cap", "retention",
@@ -71,6 +76,8 @@ public struct HandlerManifest: Hashable, Sendable {
             requireReason(object)
             readSubscriptions(object)
             readAgenda(object)
+            readInstance(object)
+            readSleepersListen(object)
         }
         try report.conclude()
     }
@@ -214,6 +221,33 @@ extension HandlerManifest {
     private static let queueCapRange = (64 << 10)...(4 << 30)
 }
 
+/// Its instances, and what they may hold while they are frozen.
+extension HandlerManifest {
+    private enum Instance: String, CaseIterable { case one, device }
+
+    private mutating func readInstance(_ object: ConfigurationObject) {
+        let kind: Instance? = object.word("instance")
+        isPerDevice = kind == .device
+        if isPerDevice, agenda.sockets.contains(where: { !$0.isConnection }) {
+            object.add(
+                "instance \"device\" makes several handlers of it, and one alone can listen at an address; listen in another manifest",
+                at: "instance")
+        }
+        guard isPerDevice, object.any("watch")?.array?.isEmpty ?? true else { return }
+        object.add(
+            "instance \"device\" gives each device of watch a process of its own, and watch names none; add one to watch",
+            at: "instance")
+    }
+
+    private mutating func readSleepersListen(_ object: ConfigurationObject) {
+        sleepersListen = object.word("sleepers_listen") ?? sleepersListen
+        guard settings.lifecycle == .oneshot, object.has("sleepers_listen") else { return }
+        object.add(
+            "sleepers_listen does not fit lifecycle \"oneshot\", which is never frozen; remove it",
+            at: "sleepers_listen")
+    }
+}
+
 /// What is scheduled for it.
 extension HandlerManifest {
     private mutating func readAgenda(_ object: ConfigurationObject) {
@@ -221,17 +255,58 @@ extension HandlerManifest {
         agenda.poll = object.convert("poll", PollRule.init)
         agenda.jobs = object.convert("jobs", JobRule.list) ?? []
         agenda.regions = object.convert("regions", RegionRule.list) ?? []
+        agenda.inbox = object.convert("inbox", InboxRule.init)
+        agenda.flows = object.convert("flows", FlowRule.list) ?? []
+        if !agenda.flows.isEmpty { refuseForFlows(object) }
+        agenda.transfers = object.convert("transfers", TransferRule.list) ?? []
+        agenda.sockets = object.convert("sockets", SocketRule.list) ?? []
+        refuseUnknownSprings(object)
         agenda.gates = object.convert("after", AgendaPlan.gates) ?? []
         settings.hasGates = !agenda.gates.isEmpty
+        if settings.lifecycle == .oneshot, !agenda.sockets.isEmpty {
+            object.add(
+                "sockets do not fit lifecycle \"oneshot\", whose process is gone after each batch; make it \"resident\"",
+                at: "sockets")
+        }
     }
+
+    /// A flow's event stays open for as long as data flows.
+    private func refuseForFlows(_ object: ConfigurationObject) {
+        if settings.lifecycle == .oneshot {
+            object.add(
+                "flows do not fit lifecycle \"oneshot\", which cannot be told that a flow has ended; make it resident",
+                at: "flows")
+        }
+        if settings.acknowledgement == .delivery {
+            object.add(
+                "flows do not fit ack \"delivery\", which ends each flow as it begins; make it explicit", at: "flows")
+        }
+    }
+
+    /// A flow of a socket goes by one that the daemon holds.
+    private func refuseUnknownSprings(_ object: ConfigurationObject) {
+        // Those that cannot be read are told of by themselves.
+        guard !object.has("sockets") || !agenda.sockets.isEmpty else { return }
+        for flow in agenda.flows {
+            guard case .socket(let name) = flow.from, !agenda.sockets.contains(where: { $0.name == name }) else {
+                continue
+            }
+            object.add(
+                "the flow \"\(flow.name)\" comes from \"\(flow.from.word)\", and sockets declares none of that name; declare it",
+                at: "flows")
+        }
+    }
+
+    /// What comes due without a device. Transfers are none of them: an order comes first.
+    private static let reasons = ["alarms", "poll", "jobs", "regions", "inbox", "flows", "sockets"]
 
     /// It names devices, or something that comes due, or is started at boot; gates alone give it nothing to do.
     private func requireReason(_ object: ConfigurationObject) {
         if ["modes", "watch"].contains(where: object.has) { return object.require(["modes", "watch"]) }
-        guard !settings.startsAtBoot, !["alarms", "poll", "jobs", "regions"].contains(where: object.has) else { return }
+        guard !settings.startsAtBoot, !Self.reasons.contains(where: object.has) else { return }
         guard object.has("after") else { return object.require(["modes", "watch"]) }
         object.add(
-            "after says what it waits for, and nothing starts it then; add autostart: true, or watch, alarms, poll, jobs or regions",
+            "after says what it waits for, and nothing starts it then; add autostart: true, or watch, alarms, poll, jobs, regions, inbox, flows or sockets",
             at: "after")
     }
 }

@@ -1,4 +1,5 @@
 // The texts behind the numbers: which device is which, what profile it has, whether its link is up; which handler is whose.
+import WakeCore
 import WakeModel
 import WakeProfiles
 
@@ -25,7 +26,10 @@ package final class Catalog {
     /// Of the same devices.
     private var templates = LineTemplateTable()
     package private(set) var handlers: [HandlerID: HandlerManifest] = [:]
+    /// By what people call them.
     private var handlerIDs: [String: HandlerID] = [:]
+    /// Manifests that run once for each of their devices, by id; their instances are among the handlers.
+    package internal(set) var perDevice: [String: HandlerManifest] = [:]
     /// Entries of the agenda, whose events have the numbers of devices.
     private var entries: [EventOrigin: Device] = [:]
     /// A handler whose manifest is gone still ends, and what it says then is told under its name.
@@ -56,9 +60,10 @@ package final class Catalog {
     func set(entry: Device, as id: EventOrigin) { entries[id] = entry }
 
     func set(_ manifest: HandlerManifest, as id: HandlerID) {
+        if let former = handlers[id]?.name, handlerIDs[former] == id { handlerIDs[former] = nil }
         handlers[id] = manifest
-        handlerIDs[manifest.id] = id
-        names[id] = manifest.id
+        handlerIDs[manifest.name] = id
+        names[id] = manifest.name
     }
 
     /// It has no manifest, or none that was read yet.
@@ -66,15 +71,41 @@ package final class Catalog {
 
     func remove(_ id: HandlerID) {
         guard let manifest = handlers.removeValue(forKey: id) else { return }
-        handlerIDs[manifest.id] = nil
+        if handlerIDs[manifest.name] == id { handlerIDs[manifest.name] = nil }
     }
 
     /// What the manifests that were taken ask of profiles and cannot have: a profile may go, or read otherwise, after them.
-    package var faultsOfManifests: [ConfigurationError] {
-        handlers.values.sorted { $0.id < $1.id }.flatMap { $0.faults(against: profiles) }
+    package var faultsOfManifests: [ConfigurationError] { manifests.flatMap { $0.faults(against: profiles) } }
+
+    /// The manifests as they stand in their files, each once, by id.
+    package var manifests: [HandlerManifest] {
+        (handlers.values.filter { $0.instance == nil } + perDevice.values).sorted { $0.id < $1.id }
+    }
+
+    /// Every advertisement may ask for it, so nothing is copied.
+    func isWatched(_ profile: String) -> Bool {
+        let watches = { (manifest: HandlerManifest) in
+            manifest.settings.subscriptions.contains { $0.profile == profile }
+        }
+        return handlers.values.contains(where: watches) || perDevice.values.contains(where: watches)
+    }
+
+    /// What the files of manifests watch: that an instance watches its device names no device.
+    var writtenSubscriptions: [Subscription] {
+        manifests.flatMap(\.settings.subscriptions)
     }
 
     package func handler(named name: String) -> HandlerID? { handlerIDs[name] }
+    /// Of a handler, of an instance, or of a manifest with instances.
+    package func isConfigured(_ name: String) -> Bool { handlerIDs[name] != nil || perDevice[name] != nil }
+
+    /// The handlers of a manifest that runs once for each of its devices, by name; nil where there is no such manifest.
+    package func instances(of template: String) -> [HandlerID]? {
+        guard perDevice[template] != nil else { return nil }
+        return handlers.filter { $0.value.instance?.template == template }.sorted { $0.value.name < $1.value.name }
+            .map(\.key)
+    }
+
     package func name(of id: HandlerID) -> String { names[id] ?? "handler \(id.rawValue)" }
 
     package func entry(_ id: EventOrigin) -> DeviceEntry? {

@@ -15,6 +15,7 @@ public final class Engine {
     /// What the journal knew at the start, but for the events that it still owes.
     private let recovery: Recovery
     private var hearing = MessageHearing()
+    private var instances = InstanceBook()
     /// Profiles whose faults were told.
     private var examined: Set<ProfileIndex> = []
     /// Handlers that know what the start lost: a manifest that comes back is not told twice.
@@ -66,6 +67,7 @@ public final class Engine {
         hearing.introduce(device, as: id, with: profile.map { catalog.profiles.decoder($0) })
         if let profile { reportFaults(of: profile) }
         turn.ingest(.device(id, device))
+        apply(instances.know(device))
     }
 
     /// The rest of a shipped profile is read when a device needs it.
@@ -91,6 +93,73 @@ public final class Engine {
     package func adopt(_ keys: DeviceKeys) { hearing.adopt(keys) }
 
     // MARK: Handlers
+
+    /// A manifest as it stands in its file: of one handler, or of one for each of its devices.
+    package func configure(_ manifest: HandlerManifest) {
+        guard manifest.isPerDevice else {
+            withdrawTemplate(manifest.id)
+            adopt(manifest)
+            return
+        }
+        if let single = catalog.handler(named: manifest.id) { dismiss(single) }
+        catalog.perDevice[manifest.id] = manifest
+        tell(.configured, of: manifest.id)
+        apply(instances.set(manifest, devices: catalog.devices.compactMap { $0?.device }))
+    }
+
+    /// The manifest is gone.
+    package func withdraw(_ manifest: String) {
+        tell(.removed, of: manifest)
+        withdrawTemplate(manifest)
+        if let handler = catalog.handler(named: manifest) { dismiss(handler) }
+    }
+
+    private func withdrawTemplate(_ id: String) {
+        // First: its instances end with it, and not each by itself.
+        catalog.perDevice[id] = nil
+        apply(instances.remove(id))
+    }
+
+    /// Nothing is told of other manifests.
+    private func tell(_ change: TemplateChange, of template: String) {
+        guard let manifest = catalog.perDevice[template] else { return }
+        turn.listeners.hear(change, of: manifest, at: turn.clock.stamp())
+    }
+
+    /// Devices of a manifest that have no instance, because it has as many as it may.
+    package func waitingDevices(of template: String) -> [Device] { instances.waiting(for: template) }
+
+    /// Stops or starts, also over a restart, the instances that are still to come.
+    package func setStopped(_ isStopped: Bool, _ template: String) {
+        tell(isStopped ? .stopped : .started, of: template)
+        journal.setStopped(isStopped, journal.handlerID(named: template))
+        for id in journal.handlers(ofInstancesOf: template + String(HandlerInstance.mark))
+        where catalog.handlers[id] == nil {
+            journal.setStopped(isStopped, id)
+        }
+    }
+
+    private func apply(_ changes: InstanceBook.Changes) {
+        guard !changes.isEmpty else { return }
+        let ended = changes.ended.compactMap { journal.knownHandlerID(named: $0) }
+        for id in ended { dismiss(id) }
+        for manifest in changes.current { adopt(instance: manifest) }
+        turn.listeners.instancesChanged(ended: ended)
+    }
+
+    /// One that only has another name is not disturbed. One that is new stands still where all of its manifest do.
+    private func adopt(instance manifest: HandlerManifest) {
+        if let known = journal.knownHandlerID(named: manifest.id) {
+            if let earlier = catalog.handlers[known], earlier.isSame(as: manifest) {
+                return catalog.set(manifest, as: known)
+            }
+        } else if let template = manifest.instance?.template,
+            let group = journal.knownHandlerID(named: template), journal.isStopped(group)
+        {
+            journal.setStopped(true, journal.handlerID(named: manifest.id))
+        }
+        adopt(manifest)
+    }
 
     /// A manifest that is new gets what the journal still owes it; one that changed goes on with what it has.
     @discardableResult
@@ -138,7 +207,19 @@ public final class Engine {
     }
 }
 
+extension SocketRule {
+    /// Under which name, and on which way, a process gets it.
+    fileprivate var entrance: [String] { [name, passing.rawValue] }
+}
+
 extension HandlerManifest {
+    /// But for its name.
+    fileprivate func isSame(as other: HandlerManifest) -> Bool {
+        var named = self
+        named.instance = other.instance
+        return named == other
+    }
+
     /// Whether a running process is still what the manifest asks for.
     func runsSameProgram(as other: HandlerManifest) -> Bool {
         exec == other.exec && user == other.user && group == other.group && groups == other.groups
@@ -146,5 +227,6 @@ extension HandlerManifest {
             && workingDirectory == other.workingDirectory && settings.lifecycle == other.settings.lifecycle
             && settings.readiness == other.settings.readiness && notifies == other.notifies
             && settings.acknowledgement == other.settings.acknowledgement && limits == other.limits
+            && agenda.sockets.map(\.entrance) == other.agenda.sockets.map(\.entrance)
     }
 }

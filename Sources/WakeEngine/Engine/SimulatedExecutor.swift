@@ -106,7 +106,10 @@ final class SimulatedExecutor: EffectExecutor {
     }
 
     private func take(_ delivery: Delivery, as id: HandlerID, _ epoch: Epoch, at now: Instant) {
-        for event in delivery.events where event.ownBudget != nil { doJob(event.sequence, as: id, epoch, at: now) }
+        // A flow is held for as long as it lasts.
+        for event in delivery.events where event.ownBudget != nil && !event.isFlow {
+            doJob(event.sequence, as: id, epoch, at: now)
+        }
         guard let last = delivery.events.last(where: { $0.ownBudget == nil })?.sequence else { return }
         if !silent.isEmpty, silent.contains(id) {
             return say(.written(id, epoch, through: last), at: now)

@@ -18,9 +18,8 @@ public final class Turn {
     private var deadlines: DeadlineTimers?
     package var listeners = TurnListeners()
     let agenda: AgendaStage
-    /// What the journal owes to handlers that have had no manifest in this life, and which handlers are stopped.
+    /// What the journal owes to handlers that have had no manifest in this life.
     private var unclaimed: [HandlerID: [RecoveredEvent]]
-    private let stopped: Set<HandlerID>
 
     private enum Phase {
         case idle
@@ -79,7 +78,6 @@ public final class Turn {
         core = Dispatcher(from: recovery.next, limits: limits)
         lastAppended = Sequence(recovery.next.rawValue - 1)
         unclaimed = recovery.pending
-        stopped = recovery.stopped
         self.journal = journal
         self.clock = clock
         self.executor = executor
@@ -118,7 +116,7 @@ public final class Turn {
 
     /// A handler that is new to the core gets what the journal still owes it.
     func configure(_ id: HandlerID, _ settings: HandlerSettings, restarts: Bool = false) {
-        ingest(.configure(id, settings, isStopped: stopped.contains(id), restarts: restarts))
+        ingest(.configure(id, settings, isStopped: journal.isStopped(id), restarts: restarts))
         if let owed = unclaimed.removeValue(forKey: id) { ingest(.recovered(id, owed)) }
     }
 

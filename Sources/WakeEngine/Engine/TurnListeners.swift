@@ -20,10 +20,20 @@ package protocol EventSink: AnyObject {
     func saw(_ event: DeviceEvent, as sequence: Sequence?)
 }
 
+/// What becomes of a manifest that runs once for each of its devices, and so of the instances that are still to come.
+package enum TemplateChange {
+    case configured, removed, stopped, started
+}
+
 /// Hears all that happens to the turn from outside, before anything follows from it.
 package protocol InputListener: AnyObject {
     func hear(_ input: Input, at stamp: Stamp)
     func hear(_ input: AgendaInput, at stamp: Stamp)
+    func hear(_ change: TemplateChange, of manifest: HandlerManifest, at stamp: Stamp)
+}
+
+extension InputListener {
+    package func hear(_ change: TemplateChange, of manifest: HandlerManifest, at stamp: Stamp) {}
 }
 
 /// Hears each condition of the machine as it is announced to the handlers.
@@ -38,6 +48,8 @@ package protocol TurnObserver: AnyObject {
     func perform(_ effect: AgendaEffect)
     /// Whether a person is attached to any handler.
     func attachmentChanged(_ isAttached: Bool)
+    /// Instances of manifests began, were renamed or ended; of the ended ones the processes may still be there.
+    func instancesChanged(ended: [HandlerID])
     /// The wall clock was set, or a zone that was asked for has other rules.
     func clockChanged(_ change: ClockWatch.Change)
 }
@@ -46,6 +58,7 @@ extension TurnObserver {
     package func turnEnded() {}
     package func perform(_ effect: AgendaEffect) {}
     package func attachmentChanged(_ isAttached: Bool) {}
+    package func instancesChanged(ended: [HandlerID]) {}
     package func clockChanged(_ change: ClockWatch.Change) {}
 }
 
@@ -77,6 +90,10 @@ package struct TurnListeners {
 
     func hear(_ input: AgendaInput, at stamp: Stamp) { for listener in inputs { listener.hear(input, at: stamp) } }
 
+    func hear(_ change: TemplateChange, of manifest: HandlerManifest, at stamp: Stamp) {
+        for listener in inputs { listener.hear(change, of: manifest, at: stamp) }
+    }
+
     func saw(_ event: DeviceEvent, as sequence: Sequence?) { for sink in sinks { sink.saw(event, as: sequence) } }
 
     func hear(_ notice: Notice) { for listener in notices { listener.hear(notice) } }
@@ -89,6 +106,10 @@ package struct TurnListeners {
 
     func clockChanged(_ change: ClockWatch.Change) {
         for observer in observers { observer.target?.clockChanged(change) }
+    }
+
+    func instancesChanged(ended: [HandlerID]) {
+        for observer in observers { observer.target?.instancesChanged(ended: ended) }
     }
 
     /// By index: to iterate would copy each weak reference.

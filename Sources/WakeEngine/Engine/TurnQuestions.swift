@@ -12,8 +12,11 @@ extension Turn {
         .earlier(ask { $0.nextBoottimeDeadline }, agenda.nextBoottimeDeadline)
     }
     package var nextWallDeadline: WallTime? { agenda.nextWallDeadline }
-    /// Whether a handler is still to do something by the passing of time, beside what is scheduled for it.
-    var hasWorkInHand: Bool { ask { $0.nextMonotonicDeadline != nil || $0.nextBoottimeDeadline != nil } }
+    /// Whether the passing of time alone goes on with what has begun, beside what is scheduled: a handler is still to do
+    /// something, or a flow is to end.
+    var hasWorkInHand: Bool {
+        agenda.hasFlow || ask { $0.nextMonotonicDeadline != nil || $0.nextBoottimeDeadline != nil }
+    }
     /// Whether something is scheduled.
     var hasSchedule: Bool { agenda.nextBoottimeDeadline != nil || agenda.nextWallDeadline != nil }
     /// Whether anything follows now although nothing else happens.
@@ -31,6 +34,13 @@ extension Turn {
         agenda.closedGates(of: handler, at: clock.stamp())
     }
     package var conditions: [ConditionStanding] { agenda.conditions(at: clock.stamp()) }
+    /// Of open transfers: the name by the number, and the other way round.
+    package func transferName(of handler: HandlerID, _ number: Int64) -> String? {
+        agenda.transferName(of: handler, number)
+    }
+    package func transferNumber(of handler: HandlerID, _ name: String) -> Int64? {
+        agenda.transferNumber(of: handler, name)
+    }
     /// What a person may have raised of a source.
     package func startable(_ source: AgendaSource, of handler: HandlerID) -> [String] {
         agenda.startable(source, of: handler)

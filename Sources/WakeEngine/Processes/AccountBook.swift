@@ -31,6 +31,12 @@ package final class AccountBook {
             AccountName(user: user, group: manifest.group, groups: manifest.groups, handler: handler))
     }
 
+    /// The same, and nil also where the manifest names the daemon's user and no groups: nothing is to be switched.
+    package func switching(for manifest: HandlerManifest) throws(SystemError) -> Account? {
+        guard let account = try account(of: manifest) else { return nil }
+        return account.isCurrent && manifest.group == nil && manifest.groups.isEmpty ? nil : account
+    }
+
     private func account(_ name: AccountName) throws(SystemError) -> Account {
         if let account = known[name] { return account }
         let account = try find(name)

@@ -42,6 +42,8 @@ final class ContainerWatch {
 
     var isFreezing: Bool { if case .freezing = suspension { true } else { false } }
 
+    var isFrozen: Bool { if case .frozen = suspension { true } else { false } }
+
     func beginFreeze() {
         let now = SystemClock.monotonic()
         if case .awake(let since) = suspension { lastAwake = now - since }

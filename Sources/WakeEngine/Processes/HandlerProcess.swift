@@ -35,7 +35,7 @@ package final class HandlerProcess {
     private let record: HandlerRecord
     private unowned let turn: Turn
     private let loop: EventLoop
-    private let locks: LockInspector
+    private let inspectors: SleepInspectors
     private let errorLog: ProcessErrorLog
 
     private let input: InputWriter
@@ -47,22 +47,22 @@ package final class HandlerProcess {
     private(set) var status: String?
 
     private let container = ContainerWatch()
-    private var startupWatch: Watch?
-    private var exitWatch: Watch?
+    private var watches: (startup: Watch?, exit: Watch?)
     private var phase = Phase.running(failure: nil)
     var lockInspection = LockInspection()
+    private var processorLimit: Int?
     /// It does not read its input; logged once.
     private var hasWarned = false
 
     init(
         _ child: consuming ChildProcess, of record: HandlerRecord, epoch: Epoch, turn: Turn, loop: EventLoop,
-        locks: LockInspector, longestLogLine: Int, space: ReadSpace
+        inspectors: SleepInspectors, longestLogLine: Int, space: ReadSpace
     ) throws(SystemError) {
         self.record = record
         self.epoch = epoch
         self.turn = turn
         self.loop = loop
-        self.locks = locks
+        self.inspectors = inspectors
         pid = child.pid
         errorLog = ProcessErrorLog(log: record.log, pid: child.pid)
         input = InputWriter(child.input.release(), errorLog)
@@ -86,21 +86,22 @@ package final class HandlerProcess {
     /// Sends no more inputs, even when called from one. Cancels the watches first: a descriptor closed while watched stays in epoll as
     /// long as a child that is frozen before its exec holds a copy.
     func close() {
+        inspectors.sockets.cancel(self)
         replies.close()
         services?.close()
         output.close()
         errors.close()
         input.close()
         container.close()
-        (startupWatch, exitWatch) = (nil, nil)
+        watches = (nil, nil)
     }
 
     private func listen() throws(SystemError) {
         try replies.listen(on: loop, of: self) { $0.readReplies() }
         try output.listen(on: loop, of: self) { $0.output.read($0.logOutput) }
         try errors.listen(on: loop, of: self) { $0.errors.read($0.logErrors) }
-        startupWatch = try loop.watch(child.startup.raw, for: .readable, of: self) { $0.readStartup() }
-        exitWatch = try loop.watch(child.pidfd.raw, for: .readable, of: self) { $0.reap() }
+        watches.startup = try loop.watch(child.startup.raw, for: .readable, of: self) { $0.readStartup() }
+        watches.exit = try loop.watch(child.pidfd.raw, for: .readable, of: self) { $0.reap() }
         try container.listen(to: child.container.changesDescriptor, on: loop, of: self) { $0.checkContainer() }
     }
 
@@ -186,13 +187,16 @@ package final class HandlerProcess {
     /// Each delivered event allows some replies.
     func allowReplies(to events: Int) { if replies.grant(events: events) { readReplies() } }
 
+    /// Gives the process a copy of a descriptor; false where it was started without a way to it, or does not read what came before.
+    func pass(_ descriptor: Int32, with line: [UInt8]) -> Bool { replies.pass(descriptor, with: line) }
+
     /// Passes on what it has written by now, within its allowance.
     func readReplies() {
         while let news = replies.next() {
             switch news {
             case .line(let line): ingest(line)
             case .throttled(let isThrottled): turn.ingest(.throttled(handler, epoch, isThrottled))
-            case .drained(.freeze): return locks.inspect(self, .freeze)
+            case .drained(.freeze): return inspectors.locks.inspect(self, .freeze)
             case .drained(.exit(let status)): return ingestExit(status)
             }
         }
@@ -213,6 +217,19 @@ package final class HandlerProcess {
         case .recheck: turn.ingest(.locksInspected(handler, epoch, finding))
         }
         turn.flush()
+        if isFrozen { inspectors.sockets.inspect(self) }
+    }
+
+    // MARK: What it holds while it is frozen
+
+    var sleepersListen: SleepersListen { record.sleepersListen }
+    var heldSockets: [ReachableSocket] { record.heldSockets }
+    /// Whether it is time to look at its sockets; the next time is later then.
+    func beginSocketInspection(at now: Instant) -> Bool { record.socketSchedule.begin(at: now) }
+
+    func report(_ sockets: [ReachableSocket]) {
+        record.report(sockets)
+        if record.sleepersListen == .refuse { turn.ingest(.listensAsleep(handler, epoch)) }
     }
 
     // MARK: Start and end
@@ -225,14 +242,14 @@ package final class HandlerProcess {
         case .failed(_, let error):
             if case .running = phase { phase = .running(failure: error) }
         }
-        startupWatch?.disable()
+        watches.startup?.disable()
     }
 
     private func reap() {
         guard case .running = phase,
             let status = errorLog.attempt("reap", { () throws(SystemError) in try child.reap() }) ?? nil
         else { return }
-        exitWatch?.disable()
+        watches.exit?.disable()
         readStartup()
         drainServices()
         replies.drain(.exit(status))
@@ -292,6 +309,7 @@ package final class HandlerProcess {
     }
 
     var freezeCount: Int { container.freezeCount }
+    var isFrozen: Bool { container.isFrozen }
     /// How long it ran before the latest freeze.
     var lastAwake: TimeSpan { container.lastAwake }
 
@@ -304,8 +322,20 @@ package final class HandlerProcess {
         }?.map { .microseconds(Int64(clamping: $0)) }
     }
 
+    /// - Parameter percent: of one processor; nil lifts a limit.
+    func limitProcessor(to percent: Int?) {
+        guard percent != processorLimit else { return }
+        processorLimit = percent
+        errorLog.attempt("limit the processor time of") { () throws(SystemError) in
+            try child.container.limitProcessor(to: percent)
+        }
+    }
+
     /// False where the container is not empty.
     func removeContainer() -> Bool { child.container.remove() }
+
+    /// The program has not exited.
+    var isRunning: Bool { if case .running = phase { true } else { false } }
 
     private var awaitsEnd: Bool { if case .exited = phase { true } else { false } }
 

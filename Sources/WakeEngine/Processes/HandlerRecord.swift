@@ -11,6 +11,9 @@ final class HandlerRecord {
     private let catalog: Catalog
     private let handlerLog: (any HandlerLog)?
     private var faultLimit: RateLimiter?
+    /// What its latest process held while it was frozen.
+    private(set) var heldSockets: [ReachableSocket] = []
+    var socketSchedule = SocketInspector.Schedule()
 
     init(_ id: HandlerID, catalog: Catalog, handlerLog: (any HandlerLog)?) {
         self.id = id
@@ -28,6 +31,16 @@ final class HandlerRecord {
     func report(_ sentence: String) {
         log.warning("handler \(name) \(sentence)")
         handlerLog?.handler(id, logged: sentence, as: .bridge)
+    }
+
+    var sleepersListen: SleepersListen { catalog.handlers[id]?.sleepersListen ?? .allow }
+
+    /// A new process is asked anew.
+    func forgetSockets() { (heldSockets, socketSchedule) = ([], SocketInspector.Schedule()) }
+
+    func report(_ sockets: [ReachableSocket]) {
+        heldSockets = sockets
+        report("holds \(sockets.phrase) while it is frozen: \(sockets.consequence); \(ReachableSocket.advice)")
     }
 
     func reportLaunchFailure(_ reason: String) {

@@ -10,6 +10,7 @@ struct Launcher {
 
     private let accounts: AccountBook
     private let handOvers = StateHandOvers()
+    let sockets = SocketShelf()
 
     /// Each handler may read only its own directory. Those above belong to the daemon, and it may only pass through them.
     init(suspension: Suspension, accounts: AccountBook, bridgeStateDirectory: String, runtimeDirectory: String) {
@@ -38,11 +39,11 @@ struct Launcher {
         guard manifest.notifies else { return nil }
         guard !closings.isFull else {
             throw SystemError(
-                "make the notification socket of", manifest.id, .wouldBlock,
+                "make the notification socket of", manifest.name, .wouldBlock,
                 advice:
                     "what its earlier processes sent there is still being closed; find out which descriptors it sends")
         }
-        let account = try account(of: manifest)
+        let account = try accounts.switching(for: manifest)
         try Directory.create(noticeDirectory)
         if account != nil {
             for directory in [runtimeDirectory, noticeDirectory] { try Directory.letThrough(directory) }
@@ -54,15 +55,15 @@ struct Launcher {
 
     /// The user whose messages count as the handler's.
     func user(of manifest: HandlerManifest) throws(SystemError) -> UInt32 {
-        if let account = try account(of: manifest) { return account.user }
+        if let account = try accounts.switching(for: manifest) { return account.user }
         return try accounts.current().user
     }
 
     /// Starts the program, suspended; it runs from the first thaw.
     func start(
-        _ manifest: HandlerManifest, epoch: Epoch, reason: WakeReason, noticesTo notices: String? = nil
+        _ manifest: HandlerManifest, _ id: HandlerID, epoch: Epoch, reason: WakeReason, noticesTo notices: String? = nil
     ) throws(SystemError) -> ChildProcess {
-        let account = try account(of: manifest)
+        let account = try accounts.switching(for: manifest)
         let directory = try makeDirectory(for: manifest, account)
         var request = SpawnRequest(
             executable: try Executable.find(manifest.exec[0]), arguments: manifest.exec,
@@ -70,6 +71,7 @@ struct Launcher {
             directory: manifest.workingDirectory ?? directory, account: account)
         if let notices { request.environment.append((name: "NOTIFY_SOCKET", value: notices)) }
         request.diesWithDaemon = true
+        inherit(id, manifest, &request)
         request.limits = manifest.limits.ofProcess(
             isContained: suspension.containment.limitsProcesses, isAlone: manifest.hasOwnUser)
         let container = try suspension.makeContainer(
@@ -77,10 +79,12 @@ struct Launcher {
         return try ChildProcess.spawn(request, into: container)
     }
 
-    /// Nil where the handler runs as the daemon's user.
-    private func account(of manifest: HandlerManifest) throws(SystemError) -> Account? {
-        guard let account = try accounts.account(of: manifest) else { return nil }
-        return account.isCurrent && manifest.group == nil && manifest.groups.isEmpty ? nil : account
+    private func inherit(_ id: HandlerID, _ manifest: HandlerManifest, _ request: inout SpawnRequest) {
+        request.takesDescriptors = manifest.agenda.sockets.contains { $0.passing == .pass }
+        let inheritance = sockets.inheritance(of: id)
+        guard !inheritance.descriptors.isEmpty else { return }
+        request.inherited = inheritance.descriptors
+        request.environment.append((name: "WAKEBRIDGE_SOCKETS", value: inheritance.names))
     }
 
     private func makeDirectory(for manifest: HandlerManifest, _ account: Account?) throws(SystemError) -> String {
@@ -119,9 +123,10 @@ struct Launcher {
         ]
         if let user { variables += [("HOME", user.home), ("USER", user.name), ("LOGNAME", user.name)] }
         variables += [
-            ("WAKEBRIDGE_PROTOCOL", "1"), ("WAKEBRIDGE_HANDLER", manifest.id), ("WAKEBRIDGE_REASON", reason.wireName),
+            ("WAKEBRIDGE_PROTOCOL", "1"), ("WAKEBRIDGE_HANDLER", manifest.name), ("WAKEBRIDGE_REASON", reason.wireName),
             ("WAKEBRIDGE_FD", "3"), ("WAKEBRIDGE_STATE_DIR", directory),
         ]
+        if let device = manifest.instance?.device { variables.append(("WAKEBRIDGE_DEVICE", device)) }
         let own = manifest.environment.sorted { $0.key < $1.key }
         return variables.filter { variable in !own.contains { $0.key == variable.name } }
             + own.map { (name: $0.key, value: $0.value) }

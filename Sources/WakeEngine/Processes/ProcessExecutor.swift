@@ -1,4 +1,5 @@
 // The executor for real processes: performs every outward effect of the core, and passes what processes do back as inputs.
+import WakeAgenda
 import WakeCore
 import WakeLoop
 import WakeModel
@@ -56,6 +57,8 @@ package final class ProcessExecutor: EffectExecutor {
     private let catalog: Catalog
     private let composer: LineComposer
     private let launcher: Launcher
+    /// Where each handler has a directory of its own.
+    var stateDirectory: String { launcher.stateDirectory }
     package let requests: DeviceRequests
     /// Bytes of one line of a handler's log.
     private let longestLogLine: Int
@@ -63,7 +66,8 @@ package final class ProcessExecutor: EffectExecutor {
 
     private var processes: [HandlerID: HandlerProcess] = [:]
     private var records: [HandlerID: HandlerRecord] = [:]
-    private let locks: LockInspector
+    package let processorLimits: ProcessorLimits
+    private let inspectors: SleepInspectors
     private let space = ReadSpace()
     private let log = Log("handlers")
 
@@ -77,16 +81,36 @@ package final class ProcessExecutor: EffectExecutor {
         self.handlerLog = handlerLog
         requests = DeviceRequests(catalog: composer.catalog)
         self.launcher = launcher
+        processorLimits = ProcessorLimits(launcher.suspension)
         self.longestLogLine = longestLogLine
-        locks = try LockInspector(on: loop, log: log)
+        inspectors = SleepInspectors(
+            locks: try LockInspector(on: loop, log: log), sockets: SocketInspector(on: loop, log: log))
     }
 
     package func pid(of handler: HandlerID) -> Int32? { processes[handler]?.pid }
     /// Read from the kernel each time; nil where the kernel does not account it.
     package func processorTime(of handler: HandlerID) -> TimeSpan? { processes[handler]?.processorTime }
 
+    /// By which others may have called its latest process while that was frozen.
+    package func heldSockets(of handler: HandlerID) -> [ReachableSocket] { records[handler]?.heldSockets ?? [] }
+
     /// Its process's STATUS= text.
     package func status(of handler: HandlerID) -> String? { processes[handler]?.status }
+
+    /// What the next process of each handler inherits.
+    package var sockets: SocketShelf { launcher.sockets }
+
+    /// Gives a socket that has just opened to the handler's process, where that can be.
+    package func admit(
+        _ descriptor: Int32, _ rule: SocketRule, at number: Int32, of handler: HandlerID
+    ) -> SocketEntrance {
+        sockets.put(descriptor, rule.name, at: number, of: handler)
+        guard let process = processes[handler], process.isRunning else { return .inherited }
+        let line = JSONWriter.line { $0.field("socket", rule.name) }
+        guard rule.passing == .pass, process.pass(descriptor, with: line) else { return .afterRestart }
+        sockets.lend(number, of: handler)
+        return .passed
+    }
 
     func perform(_ effect: Effect, in turn: Turn) {
         switch effect {
@@ -104,7 +128,7 @@ package final class ProcessExecutor: EffectExecutor {
         case .thaw(let id, let epoch): process(id, epoch)?.thaw()
         case .freeze(let id, let epoch): process(id, epoch)?.freeze()
         case .inspectLocks(let id, let epoch):
-            if let process = process(id, epoch) { locks.inspect(process, .recheck) }
+            if let process = process(id, epoch) { inspectors.locks.inspect(process, .recheck) }
         case .requestTermination(let id, let epoch): process(id, epoch)?.requestTermination()
         case .kill(let id, let epoch): process(id, epoch)?.kill()
         case .discard(let id, let epoch, let isEmpty): discard(id, epoch, isEmpty: isEmpty)
@@ -126,17 +150,30 @@ package final class ProcessExecutor: EffectExecutor {
     private func launch(_ id: HandlerID, _ epoch: Epoch, _ reason: WakeReason, in turn: Turn) {
         guard let manifest = catalog.handlers[id] else { return fail(id, epoch, "its manifest is gone", in: turn) }
         let record = record(of: id)
+        record.forgetSockets()
         do {
             let services = try launcher.makeServiceSocket(for: manifest, id, epoch, closings: record.closings)
-            let child = try launcher.start(manifest, epoch: epoch, reason: reason, noticesTo: services?.path)
+            let child = try launcher.start(manifest, id, epoch: epoch, reason: reason, noticesTo: services?.path)
             let process = try HandlerProcess(
-                child, of: record, epoch: epoch, turn: turn, loop: loop, locks: locks, longestLogLine: longestLogLine,
-                space: space)
+                child, of: record, epoch: epoch, turn: turn, loop: loop, inspectors: inspectors,
+                longestLogLine: longestLogLine, space: space)
+            limitProcessor(of: process)
             if let services { try listen(to: process, at: services, of: launcher.user(of: manifest)) }
             processes[id] = process
         } catch {
             fail(id, epoch, error, in: turn)
         }
+    }
+
+    /// Also of the processes that it is given later.
+    func limitProcessor(of id: HandlerID, to percent: Int?) {
+        processorLimits.set(percent, for: id)
+        if let process = processes[id] { limitProcessor(of: process) }
+    }
+
+    private func limitProcessor(of process: HandlerProcess) {
+        guard let percent = processorLimits.limit(of: process.handler) else { return process.limitProcessor(to: nil) }
+        if processorLimits.canLimit() { process.limitProcessor(to: percent) }
     }
 
     private func record(of id: HandlerID) -> HandlerRecord {

@@ -5,6 +5,7 @@ import WakeLoop
 import WakeModel
 import WakeSystem
 import WakeTrace
+import WakeTransfer
 
 /// Gets each part of the day, with the wall clock's word on it.
 package protocol DayListener: AnyObject {
@@ -17,6 +18,8 @@ package protocol MachineReading: AnyObject {
     var zone: String? { get }
     /// What was found last, of all conditions that something waits for.
     var conditions: [(condition: Condition, isTrue: Bool)] { get }
+    /// What an open transfer is called; nil where none has this number.
+    func transferName(of handler: HandlerID, _ number: Int64) -> String?
 }
 
 /// Hears what happens to a turn, and tells what a replay needs of it. What follows from it, the replay decides anew.
@@ -74,12 +77,22 @@ package final class DayRecorder {
     private func tell(_ subject: TraceOperation.Subject, _ time: WallTime) { listener?.hear(subject, at: time) }
 
     private var manifests: [TraceOperation.Subject] {
-        catalog.handlers.keys.sorted().compactMap(manifest)
+        var told: Set<String> = []
+        let all = catalog.handlers.keys.sorted().compactMap { catalog.handlers[$0] }
+        // Some have no instance yet.
+        return (all + catalog.manifests).compactMap(subject).filter { subject in
+            guard case .handler(let name, _) = subject else { return true }
+            return told.insert(name).inserted
+        }
     }
 
+    /// Of an instance nothing is told: its manifest was.
     private func manifest(of handler: HandlerID) -> TraceOperation.Subject? {
-        guard let manifest = catalog.handlers[handler], let text = manifest.tracedText else { return nil }
-        return .handler(manifest.id, .manifest(text))
+        catalog.handlers[handler].flatMap { $0.instance == nil ? subject(of: $0) : nil }
+    }
+
+    private func subject(of manifest: HandlerManifest) -> TraceOperation.Subject? {
+        manifest.tracedText.map { .handler(manifest.instance?.template ?? manifest.id, .manifest($0)) }
     }
 
     // MARK: Clocks
@@ -114,13 +127,28 @@ extension DayRecorder: InputListener {
         switch input {
         case .configure(let handler, _, _, _):
             if let manifest = manifest(of: handler) { tell(manifest, stamp.wall) }
-        case .remove(let handler): tell(.handler(catalog.name(of: handler), .remove), stamp.wall)
+        case .remove(let handler):
+            // With its manifest all of its instances end.
+            if let instance = catalog.handlers[handler]?.instance, catalog.perDevice[instance.template] == nil { break }
+            tell(.handler(catalog.name(of: handler), .remove), stamp.wall)
         case .operated(let handler, let verb): hear(verb, of: handler, at: stamp)
         case .reply(let handler, _, let line): hear(line, of: handler, at: stamp)
-        case .device, .entry, .recovered, .lost, .event, .fault, .throttled, .ordered, .written, .given, .launchFailed,
-            .suspended, .locksInspected, .answered, .exited, .emptied, .memory, .systemSleep, .thermal, .power,
-            .announced, .notified, .shed, .revived, .withdraw, .recall, .gate, .finish, .tick:
+        case .device, .entry, .recovered, .lost, .missed, .event, .fault, .throttled, .ordered, .written, .given,
+            .launchFailed, .suspended, .locksInspected, .listensAsleep, .answered, .exited, .emptied, .memory,
+            .systemSleep, .thermal, .power, .announced, .notified, .shed, .revived, .withdraw, .recall, .release, .gate,
+            .finish, .tick:
             break
+        }
+    }
+
+    package func hear(_ change: TemplateChange, of manifest: HandlerManifest, at stamp: Stamp) {
+        guard clocks != nil else { return }
+        look(at: stamp)
+        switch change {
+        case .configured: if let subject = subject(of: manifest) { tell(subject, stamp.wall) }
+        case .removed: tell(.handler(manifest.id, .remove), stamp.wall)
+        case .stopped: tell(.handler(manifest.id, .stop), stamp.wall)
+        case .started: tell(.handler(manifest.id, .start), stamp.wall)
         }
     }
 
@@ -136,11 +164,12 @@ extension DayRecorder: InputListener {
         if let deed { tell(.handler(catalog.name(of: handler), deed), stamp.wall) }
     }
 
-    /// An answer to an event means nothing to the models of a replay, and what they acknowledge they know themselves.
+    /// An answer to an event means nothing to the models of a replay, and what they acknowledge they know themselves. Of a
+    /// credential they need no word.
     private func hear(_ line: ReplyLine, of handler: HandlerID, at stamp: Stamp) {
-        guard case .order = line.reply else { return }
+        guard case .order(let order) = line.reply, let told = order.withoutSecret else { return }
         var writer = JSONWriter()
-        line.write(into: &writer)
+        ReplyLine(.order(told), reference: line.reference).write(into: &writer)
         let text = String(decoding: writer.bytes.dropLast(), as: UTF8.self)
         tell(.handler(catalog.name(of: handler), .say(text)), stamp.wall)
     }
@@ -154,14 +183,55 @@ extension DayRecorder: InputListener {
             if let now = isTrue ?? machine.conditions.first(where: { $0.condition == condition })?.isTrue {
                 tell(condition, now, at: stamp)
             }
+        case .transfer(let handler, let number, let news):
+            guard clocks != nil, let end = TracedTransfer(news), let name = machine.transferName(of: handler, number)
+            else { break }
+            tell(.handler(catalog.name(of: handler), .transfer(name, end)), stamp.wall)
+        case .cancelled(let key) where key.source == .transfer:
+            // As one that has failed: a replay has no operator.
+            let deed = HandlerOperation.transfer(key.id, .failed(TransferFailure.cancelled.rawValue))
+            if clocks != nil { tell(.handler(catalog.name(of: key.handler), deed), stamp.wall) }
+        case .socket(let key, .traffic(let traffic)): tell(traffic, of: key, at: stamp)
+        case .traffic(.socket(let handler, let name)):
+            // What a flow goes by; how much of it waits is told for itself.
+            let deed = HandlerOperation.readable(name, bytes: 0)
+            if clocks != nil { tell(.handler(catalog.name(of: handler), deed), stamp.wall) }
         case .zone(ZoneFiles.localName, _): if clocks != nil { lookAtZone(at: stamp) }
-        case .restored, .recovered, .configured, .removed, .situated, .ordered, .raised, .refused, .concluded,
-            .progressed, .region, .zone, .clockChanged, .operated, .cancelled, .ending, .tick:
+        case .message(let handler, let message, _): if clocks != nil { tell(message, to: handler, at: stamp) }
+        case .restored, .recovered, .owed, .configured, .removed, .situated, .ordered, .raised, .refused, .concluded,
+            .progressed, .region, .traffic, .sleeping, .socket, .zone, .clockChanged, .operated, .cancelled, .ending,
+            .tick:
             break
         }
     }
 
+    private func tell(_ message: InboxMessage, to handler: HandlerID, at stamp: Stamp) {
+        var writer = JSONWriter()
+        message.write(into: &writer)
+        let text = String(decoding: writer.bytes, as: UTF8.self)
+        tell(.handler(catalog.name(of: handler), .message(text)), stamp.wall)
+    }
+
+    /// The models of a replay read everything when they are awake.
+    private func tell(_ traffic: SocketTraffic, of key: AgendaKey, at stamp: Stamp) {
+        guard clocks != nil, traffic.unread > 0 else { return }
+        let deed = HandlerOperation.readable(key.id, bytes: traffic.unread)
+        tell(.handler(catalog.name(of: key.handler), deed), stamp.wall)
+    }
+
     private func tell(_ condition: Condition, _ isTrue: Bool, at stamp: Stamp) {
         if clocks != nil { tell(.machine(.condition(condition.word, isTrue: isTrue)), stamp.wall) }
+    }
+}
+
+extension TracedTransfer {
+    /// Nil for what decides nothing.
+    fileprivate init?(_ news: TransferNews) {
+        switch news {
+        case .held, .moved, .retries: return nil
+        case .challenged: self = .challenged
+        case .ended(let result):
+            self = result.failure.map { .failed($0.rawValue) } ?? .done(bytes: max(result.received, result.sent))
+        }
     }
 }

@@ -47,7 +47,7 @@ final class ReplayedBridge {
     var awake: TimeSpan { turn.handlerStatuses.reduce(.zero) { $0 + $1.awake } }
 
     /// The manifests that it has, by name.
-    var manifests: [HandlerManifest] { engine.catalog.handlers.values.sorted { $0.id < $1.id } }
+    var manifests: [HandlerManifest] { engine.catalog.manifests }
 
     func end() { journal.close(clean: true) }
 }

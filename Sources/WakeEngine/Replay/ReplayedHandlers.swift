@@ -1,22 +1,43 @@
 // What handlers and their operators do in a trace, told to the core as a daemon tells it.
+import WakeAgenda
 import WakeCore
 import WakeModel
 import WakeProfiles
 import WakeTrace
+import WakeTransfer
 
 extension VirtualReplay {
     func apply(_ deed: HandlerOperation, to name: String, of line: Int) throws(TraceError) {
         // What the trace's own handlers did means nothing to those that take their place.
-        guard manifests.isEmpty || bridge.engine.catalog.handler(named: name) != nil else { return }
+        guard manifests.isEmpty || bridge.engine.catalog.isConfigured(name) else { return }
         switch deed {
         case .manifest(let text): if manifests.isEmpty { try adopt(name, text, line) }
-        case .remove: if manifests.isEmpty { bridge.engine.dismiss(try handler(name, line)) }
+        case .remove: if manifests.isEmpty { try remove(name, line) }
         case .say(let text): say(text, as: try handler(name, line))
+        case .message(let text): try send(text, to: try handler(name, line), line)
+        case .transfer(let transfer, let end):
+            let id = try handler(name, line)
+            // One that the decisions of this replay did not order, or have ended.
+            guard let number = turn.transferNumber(of: id, transfer) else { return }
+            turn.schedule(.transfer(id, number, try news(of: end, line)))
+        case .readable(let socket, let bytes):
+            ground.world.setUnread(bytes, in: AgendaKey(try handler(name, line), .socket, socket))
         case .attach: turn.ingest(.operated(try handler(name, line), .attach))
         case .detach: turn.ingest(.operated(try handler(name, line), .detach))
-        case .stop: turn.ingest(.operated(try handler(name, line), .stop))
-        case .start: turn.ingest(.operated(try handler(name, line), .start))
+        case .stop: try setStopped(true, name, line)
+        case .start: try setStopped(false, name, line)
         }
+    }
+
+    private func remove(_ name: String, _ line: Int) throws(TraceError) {
+        if bridge.engine.catalog.perDevice[name] != nil { return bridge.engine.withdraw(name) }
+        bridge.engine.dismiss(try handler(name, line))
+    }
+
+    /// Of a manifest with instances only those that are still to come: the others have lines of their own.
+    private func setStopped(_ isStopped: Bool, _ name: String, _ line: Int) throws(TraceError) {
+        if bridge.engine.catalog.perDevice[name] != nil { return bridge.engine.setStopped(isStopped, name) }
+        turn.ingest(.operated(try handler(name, line), isStopped ? .stop : .start))
     }
 
     private func adopt(_ name: String, _ text: String, _ line: Int) throws(TraceError) {
@@ -25,17 +46,36 @@ extension VirtualReplay {
                 replaying: name, file: name, text: Array(text.utf8), ground.profiles)
             // Each life of a recorded daemon tells of all again.
             guard !bridge.manifests.contains(manifest) else { return }
-            bridge.engine.adopt(manifest)
+            bridge.engine.configure(manifest)
         } catch {
             throw TraceError(line: line, column: 1, reason: "the manifest is refused: \(error)")
         }
     }
 
+    private func news(of end: TracedTransfer, _ line: Int) throws(TraceError) -> TransferNews {
+        switch end {
+        case .done(let bytes): return .ended(TransferResult(status: 200, received: bytes))
+        case .challenged: return .challenged(realm: "")
+        case .failed(let word):
+            if let failure = TransferFailure(rawValue: word) { return .ended(TransferResult(failure: failure)) }
+            let known = TransferFailure.allCases.map(\.rawValue).joined(separator: ", ")
+            throw TraceError(line: line, column: 1, reason: "no transfer fails by `\(word)`; write one of \(known)")
+        }
+    }
+
     private func handler(_ name: String, _ line: Int) throws(TraceError) -> HandlerID {
         if let id = bridge.engine.catalog.handler(named: name) { return id }
-        let known = bridge.manifests.map { "`\($0.id)`" }.joined(separator: ", ")
+        let known = bridge.engine.catalog.handlers.values.map { "`\($0.name)`" }.sorted().joined(separator: ", ")
         let reason = "this replay has no handler `\(name)`; it has \(known.isEmpty ? "none" : known)"
         throw TraceError(line: line, column: 1, reason: reason)
+    }
+
+    private func send(_ text: String, to handler: HandlerID, _ line: Int) throws(TraceError) {
+        let message: InboxMessage
+        do throws(ProtocolFault) { message = try InboxMessage(replaying: text) } catch {
+            throw TraceError(line: line, column: 1, reason: "the message is refused: \(error)")
+        }
+        turn.schedule(.message(handler, message, ticket: 0))
     }
 
     /// Beside what the model says by itself. Of a handler without a process the core hears nothing.
@@ -47,4 +87,17 @@ extension VirtualReplay {
             turn.ingest(.fault(handler, epoch, error))
         }
     }
+}
+
+extension InboxMessage {
+    /// The line has been read as JSON by now.
+    fileprivate init(replaying text: String) throws(ProtocolFault) {
+        guard let json = try? JSONValue(parsing: Array(text.utf8)) else { throw .unreadableMessage }
+        try self.init(json)
+    }
+}
+
+extension ProtocolFault {
+    fileprivate static let unreadableMessage = ProtocolFault(
+        .malformed, "The message is no JSON.", advice: "Write {\"payload\":\"hello\"}.")
 }

@@ -99,7 +99,7 @@ extension VirtualReplay {
         }
         listen()
         let engine = bridge.engine
-        engine.reportLosses { for manifest in manifests { engine.adopt(manifest) } }
+        engine.reportLosses { for manifest in manifests { engine.configure(manifest) } }
     }
 }
 

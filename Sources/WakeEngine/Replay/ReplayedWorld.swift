@@ -15,6 +15,7 @@ final class ReplayedWorld {
     /// What the present life of the bridge waits for.
     private var opened: Set<Condition> = []
     private var isAttached = false
+    private var sockets = ReplayedSockets()
     private weak var turn: Turn?
 
     /// Of a machine whose zone is not known.
@@ -43,6 +44,12 @@ final class ReplayedWorld {
         guard self.isTrue(condition) != before else { return }
         tellCore(condition)
         report(condition)
+    }
+
+    /// So many bytes wait unread in a socket; none where they came and were read.
+    func setUnread(_ bytes: Int64, in key: AgendaKey) {
+        turn?.hearTraffic(ofSocket: key.id, of: key.handler)
+        sockets.setUnread(bytes, in: key) { turn?.schedule(.socket(key, $0)) }
     }
 
     /// Whether the machine has such a zone.
@@ -91,8 +98,9 @@ extension ReplayedWorld: TurnObserver {
             report(condition)
         case .close(let condition): opened.remove(condition)
         case .readZone(let name): readZone(name)
-        case .raise, .withdraw, .recall, .press, .answer, .store, .erase, .gate, .notify, .leaveZone, .wakeMachine,
-            .alert, .decision:
+        case .socket(let key, let command): sockets.perform(command, of: key) { turn?.schedule(.socket(key, $0)) }
+        case .raise, .withdraw, .recall, .release, .press, .answer, .store, .erase, .gate, .notify, .leaveZone,
+            .wakeMachine, .limitProcessor, .alert, .lose, .receipt, .transfer, .restart, .attention, .decision:
             break
         }
     }

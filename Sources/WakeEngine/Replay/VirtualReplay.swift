@@ -102,7 +102,7 @@ public final class VirtualReplay {
     public func play(
         settings: HandlerSettings = .forWholeTrace(durability: .ram), print: ([UInt8]) -> Void
     ) throws(TraceError) -> Outcome {
-        for manifest in manifests { bridge.engine.adopt(manifest) }
+        for manifest in manifests { bridge.engine.configure(manifest) }
         if manifests.isEmpty, ahead.last?.isManifest != true {
             bridge.engine.adopt(HandlerManifest(id: "model", command: [], settings: settings))
         }
@@ -225,7 +225,8 @@ package final class DecisionTally: DecisionListener {
         case .moved(_, to: .suspended, _): suspensions += 1
         case .acknowledged(_, let count, _): acknowledged += count
         case .struck: strikes += 1
-        case .moved, .delivered, .refused, .handedBack, .withdrawn, .recalled, .advanced, .charged, .lost, .held,
+        case .moved, .delivered, .refused, .handedBack, .withdrawn, .recalled, .released, .advanced, .charged, .lost,
+            .held,
             .began, .ended, .faulted, .throttled, .notWoken:
             break
         }

@@ -217,26 +217,24 @@ extension LiveSources: SourceHost {
     package func listening(to uri: String) -> Listening? { bridge.journal.listening(to: uri) }
     package func isWanted(_ uri: String) -> Bool { wanted.contains(uri) }
     package var namings: [DeviceNaming] {
-        bridge.catalog.handlers.values.flatMap { $0.settings.subscriptions }.compactMap { subscription in
+        bridge.catalog.writtenSubscriptions.compactMap { subscription in
             subscription.device.map { DeviceNaming(profile: subscription.profile, device: $0) }
         }
     }
     package var beacons: Set<BeaconPattern> {
-        Set(bridge.catalog.handlers.values.flatMap { $0.agenda.regions.map(\.beacon) })
+        Set(bridge.catalog.manifests.flatMap { $0.agenda.regions.map(\.beacon) })
     }
     package func report(_ presence: RegionPresence, of beacon: BeaconPattern) {
         bridge.turn.schedule(.region(beacon, presence))
     }
 
     package func isWatched(_ profile: String) -> Bool {
-        bridge.catalog.handlers.values.contains { handler in
-            handler.settings.subscriptions.contains { $0.profile == profile }
-        }
+        bridge.catalog.isWatched(profile)
     }
 
     /// What manifests watch.
     package var watchedProfiles: Set<String> {
-        Set(bridge.catalog.handlers.values.flatMap { $0.settings.subscriptions.map(\.profile) })
+        Set(bridge.catalog.writtenSubscriptions.map(\.profile))
     }
 
     package func introduce(_ device: Device, by profile: ProfileIndex?) {
@@ -293,6 +291,12 @@ extension LiveSources: SourceHost {
         guard var device = knownDevice(at: uri), device.alias != uri else { return }
         device.alias = uri
         introduce(device, by: nil)
+    }
+
+    /// A person forgot it, and no adapter knows it any more.
+    package func forgetPeripheral(_ uri: String) {
+        bluetooth?.forget(uri)
+        forget(uri)
     }
 
     package func announce(_ notice: Notice) { bridge.turn.ingest(.announced(notice)) }

@@ -13,6 +13,8 @@ public final class MQTTConnection {
     private let client: PahoClient
     private var phase = Phase.closed
     private var subscriptions: [(filter: String, quality: MQTTMessage.Quality)] = []
+    /// Until the broker has ended them.
+    private var unwanted: [String] = []
     private var pace = ReconnectPace()
     private var retry: Timer?
     private let loop: EventLoop
@@ -48,7 +50,9 @@ public final class MQTTConnection {
             isConnected = true
             pace.connected(at: SystemClock.monotonic())
             for one in subscriptions { client.subscribe(one.filter, one.quality) }
+            for filter in unwanted { client.unsubscribe(filter) }
         case .disconnected: putOff()
+        case .unsubscribed(let filter): unwanted.removeAll { $0 == filter }
         case .delivered, .arrived, .notSubscribed: break
         }
         return event
@@ -64,8 +68,16 @@ public final class MQTTConnection {
 
     /// Of this connection and of each one after it.
     public func subscribe(_ filter: String, _ quality: MQTTMessage.Quality = .atLeastOnce) {
+        unwanted.removeAll { $0 == filter }
         subscriptions.append((filter, quality))
         if isConnected { client.subscribe(filter, quality) }
+    }
+
+    /// Of this connection or of an earlier one whose session the broker keeps; an event says when it is done.
+    public func unsubscribe(_ filter: String) {
+        subscriptions.removeAll { $0.filter == filter }
+        if !unwanted.contains(filter) { unwanted.append(filter) }
+        if isConnected { client.unsubscribe(filter) }
     }
 
     /// Does nothing while there is no connection. With a tag of zero no event says that it was delivered.
@@ -77,6 +89,10 @@ public final class MQTTConnection {
     public func acknowledge(_ arrived: ArrivedMessage) {
         if arrived.ticket > 0 { client.acknowledge(arrived.ticket) }
     }
+
+    /// Ends the connection without an acknowledgement: the broker sends the message again over the next one. False where
+    /// that cannot be done, and the message waits for its acknowledgement.
+    public func refuse(_ arrived: ArrivedMessage) -> Bool { client.refuse(arrived.ticket) }
 }
 
 /// How long a lost connection waits for its next attempt. Two clients of one name end each other's connections, and each

@@ -11,6 +11,8 @@ public enum MQTTEvent: Hashable, Sendable {
     case arrived(ArrivedMessage)
     /// The broker refuses a subscription: nothing comes by that filter.
     case notSubscribed(filter: String)
+    /// The broker sends nothing more by that filter.
+    case unsubscribed(filter: String)
 }
 
 public struct ArrivedMessage: Hashable, Sendable {

@@ -23,6 +23,8 @@ struct PahoClient: ~Copyable {
         _ = wake_mqtt_subscribe(handle, filter, quality.rawValue)
     }
 
+    func unsubscribe(_ filter: String) { _ = wake_mqtt_unsubscribe(handle, filter) }
+
     func publish(_ message: MQTTMessage, tag: UInt64) {
         message.payload.withUnsafeBytes { bytes in
             _ = wake_mqtt_publish(
@@ -32,6 +34,7 @@ struct PahoClient: ~Copyable {
     }
 
     func acknowledge(_ ticket: UInt64) { wake_mqtt_acknowledge(handle, ticket) }
+    func refuse(_ ticket: UInt64) -> Bool { wake_mqtt_refuse(handle, ticket) }
 
     func nextEvent(from broker: BrokerAddress) -> MQTTEvent? {
         while let event = wake_mqtt_next(handle) {
@@ -51,6 +54,7 @@ struct PahoClient: ~Copyable {
         case WAKE_MQTT_LOST: return .disconnected(.lost(broker, text))
         case WAKE_MQTT_DELIVERED: return .delivered(event.number)
         case WAKE_MQTT_NOT_SUBSCRIBED: return .notSubscribed(filter: text)
+        case WAKE_MQTT_UNSUBSCRIBED: return .unsubscribed(filter: text)
         default:
             let message = MQTTMessage(
                 text, Array(UnsafeBufferPointer(start: event.bytes, count: event.count)),

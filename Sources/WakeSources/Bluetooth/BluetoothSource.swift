@@ -292,6 +292,15 @@ extension BluetoothSource: BluezListener {
         }
     }
 
+    /// Paired again, it is introduced like a new one.
+    public func forget(_ uri: String) {
+        guard let entry = watched[uri] else { return }
+        if uris[entry.path] == uri { uris[entry.path] = nil }
+        released.insert(uri)
+        watched[uri] = nil
+        rearm()
+    }
+
     /// Of two characteristics with one UUID only the one that was armed is heard.
     private func valueReceived(_ path: String, _ bytes: [UInt8]) {
         guard let uri = uris[path.parent.parent], let uuid = client.mirror.characteristic(at: path)?.uuid,

@@ -4,6 +4,7 @@ public enum Unit: String, Sendable {
     case microseconds = "µs"
     case milliseconds = "ms"
     case megabytes = "MB"
+    case megabytesPerSecond = "MB/s"
     case eventsPerSecond = "events/s"
     case percent = "%"
     /// How many times another figure of the same run.

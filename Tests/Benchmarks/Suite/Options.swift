@@ -6,7 +6,7 @@ import WakeSystem
 struct Options {
     /// The measurements, in the order in which they are made.
     enum Part: String, CaseIterable {
-        case latency, path, throughput, scale, budget, replay, start, idle, bluetooth, broadcasts, pages
+        case latency, path, throughput, scale, budget, replay, start, idle, bluetooth, broadcasts, pages, transfers
     }
 
     private(set) var parts: [Part] = []

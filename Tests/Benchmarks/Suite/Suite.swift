@@ -57,6 +57,7 @@ struct Suite {
         case .bluetooth: try BluetoothFigures(rounds: options.rounds).measure()
         case .broadcasts: try BroadcastFigures(rounds: options.rounds).measure()
         case .pages: try PageFigures(rounds: options.rounds).measure()
+        case .transfers: try TransferFigures(rounds: options.rounds).measure()
         }
     }
 

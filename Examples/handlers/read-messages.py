@@ -1,0 +1,11 @@
+#!/usr/bin/env python3
+"""Reads the messages that are sent to it, and counts those that it missed."""
+import wakehandler
+
+session = wakehandler.Session()
+for event in session.events():
+    if event.kind == "message.received":
+        session.log(f"{event.topic or 'message'}: {event.text if event.text is not None else event.bytes.hex()}")
+    elif event.kind == "gap":
+        session.log(f"{event.data['count']} messages were lost")
+    event.done()

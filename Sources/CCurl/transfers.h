@@ -1,0 +1,106 @@
+// libcurl's multi interface as Swift may call it, for transfers that a loop of ours moves. Nothing here keeps state.
+#pragma once
+#include <curl/curl.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+static inline bool wake_multi_prepare(CURLM *multi, curl_socket_callback socket, curl_multi_timer_callback timer,
+                                      void *owner) {
+    CURLMcode code = CURLM_OK;
+#define WAKE_SET(option, value) if (code == CURLM_OK) code = curl_multi_setopt(multi, option, value)
+    WAKE_SET(CURLMOPT_SOCKETFUNCTION, socket);
+    WAKE_SET(CURLMOPT_SOCKETDATA, owner);
+    WAKE_SET(CURLMOPT_TIMERFUNCTION, timer);
+    WAKE_SET(CURLMOPT_TIMERDATA, owner);
+    WAKE_SET(CURLMOPT_MAXCONNECTS, 16L);
+#undef WAKE_SET
+    return code == CURLM_OK;
+}
+
+/// What every request has. Strings are copied but `headers` and `error`, which must outlive the transfer.
+static inline bool wake_transfer_prepare(CURL *easy, const char *url, struct curl_slist *headers, char *error,
+                                         curl_write_callback head, curl_write_callback body, void *owner) {
+    CURLcode code = CURLE_OK;
+#define WAKE_SET(option, value) if (code == CURLE_OK) code = curl_easy_setopt(easy, option, value)
+    WAKE_SET(CURLOPT_ERRORBUFFER, error);
+    WAKE_SET(CURLOPT_URL, url);
+    WAKE_SET(CURLOPT_PROTOCOLS_STR, "http,https");
+    WAKE_SET(CURLOPT_FOLLOWLOCATION, 0L);
+    WAKE_SET(CURLOPT_NOSIGNAL, 1L);
+    WAKE_SET(CURLOPT_USERAGENT, "wakebridge");
+    WAKE_SET(CURLOPT_HTTPHEADER, headers);
+    // A proxy's word is none of the server's.
+    WAKE_SET(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
+    WAKE_SET(CURLOPT_HEADERFUNCTION, head);
+    WAKE_SET(CURLOPT_HEADERDATA, owner);
+    WAKE_SET(CURLOPT_WRITEFUNCTION, body);
+    WAKE_SET(CURLOPT_WRITEDATA, owner);
+    WAKE_SET(CURLOPT_PRIVATE, owner);
+    WAKE_SET(CURLOPT_BUFFERSIZE, 512L << 10);
+    WAKE_SET(CURLOPT_CONNECTTIMEOUT, 30L);
+    // Less than this is no transfer: the server is asked again, from where it stopped.
+    WAKE_SET(CURLOPT_LOW_SPEED_LIMIT, 1L);
+    WAKE_SET(CURLOPT_LOW_SPEED_TIME, 60L);
+#undef WAKE_SET
+    return code == CURLE_OK;
+}
+
+static inline bool wake_transfer_send(CURL *easy, const char *method, curl_off_t bytes, curl_read_callback source,
+                                      curl_seek_callback seek, void *owner) {
+    CURLcode code = CURLE_OK;
+#define WAKE_SET(option, value) if (code == CURLE_OK) code = curl_easy_setopt(easy, option, value)
+    WAKE_SET(CURLOPT_UPLOAD, 1L);
+    WAKE_SET(CURLOPT_CUSTOMREQUEST, method);
+    WAKE_SET(CURLOPT_INFILESIZE_LARGE, bytes);
+    WAKE_SET(CURLOPT_READFUNCTION, source);
+    WAKE_SET(CURLOPT_READDATA, owner);
+    WAKE_SET(CURLOPT_SEEKFUNCTION, seek);
+    WAKE_SET(CURLOPT_SEEKDATA, owner);
+    WAKE_SET(CURLOPT_UPLOAD_BUFFERSIZE, 512L << 10);
+#undef WAKE_SET
+    return code == CURLE_OK;
+}
+
+/// The authorities that are trusted, from a file and a folder of them; null leaves the system's.
+static inline bool wake_transfer_trust(CURL *easy, const char *file, const char *folder) {
+    CURLcode code = CURLE_OK;
+    if (file != NULL) code = curl_easy_setopt(easy, CURLOPT_CAINFO, file);
+    if (code == CURLE_OK && folder != NULL) code = curl_easy_setopt(easy, CURLOPT_CAPATH, folder);
+    return code == CURLE_OK;
+}
+
+static inline bool wake_transfer_authorize(CURL *easy, const char *user, const char *password) {
+    CURLcode code = CURLE_OK;
+#define WAKE_SET(option, value) if (code == CURLE_OK) code = curl_easy_setopt(easy, option, value)
+    WAKE_SET(CURLOPT_USERNAME, user);
+    WAKE_SET(CURLOPT_PASSWORD, password);
+    WAKE_SET(CURLOPT_HTTPAUTH, CURLAUTH_ANY);
+#undef WAKE_SET
+    return code == CURLE_OK;
+}
+
+/// Where the answer sends the request on to, as a whole address; null where it does not.
+static inline const char *wake_transfer_target(CURL *easy) {
+    char *target = NULL;
+    curl_easy_getinfo(easy, CURLINFO_REDIRECT_URL, &target);
+    return target;
+}
+
+static inline curl_off_t wake_transfer_sent(CURL *easy) {
+    curl_off_t bytes = 0;
+    curl_easy_getinfo(easy, CURLINFO_SIZE_UPLOAD_T, &bytes);
+    return bytes;
+}
+
+/// The next transfer that is over: its owner, and how it ended; null where none is.
+static inline void *wake_multi_ended(CURLM *multi, CURLcode *result) {
+    int left = 0;
+    for (CURLMsg *message; (message = curl_multi_info_read(multi, &left)) != NULL;) {
+        if (message->msg != CURLMSG_DONE) continue;
+        void *owner = NULL;
+        *result = message->data.result;
+        curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &owner);
+        if (owner != NULL) return owner;
+    }
+    return NULL;
+}

@@ -1,0 +1,127 @@
+// Unix sockets in the name of a user: what is made, reached or removed is what that user may make, reach or remove.
+#define _GNU_SOURCE
+#include "clinux_sockets.h"
+#include "clinux.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+enum { BACKLOG = 64 };
+
+struct task {
+    int (*act)(const struct task *);
+    struct clinux_identity identity;
+    const gid_t *groups;
+    size_t group_count;
+    const char *path;
+    mode_t mode;
+    struct sockaddr_un address;
+    int answer;
+};
+
+// The C library's calls would change all threads; the kernel's change this one. Only the effective user is another: by the real or
+// the saved one, programs of that user could signal the thread, and so end the daemon. Root's capabilities go with the effective user.
+static int take_identity(const struct task *task) {
+    if (task->group_count == 0) return 0;
+    if (syscall(SYS_setgroups, task->group_count, task->groups) < 0) return -errno;
+    if (syscall(SYS_setresgid, (gid_t)-1, task->identity.group, (gid_t)-1) < 0) return -errno;
+    return syscall(SYS_setresuid, (uid_t)-1, task->identity.user, (uid_t)-1) < 0 ? -errno : 0;
+}
+
+static void run(void *context) {
+    struct task *task = context;
+    task->answer = take_identity(task);
+    if (task->answer == 0) task->answer = task->act(task);
+}
+
+// The kernel forbids core dumps of a process one of whose threads changes its user. The daemon's memory is root's as before, so what
+// it allowed then stays allowed.
+static int perform(struct task *task) {
+    size_t length = strlen(task->path);
+    task->address = (struct sockaddr_un){.sun_family = AF_UNIX};
+    if (length >= sizeof task->address.sun_path) return -ENAMETOOLONG;
+    memcpy(task->address.sun_path, task->path, length);
+    int dumpable = prctl(PR_GET_DUMPABLE);
+    int failure = clinux_thread_to_its_end(run, task);
+    if (dumpable == 1) (void)prctl(PR_SET_DUMPABLE, 1);
+    return failure < 0 ? failure : task->answer;
+}
+
+static int make(void) {
+    int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    return descriptor < 0 ? -errno : descriptor;
+}
+
+static int connect_there(const struct task *task) {
+    int descriptor = make();
+    if (descriptor < 0 || connect(descriptor, (const struct sockaddr *)&task->address, sizeof task->address) == 0)
+        return descriptor;
+    int error = errno;
+    close(descriptor);
+    return -error;
+}
+
+static int remove_there(const struct task *task) {
+    struct stat status;
+    if (lstat(task->path, &status) < 0) return -errno;
+    if (!S_ISSOCK(status.st_mode)) return -EEXIST;
+    return unlink(task->path) < 0 ? -errno : 0;
+}
+
+// One that no process answers at any more.
+static int remove_stale(const struct task *task) {
+    struct stat status;
+    if (lstat(task->path, &status) < 0) return errno == ENOENT ? 0 : -errno;
+    if (!S_ISSOCK(status.st_mode)) return -EEXIST;
+    int probe = connect_there(task);
+    if (probe == -ECONNREFUSED) return remove_there(task);
+    if (probe >= 0) close(probe);
+    return probe == -EACCES ? -EACCES : -EADDRINUSE;
+}
+
+static int bind_there(const struct task *task, int descriptor) {
+    // The umask is then this thread's own. Where a container forbids that, all threads have it for this moment.
+    (void)unshare(CLONE_FS);
+    mode_t before = umask(0777 & ~task->mode);
+    int bound = bind(descriptor, (const struct sockaddr *)&task->address, sizeof task->address) < 0 ? -errno : 0;
+    umask(before);
+    return bound;
+}
+
+static int listen_there(const struct task *task) {
+    int stale = remove_stale(task);
+    int descriptor = stale < 0 ? stale : make();
+    if (descriptor < 0) return descriptor;
+    int failure = bind_there(task, descriptor);
+    if (failure == 0) {
+        failure = clinux_refuse_descriptors(descriptor);
+        if (failure >= 0) failure = listen(descriptor, BACKLOG) < 0 ? -errno : 0;
+        if (failure < 0) (void)unlink(task->path);
+    }
+    if (failure == 0) return descriptor;
+    close(descriptor);
+    return failure;
+}
+
+int clinux_connect_unix(const char *path, struct clinux_identity identity, const gid_t *groups, size_t count) {
+    struct task task = {connect_there, identity, groups, count, .path = path};
+    return perform(&task);
+}
+
+int clinux_listen_unix(
+    const char *path, mode_t mode, struct clinux_identity identity, const gid_t *groups, size_t count) {
+    struct task task = {listen_there, identity, groups, count, .path = path, .mode = mode};
+    return perform(&task);
+}
+
+int clinux_remove_unix(const char *path, struct clinux_identity identity, const gid_t *groups, size_t count) {
+    struct task task = {remove_there, identity, groups, count, .path = path};
+    return perform(&task);
+}

@@ -1,0 +1,132 @@
+// What a handler's inbox takes and how often it wakes: the manifest's `inbox`.
+import WakeModel
+
+public struct InboxRule: Hashable, Sendable {
+    /// How often messages may wake, once the burst is used up: one wake in each of these.
+    public var interval = TimeSpan.seconds(600)
+    /// So many wakes may follow each other at once.
+    public var burst: Int64 = 3
+    /// So many messages wait at most; the oldest make way.
+    public var keep: Int64 = 100
+    /// A message is kept for so long at most.
+    public var lifetime = TimeSpan.seconds(7 * 86_400)
+    /// A message waits so long for another wake before it causes one.
+    public var maxLatency = TimeSpan.zero
+    /// Of the broker; each may hold the wildcards of MQTT.
+    public var brokerTopics: [String] = []
+
+    public static let shortestInterval = TimeSpan.seconds(1)
+    static let mostBurst: Int64 = 100
+    static let mostKept: Int64 = 1_000
+    static let mostTopics = 16
+    static let longestTopic = 256
+    private static let longestLatency = TimeSpan.seconds(86_400)
+    private static let spans = ["ttl", "max_latency"]
+    private static let keys = ["rate", "burst", "keep", "mqtt"]
+    /// Of the manifest's `inbox`.
+    package static let manifestKeys = keys + spans
+
+    public init() {}
+
+    /// The manifest's `inbox`.
+    public init(_ value: JSONValue) throws(ProtocolFault) {
+        let object = try RuleObject(
+            value, owner: "\"inbox\"", keys: Self.keys, spans: Self.spans,
+            example: "{\"inbox\":{\"rate\":\"6/h\",\"keep\":100}}")
+        interval = try Self.interval(object) ?? interval
+        burst = try Self.count("burst", through: Self.mostBurst, of: object) ?? burst
+        keep = try Self.count("keep", through: Self.mostKept, of: object) ?? keep
+        lifetime = try object.span("ttl", from: .seconds(1)) ?? lifetime
+        maxLatency = try object.span("max_latency", from: .zero, to: Self.longestLatency) ?? maxLatency
+        brokerTopics = try Self.topics(object) ?? []
+    }
+
+    /// `6/h` is one in ten minutes.
+    private static func interval(_ object: RuleObject) throws(ProtocolFault) -> TimeSpan? {
+        guard let value = object["rate"] else { return nil }
+        let parts = (value.string ?? "").split(separator: "/", omittingEmptySubsequences: false)
+        let units: [Substring: TimeSpan] = ["m": .seconds(60), "h": .seconds(3_600), "d": .seconds(86_400)]
+        guard parts.count == 2, let count = Self.count(parts[0]), let unit = units[parts[1]],
+            case let interval = TimeSpan(nanoseconds: unit.nanoseconds / count), interval >= shortestInterval
+        else {
+            throw object.fault(
+                "rate", takes: "how many wakes a minute, hour or day, up to one a second", value,
+                advice: "Write \"6/h\", \"1/m\" or \"24/d\".")
+        }
+        return interval
+    }
+
+    private static func count(_ digits: Substring) -> Int64? {
+        guard !digits.isEmpty, digits.utf8.count <= 6, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
+            return nil
+        }
+        return Int64(digits).flatMap { $0 > 0 ? $0 : nil }
+    }
+
+    private static func count(
+        _ key: String, through most: Int64, of object: RuleObject
+    ) throws(ProtocolFault) -> Int64? {
+        guard let value = object[key] else { return nil }
+        guard let count = value.integer, (1...most).contains(count) else {
+            throw object.fault(
+                key, takes: "a whole number from 1 to \(most)", value, advice: "Write the number, without quotes.")
+        }
+        return count
+    }
+
+    private static func topics(_ object: RuleObject) throws(ProtocolFault) -> [String]? {
+        guard let value = object["mqtt"] else { return nil }
+        let advice = "Write [\"home/cmd\"]; + stands for one level, and # at the end for all below."
+        guard let values = value.array else { throw object.fault("mqtt", takes: "a list", value, advice: advice) }
+        guard values.count <= mostTopics else {
+            throw ProtocolFault(
+                .tooMany, "\"mqtt\" of \"inbox\" lists \(values.count) topics, and \(mostTopics) are the most.",
+                advice: "Let one topic with + or # stand for several.")
+        }
+        var topics: [String] = []
+        for value in values {
+            guard let topic = value.string, isTopicFilter(topic) else {
+                throw object.fault("mqtt", takes: "topics of the broker", value, advice: advice)
+            }
+            guard !topics.contains(topic) else {
+                throw ProtocolFault(
+                    .conflict, "\"mqtt\" of \"inbox\" lists \(value.excerpt) twice.", advice: "Keep one of them.")
+            }
+            topics.append(topic)
+        }
+        return topics
+    }
+
+    /// Whether one of its topics stands for this one.
+    public func takes(brokerTopic: String) -> Bool {
+        let levels = brokerTopic.split(separator: "/", omittingEmptySubsequences: false)
+        return brokerTopics.contains { filter in
+            Self.matches(filter.split(separator: "/", omittingEmptySubsequences: false)[...], levels[...])
+        }
+    }
+
+    /// Wildcards stand for no topic of the broker's own, which begin with `$`; `a/#` stands for `a` too.
+    private static func matches(_ filter: ArraySlice<Substring>, _ levels: ArraySlice<Substring>) -> Bool {
+        if let first = filter.first, ["#", "+"].contains(first), levels.first?.hasPrefix("$") ?? false { return false }
+        var rest = levels
+        for level in filter {
+            if level == "#" { return true }
+            guard let next = rest.popFirst(), level == "+" || level == next else { return false }
+        }
+        return rest.isEmpty
+    }
+
+    /// As MQTT 3.1.1 has it: a wildcard takes a whole level, and `#` is the last.
+    static func isTopicFilter(_ text: String) -> Bool {
+        guard (1...longestTopic).contains(text.utf8.count), !text.unicodeScalars.contains(where: \.isMisleading)
+        else { return false }
+        let levels = text.split(separator: "/", omittingEmptySubsequences: false)
+        return levels.enumerated().allSatisfy { place, level in
+            switch level {
+            case "#": place == levels.count - 1
+            case "+": true
+            default: !level.contains { "+#".contains($0) }
+            }
+        }
+    }
+}

@@ -1,0 +1,26 @@
+// How often messages may wake a handler: a bucket of wakes that fills as time passes.
+import WakeModel
+
+/// One instant says all of it: when it is full again. Each wake puts that off by the interval.
+struct MessageBucket: Hashable, Sendable {
+    /// On CLOCK_BOOTTIME.
+    var fullAt: Instant
+
+    /// When there is a wake in it: now, or later.
+    func nextWake(_ rule: InboxRule, at now: Instant) -> Instant {
+        max(now, fullAt - rule.interval * (rule.burst - 1))
+    }
+
+    /// Whatever it held under another rule, it never owes more than is in a whole one.
+    mutating func keep(within rule: InboxRule, at now: Instant) {
+        fullAt = min(fullAt, now + rule.interval * rule.burst)
+    }
+
+    /// What it was for was never delivered.
+    mutating func returnWake(_ rule: InboxRule) { fullAt = fullAt - rule.interval }
+
+    mutating func removeWake(_ rule: InboxRule, at now: Instant) {
+        fullAt = max(fullAt, now) + rule.interval
+        keep(within: rule, at: now)
+    }
+}

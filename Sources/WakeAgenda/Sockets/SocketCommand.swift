@@ -1,0 +1,55 @@
+// What the agenda asks of those who hold sockets, and what they answer.
+import WakeModel
+
+public enum SocketCommand: Hashable, Sendable {
+    /// Answered with ``SocketReport/held``, `opened` or `failed`. The process inherits it under this number.
+    case open(SocketRule, number: Int32)
+    /// Nothing is held of it any more; its peer notices.
+    case close
+    /// The handler sleeps: what waits unread is reported now and whenever something arrives.
+    case watch
+    /// The handler is awake, and reads itself.
+    case unwatch
+    /// Ask again, once, what waits unread.
+    case look
+    /// Whether the peer is asked to show that it is still there.
+    case probe(Bool)
+}
+
+public enum SocketReport: Hashable, Sendable {
+    /// It was open before the bridge began, and still is.
+    case held(SocketEntrance)
+    case opened(SocketEntrance)
+    /// Why it could not be opened, as a word of ``SocketFailure``.
+    case failed(SocketFailure)
+    case traffic(SocketTraffic)
+    /// The machine reaches the peer by another way than before.
+    case wayChanged
+    /// The process that had it has ended.
+    case orphaned
+}
+
+/// How a new connection gets into the handler's process.
+public enum SocketEntrance: Hashable, Sendable {
+    /// It has none: the next one inherits it.
+    case inherited
+    /// By SCM_RIGHTS.
+    case passed
+    /// Only another process can have it.
+    case afterRestart
+}
+
+/// Why a socket is not open.
+public enum SocketFailure: String, Hashable, Sendable, CaseIterable {
+    /// The name of the host stands for no address.
+    case unresolved
+    /// No program listens there.
+    case refused
+    /// No way leads there.
+    case unreachable
+    case timeout
+    /// Another program listens at the address.
+    case taken
+    /// The kernel refused for another reason, which the log says.
+    case failed
+}

@@ -1,0 +1,137 @@
+// One socket of one handler: whether it is open, what its handler is still to be told, and what it was told last.
+import WakeModel
+
+struct SocketEntry: Hashable, Sendable {
+    /// What becomes of it over time.
+    enum Link: Hashable, Sendable {
+        /// Its handler is not to have it now.
+        case shut
+        case opening
+        /// On CLOCK_BOOTTIME.
+        case retrying(at: Instant)
+        case open(Watch)
+    }
+
+    /// Who sees what arrives.
+    enum Watch: Hashable, Sendable {
+        /// The handler, which is awake.
+        case handlers
+        case ours
+    }
+
+    /// What its handler does not know yet.
+    enum News: Hashable, Sendable {
+        case opened
+        case closed(String)
+    }
+
+    /// What was raised.
+    enum Call: Hashable, Sendable { case news, traffic, keepalive }
+
+    enum Run: Hashable, Sendable {
+        case idle
+        case raising(Call)
+        case raised(Sequence, Call)
+    }
+
+    let key: AgendaKey
+    var rule: SocketRule
+    /// Under which a process inherits it.
+    let number: Int32
+    var link = Link.shut
+    var linkSince: WallTime
+    /// The oldest first.
+    var news: [News] = []
+    var run = Run.idle
+    var unread = UnreadBackOff()
+    var keepalive: SocketKeepalive
+    /// Attempts in a row that failed; those of a connection that held for a while are forgotten.
+    var failures = 0
+    var openedAt = Instant.zero
+    /// The first attempt since its handler may have it is not over.
+    var isUntried = true
+    /// The process has it under a number of its own.
+    var isPassed = false
+    /// It was open when the bridge ended, and has to be found again.
+    var isMissed = false
+    /// The peer is asked until then, on CLOCK_BOOTTIME.
+    var probesUntil: Instant?
+    var history = ChangeHistory()
+
+    init(_ key: AgendaKey, _ rule: SocketRule, number: Int32, since: WallTime) {
+        (self.key, self.rule, self.number, linkSince) = (key, rule, number, since)
+        keepalive = SocketKeepalive(rule.keepalive)
+    }
+
+    static let longestRetry = TimeSpan.seconds(300)
+    /// A connection that held for so long had not failed.
+    static let lastsFrom = TimeSpan.seconds(60)
+    /// So long has a peer to show that it is there.
+    static let probe = TimeSpan.seconds(12)
+
+    var isOpen: Bool { if case .open = link { true } else { false } }
+    var isShut: Bool { link == .shut }
+    var isWatched: Bool { link == .open(.ours) }
+    var sequence: Sequence? { if case .raised(let sequence, _) = run { sequence } else { nil } }
+
+    mutating func move(to next: Link, _ step: AgendaStep) {
+        let wasOpen = isOpen
+        link = next
+        if !wasOpen || !isOpen { linkSince = step.wall }
+    }
+
+    /// When the next attempt is made.
+    mutating func retry(after now: Instant) -> Instant {
+        let pause = min(Self.longestRetry, .seconds(1 << Int64(min(failures, 9))))
+        failures += 1
+        return now + pause
+    }
+
+    /// A connection that its handler never knew of has not closed for it.
+    mutating func tell(_ one: News) {
+        if case .closed = one, news.last == .opened { news.removeLast() } else { news.append(one) }
+        // Of many closings the last reason counts.
+        if news.count > 2 { news.removeFirst(news.count - 2) }
+    }
+
+    /// When the passing of time alone changes something.
+    var nextLook: Instant? {
+        var looks: [Instant] = []
+        if case .retrying(let instant) = link { looks.append(instant) }
+        if isOpen, run == .idle, let due = keepalive.dueAt { looks.append(due) }
+        if isWatched, run == .idle, let due = unread.wakesAt { looks.append(due) }
+        if isOpen, let end = probesUntil { looks.append(end) }
+        return looks.min()
+    }
+}
+
+/// When a handler is called so that its peer hears of it in time.
+struct SocketKeepalive: Hashable, Sendable {
+    /// Of the manifest, unless the handler ordered another.
+    var period: TimeSpan?
+    /// When the peer heard of it last, as far as is known; on CLOCK_BOOTTIME.
+    private(set) var heardAt: Instant?
+
+    init(_ period: TimeSpan?) { self.period = period }
+
+    /// What a handler needs to be woken and to send, at most.
+    static let lead = TimeSpan.seconds(30)
+
+    /// So much earlier than the period is over that the handler can still send.
+    var dueAt: Instant? {
+        guard let period, let heardAt else { return nil }
+        return heardAt + period - Self.lead
+    }
+
+    var endsAt: Instant? {
+        guard let period, let heardAt else { return nil }
+        return heardAt + period
+    }
+
+    mutating func restart(at now: Instant) { heardAt = now }
+    mutating func stop() { heardAt = nil }
+    /// It was not sent: the handler is called again soon.
+    mutating func postpone(to instant: Instant) {
+        if let period { heardAt = instant - period + Self.lead }
+    }
+}

@@ -1,0 +1,87 @@
+// What handlers are told of their sockets, and what a restart has to know of each.
+import WakeModel
+
+extension SocketEntry {
+    func occasion(of news: News) -> Occasion {
+        switch news {
+        case .opened: occasion("opened") { writeNumber(into: &$0) }
+        case .closed(let reason): occasion("closed") { $0.field("reason", reason) }
+        }
+    }
+
+    var occasionOfTraffic: Occasion {
+        occasion("readable") { writer in
+            writeNumber(into: &writer)
+            writer.key(named: isCountedInBytes ? "bytes" : "connections")
+            writer.integer(unread.latest.unread)
+        }
+    }
+
+    func occasionOfKeepalive(at now: Instant) -> Occasion {
+        occasion("keepalive") { writer in
+            writeNumber(into: &writer)
+            let left = keepalive.endsAt.map { max(.zero, $0 - now) } ?? .zero
+            writer.field("within_s", left.wholeMilliseconds / 1_000)
+        }
+    }
+
+    /// What waits in one that listens for connections is connections.
+    private var isCountedInBytes: Bool { rule.isConnection || rule.isDatagram }
+
+    func amount(of traffic: SocketTraffic) -> String {
+        Int(traffic.unread).counted(isCountedInBytes ? "byte" : "connection")
+    }
+
+    /// One that was passed has a number that only the handler knows.
+    private func writeNumber(into writer: inout JSONWriter) {
+        if isPassed { writer.field("passed", true) } else { writer.field("fd", Int64(number)) }
+    }
+
+    private func occasion(_ word: String, _ write: (inout JSONWriter) -> Void) -> Occasion {
+        let payload = JSONWriter.whole { writer in
+            writer.field("socket", key.id)
+            write(&writer)
+        }
+        return Occasion(name: "socket.\(word)", budgetClass: .data, payload: payload)
+    }
+}
+
+extension SocketRule {
+    var isDatagram: Bool { if case .udp = place { true } else { false } }
+}
+
+/// What is stored of a socket: whether its handler takes it for open, and when its peer heard of it last.
+struct SocketMemory: Hashable, Sendable {
+    var bootID: String
+    var address: String
+    var isOpen: Bool
+    /// That the handler ordered; nil where the manifest's counts.
+    var period: TimeSpan?
+    var heardAt: Instant?
+
+    init(_ entry: SocketEntry, _ step: AgendaStep) {
+        (bootID, address) = (step.bootID, entry.rule.address)
+        (isOpen, heardAt) = (entry.isOpen, entry.keepalive.heardAt)
+        period = entry.keepalive.period == entry.rule.keepalive ? nil : entry.keepalive.period
+    }
+
+    /// Nil where the row cannot be read.
+    init?(_ row: AgendaRow) {
+        guard let value = try? JSONValue(parsing: row.value), let bootID = value["boot"]?.string,
+            let address = value["address"]?.string, let isOpen = value["open"]?.boolean
+        else { return nil }
+        (self.bootID, self.address, self.isOpen) = (bootID, address, isOpen)
+        (period, heardAt) = (value.span("every_ns"), value.instant("heard_ns"))
+    }
+
+    func row(_ key: AgendaKey) -> AgendaRow {
+        let value = JSONWriter.whole { writer in
+            writer.field("boot", bootID)
+            writer.field("address", address)
+            writer.field("open", isOpen)
+            if let period { writer.field("every_ns", period.nanoseconds) }
+            if let heardAt { writer.field("heard_ns", heardAt.nanoseconds) }
+        }
+        return AgendaRow(key: key, value: value)
+    }
+}

@@ -1,0 +1,93 @@
+// What waits unread in a socket, and when that wakes the handler again: at once for what is new, rarer and rarer for what it leaves.
+import WakeModel
+
+/// What a look at a socket found, without reading from it.
+public struct SocketTraffic: Hashable, Sendable {
+    /// How the connection ended.
+    public enum End: String, Hashable, Sendable, CaseIterable {
+        /// The peer sends no more.
+        case peer
+        /// It was broken off, or the peer cannot be reached any more.
+        case reset
+    }
+
+    /// Bytes that wait to be read; of one that listens, connections that wait to be accepted.
+    public var unread: Int64
+    /// The same, in a unit in which it only grows while nothing is read.
+    public var volume: Int64
+    /// Bytes that were read from it since it was opened; nil where the kernel does not count them.
+    public var taken: Int64?
+    /// Nil while it is open.
+    public var end: End?
+
+    public init(unread: Int64, volume: Int64? = nil, taken: Int64? = nil, end: End? = nil) {
+        (self.unread, self.volume, self.taken, self.end) = (unread, volume ?? unread, taken, end)
+    }
+
+    static let none = SocketTraffic(unread: 0)
+
+    fileprivate func hasRead(since earlier: SocketTraffic) -> Bool {
+        guard let taken, let before = earlier.taken else { return volume < earlier.volume }
+        return taken > before
+    }
+
+    fileprivate func hasReadAll(of earlier: SocketTraffic) -> Bool {
+        guard let taken, let before = earlier.taken else { return false }
+        return taken >= before + earlier.unread
+    }
+
+    fileprivate func hasGrown(since earlier: SocketTraffic) -> Bool {
+        guard let taken, let before = earlier.taken else { return volume > earlier.volume }
+        return taken + volume > before + earlier.volume
+    }
+}
+
+/// Judges what each wake for unread bytes was good for.
+struct UnreadBackOff: Hashable, Sendable {
+    /// For how long what a handler leaves unread wakes it no more; doubled with each wake in which it reads nothing.
+    static let shortest = TimeSpan.seconds(1)
+    static let longest = TimeSpan.seconds(60)
+    /// After so many wakes in which it read nothing, what is new waits as well.
+    static let patience = 3
+
+    /// Wakes in a row in which nothing was read.
+    private(set) var fruitless = 0
+    /// When it wakes; nil where only something new does.
+    private(set) var wakesAt: Instant?
+    /// At the last look.
+    private(set) var latest = SocketTraffic.none
+    /// The handler was woken for it, and what it did is not known yet.
+    private var isWoken = false
+
+    /// The handler is woken for what waits.
+    mutating func wake() { (isWoken, wakesAt) = (true, nil) }
+
+    /// True where patience is lost by this look.
+    mutating func look(_ traffic: SocketTraffic, at now: Instant) -> Bool {
+        let (before, wasWoken) = (latest, isWoken)
+        (latest, isWoken) = (traffic, false)
+        guard traffic.unread > 0 else {
+            (fruitless, wakesAt) = (0, nil)
+            return false
+        }
+        if before.unread == 0 || traffic.hasReadAll(of: before) {
+            (fruitless, wakesAt) = (0, now)
+        } else if traffic.hasRead(since: before) {
+            (fruitless, wakesAt) = (0, now + Self.shortest)
+        } else if wasWoken {
+            fruitless += 1
+            wakesAt = now + pause
+            return fruitless == Self.patience
+        } else if traffic.hasGrown(since: before), fruitless < Self.patience {
+            wakesAt = now
+        }
+        return false
+    }
+
+    private var pause: TimeSpan {
+        min(Self.longest, .seconds(1 << Int64(min(fruitless - 1, 6))))
+    }
+
+    /// Nothing of it counts for the next connection.
+    mutating func reset() { self = UnreadBackOff() }
+}

@@ -1,0 +1,47 @@
+// What `pending` and `why` say of sockets: whether each is open, and what it waits for.
+import WakeModel
+
+extension SocketBook {
+    func pending(of handler: HandlerID, _ step: AgendaStep) -> [PendingEntry] {
+        keys(of: handler).compactMap { entries[$0]?.pending(step) }
+    }
+
+    func add(_ handler: HandlerID, to outlook: inout AgendaOutlook, _ step: AgendaStep) {
+        for key in keys(of: handler) {
+            let due = entries[key].flatMap { $0.isOpen ? $0.keepalive.dueAt : nil }
+            outlook.add(due: due.map(step.wallTime), step)
+        }
+    }
+}
+
+extension SocketEntry {
+    fileprivate func pending(_ step: AgendaStep) -> PendingEntry {
+        var entry = PendingEntry(key: key, state: state(step), sequence: sequence, history: history.changes)
+        entry.interval = keepalive.period
+        if isOpen { entry.due = keepalive.dueAt.map(step.wallTime) }
+        guard entry.state == .waiting else { return entry }
+        entry.waitsFor = [PendingEntry.Wait(word: obstacle(step) ?? word(step), since: linkSince)]
+        entry.nextChance = nextLook.map(step.wallTime)
+        return entry
+    }
+
+    private func state(_ step: AgendaStep) -> PendingEntry.State {
+        switch run {
+        case .idle: .waiting
+        case .raising: .queued
+        case .raised: step.isAwake(key.handler) ? .running : .queued
+        }
+    }
+
+    private func obstacle(_ step: AgendaStep) -> String? { isShut ? step.obstacle(of: key.handler) : nil }
+
+    /// In the words of ``PendingEntry/Wait``.
+    private func word(_ step: AgendaStep) -> String {
+        switch link {
+        case .shut, .opening: rule.isConnection ? "connection" : "address"
+        case .retrying: "retry"
+        case .open(.handlers): "handler"
+        case .open(.ours): unread.fruitless > 0 ? "unread" : rule.isConnection ? "traffic" : "peer"
+        }
+    }
+}

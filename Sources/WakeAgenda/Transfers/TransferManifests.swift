@@ -1,0 +1,47 @@
+// What manifests make of the transfers that are there: a session that is declared no more takes its transfers with it.
+import WakeModel
+
+extension TransferBook {
+    mutating func configure(_ handler: HandlerID, _ plan: AgendaPlan, _ step: inout AgendaStep) {
+        for key in sessionKeys(of: handler) where !plan.transfers.contains(where: { $0.session == key.id }) {
+            leave(key, &step)
+        }
+        for rule in plan.transfers {
+            let key = AgendaKey(handler, .transfer, rule.session)
+            sessions[key, default: TransferSession(key: key)].rule = rule
+            touched.insert(key)
+            for member in (members[key] ?? [:]).values.sorted() { adopt(rule, member, &step) }
+        }
+    }
+
+    mutating func remove(_ handler: HandlerID, _ step: inout AgendaStep) {
+        for key in sessionKeys(of: handler) { leave(key, &step) }
+        keysByNumber[handler] = nil
+        if limiters.removeValue(forKey: handler) != nil { step.emit(.erase(AgendaKey(handler, .transfer, ""))) }
+    }
+
+    /// After a start, what moved goes on: transferd is asked again, and may be in the midst of it.
+    private mutating func adopt(_ rule: TransferRule, _ key: AgendaKey, _ step: inout AgendaStep) {
+        guard var entry = entries[key] else { return }
+        let isStored = entry.rule == nil
+        entry.rule = rule
+        entries[key] = entry
+        index.touch(key)
+        if isStored, entry.phase == .moving {
+            step.emit(.transfer(key.handler, entry.number, .start(entry.order)))
+        }
+    }
+
+    private mutating func leave(_ session: AgendaKey, _ step: inout AgendaStep) {
+        for key in (members[session] ?? [:]).values.sorted() where cancel(key, &step) {
+            step.emit(.notify(key.handler, .error(.sessionUndeclared(key.id))))
+        }
+        guard let former = sessions.removeValue(forKey: session) else { return }
+        if let sequence = former.sequence { step.emit(.recall(session.handler, sequence)) }
+        index.forget(former.sequence)
+        index.remove(session, &step)
+        members[session] = nil
+        touched.remove(session)
+        step.emit(.erase(session))
+    }
+}

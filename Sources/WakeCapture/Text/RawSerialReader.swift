@@ -1,0 +1,23 @@
+// Bytes of a serial line as they were logged, without times: paced by how long they take on the line.
+import WakeModel
+
+enum RawSerialReader {
+    private static let piece = 64
+
+    /// A log does not tell which bytes were read together: where it is no text, messages are pieces of one length.
+    static func readAll(
+        _ cursor: ByteCursor, into draft: inout TraceDraft, _ terms: ImportTerms
+    ) throws(ImportError) {
+        draft.advance(by: .zero)
+        var cutter = SerialCutter()
+        guard let place = draft.serialDevice(alias: terms.alias, named: "serial") else { return }
+        var cursor = cursor
+        while try cursor.has(1) {
+            let bytes = Array(cursor.readHeld(most: piece))
+            draft.advance(by: terms.pace.span(bytes: bytes.count))
+            draft.counts.records += 1
+            cutter.add(bytes, to: &draft, place)
+        }
+        cutter.end(into: &draft, place)
+    }
+}

@@ -1,0 +1,226 @@
+// Messages under topics of the broker: each goes to the inboxes that name its topic, and is acknowledged once a commit holds it.
+import WakeAgenda
+import WakeCore
+import WakeEngine
+import WakeLoop
+import WakeMQTT
+import WakeModel
+import WakeSystem
+
+/// A connection of its own, whose session the broker keeps: what is published while no daemon runs comes afterwards.
+final class BrokerInbox {
+    private let bridge: Bridge
+    private let manifests: ManifestFolder
+    /// Nil once the bridge ends.
+    private var connection: MQTTConnection?
+    private var readiness: Watch?
+    private var work: Deferred?
+    /// Those that manifests name.
+    private var filters: Set<String> = []
+    /// Those too that no manifest names any more, until the broker has ended them.
+    private var subscribed: SubscribedTopics
+    /// Until it is acknowledged or refused no other one arrives.
+    private var arrived: ArrivedMessage?
+    private var isScheduled = false
+    /// Its tickets, one for each inbox, that no receipt has come for.
+    private var tickets: Set<UInt64> = []
+    private var lastTicket = BrokerInbox.tickets
+    private var toldFault: MQTTFault?
+    /// Why messages go back to the broker, as it was logged last.
+    private var toldObstacle: String?
+    private let begunAt = SystemClock.monotonic()
+    private static let mostEventsAtOnce = 32
+    /// Devices that are known have their handlers by then.
+    private static let arrivalOfDevices = TimeSpan.seconds(60)
+    private let log = Log("inbox")
+
+    /// From here on tickets are those of the broker: clients of the control socket are far from having so many.
+    private static let tickets: UInt64 = 1 << 63
+
+    /// - Parameter name: of the bridge, in topics.
+    init(
+        _ settings: BrokerSettings, of bridge: Bridge, _ manifests: ManifestFolder, stateDirectory: String,
+        named name: String
+    ) throws {
+        (self.bridge, self.manifests) = (bridge, manifests)
+        subscribed = SubscribedTopics(in: stateDirectory)
+        var options = try settings.options(clientIdentifier: "wakebridge-\(name)-inbox")
+        options.keepsSession = true
+        let connection = try MQTTConnection(on: bridge.loop, options)
+        self.connection = connection
+        readiness = try bridge.loop.watch(connection.descriptor, for: .readable, of: self) { $0.readEvents() }
+        work = try bridge.loop.deferred(priority: .background, of: self) { $0.subscribe() }
+    }
+
+    /// Connects with the first manifest that names a topic.
+    func begin() {
+        bridge.turn.listeners.observe(self)
+        bridge.turn.listeners.add(self as any InputListener)
+        subscribe()
+    }
+
+    /// The turn, which tells it of manifests, may outlive the connection.
+    func end() {
+        // It holds up Paho, and all other connections with it.
+        if let arrived { _ = connection?.refuse(arrived) }
+        readiness = nil
+        work = nil
+        connection = nil
+    }
+
+    private func subscribe() {
+        let named = Self.topics(of: bridge.catalog.handlers.values)
+        let added = named.subtracting(filters).sorted()
+        subscribed.insert(added)
+        for filter in added { connection?.subscribe(filter) }
+        filters.formUnion(added)
+        let isSure = unreadManifest == nil
+        if isSure { unsubscribe(but: named.union(Self.topics(of: bridge.catalog.perDevice.values))) }
+        if !filters.isEmpty || isSure && !subscribed.filters.isEmpty { connection?.open() }
+    }
+
+    private func unsubscribe(but kept: Set<String>) {
+        for filter in subscribed.filters.subtracting(kept).sorted() {
+            filters.remove(filter)
+            connection?.unsubscribe(filter)
+        }
+    }
+
+    private static func topics(of manifests: some Collection<HandlerManifest>) -> Set<String> {
+        Set(manifests.flatMap { $0.agenda.inbox?.brokerTopics ?? [] })
+    }
+
+    /// One that is there, or may be, and could not be taken: what its handler wants is not known.
+    private var unreadManifest: String? {
+        guard let names = manifests.names else { return "handlers.d" }
+        return names.filter { !bridge.catalog.isConfigured($0) }.min()
+    }
+
+    private func readEvents() {
+        // What is left keeps the descriptor readable.
+        for _ in 0..<Self.mostEventsAtOnce {
+            guard let event = connection?.nextEvent() else { return }
+            receive(event)
+        }
+    }
+
+    private func receive(_ event: MQTTEvent) {
+        switch event {
+        case .connected:
+            toldFault = nil
+            guard toldObstacle == nil else { return }
+            log.notice("messages are taken from \(filters.count.counted("topic")) of the broker")
+        case .disconnected(let fault):
+            // One that is not judged yet stays: the broker sends it again, and its judgement frees Paho's thread.
+            if fault != toldFault, toldObstacle == nil { log.warning("\(fault.sentence); messages wait at the broker") }
+            toldFault = fault
+        case .notSubscribed(let filter):
+            log.error("the broker does not let this user subscribe to \(filter); allow it at the broker")
+        case .unsubscribed(let filter): if !filters.contains(filter) { subscribed.remove(filter) }
+        case .delivered: break
+        case .arrived(let message): receive(message)
+        }
+    }
+
+    private func receive(_ message: ArrivedMessage) {
+        // The broker does not keep one of quality 0.
+        guard message.ticket > 0 else { return schedule(message.message, isAwaited: false) }
+        (arrived, isScheduled) = (message, false)
+        judge()
+    }
+
+    /// Acknowledges what arrived, once a commit holds it or no handler wants it.
+    private func judge() {
+        guard let arrived, tickets.isEmpty else { return }
+        if let obstacle = obstacle(to: arrived.message) { return refuse(arrived, for: obstacle) }
+        if !isScheduled {
+            isScheduled = true
+            schedule(arrived.message, isAwaited: true)
+        }
+        if tickets.isEmpty { acknowledge() }
+    }
+
+    private func schedule(_ published: MQTTMessage, isAwaited: Bool) {
+        guard let message = message(published) else { return }
+        let owners = self.owners(of: published.topic)
+        let first = lastTicket + 1
+        lastTicket += UInt64(owners.count)
+        // All of them before a turn can end.
+        if isAwaited, !owners.isEmpty { tickets = Set(first...lastTicket) }
+        for (handler, ticket) in zip(owners, first...) {
+            bridge.turn.schedule(.message(handler, message, ticket: ticket))
+        }
+    }
+
+    // MARK: What stays at the broker
+
+    private func obstacle(to published: MQTTMessage) -> String? {
+        if case .degraded(let sentence) = bridge.journal.health.disk { return sentence }
+        guard !published.isRetained, owners(of: published.topic).isEmpty else { return nil }
+        if let name = unreadManifest { return "\(name) cannot be read and may want it; fix that manifest" }
+        return isOfAbsentDevice(published.topic) ? "the device of its handler is not there yet" : nil
+    }
+
+    /// Devices come after the start, and handlers of manifests that run once for each of them come with them.
+    private func isOfAbsentDevice(_ topic: String) -> Bool {
+        guard SystemClock.monotonic() - begunAt < Self.arrivalOfDevices else { return false }
+        return bridge.catalog.perDevice.values.contains { $0.agenda.inbox?.takes(brokerTopic: topic) ?? false }
+    }
+
+    /// The connection ends without an answer to it, and comes back within a minute. Where it cannot be ended, the message is
+    /// judged again after each turn.
+    private func refuse(_ message: ArrivedMessage, for obstacle: String) {
+        if obstacle != toldObstacle {
+            let topic = message.message.topic.prefix(80)
+            log.warning("messages wait at the broker from one under \(topic) on: \(obstacle)")
+        }
+        toldObstacle = obstacle
+        if connection?.refuse(message) ?? false { arrived = nil }
+    }
+
+    /// What is retained would come again with each connection, so it is left out.
+    private func message(_ published: MQTTMessage) -> InboxMessage? {
+        guard !published.isRetained else { return nil }
+        var message = InboxMessage(payload: published.payload)
+        message.brokerTopic = published.topic
+        guard message.isWithinLimits else {
+            log.warning(
+                "a message of \(published.payload.count) bytes under \(published.topic.prefix(80)) is left out: "
+                    + "an inbox takes \(InboxMessage.payloadLimit) bytes; send where the rest can be fetched")
+            return nil
+        }
+        return message
+    }
+
+    private func owners(of topic: String) -> [HandlerID] {
+        bridge.catalog.handlers.filter { $0.value.agenda.inbox?.takes(brokerTopic: topic) ?? false }.keys.sorted()
+    }
+
+    private func acknowledge() {
+        guard let arrived else { return }
+        self.arrived = nil
+        connection?.acknowledge(arrived)
+        if toldObstacle != nil { log.notice("messages are taken from the broker again") }
+        toldObstacle = nil
+    }
+}
+
+extension BrokerInbox: TurnObserver {
+    func perform(_ effect: AgendaEffect) {
+        if case .receipt(let receipt) = effect { tickets.remove(receipt.ticket) }
+    }
+
+    func turnEnded() { judge() }
+}
+
+extension BrokerInbox: InputListener {
+    func hear(_ input: Input, at stamp: Stamp) {
+        switch input {
+        // The catalog has it a moment later.
+        case .configure, .remove: work?.schedule()
+        default: return
+        }
+    }
+
+    func hear(_ input: AgendaInput, at stamp: Stamp) {}
+}

@@ -1,0 +1,302 @@
+// The sockets of handlers in a bridge that runs: opened, held, looked at, handed to processes and to the next start of the daemon.
+import WakeAgenda
+import WakeCore
+import WakeEngine
+import WakeLoop
+import WakeModel
+import WakeSystem
+
+/// Owns the descriptors. The agenda decides; what it asks for comes by ``perform(_:)``, and what is found goes to the turn.
+package final class LiveSockets {
+    private let bridge: Bridge
+    private let turn: Turn
+    private let stored = StoredSockets()
+    private var held: [AgendaKey: HeldSocket] = [:]
+    private var openings: [AgendaKey: SocketOpening] = [:]
+    /// Those that did not open, and are tried again.
+    private var failed: Set<AgendaKey> = []
+    /// Nil while nothing leads over the network.
+    private var ways: WayWatch?
+    private let together: TimeSpan
+    private let log = Log("sockets")
+
+    /// - Parameter together: changes of routes within this time are looked at once.
+    package init(of bridge: Bridge, together: TimeSpan = .seconds(1)) {
+        (self.bridge, turn, self.together) = (bridge, bridge.turn, together)
+        turn.listeners.observe(self)
+        turn.listeners.add(self)
+    }
+
+    /// After the manifests were read: what the service manager kept for others is let go. A handler whose manifest `mayReturn`, as
+    /// after a typing error, keeps its own.
+    package func settle(_ mayReturn: (String) -> Bool) {
+        stored.removeAll(but: bridge.catalog.manifests) { handler in
+            let manifest = handler.prefix { $0 != HandlerInstance.mark }
+            return !bridge.catalog.isConfigured(String(manifest)) && mayReturn(handler)
+        }
+    }
+
+    /// The daemon ends: what the service manager keeps stays open.
+    package func close() {
+        for opening in openings.keys { openings[opening] = nil }
+        for (key, socket) in held {
+            if !ServiceState.isHeard { socket.file?.remove() }
+            bridge.executor.sockets.remove(socket.number, of: key.handler)
+        }
+        held = [:]
+        ways = nil
+    }
+
+    // MARK: Opening
+
+    private func open(_ key: AgendaKey, _ rule: SocketRule, _ number: Int32) {
+        failed.remove(key)
+        if let kept = stored.claim(rule, number, of: id(of: key)) {
+            hold(kept, as: key)
+            return report(.held(bridge.executor.admit(kept.raw, rule, at: number, of: key.handler)), of: key)
+        }
+        do throws(SystemError) {
+            switch (rule.side, rule.place) {
+            case (.connect, .tcp(let host, let port)), (.connect, .udp(let host, let port)):
+                openings[key] = try SocketOpening(
+                    rule, number, host: host, port: port, forDatagrams: rule.place.isOfDatagrams)
+                advance(key)
+            case (.connect, .unix(let path)):
+                admit(try UnixSocket.connect(to: path, as: try account(of: key.handler)), rule, number, key)
+            case (.listen, _): admit(try listener(rule, of: key.handler), rule, number, key)
+            }
+        } catch {
+            log.warning("\(error.description); socket \(rule.name) of handler \(name(of: key)) is tried again")
+            report(.failed(SocketFailure(error.errno)), of: key)
+        }
+    }
+
+    private func listener(_ rule: SocketRule, of handler: HandlerID) throws(SystemError) -> FileDescriptor {
+        switch rule.place {
+        case .unix(let path):
+            return try UnixSocket.listen(at: path, mode: 0o660, as: try account(of: handler))
+        case .tcp(let host, let port): return try NetworkSocket.listen(at: try address(host, port))
+        case .udp(let host, let port): return try NetworkSocket.bind(at: try address(host, port))
+        }
+    }
+
+    /// In whose name its sockets are made; nil where that is the daemon's own user.
+    private func account(of handler: HandlerID) throws(SystemError) -> Account? {
+        guard let manifest = bridge.catalog.handlers[handler] else {
+            throw SystemError("find the user of", "handler \(bridge.catalog.name(of: handler))", .noEntry)
+        }
+        return try bridge.accounts.switching(for: manifest)
+    }
+
+    private func address(_ host: String, _ port: UInt16) throws(SystemError) -> NetworkAddress {
+        if let address = NetworkAddress("\(host):\(port)") { return address }
+        throw SystemError("listen at", "\(host):\(port)", .invalid, advice: "write a numeric address")
+    }
+
+    private func advance(_ key: AgendaKey) {
+        if let opening = openings[key] { follow(opening.advance(), of: opening, key) }
+    }
+
+    private func skipAddress(_ key: AgendaKey) {
+        if let opening = openings[key] { follow(opening.skip(), of: opening, key) }
+    }
+
+    private func follow(_ progress: consuming SocketOpening.Progress, of opening: SocketOpening, _ key: AgendaKey) {
+        switch consume progress {
+        case .awaiting(let raw, let readiness): listen(to: opening, at: raw, readiness, key)
+        case .opened(let descriptor):
+            openings[key] = nil
+            admit(descriptor, opening.rule, opening.number, key)
+        case .failed(let failure): fail(key, failure)
+        }
+    }
+
+    private func listen(to opening: SocketOpening, at raw: Int32, _ readiness: Readiness, _ key: AgendaKey) {
+        do throws(SystemError) {
+            if opening.timer == nil {
+                opening.timer = try bridge.loop.timer(on: .monotonic, of: self) { $0.skipAddress(key) }
+            }
+            opening.watch = try bridge.loop.watch(raw, for: readiness, of: self) { $0.advance(key) }
+            opening.timer?.arm(at: SystemClock.monotonic() + SocketOpening.patience)
+        } catch {
+            log.error(error.description)
+            fail(key, .failed)
+        }
+    }
+
+    private func fail(_ key: AgendaKey, _ failure: SocketFailure) {
+        guard let opening = openings.removeValue(forKey: key) else { return }
+        log.notice("socket \(opening.rule.name) of handler \(name(of: key)) does not open: \(failure.rawValue)")
+        failed.insert(key)
+        watchWays(of: opening.rule)
+        report(.failed(failure), of: key)
+    }
+
+    private func admit(_ descriptor: consuming FileDescriptor, _ rule: SocketRule, _ number: Int32, _ key: AgendaKey) {
+        let socket = HeldSocket(descriptor, rule, number)
+        hold(socket, as: key)
+        stored.keep(socket, of: id(of: key))
+        let entrance = bridge.executor.admit(socket.raw, rule, at: number, of: key.handler)
+        report(.opened(entrance), of: key)
+    }
+
+    private func hold(_ socket: HeldSocket, as key: AgendaKey) {
+        held[key] = socket
+        nameFile(of: socket, key)
+        watchWays(of: socket.rule)
+        feedFlow(from: socket, key)
+    }
+
+    /// While the manifest says whose it is: when the socket is closed, that may be gone.
+    private func nameFile(of socket: HeldSocket, _ key: AgendaKey) {
+        guard case (.listen, .unix(let path)) = (socket.rule.side, socket.rule.place) else { return }
+        do throws(SystemError) { socket.file = SocketFile(path: path, account: try account(of: key.handler)) } catch {
+            log.warning("\(error.description); the file \(path) of handler \(name(of: key)) stays")
+        }
+    }
+
+    /// The manifest may have changed: a flow goes by what arrives, or none does any more.
+    private func feedFlow(from socket: HeldSocket, _ key: AgendaKey) {
+        let flows = bridge.catalog.handlers[key.handler]?.agenda.flows ?? []
+        socket.feedsFlow = flows.contains { $0.from == .socket(key.id) }
+        listen(to: socket, key)
+    }
+
+    private func watchWays(of rule: SocketRule) {
+        guard rule.isRouted, ways == nil else { return }
+        do throws(SystemError) {
+            ways = try WayWatch(on: bridge.loop, together: together, of: self) { $0.lookAtWays() }
+        } catch {
+            log.warning("\(error.description); connections over another way are noticed when they fail")
+        }
+    }
+
+    // MARK: Holding
+
+    private func close(_ key: AgendaKey) {
+        openings[key] = nil
+        failed.remove(key)
+        guard let socket = held.removeValue(forKey: key) else { return }
+        bridge.executor.sockets.remove(socket.number, of: key.handler)
+        stored.remove(socket)
+        socket.end()
+        socket.file?.remove()
+        if failed.isEmpty, !held.values.contains(where: \.rule.isRouted) { ways = nil }
+    }
+
+    private func setWatched(_ isWatched: Bool, _ key: AgendaKey) {
+        guard let socket = held[key] else { return }
+        socket.isWatched = isWatched
+        // First what waits, so that each arrival after it is new.
+        if isWatched { look(at: socket, key) }
+        listen(to: socket, key)
+    }
+
+    private func listen(to socket: HeldSocket, _ key: AgendaKey) {
+        do throws(SystemError) {
+            try socket.listen(on: bridge.loop, of: self) { $0.hearArrival(key) }
+        } catch {
+            log.error("\(error.description); traffic in it does not wake handler \(name(of: key))")
+        }
+    }
+
+    private func hearArrival(_ key: AgendaKey) {
+        guard let socket = held[key], let found = look(at: socket) else { return }
+        // That a connection has ended is no data.
+        if socket.feedsFlow, found.end == nil || found.unread > 0 {
+            turn.hearTraffic(ofSocket: key.id, of: key.handler)
+        }
+        if socket.isWatched { report(.traffic(found), of: key) }
+    }
+
+    private func look(at socket: HeldSocket, _ key: AgendaKey) {
+        if let found = look(at: socket) { report(.traffic(found), of: key) }
+    }
+
+    private func look(at socket: HeldSocket) -> SocketTraffic? {
+        do throws(SystemError) { return try socket.look() } catch {
+            log.error(error.description)
+            return nil
+        }
+    }
+
+    /// Only those whose packets leave by another address than before are told of: the others are as they were.
+    private func lookAtWays() {
+        for (key, socket) in held.sorted(by: { $0.key < $1.key })
+        where socket.rule.isRouted && NetworkSocket.isOnItsWay(socket.raw) == false {
+            report(.wayChanged, of: key)
+        }
+        guard !failed.isEmpty, ways?.hasOtherRoutes() == true else { return }
+        for key in failed.sorted() { report(.wayChanged, of: key) }
+    }
+
+    private func probe(_ key: AgendaKey, _ isProbed: Bool) {
+        guard let socket = held[key] else { return }
+        do throws(SystemError) { try NetworkSocket.probe(socket.raw, isProbed) } catch {
+            log.warning(error.description)
+        }
+    }
+
+    private func report(_ report: SocketReport, of key: AgendaKey) { turn.schedule(.socket(key, report)) }
+
+    private func name(of key: AgendaKey) -> String { bridge.catalog.name(of: key.handler) }
+
+    /// What an instance is called changes with its device's alias; what it is kept under does not.
+    private func id(of key: AgendaKey) -> String { bridge.catalog.handlers[key.handler]?.id ?? name(of: key) }
+}
+
+extension LiveSockets: TurnObserver {
+    package func perform(_ effect: AgendaEffect) {
+        switch effect {
+        case .socket(let key, let command): perform(command, of: key)
+        case .attention(let key, let sentence):
+            log.warning("socket \(key.id) of handler \(name(of: key)): \(sentence); does the handler read it?")
+        case .raise, .withdraw, .recall, .release, .press, .answer, .store, .erase, .gate, .open, .close, .readZone,
+            .leaveZone, .wakeMachine, .limitProcessor, .alert, .notify, .lose, .receipt, .transfer, .restart, .decision:
+            break
+        }
+    }
+
+    private func perform(_ command: SocketCommand, of key: AgendaKey) {
+        switch command {
+        case .open(let rule, let number): open(key, rule, number)
+        case .close: close(key)
+        case .watch: setWatched(true, key)
+        case .unwatch: setWatched(false, key)
+        case .look: if let socket = held[key] { look(at: socket, key) }
+        case .probe(let isProbed): probe(key, isProbed)
+        }
+    }
+}
+
+extension LiveSockets: InputListener {
+    package func hear(_ input: Input, at stamp: Stamp) {
+        if case .configure(let handler, _, _, _) = input {
+            for (key, socket) in held where key.handler == handler { feedFlow(from: socket, key) }
+        }
+        if case .exited(let handler, _, _) = input { takeBack(from: handler) }
+    }
+
+    private func takeBack(from handler: HandlerID) {
+        let shelf = bridge.executor.sockets
+        let lent = held.filter { $0.key.handler == handler && shelf.isLent($0.value.number, of: handler) }
+        shelf.takeBack(from: handler)
+        for key in lent.keys.sorted() { report(.orphaned, of: key) }
+    }
+
+    package func hear(_ input: AgendaInput, at stamp: Stamp) {}
+}
+
+extension SocketRule {
+    /// A way over the network leads to its peer.
+    fileprivate var isRouted: Bool { isConnection && place.isRouted }
+}
+
+extension SocketPlace {
+    fileprivate var isOfDatagrams: Bool {
+        switch self {
+        case .udp: true
+        case .tcp, .unix: false
+        }
+    }
+}

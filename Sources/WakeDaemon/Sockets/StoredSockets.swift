@@ -1,0 +1,91 @@
+// The sockets that the service manager keeps while the daemon restarts, each under a name that says whose it is and where it leads.
+import WakeAgenda
+import WakeEngine
+import WakeLoop
+import WakeModel
+import WakeSystem
+
+/// Those of an earlier start, until their handlers ask for them.
+final class StoredSockets {
+    /// Numbers, which this owns.
+    private var found: [String: Int32] = [:]
+    private static let prefix = "socket/"
+
+    init() {
+        for (name, descriptor) in DescriptorStore.claimAll() {
+            guard name.hasPrefix(Self.prefix), found[name] == nil else {
+                _ = FileDescriptor(owning: descriptor)
+                continue
+            }
+            found[name] = descriptor
+        }
+    }
+
+    deinit { for descriptor in found.values { _ = FileDescriptor(owning: descriptor) } }
+
+    func keep(_ socket: HeldSocket, of handler: String) {
+        // The keys of TLS end with the handler, and the handler with the daemon.
+        guard !socket.rule.isTLS else { return }
+        let name = Self.name(socket.rule, of: handler)
+        DescriptorStore.keep(socket.raw, named: name)
+        socket.keptAs = name
+    }
+
+    func remove(_ socket: HeldSocket) {
+        if let name = socket.keptAs { DescriptorStore.remove(name) }
+    }
+
+    /// Nil where it was not kept, or led elsewhere.
+    func claim(_ rule: SocketRule, _ number: Int32, of handler: String) -> HeldSocket? {
+        let name = Self.name(rule, of: handler)
+        guard let descriptor = found.removeValue(forKey: name) else { return nil }
+        let socket = HeldSocket(FileDescriptor(owning: descriptor), rule, number)
+        socket.keptAs = name
+        return socket
+    }
+
+    /// Lets go of those that no manifest declares any more, except of handlers that are awaited. Instances begin with their devices,
+    /// which come later.
+    func removeAll(but manifests: [HandlerManifest], isAwaited: (String) -> Bool) {
+        for (name, descriptor) in found
+        where !isAwaited(Self.handler(in: name)) && !manifests.contains(where: { Self.declares($0, name) }) {
+            found[name] = nil
+            NetworkSocket.end(descriptor)
+            _ = FileDescriptor(owning: descriptor)
+            DescriptorStore.remove(name)
+        }
+    }
+
+    private static func declares(_ manifest: HandlerManifest, _ name: String) -> Bool {
+        manifest.agenda.sockets.contains { rule in
+            manifest.isPerDevice
+                ? name.hasPrefix("\(prefix)\(manifest.id)\(HandlerInstance.mark)") && name.hasSuffix(place(of: rule))
+                : name == Self.name(rule, of: manifest.id)
+        }
+    }
+
+    /// Of one with a long name, as it is shortened.
+    private static func handler(in name: String) -> String {
+        String(name.dropFirst(prefix.count).prefix { $0 != "/" })
+    }
+
+    private static func name(_ rule: SocketRule, of handler: String) -> String {
+        "\(prefix)\(short(handler))\(place(of: rule))"
+    }
+
+    private static func place(of rule: SocketRule) -> String { "/\(rule.name)/\(check(rule.address))" }
+
+    /// The service manager takes names of at most 255 bytes.
+    private static let longestHandler = 150
+
+    private static func short(_ handler: String) -> String {
+        guard handler.utf8.count > longestHandler else { return handler }
+        return "\(handler.prefix(longestHandler - 17)).\(check(handler))"
+    }
+
+    private static func check(_ text: String) -> String {
+        var check = FNV1a()
+        check.add(text.utf8)
+        return String(check.value, radix: 16)
+    }
+}

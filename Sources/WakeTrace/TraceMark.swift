@@ -1,0 +1,103 @@
+// A time in a trace, as people name it, and what is so there by what stood before.
+import WakeModel
+
+public enum TraceMark: Hashable, Sendable {
+    /// So long after the trace's start, with what the machine slept or was off.
+    case elapsed(TimeSpan)
+    /// The first moment at which the wall clock says this, or more.
+    case wall(WallTime)
+
+    /// `90s`, or `2026-11-21T07:42:46Z`; nil for anything else.
+    public init?(_ text: String) {
+        if let span = TimeSpan(text: text) {
+            self = .elapsed(span)
+        } else if let time = WallTime(rfc3339: text) {
+            self = .wall(time)
+        } else {
+            return nil
+        }
+    }
+
+    /// How long ago it was; negative before.
+    func passed(at offset: TimeSpan, by clock: TraceClock) -> TimeSpan {
+        switch self {
+        case .elapsed(let span): clock.elapsed(at: offset) - span
+        case .wall(let time): .microseconds(clock.wall(at: offset).microseconds &- time.microseconds)
+        }
+    }
+}
+
+/// What is so at a place of a trace: links, conditions, manifests, and what an operator did.
+public struct TraceStanding: Sendable {
+    private struct Handler {
+        var name: String
+        var manifest: String?
+        var isAttached = false
+        var isStopped = false
+    }
+
+    public private(set) var zone: String?
+    private var isUp: [Bool]
+    private var conditions: [(word: String, isTrue: Bool)] = []
+    private var isSynchronized: Bool?
+    private var handlers: [Handler] = []
+
+    public init(of header: TraceHeader) {
+        zone = header.zone
+        isUp = header.devices.map { _ in false }
+    }
+
+    public mutating func follow(_ operation: TraceOperation) {
+        switch operation.subject {
+        case .device(let place, .connected): isUp[place] = true
+        case .device(let place, .disconnected): isUp[place] = false
+        case .device: break
+        case .machine(let change): follow(change)
+        case .handler(let name, let deed): follow(deed, of: name)
+        }
+    }
+
+    private mutating func follow(_ change: MachineOperation) {
+        switch change {
+        case .condition(let word, let isTrue):
+            conditions.removeAll { $0.word == word }
+            conditions.append((word: word, isTrue: isTrue))
+        case .synchronized(let isTrue): isSynchronized = isTrue
+        case .zone(let name): zone = name
+        // The clock has them.
+        case .clock, .sleep, .restart, .reboot: break
+        }
+    }
+
+    private mutating func follow(_ deed: HandlerOperation, of name: String) {
+        switch deed {
+        case .manifest(let object): change(name) { $0.manifest = object }
+        case .remove: handlers.removeAll { $0.name == name }
+        case .attach: change(name) { $0.isAttached = true }
+        case .detach: change(name) { $0.isAttached = false }
+        case .stop: change(name) { $0.isStopped = true }
+        case .start: change(name) { $0.isStopped = false }
+        case .say, .message, .transfer, .readable: break
+        }
+    }
+
+    private mutating func change(_ name: String, _ change: (inout Handler) -> Void) {
+        if let place = handlers.firstIndex(where: { $0.name == name }) { return change(&handlers[place]) }
+        var handler = Handler(name: name)
+        change(&handler)
+        handlers.append(handler)
+    }
+
+    /// What a trace that begins here says first. Manifests stand before all that devices and handlers do.
+    public var told: [TraceOperation.Subject] {
+        var told: [TraceOperation.Subject] = conditions.map { .machine(.condition($0.word, isTrue: $0.isTrue)) }
+        if let isSynchronized { told.append(.machine(.synchronized(isSynchronized))) }
+        for handler in handlers {
+            if let manifest = handler.manifest { told.append(.handler(handler.name, .manifest(manifest))) }
+        }
+        for handler in handlers where handler.isAttached { told.append(.handler(handler.name, .attach)) }
+        for handler in handlers where handler.isStopped { told.append(.handler(handler.name, .stop)) }
+        for place in isUp.indices where isUp[place] { told.append(.device(place, .connected(folded: 0))) }
+        return told
+    }
+}

@@ -1,0 +1,109 @@
+// What an answer means for what lies on the disk: whether its bytes are appended, written over it, or not wanted.
+import WakeModel
+
+public enum Verdict: Hashable, Sendable {
+    /// The body is written from here on, and the whole will be of `total` bytes. What lies beyond is cut off.
+    case write(at: Int64, total: Int64?)
+    /// The server has no more than what is here already.
+    case complete
+    /// What is here is of no use: it is asked for from its beginning.
+    case restart
+    /// The server has taken it.
+    case accepted
+    /// To where the `Location` leads.
+    case redirect
+    case challenge(realm: String)
+    /// It may be better later.
+    case retry(after: String?)
+    case fail(TransferFailure)
+}
+
+extension Verdict {
+    /// Of a download.
+    public init(_ head: ResponseHead, having part: PartRecord) {
+        switch head.status {
+        case 206: self = head.isEncoded ? .fail(.encoded) : Self.ofPart(head, part)
+        // No other answer carries the file: 202 promises it, 204 has none.
+        case 200, 203: self = head.isEncoded ? .fail(.encoded) : .write(at: 0, total: head.contentLength)
+        case 416: self = Self.ofNoRange(head, part)
+        case 301, 302, 303, 307, 308: self = .redirect
+        default: self = Self.ofRefusal(head)
+        }
+    }
+
+    /// Of an upload, which cannot be resumed: it is made again from its beginning.
+    public init(ofUpload head: ResponseHead) {
+        switch head.status {
+        case 200...299: self = .accepted
+        // The others would make a GET of it.
+        case 307, 308: self = .redirect
+        case 300...399: self = .fail(.redirect)
+        default: self = Self.ofRefusal(head)
+        }
+    }
+
+    /// Only bytes that join what is here are of use, and only those of the version that this is a part of.
+    private static func ofPart(_ head: ResponseHead, _ part: PartRecord) -> Verdict {
+        guard !head.isMultipart, case .part(let from, _, let total)? = head.contentRange, from <= part.offset else {
+            return .restart
+        }
+        if let known = part.validator, let now = head.validator, known != now, from > 0 { return .restart }
+        if let known = part.total, let total, known != total, from > 0 { return .restart }
+        // Where such an answer ends need not be where the file ends.
+        guard let whole = total ?? (from > 0 ? part.total : nil) else { return .restart }
+        return .write(at: from, total: whole)
+    }
+
+    private static func ofNoRange(_ head: ResponseHead, _ part: PartRecord) -> Verdict {
+        guard part.offset > 0 else { return .fail(.status) }
+        guard case .none(let total?)? = head.contentRange, total == part.offset else { return .restart }
+        if let known = part.validator, let now = head.validator, known != now { return .restart }
+        return .complete
+    }
+
+    private static func ofRefusal(_ head: ResponseHead) -> Verdict {
+        switch head.status {
+        case 401: .challenge(realm: head.challenge ?? "")
+        case 0, 408, 425, 429, 500, 502, 503, 504: .retry(after: head.retryAfter)
+        default: .fail(.status)
+        }
+    }
+}
+
+/// What the end of a body means.
+public enum BodyEnd: Hashable, Sendable {
+    case whole
+    case cut
+
+    /// - Parameters:
+    ///   - isClean: the connection ended as the answer said it would.
+    ///   - have: how many bytes there are in all.
+    public init(isClean: Bool, have: Int64, total: Int64?) {
+        if let total { self = have == total ? .whole : .cut } else { self = isClean ? .whole : .cut }
+    }
+}
+
+/// Whether a file system has room for what is announced.
+public enum TransferRoom {
+    /// Left free, whatever comes.
+    static let least: Int64 = 100 << 20
+
+    /// - Parameter wanted: what is still to come; nil where the server does not say.
+    public static func has(_ wanted: Int64?, available: UInt64, of total: UInt64) -> Bool {
+        let kept = max(total / 20, UInt64(least))
+        guard available >= kept else { return false }
+        return UInt64(max(0, wanted ?? 0)) <= available - kept
+    }
+
+    /// Where there is none now: whether others take it up, and may leave it again. A file that can never have room, or one whose
+    /// own bytes fill the disk, is not waited for.
+    /// - Parameters:
+    ///   - whole: the length of the file; nil where the server does not say.
+    ///   - have: so much of it lies there.
+    public static func mayCome(
+        for whole: Int64?, having have: Int64, available: UInt64, of total: UInt64
+    ) -> Bool {
+        if let whole { return have <= whole && has(whole, available: total, of: total) }
+        return !has(nil, available: available + UInt64(max(0, have)), of: total)
+    }
+}

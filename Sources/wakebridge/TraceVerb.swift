@@ -1,0 +1,165 @@
+// wakebridge trace: what is in a trace, how two differ, and traces made of one: a part, another time, nothing private.
+import WakeModel
+import WakeTrace
+import WakeWords
+
+extension Verb {
+    static var trace: Verb {
+        Verb(
+            name: "trace", summary: "look into a trace, compare two, cut one, shift it, or make it anonymous",
+            synopsis: [
+                "info [--json] FILE.trace", "diff [--json] FILE.trace FILE.trace",
+                "cut [--from TIME] [--until TIME] [--only DEVICE]… [-o FILE.trace [--json]] FILE.trace",
+                "shift [--by TIME | --to TIME] [-o FILE.trace [--json]] FILE.trace",
+                "anonymise [--word TEXT]… [--keep-names] [-o FILE.trace [--json]] FILE.trace",
+            ],
+            detail: """
+                'info' counts what each device did. 'diff' shows the first operation that is not the same, and the
+                counts that differ; exit status 1 if anything does.
+
+                'cut' keeps what happened from one TIME until another, and begins with the links, conditions and
+                manifests of then. TIME is since the start of the trace, such as 90s, or such as 2026-11-21T07:42:46Z.
+                'shift' moves the trace by a TIME such as 1h or -1h, or to one at which it begins.
+
+                'anonymise' replaces addresses, names, serial numbers and positions in NMEA sentences, each the same
+                everywhere. Look at the result before you share it: what else a device says stays.
+                """,
+            flags: [
+                Flag("output", short: "o", value: "FILE", "where the trace goes; standard output if not given"),
+                Flag("from", value: "TIME", "with cut: leave out what was before"),
+                Flag("until", value: "TIME", "with cut: leave out what was then or later"),
+                Flag("only", value: "DEVICE", "with cut: keep this device of the trace; may be given again"),
+                Flag("by", value: "TIME", "with shift: move it by so much"),
+                Flag("to", value: "TIME", "with shift: let it begin then"),
+                Flag("word", value: "TEXT", "with anonymise: replace this too; may be given again"),
+                Flag("keep-names", "with anonymise: leave names, for profiles that know a device by its name"),
+                Flag("json", "print one JSON document; with cut, shift and anonymise only beside -o"),
+            ],
+            operands: [.word(TraceDeed.allCases.map { Operand.Choice(word: $0.rawValue, then: $0.operands) })]
+        ) { words throws(Complaint) in
+            let deed = try TraceDeed(words)
+            let files = try deed.files(words)
+            switch deed {
+            case .info: return try printContents(of: files[0], asJSON: words.has("json"))
+            case .diff: return try printDifference(files[0], files[1], asJSON: words.has("json"))
+            case .cut: return try cutTrace(files[0], words)
+            case .shift: return try shiftTrace(files[0], words)
+            case .anonymise: return try anonymiseTrace(files[0], words)
+            }
+        }
+    }
+}
+
+private enum TraceDeed: String, CaseIterable {
+    case info, diff, cut, shift, anonymise
+
+    init(_ words: ParsedWords) throws(Complaint) {
+        guard let word = words.operands.first else { throw .usage("say what: info, diff, cut, shift or anonymise") }
+        guard let deed = TraceDeed(rawValue: word) else {
+            let near = suggestion(for: word, among: TraceDeed.allCases.map(\.rawValue))
+            throw .usage("'\(word)' is no deed of it.\(near)")
+        }
+        self = deed
+    }
+
+    var operands: [Operand] { Array(repeating: .file, count: fileCount) }
+
+    private var fileCount: Int { self == .diff ? 2 : 1 }
+
+    /// Of those that not every deed has.
+    private var options: Set<String> {
+        switch self {
+        case .info, .diff: []
+        case .cut: ["output", "from", "until", "only"]
+        case .shift: ["output", "by", "to"]
+        case .anonymise: ["output", "word", "keep-names"]
+        }
+    }
+
+    /// The files that the words name, where the options go with the deed too.
+    func files(_ words: ParsedWords) throws(Complaint) -> [String] {
+        try words.atMost(fileCount + 1)
+        let files = Array(words.operands.dropFirst())
+        guard files.count == fileCount else {
+            throw .usage(self == .diff ? "two traces must be named" : "a trace FILE must be named")
+        }
+        let others = Self.allCases.reduce(into: Set<String>()) { $0.formUnion($1.options) }.subtracting(options)
+        if let option = words.options.first(where: { others.contains($0.name) }) {
+            throw .usage("--\(option.name) does not go with \(rawValue)")
+        }
+        if !options.isEmpty, words.has("json"), !words.has("output") {
+            throw .usage("--json goes with -o only: without it the trace is printed")
+        }
+        return files
+    }
+}
+
+private func cutTrace(_ file: String, _ words: ParsedWords) throws(Complaint) -> Int32 {
+    let (from, until) = (try words.mark("from"), try words.mark("until"))
+    let devices = words.options.filter { $0.name == "only" }.compactMap { $0.value }
+    guard from != nil || until != nil || !devices.isEmpty else {
+        throw .usage("say what to keep with --from, --until or --only")
+    }
+    return try remakeTrace(file, words, "cut") { (reader: TraceReader) throws -> TraceCut in
+        var reader = reader
+        let header = try reader.header()
+        let only: Set<Int>? = try devices.isEmpty ? nil : places(of: devices, in: header, file)
+        return try TraceCut(reader, from: from, until: until, only: only)
+    }
+}
+
+private func places(of devices: [String], in header: TraceHeader, _ file: String) throws(Complaint) -> Set<Int> {
+    var found: Set<Int> = []
+    for device in devices {
+        let places = header.places(named: device)
+        guard !places.isEmpty else {
+            throw .notFound(
+                "there is no device '\(device.printable)' in \(file); see which there are with: "
+                    + "wakebridge trace info \(file.asShellWord)")
+        }
+        found.formUnion(places)
+    }
+    return found
+}
+
+private func shiftTrace(_ file: String, _ words: ParsedWords) throws(Complaint) -> Int32 {
+    let step: TraceShift.Step
+    switch (words.value("by"), words.value("to")) {
+    case (let text?, nil):
+        guard let span = TraceShift.Step(by: text) else {
+            throw .usage("--by '\(text)' is no time such as 90s, 1h or -1h")
+        }
+        step = span
+    case (nil, let text?):
+        guard let time = WallTime(rfc3339: text) else {
+            throw .usage("--to '\(text)' is no time such as 2026-11-21T07:42:46Z")
+        }
+        step = .to(time)
+    case (nil, nil), (.some, .some): throw .usage("say one of --by and --to")
+    }
+    return try remakeTrace(file, words, "shift") { (reader: TraceReader) throws -> TraceShift in
+        try TraceShift(reader, step)
+    }
+}
+
+private func anonymiseTrace(_ file: String, _ words: ParsedWords) throws(Complaint) -> Int32 {
+    let asked = words.options.filter { $0.name == "word" }.compactMap { $0.value }
+    if let short = asked.first(where: { $0.utf8.count < 3 }) {
+        throw .usage("--word '\(short)' is too short: messages hold these bytes by chance; give it three or more")
+    }
+    let terms = TraceMask.Terms(words: asked, keepsNames: words.has("keep-names"))
+    return try remakeTrace(file, words, "anonymise") { (reader: TraceReader) throws -> TraceMask in
+        try TraceMask(reader, terms)
+    }
+}
+
+extension ParsedWords {
+    /// A place in a trace; nil where the option is absent.
+    fileprivate func mark(_ name: String) throws(Complaint) -> TraceMark? {
+        guard let text = value(name) else { return nil }
+        guard let mark = TraceMark(text) else {
+            throw .usage("--\(name) '\(text)' is no time such as 90s, 5m or 2026-11-21T07:42:46Z")
+        }
+        return mark
+    }
+}

@@ -1,0 +1,143 @@
+// Recordings inside gzip, zip and bug reports, made by Python's own modules; and what is no recording at all.
+import TestBench
+import Testing
+import WakeModel
+
+@testable import WakeCapture
+
+@Suite("Packed recordings") struct PackedTests {
+    private let folder = CaptureFolder()
+
+    /// A btsnoop file of the strap.
+    static var btsnoop: [UInt8] {
+        var writer = BtsnoopWriter(.h4)
+        let start = WallTime(microseconds: 1_795_000_000_000_000)
+        for (number, packet) in MadeStrap.hci.enumerated() {
+            let time = start + .milliseconds(Int64(number) * 10)
+            writer.add(packet.bytes, flags: packet.isReceived ? 1 : 0, at: time)
+        }
+        return writer.bytes
+    }
+
+    /// Runs Python on the strap's capture, which it finds as `capture`, and returns what it wrote to `out`.
+    private func made(_ program: String) throws -> [UInt8] {
+        put(Self.btsnoop, at: folder.file("in"))
+        let head = "import gzip, zipfile, zlib, base64, struct, io\ncapture = open('in', 'rb').read()\n"
+        put(head + program, at: folder.file("make.py"))
+        let outcome = try Child(["/bin/sh", "-c", "cd '\(folder.path)' && python3 make.py"]).finish()
+        try #require(outcome.exit == 0, "\(outcome.talk)")
+        return bytes(of: folder.file("out"))
+    }
+
+    @Test("a capture in gzip, in two pieces of gzip, and in gzip twice")
+    func gzip() throws {
+        let programs = [
+            "open('out', 'wb').write(gzip.compress(capture))",
+            "open('out', 'wb').write(gzip.compress(capture[:500]) + gzip.compress(capture[500:]))",
+            "open('out', 'wb').write(gzip.compress(gzip.compress(capture)))",
+        ]
+        for program in programs { MadeStrap.expectAll(try TraceImport.run(try made(program)), program) }
+    }
+
+    @Test("a bug report whose log lies in a folder of it, packed, stored, and streamed")
+    func bugReport() throws {
+        let path = "FS/data/misc/bluetooth/logs/btsnoop_hci.log"
+        let forms = [
+            "z = zipfile.ZipFile('out', 'w', zipfile.ZIP_DEFLATED)",
+            "z = zipfile.ZipFile('out', 'w', zipfile.ZIP_STORED)",
+            """
+            class Pipe(io.RawIOBase):
+                def __init__(self): self.file = open('out', 'wb')
+                def writable(self): return True
+                def write(self, b): return self.file.write(b)
+                def flush(self): self.file.flush()
+            z = zipfile.ZipFile(Pipe(), 'w', zipfile.ZIP_DEFLATED)
+            """,
+        ]
+        for form in forms {
+            let rest = """
+                z.writestr('version.txt', '2.0')
+                z.writestr('main_entry.txt', 'bugreport.txt')
+                z.writestr('\(path)', capture)
+                z.writestr('bugreport.txt', '== dumpstate: 2026-08-31\\n' + 'x' * 100000)
+                z.close()
+                """
+            MadeStrap.expectAll(try TraceImport.run(try made(form + "\n" + rest)), form)
+        }
+    }
+
+    @Test(
+        "a log in the text of a bug report, in both versions, has the times that count back from its last",
+        arguments: [1, 2])
+    func btsnooz(version: Int) throws {
+        let program = """
+            place, out, last = 16, b'', 0
+            previous = None
+            while place < len(capture):
+                original, length, flags, drops, stamp = struct.unpack('>IIIIq', capture[place:place + 24])
+                packet = capture[place + 24:place + 24 + length]
+                place += 24 + length
+                time = stamp - 0x00dcddb30f2f8000
+                kind = {1: 0x20, 2: 0x11 if flags & 1 else 0x21, 4: 0x10}[packet[0]]
+                delta = 0 if previous is None else time - previous
+                previous = time
+                if \(version) == 1: out += struct.pack('<HIB', len(packet), delta, kind) + packet[1:]
+                else: out += struct.pack('<HHIB', len(packet), len(packet), delta, kind) + packet[1:]
+            log = base64.b64encode(struct.pack('<BQ', \(version), previous) + zlib.compress(out)).decode()
+            lines = [log[i:i + 76] for i in range(0, len(log), 76)]
+            text = ['== dumpstate: 2026', '--- BEGIN:BTSNOOP_LOG_SUMMARY (99 bytes in) ---'] + lines
+            text += ['--- END:BTSNOOP_LOG_SUMMARY ---', 'more', '']
+            open('out', 'w').write('\\n'.join(text))
+            """
+        let (direct, packed) = (try TraceImport.run(Self.btsnoop), try TraceImport.run(try made(program)))
+        MadeStrap.expectAll(packed, "version \(version)")
+        #expect(packed.header.start == direct.header.start)
+        #expect(packed.operations.map(\.offset) == direct.operations.map(\.offset))
+    }
+
+    @Test("bombs are refused with the offset, in gzip and in zip, and nothing unpacks without end")
+    func bombs() throws {
+        let programs = [
+            "open('out', 'wb').write(gzip.compress(capture + bytes(200 << 20)))",
+            """
+            z = zipfile.ZipFile('out', 'w', zipfile.ZIP_DEFLATED)
+            z.writestr('a', bytes(200 << 20)); z.writestr('b.log', capture); z.close()
+            """,
+        ]
+        for program in programs {
+            let bomb = try made(program)
+            #expect(bomb.count < 1 << 20)
+            let error = thrown(ImportError.self) { try TraceImport.run(bomb) }
+            #expect(error?.reason.contains("200 times") == true, "\(error?.description ?? "")")
+        }
+    }
+
+    @Test("an archive cut anywhere is an error, or what stands before the cut", arguments: ["gzip", "zip"])
+    func cuts(form: String) throws {
+        let program =
+            form == "gzip"
+            ? "open('out', 'wb').write(gzip.compress(capture))"
+            : "z = zipfile.ZipFile('out', 'w', zipfile.ZIP_DEFLATED); z.writestr('b.log', capture); z.close()"
+        let whole = try made(program)
+        let end = form == "gzip" ? whole.count : 30 + 5 + 200
+        for length in stride(from: 1, to: end, by: 7) {
+            let error = thrown(ImportError.self) { try TraceImport.run(Array(whole.prefix(length))) }
+            #expect(error != nil, "cut after \(length) bytes")
+        }
+    }
+
+    @Test(
+        "What cannot be imported is named for what it is",
+        arguments: [
+            ([], "empty"), (Array("btsn".utf8), "cut inside"), ([1, 2, 3], "no recording"),
+            (Array("btsnoop\0".utf8) + [0, 0, 0, 2, 0, 0, 3, 234], "version 2"),
+            (Array("btsnoop\0".utf8) + [0, 0, 0, 1, 0, 0, 3, 235], "data link 1003"),
+            (Array("wakebridge-trace 1\n".utf8), "a trace already"),
+            (Array("(1436509052.249713) vcan0 044#2A36\n".utf8), "candump"),
+            ([0x0a, 0x0d, 0x0d, 0x0a], "cut inside"), ([0xd4, 0xc3, 0xb2, 0xa1], "cut inside"),
+        ] as [([UInt8], String)])
+    func refused(bytes: [UInt8], reason: String) {
+        let error = thrown(ImportError.self) { try TraceImport.run(bytes) }
+        #expect(error?.reason.contains(reason) == true, "\(error?.description ?? "")")
+    }
+}
