@@ -8,6 +8,7 @@ cd "$(dirname "$0")/.."
 place=.build/bench
 loss="pyserial-asyncio and bleak are not measured"
 . Scripts/preparing.sh
+in_turn "$@"
 
 probe=Tests/Benchmarks/Probe
 mkdir -p "$place"

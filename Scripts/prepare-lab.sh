@@ -8,6 +8,7 @@ cd "$(dirname "$0")/.."
 place=.build/lab
 loss="the lab is skipped"
 . Scripts/preparing.sh
+in_turn "$@"
 
 [ "$(id -u)" = 0 ] || give_up "only root can install and run a guest over this machine's own files"
 [ "$(uname -m)" = x86_64 ] || give_up "the lab's guest is known for x86_64 only, and this is $(uname -m)"

@@ -8,6 +8,7 @@ cd "$(dirname "$0")/.."
 place=.build/metrics
 loss="no metric is read by Prometheus"
 . Scripts/preparing.sh
+in_turn "$@"
 
 # Those of this machine, where it has them.
 fetch_prometheus() {

@@ -7,6 +7,7 @@ cd "$(dirname "$0")/.."
 place=.build/mqtt
 loss="Home Assistant's reading of discovery is not tried"
 . Scripts/preparing.sh
+in_turn "$@"
 
 need mosquitto test -x /usr/sbin/mosquitto
 need mosquitto-clients command -v mosquitto_pub

@@ -7,6 +7,7 @@ cd "$(dirname "$0")/.."
 place=.build/openapi
 loss="the description of the API is not tried"
 . Scripts/preparing.sh
+in_turn "$@"
 
 make_venv Tests/OpenAPI/requirements.txt python3
 rm -f "$place/reason"

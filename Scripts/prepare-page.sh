@@ -8,6 +8,7 @@ cd "$(dirname "$0")/.."
 place=.build/page
 loss="the page is tried in no browser"
 . Scripts/preparing.sh
+in_turn "$@"
 
 need chromium command -v chromium
 # A browser without fonts draws boxes, which no picture should show.

@@ -2,6 +2,14 @@
 # says before in `place` where, and in `loss` what is not had where that cannot be made.
 # shellcheck shell=sh
 
+# Tests side by side each prepare what they need: one at a time, or they would call apt together, and take an environment that
+# another has half made for a whole one. What a package starts does not inherit the lock.
+in_turn() { # ARGUMENT...: of the script itself
+    [ -z "${IN_TURN:-}" ] || return 0
+    mkdir -p .build
+    exec env IN_TURN=yes flock --close .build/preparing.lock sh "Scripts/$(basename "$0")" "$@"
+}
+
 missing=
 need() { # PACKAGE TEST...: the package is wanted unless the test passes
     package=$1
@@ -32,7 +40,7 @@ make_venv() { # REQUIREMENTS PYTHON OPTION...: $place/venv with the pinned parts
     shift 2
     ! cmp -s "$wanted" "$venv/requirements.txt" || return 0
     command -v "$python" >/dev/null || give_up "there is no $python here"
-    echo "$(basename "$0" .sh): installing into $venv: $(grep -v '^#' "$wanted" | tr '\n' ' ')" >&2
+    echo "$(basename "$0" .sh): installing what $wanted names into $venv" >&2
     rm -rf "$venv"
     quietly "$python" -m venv "$@" "$venv" || without_venv "$python -m venv failed (Debian: apt-get install python3-venv)"
     quietly "$venv/bin/pip" --disable-pip-version-check install --requirement "$wanted" ||

@@ -7,7 +7,7 @@ import WakeSystem
 
 @Suite(
     "System calls a wake", .tags(.measures),
-    .enabled(if: Machine.freezes, "SKIPPED: no cgroup of version 2 can be had, so that nobody is frozen"))
+    .enabled(if: Machine.freezes, "SKIPPED: no cgroup of version 2 can be had, so that no handler is frozen"))
 struct CallTests {
     /// Few beats and many, so that what is done once drops out; how many calls each takes may be one or two more than were counted
     /// when this was written. Fewer than the least it cannot take: then they were not counted.

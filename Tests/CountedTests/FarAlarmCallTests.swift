@@ -1,0 +1,53 @@
+// What alarms that are far away add to the system calls of a device's wake: none.
+import BenchmarkProbe
+import Glibc
+import TestBench
+import Testing
+import WakeSystem
+
+@Suite(
+    "System calls of a wake, beside alarms that are far away", .tags(.measures), .timeLimit(.minutes(5)),
+    .enabled(if: Machine.freezes, "SKIPPED: no cgroup of version 2 can be had, so that no handler is frozen"))
+struct FarAlarmCallTests {
+    @Test("a device's wake takes no more system calls where 12,800 alarms are days away")
+    func calls() async throws {
+        // A freeze that comes late is looked for again, so the least counts.
+        var least = (without: Double.infinity, with: Double.infinity)
+        var tries = 0
+        repeat {
+            tries += 1
+            guard let without = try await callsPerWake(alarms: 0),
+                let with = try await callsPerWake(alarms: AlarmFleet.alarms)
+            else { return print("SKIPPED: this process may not trace another") }
+            least = (min(least.without, without), min(least.with, with))
+        } while tries < 8 && least.with > least.without * 1.05
+        print(
+            "a wake takes \(least.without) system calls without alarms and \(least.with) with \(AlarmFleet.allAlarms)"
+        )
+        #expect(least.with <= least.without * 1.05)
+    }
+
+    private func callsPerWake(alarms: Int) async throws -> Double? {
+        guard let few = try await calls(alarms, beats: 20), let many = try await calls(alarms, beats: 100) else {
+            return nil
+        }
+        return Double(many - few) / 80
+    }
+
+    /// From before the first beat to the daemon's end.
+    private func calls(_ alarms: Int, beats: Int) async throws -> Int? {
+        let fleet = try AlarmFleet(alarms: alarms, beats: beats)
+        try await fleet.awaitReady()
+        try #require(try await wait(30) { lines(of: fleet.heard).count >= 1 }, "the handler hears the connect")
+        let ender = try Child([
+            "sh", "-c",
+            "for i in $(seq 600); do grep -q 'is played' \(fleet.folder)/log && break; sleep 0.1; done; sleep 1; kill \(fleet.process)",
+        ])
+        let count = benchmark_count_calls(fleet.process)
+        _ = ender.finish(within: 5)
+        guard count != -Int64(EPERM) else { return nil }
+        try #require(count > 0, "\(String(cString: strerror(Int32(-count))))")
+        #expect(lines(of: fleet.heard).count == beats + 1, "each came, after the connect")
+        return Int(count)
+    }
+}
