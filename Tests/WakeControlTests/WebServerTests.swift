@@ -183,6 +183,7 @@ private final class Hall {
             let answer = try web.curl("/v1/hooks/\(token)", "-d", "x", "-H", "Authorization: Bearer right").output
             #expect(answer.contains(token == "send/x" ? "\"error\"" : "wrong-token"), "\(answer)")
         }
+        for method in ["TRACE", "GET", "PUT"] { #expect(try web.status("/v1/hooks/guess", "-X", method) == "405") }
         for _ in 0...WrongTokens.free { _ = try web.status("/v1/hooks/guess", "-d", "x") }
         let begun = monotonicNow()
         #expect(try web.status("/v1/hooks/guess", "-d", "x") == "401")

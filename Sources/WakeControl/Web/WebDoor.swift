@@ -91,7 +91,8 @@ public final class WebDoor {
     ) -> Verdict {
         guard let client else { return .refused(.vanished) }
         if let refusal = rules.refusal(hosts: head.hosts, origins: head.origins, own: own) { return .refused(refusal) }
-        if let token = head.hookToken { return admitHook(token, of: client) }
+        // A method that no web hook has is refused as such, whatever the token.
+        if let token = head.hookToken, endpoint != nil { return admitHook(token, of: client) }
         let guest: Access? = settings.areMetricsOpen && endpoint?.path == ["metrics"] ? .role(.read) : nil
         guard let proof = proof(in: head) else { return .admitted(guest, holder: nil) }
         if let holder = authority.holder(of: proof) { return .admitted(holder.access, holder: holder.name) }
