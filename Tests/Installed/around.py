@@ -88,4 +88,4 @@ async def live(options):
 
 
 if __name__ == "__main__":
-    asyncio.run(live(strap.parsed(sys.argv[1:])))
+    asyncio.run(live(strap.parser().parse_args(sys.argv[1:])))

@@ -110,6 +110,8 @@ class Play:
         self.figure("installed size", self.machine.said("dpkg-query -W -f '${Installed-Size} KiB' wakebridge"))
 
     def set_up(self):
+        with open(os.path.join(self.folder, "around.log")) as log:
+            self.claim("the strap lives beside the machine", self.around.poll() is None, log.read()[-300:])
         self.machine.said("systemctl enable --now radio")
         self.eventually("the kernel finds the adapter", lambda: "hci0" in self.machine.said("ls /sys/class/bluetooth || true"))
         self.expect("a new handler is two files", "wrote /etc/wakebridge/handlers.d/hr.json5",
