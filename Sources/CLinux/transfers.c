@@ -6,24 +6,61 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <limits.h>
 #include <linux/openat2.h>
 #include <signal.h>
 #include <spawn.h>
+#include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+// One component of a path: its last, or a folder on the way.
+static int open_step(int place, const char *name, int flags, mode_t mode, int is_last) {
+    if (!strcmp(name, "..")) return -EXDEV;
+    int way = is_last ? flags : O_PATH | O_DIRECTORY;
+    int descriptor = openat(place, name, way | O_NOFOLLOW | O_CLOEXEC, mode);
+    if (descriptor >= 0) return descriptor;
+    int error = errno;
+    struct stat status;
+    int is_link = error == ENOTDIR && !fstatat(place, name, &status, AT_SYMLINK_NOFOLLOW) && S_ISLNK(status.st_mode);
+    return is_link ? -ELOOP : -error;
+}
+
+// systemd's RestrictSUIDSGID= takes openat2 away, for its flags lie where no filter can read them.
+static int walk_beneath(int folder, const char *path, int flags, mode_t mode) {
+    if (*path == '/') return -EXDEV;
+    int place = folder;
+    for (;;) {
+        char name[NAME_MAX + 1];
+        size_t length = strcspn(path, "/");
+        const char *rest = path + length + strspn(path + length, "/");
+        int next = length == 0 ? -ENOENT : length > NAME_MAX ? -ENAMETOOLONG : 0;
+        if (!next) {
+            memcpy(name, path, length);
+            name[length] = 0;
+            next = open_step(place, name, flags, mode, !*rest);
+        }
+        if (place != folder) close(place);
+        if (next < 0 || !*rest) return next;
+        place = next;
+        path = rest;
+    }
+}
 
 int clinux_open_beneath(int folder, const char *path, int flags, mode_t mode) {
     struct open_how how = {
         .flags = (unsigned)flags | O_CLOEXEC,
         .mode = flags & O_CREAT ? mode : 0,
-        .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS,
+        .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS,
     };
     // The kernel asks for another try where a folder above was renamed meanwhile.
     for (int attempt = 0; attempt < 8; attempt++) {
         long descriptor = syscall(SYS_openat2, folder, path, &how, sizeof how);
         if (descriptor >= 0) return (int)descriptor;
+        if (errno == ENOSYS || errno == EPERM) return walk_beneath(folder, path, flags, how.mode);
         if (errno != EAGAIN && errno != EINTR) break;
     }
     return -errno;

@@ -1,4 +1,4 @@
-// Files beneath one folder: no path, and no link in it, leads out of it.
+// Files beneath one folder: no path leads out of it, and no link is followed.
 import CLinux
 import Glibc
 

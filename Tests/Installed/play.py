@@ -166,7 +166,7 @@ class Play:
             self.machine.said(f"cat >/tmp/library.py <<'END'\n{file.read()}END\nmkdir -p /run/library; "
                               "systemd-run --unit library python3 /tmp/library.py")
         self.drop(("reader.py", "644"), ("reader.json5", "644"))
-        state, find = "/var/lib/wakebridge/handlers/reader", "pgrep -f '^/usr/bin/wakebridge-transferd' || true"
+        state, find = "/var/lib/wakebridge/handlers/reader", "pidof wakebridge-transferd || true"
         self.eventually("half of a file is there", lambda: self.machine.said(f"stat -c %s {state}/.transfers/*.part || true") == "524288")
         mover = self.machine.said(find)
         self.expect("what moves it has a scope of systemd's", "/wakebridge-transferd-", f"cat /proc/{mover}/cgroup")

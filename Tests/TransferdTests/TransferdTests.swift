@@ -154,6 +154,24 @@ struct TransferdTests {
         #expect(access("\(room.folder)/out", F_OK) != 0)
     }
 
+    @Test("where a filter of systemd's takes openat2 away, a file is received, and neither a link nor .. leads one out")
+    func withoutOpenat2() throws {
+        let room = try TransferRoom()
+        room.wrapper = ["python3", "\(File.parent(of: #filePath))/without_openat2.py"]
+        try room.start()
+        let state = "\(room.folder)/state/handlers/photos"
+        try Directory.create("\(state)/in", mode: 0o700)
+        #expect(symlink(room.folder, "\(state)/way") == 0)
+        func ordered(_ path: String, _ id: String) -> String {
+            room.download(path, "/plain/1").replacing("\"id\":\"\(path)\"", with: "\"id\":\"\(id)\"")
+        }
+        try room.order([ordered("in/here", "1"), ordered("way/out", "2"), ordered("in/../../../../out", "3")])
+        try #require(TransferRoom.wait(60) { room.told("transfer.settled").count == 1 }, "\(room.log)")
+        #expect(try room.file("in/here") == room.source("/plain/1"), "\(room.log)")
+        #expect(room.why("2") == "path" && access("\(room.folder)/out", F_OK) != 0, "\(room.log)")
+        #expect(room.log.contains("ENOSYS") == false, "\(room.log)")
+    }
+
     @Test("while the daemon is gone a file goes on, and its end is told by the next daemon")
     func withoutDaemon() throws {
         let room = try TransferRoom()
