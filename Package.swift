@@ -119,7 +119,7 @@ let package = Package(
             dependencies: [
                 "TestBench", "wakebridge", "wakebridged", "wakebridge-transferd", "WakeModel", "WakeSystem",
             ],
-            exclude: ["server.py", "handler.py"]),
+            exclude: ["server.py", "handler.py", "without_openat2.py"]),
         .testTarget(name: "WakeCoreTests", dependencies: ["TestBench", "WakeCore"]),
         .testTarget(name: "WakeLoopTests", dependencies: ["TestBench", "WakeLoop", "WakeModel", "WakeSystem"]),
 

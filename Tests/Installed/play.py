@@ -201,14 +201,18 @@ class Play:
     def cut_off(self):
         """The plug is pulled while the keeper has events that it did not acknowledge."""
         self.machine.said("touch /run/keeper/hold")
-        # What was acknowledged before is told apart from what is held by the order of both.
-        acknowledged = len(self.heard())
-        until(lambda: len(self.heard()) > acknowledged, 20)
-        lines = self.heard()
-        self.account.enter(lines[:acknowledged])
-        self.account.hold(lines[acknowledged:])
+
+        def held():
+            return self.machine.said("cat /run/keeper/held 2>/dev/null || true").splitlines()
+
+        until(held, 60)
+        # In this order: what is held meanwhile is in the second, and so counts as held.
+        heard, unacknowledged = self.heard(), held()
+        self.account.enter([line for line in heard if line not in unacknowledged])
+        self.account.hold(unacknowledged)
+        status = "" if self.account.held else self.machine.said("wakebridge status; tail -n 3 /run/keeper/heard")
         self.machine.cut()
-        self.claim("an event is unacknowledged when the machine is cut off", bool(self.account.held))
+        self.claim("an event is unacknowledged when the machine is cut off", bool(self.account.held), status)
         held = dict(self.account.held)
         self.boot()
         known = len(self.account.numbers())

@@ -14,7 +14,7 @@ struct DeviceHistoryTests {
     func relayed() throws {
         let catalog = Catalog(profiles: ProfileLibrary())
         let origin = EventOrigin(rawValue: 1)
-        try catalog.set(
+        catalog.set(
             Device(uri: "/remote/kitchen/usb/1", alias: "kitchen/scale", profile: "own-scale", kind: .remote), nil,
             as: origin)
         let history = try DeviceHistory(catalog, on: EventLoop(), usesOwnTime: false)
