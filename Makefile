@@ -60,8 +60,8 @@ bench-lab: prepare-tests prepare-lab ## the same for Bluetooth, beside bleak, in
 bench-fleet: ## what an MQTT broker pays for thousands of bridges, with the sums for a million devices; needs mosquitto
 	@python3 Tests/Scale/fleet.py $(ARGS)
 
-bench-imports: ## how fast, and in how much memory, a gigabyte of capture is imported, beside tshark. TOOL= says which wakebridge
-	@python3 Tests/Scale/imports.py $(or $(TOOL),.build/release/wakebridge) $(ARGS)
+bench-imports: build ## how fast, and in how much memory, a gigabyte of capture is imported, beside tshark
+	@python3 Tests/Scale/imports.py "$$($(RELEASE) --show-bin-path)/wakebridge" $(ARGS)
 
 census: prepare-tests ## count lines, names and what one event passes; ARGS=--list says where, ARGS="--root DIR" counts another checkout
 	swift build --product wakebridged

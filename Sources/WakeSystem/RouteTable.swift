@@ -107,7 +107,7 @@ struct RouteListing {
     /// An `ifinfomsg`: its index at 4, its flags at 8; the name is attribute 3.
     private mutating func addLink(_ body: ArraySlice<UInt8>) {
         guard body.count >= 16, body.littleEndian(at: 8, size: 4) & Self.carries == Self.carries,
-            let name = Self.attributes(of: body.dropFirst(16))[3]
+            let name = body.dropFirst(16).netlinkAttributes[3]
         else { return }
         carriers[body.littleEndian(at: 4, size: 4)] = String(decoding: name.prefix { $0 != 0 }, as: UTF8.self)
     }
@@ -118,7 +118,7 @@ struct RouteListing {
             body.littleEndian(at: 1, size: 1) == 0, body.littleEndian(at: 7, size: 1) == Self.unicast,
             body.littleEndian(at: 8, size: 4) & Self.isCopy == 0
         else { return }
-        let attributes = Self.attributes(of: body.dropFirst(12))
+        let attributes = body.dropFirst(12).netlinkAttributes
         let table = attributes[15].map { $0.littleEndian(at: 0, size: 4) } ?? body.littleEndian(at: 4, size: 1)
         guard table == Self.mainTable else { return }
         if let link = attributes[4] { defaults.insert(link.littleEndian(at: 0, size: 4)) }
@@ -140,17 +140,5 @@ struct RouteListing {
             rest = rest.dropFirst((length + 3) & ~3)
         }
         return links
-    }
-
-    private static func attributes(of bytes: ArraySlice<UInt8>) -> [UInt64: ArraySlice<UInt8>] {
-        var attributes: [UInt64: ArraySlice<UInt8>] = [:]
-        var rest = bytes
-        while rest.count >= 4 {
-            let length = Int(rest.littleEndian(at: 0, size: 2))
-            guard length >= 4, length <= rest.count else { break }
-            attributes[rest.littleEndian(at: 2, size: 2) & 0x3fff] = rest.prefix(length).dropFirst(4)
-            rest = rest.dropFirst((length + 3) & ~3)
-        }
-        return attributes
     }
 }

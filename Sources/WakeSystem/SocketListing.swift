@@ -141,7 +141,7 @@ struct SocketListing {
     private mutating func addLocal(_ body: ArraySlice<UInt8>) {
         guard body.count >= 16 else { return }
         let inode = UInt32(truncatingIfNeeded: body.littleEndian(at: 4, size: 4))
-        let attributes = Self.attributes(of: body.dropFirst(16))
+        let attributes = body.dropFirst(16).netlinkAttributes
         let name = attributes[0].flatMap(Self.name)
         switch body.littleEndian(at: 2, size: 1) {
         case Self.listens: listening[inode] = "unix \(name ?? "without a name")"
@@ -159,18 +159,6 @@ struct SocketListing {
         guard let first = bytes.first else { return nil }
         if first == 0 { return "@" + String(decoding: bytes.dropFirst().map { $0 == 0 ? 0x2e : $0 }, as: UTF8.self) }
         return String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-    }
-
-    private static func attributes(of bytes: ArraySlice<UInt8>) -> [UInt64: ArraySlice<UInt8>] {
-        var attributes: [UInt64: ArraySlice<UInt8>] = [:]
-        var rest = bytes
-        while rest.count >= 4 {
-            let length = Int(rest.littleEndian(at: 0, size: 2))
-            guard length >= 4, length <= rest.count else { break }
-            attributes[rest.littleEndian(at: 2, size: 2) & 0x3fff] = rest.prefix(length).dropFirst(4)
-            rest = rest.dropFirst((length + 3) & ~3)
-        }
-        return attributes
     }
 }
 

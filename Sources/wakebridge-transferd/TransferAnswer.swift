@@ -4,7 +4,7 @@ import WakeSystem
 import WakeTransfer
 
 struct TransferAnswer: ~Copyable {
-    /// Whom the request goes to: redirects lead elsewhere than the order.
+    /// Which server the request goes to: redirects lead elsewhere than the order.
     var address: WebAddress
     private(set) var failure: TransferFailure?
     /// What the file system said to its bytes.

@@ -102,15 +102,22 @@ struct SocketTests {
         #expect(end == .endOfFile && nothing == .wouldBlock)
     }
 
-    @Test(
-        "a restart of the daemon drops no connection where the service manager keeps it: no end, no reset, no byte lost"
-    )
-    func storedOverRestart() throws {
+    /// Its daemon runs below a service manager that keeps what it is given.
+    private func managedExchange() throws -> Exchange {
         let exchange = try Exchange()
         let daemon = exchange.daemon
         try daemon.write(Self.manager, to: "manager.py")
         daemon.wrapper = ["/usr/bin/python3", "\(daemon.folder)/manager.py", "\(daemon.folder)/notify"]
         try daemon.start()
+        return exchange
+    }
+
+    @Test(
+        "a restart of the daemon drops no connection where the service manager keeps it: no end, no reset, no byte lost"
+    )
+    func storedOverRestart() throws {
+        let exchange = try managedExchange()
+        let daemon = exchange.daemon
         let peer = try exchange.accept()
         try #require(daemon.wait { exchange.count("opened") == 1 }, "\(daemon.log)")
         try exchange.awaitSleep()
@@ -263,11 +270,8 @@ struct SocketTests {
 
     @Test("a typing error in the manifest at a restart of the daemon costs no connection")
     func storedOverTypingError() throws {
-        let exchange = try Exchange()
+        let exchange = try managedExchange()
         let daemon = exchange.daemon
-        try daemon.write(Self.manager, to: "manager.py")
-        daemon.wrapper = ["/usr/bin/python3", "\(daemon.folder)/manager.py", "\(daemon.folder)/notify"]
-        try daemon.start()
         let peer = try exchange.accept()
         try #require(daemon.wait(60) { exchange.count("opened") == 1 }, "\(daemon.log)")
         try exchange.awaitSleep()

@@ -58,7 +58,7 @@ struct ManifestTransferTests {
         let manifest = try File.bytes(at: "\(room.folder)/config/handlers.d/photos.json5")
         try write(Array("{".utf8), in: room)
         try room.start()
-        #expect(TransferRoom.wait(60) { room.transferds.isEmpty }, "no manifest says whom it may run as")
+        #expect(TransferRoom.wait(60) { room.transferds.isEmpty }, "no manifest says which user it may run as")
         #expect(room.parts.count == 1)
         try room.open()
         try write(manifest, in: room)

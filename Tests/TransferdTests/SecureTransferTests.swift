@@ -1,4 +1,4 @@
-// Transfers by TLS: whom they trust, and that no redirect leads them out of it.
+// Transfers by TLS: which certificates they trust, and that no redirect leads them out of it.
 import TestBench
 import Testing
 import WakeModel

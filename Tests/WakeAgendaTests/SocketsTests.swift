@@ -145,7 +145,7 @@ struct SocketsTests {
         #expect(world.story.last == #"socket.readable {"socket":"sip","fd":4,"bytes":3}"#)
     }
 
-    @Test("a keep-alive that the handler orders begins its time anew, and goes on over a restart")
+    @Test("a keep-alive that the handler orders begins its time again, and goes on over a restart")
     func orderedKeepalive() throws {
         var world = try open()
         #expect(try world.order(#"{"keepalive":{"socket":"sip","within_s":900}}"#).word == "set")

@@ -321,7 +321,7 @@ struct TransferTests {
         #expect(world.rows[limiter] == nil)
     }
 
-    @Test("a chain of one-file transfers waits 0, 60, 120 and 240 s, and an attach begins it anew")
+    @Test("a chain of one-file transfers waits 0, 60, 120 and 240 s, and an attach begins it again")
     func chain() throws {
         var world = try configured()
         var delays: [Int64] = []
@@ -359,7 +359,7 @@ struct TransferTests {
         #expect(Set(dues).count == 1 && dues[0] == world.wall + .seconds(60))
     }
 
-    @Test("a chain that is left alone for twice its wait begins anew")
+    @Test("a chain that is left alone for twice its wait begins again")
     func leftAlone() throws {
         var limiter = TransferLimiter(delay: .seconds(120), wokenAt: .seconds(1_000))
         limiter.wake(at: .seconds(1_239))

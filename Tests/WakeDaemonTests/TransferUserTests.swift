@@ -1,4 +1,4 @@
-// Whom a program that moves files runs as.
+// Which user a program that moves files runs as.
 import Glibc
 import Testing
 import WakeSystem
@@ -9,7 +9,7 @@ import WakeSystem
 struct TransferUserTests {
     private let other = Account(unlisted: geteuid() + 1, called: "other", home: "/")
 
-    @Test("another user's program is told whom to become, and the daemon's own nothing")
+    @Test("another user's program is told which user to become, and the daemon's own nothing")
     func words() {
         let number = geteuid() + 1
         #expect(TransferUser(other).words == ["--user=\(number)", "--group=\(number)", "--groups=\(number)"])

@@ -253,7 +253,7 @@ struct AddressTests {
 struct RetryPaceTests {
     private let wall = WallTime(rfc3339: "2026-11-26T12:00:00Z") ?? WallTime(microseconds: 0)
 
-    @Test("the wait doubles from a second to an hour, and begins anew when bytes have come")
+    @Test("the wait doubles from a second to an hour, and begins again when bytes have come")
     func doubles() {
         var pace = RetryPace()
         let waits = (0..<14).map { _ in pace.next(asked: nil, at: wall).nanoseconds / 1_000_000_000 }

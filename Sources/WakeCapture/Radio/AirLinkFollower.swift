@@ -17,7 +17,7 @@ struct AirLinkFollower {
         var ways = [Way(), Way()]
         var isEncrypted = false
         var isEncryptionSaid = false
-        /// When its latest packet ended, and from whom it was, where the capture does not tell.
+        /// When its latest packet ended, and which end sent it, where the capture does not tell.
         var latest: (end: TimeSpan, direction: AirPacket.Direction)?
     }
 
@@ -71,7 +71,7 @@ extension AirLinkFollower {
         draft.broadcast(payload.dropFirst(1 + length), from: RadioAddress(number: sender))
     }
 
-    /// CONNECT_IND: who connects, to whom, by which access address and which seed of the check.
+    /// CONNECT_IND: the two devices, and by which access address and which seed of the check.
     private mutating func connect(_ payload: ArraySlice<UInt8>, _ draft: inout TraceDraft) {
         guard let advertiser = payload.number(6, 6, .little), let access = payload.number(12, 4, .little),
             let seed = payload.number(16, 3, .little)

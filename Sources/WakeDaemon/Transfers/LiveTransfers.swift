@@ -75,7 +75,7 @@ final class LiveTransfers: TurnObserver {
     private func socketPath(of label: String) -> String { "\(runtimeDirectory)/\(Self.prefix)\(label)\(Self.suffix)" }
     private func lockPath(of label: String) -> String { "\(stateDirectory)/\(Self.prefix)\(label).lock" }
 
-    /// Nil without a manifest: nothing else says whom a program may run as.
+    /// Nil without a manifest: nothing else says which user a program may run as.
     private func user(of handler: HandlerID) throws(SystemError) -> TransferUser? {
         guard let manifest = bridge.catalog.handlers[handler] else { return nil }
         return try user(of: manifest)

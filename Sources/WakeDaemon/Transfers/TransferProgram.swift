@@ -3,7 +3,7 @@ import Glibc
 import WakeModel
 import WakeSystem
 
-/// Whom a program runs as: made of a manifest's account alone, so that none runs as the daemon in place of another user.
+/// The user that a program runs as: made of a manifest's account alone, so that none runs as the daemon in place of another user.
 enum TransferUser {
     case daemon
     case other(Account)

@@ -35,7 +35,7 @@ final class HandlerRecord {
 
     var sleepersListen: SleepersListen { catalog.handlers[id]?.sleepersListen ?? .allow }
 
-    /// A new process is asked anew.
+    /// A new process is asked again.
     func forgetSockets() { (heldSockets, socketSchedule) = ([], SocketInspector.Schedule()) }
 
     func report(_ sockets: [ReachableSocket]) {

@@ -1,4 +1,4 @@
-// The sockets of a replay: each opens at once, stays open while the bridge begins anew, and is read empty by a handler that is awake.
+// The sockets of a replay: each opens at once, stays open while the bridge begins again, and is read empty by a handler that is awake.
 import WakeAgenda
 import WakeModel
 
