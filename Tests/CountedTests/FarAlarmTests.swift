@@ -10,8 +10,11 @@ import WakeSystem
 struct FarAlarmTests {
     @Test("12,800 alarms that are days away wake the daemon not once in a minute")
     func sleeps() async throws {
-        let (without, with) = (try AlarmFleet(alarms: 0, beats: 0), try AlarmFleet(alarms: AlarmFleet.alarms, beats: 0))
-        for fleet in [without, with] { try await fleet.awaitReady() }
+        // The one that reads the alarms starts first, however long that takes: the later a start, the more often the clock is looked at.
+        let with = try AlarmFleet(alarms: AlarmFleet.alarms, beats: 0)
+        try await with.awaitReady()
+        let without = try AlarmFleet(alarms: 0, beats: 0)
+        try await without.awaitReady()
         try await pause(5)
         let before = (without.wakeUps, with.wakeUps)
         try await pause(60)
