@@ -54,7 +54,7 @@ final class Broker {
     func start() async throws {
         process = try spawn(
             [MQTTBench.mosquitto, "-v", "-c", configuration], output: .file(log), talk: .file(log))
-        let isUp = try await wait(10, every: 0.02) { self.answers }
+        let isUp = try await wait(60, every: 0.02) { self.answers }
         try #require(isUp, "\(said)")
     }
 
@@ -111,7 +111,7 @@ final class OutsideClient {
             ["/usr/bin/python3", MQTTBench.file("outside.py"), String(decoding: writer.bytes, as: UTF8.self)],
             input: ends[0], output: .file(path, replaces: true), talk: .file(ground.file("outside.log")))
         close(ends[0])
-        let isConnected = try await wait(10) { text(of: self.path).contains("connected") }
+        let isConnected = try await wait(60) { text(of: self.path).contains("connected") }
         try #require(isConnected, "\(text(of: ground.file("outside.log")))")
     }
 

@@ -119,7 +119,7 @@ extension Broker {
     fileprivate func save(to database: String) async throws {
         unlink(database)
         kill(with: SIGUSR1)
-        let isSaved = try await wait(10, every: 0.005) { File.exists(database) }
+        let isSaved = try await wait(60, every: 0.005) { File.exists(database) }
         try #require(isSaved, "\(said.suffix(1_000))")
     }
 }

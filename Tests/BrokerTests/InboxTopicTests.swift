@@ -12,6 +12,7 @@ struct InboxTopicTests {
         try await broker.start()
         let outside = try await OutsideClient(ground, broker.port, topics: [])
         outside.publish("home/cmd", "old", isRetained: true)
+        try await outside.settle()
         let bench = try await InboxBench(ground, broker, inbox: "{ mqtt: [\"home/cmd\", \"door/+/bell\"] }", topics: 2)
         outside.publish("door/front/knock", "no")
         outside.publish("door/front/bell", "ring")

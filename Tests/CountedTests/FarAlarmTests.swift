@@ -8,7 +8,7 @@ import WakeSystem
     "Alarms that are far away", .serialized, .timeLimit(.minutes(10)),
     .enabled(if: Machine.freezes, "SKIPPED: no cgroup of version 2 can be had, so that no handler is frozen"))
 struct FarAlarmTests {
-    @Test("12,800 alarms that are days away wake the daemon not once in a minute")
+    @Test("12,800 alarms that are days away wake the daemon no more often in a minute than none do")
     func sleeps() async throws {
         // The one that reads the alarms starts first, however long that takes: the later a start, the more often the clock is looked at.
         let with = try AlarmFleet(alarms: AlarmFleet.alarms, beats: 0)
@@ -23,7 +23,7 @@ struct FarAlarmTests {
             "in 60 s a daemon wakes \(quiet) times without alarms and \(found) times with \(AlarmFleet.allAlarms)"
         )
         // Where no program keeps the clock, that is looked for, with alarms and without.
-        #expect(found == 0 || (!SystemClock.isSynchronized && found <= quiet + 1), "\(with.log)")
+        #expect(found <= quiet + 1, "\(with.log)")
     }
 
     @Test(
@@ -47,12 +47,13 @@ struct FarAlarmTests {
     private func instructionsPerWake(of program: String, alarms: Int, beats: Int) async throws -> Int {
         let counts = "\(program).\(alarms)"
         let fleet = try AlarmFleet(
-            alarms: alarms, beats: beats, first: "+15", spacing: "+0.5",
+            alarms: alarms, beats: beats, first: "+30", spacing: "+0.5",
             program: "valgrind --tool=callgrind --instr-atstart=no --callgrind-out-file=\(counts) \(program)")
         try await fleet.awaitReady(within: 300)
         try #require(try await wait(60) { lines(of: fleet.heard).count >= 1 }, "the handler hears the connect")
         try #require(try Child(["callgrind_control", "-i", "on", "\(fleet.process)"]).finish().exit == 0)
-        try #require(try await wait(240) { lines(of: fleet.heard).count == beats + 1 }, "\(fleet.log)")
+        try #require(lines(of: fleet.heard).count == 1, "it counts from before the first beat")
+        try #require(try await wait(300) { lines(of: fleet.heard).count == beats + 1 }, "\(fleet.log)")
         try #require(try Child(["callgrind_control", "-i", "off", "\(fleet.process)"]).finish().exit == 0)
         fleet.end(within: 120)
         let totals = lines(of: counts).last { $0.hasPrefix("totals: ") }?.split(separator: " ").last

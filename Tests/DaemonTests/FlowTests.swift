@@ -52,17 +52,21 @@ struct FlowTests {
         "a handler is not frozen while a strap's data flows, as another is between its beats, and is frozen when that is idle",
         .enabled(if: Machine.freezes))
     func staysAwake() throws {
-        let beats = String(repeating: "+0.1 1 data 2a37 0048\n", count: 40)
-        let daemon = try RunningDaemon.withStrap("+1 1 data 2a37 0047\n" + beats + "+8 1 data 2a37 0049\n")
+        let beats = String(repeating: "+0.3 1 data 2a37 0048\n", count: 40)
+        let daemon = try RunningDaemon.withStrap("+4 1 data 2a37 0047\n" + beats + "+30 1 data 2a37 0049\n")
         try daemon.write(Self.listener, to: "listener.py")
         let program = daemon.folder + "/listener.py"
         try daemon.drop("ecg", manifest(program, "flows: [{ name: \"ecg\", from: \"device:strap\", idle: \"2s\" }]"))
         try daemon.drop("other", manifest(program))
         try daemon.start("--replay", daemon.folder + "/strap.trace")
-        try #require(daemon.wait { !times("flow.started", of: "ecg", daemon).isEmpty }, "\(daemon.log)")
+        let areConnected = daemon.wait {
+            ["ecg", "other"].allSatisfy { !times("device.connected", of: $0, daemon).isEmpty }
+        }
+        try #require(areConnected, "\(daemon.log)")
         let (mine, others) = (try #require(try leaf(of: "ecg", daemon)), try #require(try leaf(of: "other", daemon)))
+        try #require(daemon.wait { !times("flow.started", of: "ecg", daemon).isEmpty }, "\(daemon.log)")
         var (record, contrast) = (FreezeRecord(), FreezeRecord())
-        let end = monotonicNow() + 9
+        let end = monotonicNow() + 60
         while monotonicNow() < end, record.frozen.isEmpty {
             record.look(at: mine)
             contrast.look(at: others)
@@ -71,8 +75,8 @@ struct FlowTests {
         let ended = try #require(times("flow.ended", of: "ecg", daemon).first, "\(daemon.diary("ecg"))\n\(daemon.log)")
         let last = try #require(times("device.data", of: "ecg", daemon).last { $0 < ended })
         let frozen = try #require(record.frozen.first, "never frozen\n\(daemon.log)")
-        #expect(frozen >= last + 1.9 && frozen >= ended && ended >= last + 1.9)
-        // Only where the machine looked often enough at both can it have seen the difference.
+        // The handler may read the last beat late, and the end of the flow in time.
+        #expect(frozen >= last + 1 && frozen >= ended && ended >= last + 1)
         #expect(
             contrast.frozen.contains { $0 < last }, "the other one was seen awake at \(contrast.running.count) looks")
         #expect(record.running.count > 100)
@@ -121,7 +125,7 @@ struct FlowTests {
         try planner.await(1, "flow.started", of: "one")
         for count in 1...3 {
             _ = try planner.ask("one", "{\"alarm\":{\"id\":\"tick\",\"in_s\":1}}")
-            let fired = try planner.await(count, "alarm.fired", of: "one", within: 5)[count - 1]
+            let fired = try planner.await(count, "alarm.fired", of: "one")[count - 1]
             try planner.say("one", "{\"ack\":\(fired.sequence ?? 0)}")
         }
         #expect(
@@ -144,6 +148,7 @@ struct FlowTests {
     func stop() throws {
         let planner = try employed("stop_events: \"keep\"")
         #expect(try open("one", planner) == "open")
+        try planner.await(1, "flow.started", of: "one")
         #expect(try open("two", planner) == "waiting")
         #expect(try planner.daemon.tool("stop", "one").exit == 0)
         try planner.await(1, "flow.started", of: "two")

@@ -63,7 +63,7 @@ struct InstanceTests {
         #expect(environment.contains("WAKEBRIDGE_HANDLER=log@left\0"))
         #expect(environment.contains("WAKEBRIDGE_DEVICE=/bluetooth/C0:F1:F2:F3:F4:01\0"))
         #expect(try daemon.tool("simulate", "kill", "log@left").exit == 0)
-        #expect(daemon.wait { (try? pid("log@left", daemon)) != first })
+        #expect(daemon.wait { !isAlive(pid_t(first)) })
         try daemon.tool("simulate", "disconnect", "right")
         #expect(daemon.wait { daemon.diary(right).contains { $0.hasPrefix("disconnected") } }, "\(daemon.log)")
         #expect(try pid("log@right", daemon) == second, "the other one goes on in its process")

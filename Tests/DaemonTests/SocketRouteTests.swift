@@ -72,7 +72,9 @@ struct SocketRouteTests {
         let isInTime = monotonicNow() - changed < 5.5
         sleep(14)
         // Where this test itself came too late, the connection was given up with reason.
-        guard isInTime || count("closed", daemon) == told else { return }
+        guard isInTime || count("closed", daemon) == told else {
+            return print("SKIPPED: this machine was too slow to bring the way back within 5.5 s")
+        }
         #expect(count("closed", daemon) == told && peer.output == "192.0.2.1\n", "\(daemon.diary("voip"))")
 
         try ip("addr del 192.0.2.1/24 dev near", in: daemon.process)

@@ -124,7 +124,7 @@ struct SocketTests {
         let mark = daemon.log.utf8.count
         kill(daemon.process, SIGUSR1)
         _ = try peer.send(Array("while it was gone".utf8)[...])
-        try #require(daemon.wait(20) { daemon.log(after: mark).contains("ready: ") }, "\(daemon.log)")
+        try #require(daemon.wait(60) { daemon.log(after: mark).contains("ready: ") }, "\(daemon.log)")
         try #require(
             daemon.wait { exchange.received == Array("while it was gone".utf8) }, "\(exchange.told)\n\(daemon.log)")
         var byte: [UInt8] = [0]

@@ -150,6 +150,9 @@ class Play:
 
         self.eventually("a handler hears what comes over its socket", lambda: len(numbers()) >= 3)
         for what, command in (("restarted", "systemctl restart wakebridged"), ("killed", "systemctl kill --signal KILL wakebridged")):
+            # Right after a number the handler has written down what it took.
+            before = len(numbers())
+            until(lambda: len(numbers()) > before, 30)
             known = len(numbers())
             self.machine.said(command)
             self.eventually(f"the daemon is {what}: the handler hears more of the same connection", lambda: len(numbers()) >= known + 5)

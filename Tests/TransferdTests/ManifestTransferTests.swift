@@ -77,4 +77,18 @@ struct ManifestTransferTests {
         let folder = "\(room.folder)/state/handlers/photos/.transfers"
         #expect(TransferRoom.wait(60) { names(in: folder).isEmpty }, "\(names(in: folder)) \(room.log)")
     }
+
+    @Test("what is cancelled while its program dies leaves no part either")
+    func cancelledAmidDeath() throws {
+        let room = try TransferRoom()
+        try room.start()
+        try room.order([room.download("1", "/valve/1")])
+        try #require(TransferRoom.wait(60) { room.parts.count == 1 }, "\(room.log)")
+        // It is sent the word, and never reads it.
+        for process in room.transferds { kill(process, SIGSTOP) }
+        #expect(try room.tool("transfers", "--cancel", "photos/1", "photos").exit == 0)
+        room.killTransferd()
+        let folder = "\(room.folder)/state/handlers/photos/.transfers"
+        #expect(TransferRoom.wait(60) { names(in: folder).isEmpty }, "\(names(in: folder)) \(room.log)")
+    }
 }

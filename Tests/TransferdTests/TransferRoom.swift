@@ -124,7 +124,9 @@ final class TransferRoom {
     /// What the server was asked for.
     func asked() throws -> String {
         let script = "import sys,urllib.request\nprint(urllib.request.urlopen(sys.argv[1]).read().decode())"
-        return try Child(["python3", "-c", script, "http://127.0.0.1:\(ports[0])/asked"]).finish().output
+        let outcome = try Child(["python3", "-c", script, "http://127.0.0.1:\(ports[0])/asked"]).finish()
+        try #require(outcome.exit == 0, "\(outcome.talk)")
+        return outcome.output
     }
 
     /// The handler's files lie on a small disk of their own.
@@ -183,6 +185,12 @@ final class TransferRoom {
     var partBytes: Int {
         let place = "\(folder)/state/handlers/photos/.transfers"
         return parts.reduce(0) { $0 + bytes(of: "\(place)/\($1)").count }
+    }
+
+    /// How often the handler was woken.
+    func wakes() throws -> Int64 {
+        let status = try JSONValue(parsing: Array(try tool("status", "--json").output.utf8))
+        return try #require(status["handlers"]?.array?.first?["wakes"]?.integer)
     }
 
     /// How often the daemon's threads gave the processor back after they had been woken.

@@ -222,7 +222,8 @@ struct OccasionExampleTests {
             """
         let words = ["/usr/bin/env", "WAKEBRIDGE_STATE_DIR=."] + module + ["/usr/bin/python3", program, "http://h"]
         let output = runProgram(
-            ["/bin/sh", "-c", patience, "sh"] + words, input: [restored] + answers + ends, in: directory)
+            ["/usr/bin/timeout", "120", "/bin/sh", "-c", patience, "sh"] + words, input: [restored] + answers + ends,
+            in: directory)
         #expect(output.standardOutput == ["2.jpg stays here: status", "1 sent, 1 not"])
         #expect(output.replies.count { $0.contains("\"method\"") || $0.contains("\"from\"") } == 2)
         #expect(output.replies.last == "{\"ack\":3,\"result\":\"useful\"}" && output.status == 0)

@@ -136,13 +136,9 @@ final class LiveTransfers: TurnObserver {
             link.send(command, for: id, in: link.user.number == owner?.number ? directory : "")
         }
         // What a program left that has ended is for another one to remove.
-        guard let owner, isLeft(of: id, in: directory) else { return }
+        guard let owner, TransferLink.isLeft(of: id, in: directory) else { return }
         let own = try link(of: owner)
         if !concerned.contains(where: { $0 === own }) { own.send(command, for: id, in: directory) }
-    }
-
-    private func isLeft(of id: TransferID, in directory: String) -> Bool {
-        ["part", "json"].contains { File.exists("\(directory)/\(TransferPath.parts)/\(id.number).\($0)") }
     }
 }
 

@@ -26,6 +26,20 @@ final class TransferLink {
         init(_ file: consuming FileDescriptor) { self.file = file }
     }
 
+    /// That a transfer is over, and its part is to be removed.
+    private struct Removal {
+        var line: [UInt8]
+        /// Of the handler; empty where another user's program must not look into it.
+        var directory: String
+        /// To how many programs it was said.
+        var attempts = 0
+
+        /// A part that three programs could not remove stays.
+        func isOwed(for id: TransferID) -> Bool {
+            attempts < 3 && !directory.isEmpty && TransferLink.isLeft(of: id, in: directory)
+        }
+    }
+
     let user: TransferUser
     private let path: String
     private let lockPath: String
@@ -35,7 +49,9 @@ final class TransferLink {
     /// What moves, as it was asked for: a program that had to be started again knows nothing of it.
     private var starts: [TransferID: [UInt8]] = [:]
     /// What is not wanted any more, and is still to be said.
-    private var ends: [TransferID: [UInt8]] = [:]
+    private var ends: [TransferID: Removal] = [:]
+    /// What was said of that on this connection. A program that dies may not have read it.
+    private var saidEnds: [TransferID: Removal] = [:]
     private var connectedAt = Instant.zero
     private var lines = LineSplitter(limit: 64 << 10)
     private var unsent: [UInt8] = []
@@ -44,6 +60,8 @@ final class TransferLink {
     private let log = Log("transfers")
 
     private static let chunk = 64 << 10
+    /// Of those that were said so many are remembered before the files are looked for.
+    private static let saidLimit = 1_024
     /// A program that lived so long is started again at once.
     private static let soundLife = TimeSpan.seconds(60)
 
@@ -76,12 +94,12 @@ final class TransferLink {
         switch command {
         case .start: starts[id] = line
         case .pause: starts[id] = nil
-        case .cancel, .confirm: (starts[id], ends[id]) = (nil, line)
+        case .cancel, .confirm: (starts[id], ends[id]) = (nil, Removal(line: line, directory: directory))
         case .answer: break
         }
         switch state {
         case .connected:
-            ends[id] = nil
+            if let removal = ends.removeValue(forKey: id) { remember([id: removal]) }
             unsent += line
             flush()
         // It is told with all others when it is there.
@@ -142,9 +160,24 @@ final class TransferLink {
         state = .connected(holder, watch)
         lines = LineSplitter(limit: 64 << 10)
         connectedAt = SystemClock.monotonic()
-        unsent = ends.values.flatMap { $0 } + starts.sorted { $0.key < $1.key }.flatMap(\.value)
+        unsent = ends.values.flatMap(\.line) + starts.sorted { $0.key < $1.key }.flatMap(\.value)
+        remember(ends)
         ends = [:]
         flush()
+    }
+
+    private func remember(_ removals: [TransferID: Removal]) {
+        for (id, removal) in removals {
+            saidEnds[id] = removal
+            saidEnds[id]?.attempts += 1
+        }
+        guard saidEnds.count > Self.saidLimit else { return }
+        saidEnds = saidEnds.filter { $0.value.isOwed(for: $0.key) }
+    }
+
+    /// Whether something of it is not removed yet.
+    static func isLeft(of id: TransferID, in directory: String) -> Bool {
+        ["part", "json"].contains { File.exists("\(directory)/\(TransferPath.parts)/\(id.number).\($0)") }
     }
 
     private func attend() {
@@ -177,7 +210,9 @@ final class TransferLink {
     private func lose() {
         (state, unsent) = (.idle, [])
         if SystemClock.monotonic() - connectedAt >= Self.soundLife { backOff.reset() }
-        guard !starts.isEmpty else { return }
+        ends = saidEnds.filter { $0.value.isOwed(for: $0.key) }
+        saidEnds = [:]
+        guard !starts.isEmpty || !ends.isEmpty else { return }
         state = .resting
         timer?.arm(at: SystemClock.monotonic() + backOff.next())
     }
