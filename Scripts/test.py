@@ -230,7 +230,8 @@ def main():
         say("FAIL: no test ran")
         sys.exit(1)
     if not all(outcome.passes for outcome in outcomes):
-        broken = sum(bool(re.search("✘ Test (?!run with).* failed after", line)) for line in failed)
+        # The lines around an issue may hold the end of its test, which is listed below them too.
+        broken = len({line for line in failed if re.search("✘ Test (?!run with).* failed after", line)})
         say(*failed, f"FAIL: {broken} of {ran} tests failed, {took}")
         sys.exit(1)
     say(f"PASS: {ran} tests, {sum(outcome.skipped for outcome in outcomes)} of them skipped, {took}")

@@ -187,10 +187,12 @@ final class TransferRoom {
         return parts.reduce(0) { $0 + bytes(of: "\(place)/\($1)").count }
     }
 
-    /// How often the handler was woken.
+    /// How often the handler was launched or thawed.
     func wakes() throws -> Int64 {
         let status = try JSONValue(parsing: Array(try tool("status", "--json").output.utf8))
-        return try #require(status["handlers"]?.array?.first?["wakes"]?.integer)
+        let handler = try #require(status["handlers"]?.array?.first)
+        // Each launch begins an epoch.
+        return try #require(handler["epoch"]?.integer) + #require(handler["wakes"]?.integer)
     }
 
     /// How often the daemon's threads gave the processor back after they had been woken.
