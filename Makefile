@@ -12,7 +12,7 @@ export PATH := $(PATH):/usr/libexec/swift/bin:/opt/swift/usr/bin:$(HOME)/.local/
 SOURCES = Package.swift Packages/wakehandler/Package.swift Sources Tests Examples
 RELEASE = Scripts/release.sh
 
-.PHONY: help deb demo test test-rest test-all test-debian13 test-arm64 test-deb test-installed test-tutorials check check-debian13 check-sanitize bench bench-lab bench-fleet bench-imports test-page census break lab lab-soak lab-recording build build-arm64 wakehandler install uninstall clean prepare \
+.PHONY: help deb demo test test-rest test-all test-debian13 test-arm64 test-deb test-installed test-tutorials check check-debian13 check-sanitize fuzz bench bench-lab bench-fleet bench-imports test-page census break lab lab-soak lab-recording build build-arm64 wakehandler install uninstall clean prepare \
 	prepare-tests prepare-lab prepare-bench
 
 help: ## tell what can be made
@@ -46,6 +46,9 @@ check: prepare ## format and the rules of the architecture
 
 check-sanitize: prepare-tests ## the unit tests under sanitizers: of addresses and undefined behaviour, and of threads
 	@Scripts/sanitize.sh
+
+fuzz: prepare ## fuzz every reader of bytes from outside for a minute each; FUZZ_SECONDS, FUZZ_SEED, ARGS= names some of them
+	@Scripts/fuzz.sh $(ARGS)
 
 break: prepare-tests build ## break everything for ten minutes at 10,000 events/s; BREAK_SECONDS, BREAK_SEED
 	@built="$$($(RELEASE) --show-bin-path)"; BREAK_SECONDS="$${BREAK_SECONDS:-600}" BREAK_RATE="$${BREAK_RATE:-10000}" \

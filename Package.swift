@@ -245,5 +245,21 @@ let package = Package(
         .testTarget(name: "WakeJournalTests", dependencies: ["WakeJournal", "JournalCrasher", "TestBench"]),
         .executableTarget(name: "JournalCrasher", dependencies: ["WakeJournal"], path: "Tests/JournalCrasher"),
         .executableTarget(name: "JournalBenchmark", dependencies: ["WakeJournal"], path: "Tests/JournalBenchmark"),
+        .target(
+            name: "FuzzTargets",
+            dependencies: [
+                "WakeAgenda", "WakeCapture", "WakeControl", "WakeEngine", "WakeHCI", "WakeLoop", "WakeMQTT",
+                "WakeModel", "WakeProfiles", "WakeSources", "WakeSystem", "WakeTrace", "WakeTransfer",
+            ],
+            path: "Tests/Fuzz/Targets"),
+        .testTarget(name: "FuzzTests", dependencies: ["FuzzTargets", "TestBench"]),
     ]
 )
+
+// Links libFuzzer, whose place in the toolchain Scripts/fuzz.sh finds: no other build has it.
+if Context.environment["WAKEBRIDGE_FUZZ"] != nil {
+    package.targets += [
+        .systemLibrary(name: "CFuzzer", path: "Tests/Fuzz/Driver"),
+        .executableTarget(name: "Fuzz", dependencies: ["CFuzzer", "FuzzTargets"], path: "Tests/Fuzz/Program"),
+    ]
+}

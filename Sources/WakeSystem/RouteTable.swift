@@ -66,8 +66,8 @@ public struct RouteTable: Hashable, Sendable {
 }
 
 /// Gathers what the datagrams of both lists say (rtnetlink(7)).
-struct RouteListing {
-    enum Progress: Hashable {
+package struct RouteListing {
+    package enum Progress: Hashable {
         case more
         case complete
         /// Refused, or something changed while it was listed.
@@ -77,10 +77,12 @@ struct RouteListing {
     private var carriers: [UInt64: String] = [:]
     private var defaults: Set<UInt64> = []
 
-    var defaultLinks: Set<String> { Set(defaults.compactMap { carriers[$0] }) }
+    package init() {}
+
+    package var defaultLinks: Set<String> { Set(defaults.compactMap { carriers[$0] }) }
 
     /// Reads one datagram: messages of a length, a type and flags, each aligned to four bytes.
-    mutating func add(_ datagram: ArraySlice<UInt8>) -> Progress {
+    package mutating func add(_ datagram: ArraySlice<UInt8>) -> Progress {
         var rest = datagram
         var isSpoilt = false
         while rest.count >= 16 {

@@ -65,8 +65,8 @@ public enum ReachableSocket: Hashable, Sendable {
 }
 
 /// Gathers what the datagrams of the lists say (sock_diag(7)).
-struct SocketListing {
-    enum Progress: Hashable {
+package struct SocketListing {
+    package enum Progress: Hashable {
         case more
         case complete
         case refused(Errno)
@@ -79,7 +79,9 @@ struct SocketListing {
     /// By inode. A socket that was accepted has the name of the one that listened.
     private var names: [UInt32: String] = [:]
 
-    func held(among inodes: Set<UInt32>) -> [ReachableSocket] {
+    package init() {}
+
+    package func held(among inodes: Set<UInt32>) -> [ReachableSocket] {
         let ends = inodes.compactMap { listening[$0] }.map(ReachableSocket.listening)
         let buses = inodes.compactMap { peers[$0] }.compactMap { names[$0] }.filter(Self.isBus).map(ReachableSocket.bus)
         return Set(ends).sorted { $0.words < $1.words } + Set(buses).sorted { $0.words < $1.words }
@@ -96,7 +98,7 @@ struct SocketListing {
     private static let listens: UInt64 = 10
 
     /// Reads one datagram: messages of a length, a type and flags, each aligned to four bytes.
-    mutating func add(_ datagram: ArraySlice<UInt8>) -> Progress {
+    package mutating func add(_ datagram: ArraySlice<UInt8>) -> Progress {
         var rest = datagram
         while rest.count >= 16 {
             let length = Int(rest.littleEndian(at: 0, size: 4))

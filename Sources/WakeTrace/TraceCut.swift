@@ -10,9 +10,16 @@ public struct TraceCut {
     private let places: [Int?]
     private let beginning: TimeSpan
     private var clock: TraceClock
-    /// What comes before the rest of the reader, the last of it first.
-    private var held: [TraceOperation]
+    /// What is so at the beginning, the last of it first.
+    private var told: [TraceOperation]
+    /// What comes before the rest of the reader.
+    private var first: TraceOperation?
+    private let lineBefore: Int
+    /// The last line of the whole that has come once what ``next()`` gave last has; 0 for none.
+    public private(set) var line = 0
     private var isOver = false
+    /// Nothing is cut off.
+    private let isWhole: Bool
 
     /// - Parameters:
     ///   - until: what happens at that time is not in the part, so that two parts make up the whole.
@@ -29,12 +36,15 @@ public struct TraceCut {
         header = TraceHeader(
             start: start.clock.wall(at: start.offset), zone: start.standing.zone, seed: whole.seed,
             devices: kept.map { whole.devices[$0] })
-        held = start.operations.reversed()
+        told = start.told.filter { operation in operation.place.map { kept.contains($0) } ?? true }.reversed()
+        (first, lineBefore) = (start.first, start.lineBefore)
         (self.reader, self.until) = (reader, until)
         (beginning, clock) = (start.offset, start.clock)
+        isWhole = from == nil && until == nil && only == nil
     }
 
     public mutating func next() throws(TraceError) -> TraceOperation? {
+        if isWhole { return try read() }
         while !isOver, let operation = try read() {
             if let until, until.passed(at: operation.offset, by: clock) >= .zero { break }
             clock.follow(operation)
@@ -50,8 +60,16 @@ public struct TraceCut {
     }
 
     private mutating func read() throws(TraceError) -> TraceOperation? {
-        if let operation = held.popLast() { return operation }
-        return try reader.next()
+        if let operation = told.popLast() {
+            // What a device is told to be at the beginning comes once.
+            line = told.contains { $0.place != nil } ? 0 : lineBefore
+            return operation
+        }
+        var operation = first
+        if operation == nil { operation = try reader.next() }
+        first = nil
+        line = operation?.line ?? line
+        return operation
     }
 
     /// Where the part begins.
@@ -59,7 +77,8 @@ public struct TraceCut {
         var offset = TimeSpan.zero
         var clock: TraceClock
         var standing: TraceStanding
-        private var first: TraceOperation?
+        private(set) var first: TraceOperation?
+        private(set) var lineBefore = 0
 
         init(of header: TraceHeader) {
             clock = TraceClock(start: header.start)
@@ -68,7 +87,6 @@ public struct TraceCut {
 
         /// Reads up to the first operation of the part.
         mutating func find(_ mark: TraceMark, in reader: inout TraceReader) throws(TraceError) {
-            var line = 1
             while let operation = try reader.next() {
                 let passed = mark.passed(at: operation.offset, by: clock)
                 if passed >= .zero {
@@ -79,15 +97,20 @@ public struct TraceCut {
                 }
                 clock.follow(operation)
                 standing.follow(operation)
-                (offset, line) = (operation.offset, operation.line)
+                (offset, lineBefore) = (operation.offset, operation.line)
             }
-            throw TraceError(line: line, column: 1, reason: "the trace ends here, before the time to cut from")
+            throw .endsBefore(mark, line: max(1, lineBefore))
         }
 
-        var operations: [TraceOperation] {
-            let told = standing.told.map { TraceOperation(offset: offset, subject: $0) }
-            return first.map { told + [$0] } ?? told
-        }
+        var told: [TraceOperation] { standing.told.map { TraceOperation(offset: offset, subject: $0) } }
+    }
+}
+
+extension TraceOperation {
+    /// Of the device that it is about; nil where it is about none.
+    fileprivate var place: Int? {
+        guard case .device(let place, _) = subject else { return nil }
+        return place
     }
 }
 

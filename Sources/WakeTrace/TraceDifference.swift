@@ -121,6 +121,13 @@ extension TraceDifference {
 }
 
 extension TraceOperation {
+    /// Where it stands, since when, and what it says; a long message only begins.
+    public func sentence(in header: TraceHeader) -> String {
+        let words = words(in: header)
+        let shown = words.count > 120 ? String(words.prefix(120)) + "…" : words
+        return "line \(line), after \(offset.seconds) s: \(shown)"
+    }
+
     /// What its line says after the time.
     public func words(in header: TraceHeader) -> String {
         var bytes: [UInt8] = []

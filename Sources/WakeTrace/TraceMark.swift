@@ -18,12 +18,45 @@ public enum TraceMark: Hashable, Sendable {
         }
     }
 
+    /// Whether it has come, by what a machine's clocks say.
+    public func hasCome(elapsed: TimeSpan, wall: WallTime) -> Bool {
+        switch self {
+        case .elapsed(let span): elapsed >= span
+        case .wall(let time): wall >= time
+        }
+    }
+
+    /// Whether it lies before the other; nil where only the trace can tell.
+    public func isBefore(_ other: TraceMark) -> Bool? {
+        switch (self, other) {
+        case (.elapsed(let span), .elapsed(let later)): span < later
+        case (.wall(let time), .wall(let later)): time < later
+        case (.elapsed, .wall), (.wall, .elapsed): nil
+        }
+    }
+
     /// How long ago it was; negative before.
     func passed(at offset: TimeSpan, by clock: TraceClock) -> TimeSpan {
         switch self {
         case .elapsed(let span): clock.elapsed(at: offset) - span
         case .wall(let time): .microseconds(clock.wall(at: offset).microseconds &- time.microseconds)
         }
+    }
+}
+
+extension TraceMark: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .elapsed(let span): span.text
+        case .wall(let time): time.rfc3339
+        }
+    }
+}
+
+extension TraceError {
+    /// - Parameter line: the last one.
+    public static func endsBefore(_ mark: TraceMark, line: Int) -> TraceError {
+        TraceError(line: line, column: 1, reason: "the trace ends here, before \(mark), where the part is to begin")
     }
 }
 

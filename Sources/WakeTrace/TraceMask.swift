@@ -19,6 +19,14 @@ public struct TraceMask {
     private var secrets: TraceSecrets
     /// The devices that speak NMEA, of whose messages each may be a piece of a sentence.
     private var speakers: Set<Int> = []
+    private struct Stream: Hashable {
+        var place: Int
+        /// Nil for the one line of an accessory.
+        var characteristic: BluetoothUUID?
+    }
+
+    /// What each stream has begun to say in the binary messages of receivers.
+    private var receivers: [Stream: BinaryPositions] = [:]
 
     public init(_ reader: TraceReader, _ terms: Terms = Terms()) throws(TraceError) {
         var reader = reader
@@ -64,28 +72,36 @@ public struct TraceMask {
 
     private mutating func masked(_ kind: DeviceEvent.Kind, of place: Int) -> DeviceEvent.Kind {
         switch kind {
-        case .connected, .gap, .occasion: return kind
+        case .connected, .gap:
+            forgetBegun(by: place)
+            return kind
+        case .occasion: return kind
         case .disconnected(let reason, let folded):
+            forgetBegun(by: place)
             return .disconnected(reason: secrets.masked(reason), folded: folded)
         case .attention(let attention, let detail): return .attention(attention, detail: secrets.masked(detail))
         case .data(.advertisement, let bytes): return .data(.advertisement, secrets.masked(broadcast: bytes))
         case .data(.characteristic(let uuid), let bytes):
             let value = secrets.masked(bytes, of: uuid)
-            return .data(.characteristic(uuid), withoutPositions(value, bytes, of: place, isPiece: false))
+            let stream = Stream(place: place, characteristic: uuid)
+            return .data(.characteristic(uuid), withoutPositions(value, bytes, of: stream, isPiece: false))
         case .data(let channel, let bytes):
             let isPiece = if case .fragment = channel { true } else { false }
             let value = secrets.masked(bytes)
-            return .data(channel, withoutPositions(value, bytes, of: place, isPiece: isPiece))
+            return .data(channel, withoutPositions(value, bytes, of: Stream(place: place), isPiece: isPiece))
         }
     }
 
+    /// A message of which the rest is lost ends there.
+    private mutating func forgetBegun(by place: Int) { receivers = receivers.filter { $0.key.place != place } }
+
     private mutating func withoutPositions(
-        _ bytes: [UInt8], _ original: [UInt8], of place: Int, isPiece: Bool
+        _ bytes: [UInt8], _ original: [UInt8], of stream: Stream, isPiece: Bool
     ) -> [UInt8] {
         let found = NMEAPositions(
-            in: bytes, asReceived: original, isPiece: isPiece || speakers.contains(place))
-        if found.hasSentence { speakers.insert(place) }
-        return found.bytes
+            in: bytes, asReceived: original, isPiece: isPiece || speakers.contains(stream.place))
+        if found.hasSentence { speakers.insert(stream.place) }
+        return receivers[stream, default: BinaryPositions()].masked(found.bytes)
     }
 
     private mutating func masked(_ change: MachineOperation) -> MachineOperation {

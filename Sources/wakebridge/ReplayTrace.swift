@@ -15,7 +15,7 @@ func replay(_ options: ReplayOptions) throws(Complaint) -> Int32 {
     do {
         let opened = try FileChunks(options.trace)
         chunks = opened
-        let reader = TraceReader(supplyingChunks: opened.next)
+        let reader = try options.part.readingHeader(of: TraceReader(supplyingChunks: opened.next), options.trace)
         let decisions = try options.decisions.map { path in try LineFile(path) }
         defer { decisions?.close() }
         if options.handler.isEmpty, options.manifest == nil {
@@ -23,7 +23,10 @@ func replay(_ options: ReplayOptions) throws(Complaint) -> Int32 {
         }
         let manifest = try handlerManifest(options.manifest, options.handler, .forWholeTrace(durability: .run))
             .running(asUser: options.user)
-        return try playLive(reader, manifest, options.speed, decisions, options.trace, printsJSON: options.printsJSON)
+        let played = LiveTrace(options.trace, reader, options.part, options.speed, isStepped: options.isStepped)
+        return try playLive(played, manifest, decisions, printsJSON: options.printsJSON)
+    } catch let complaint as Complaint {
+        throw complaint
     } catch {
         throw .failure("cannot replay \(options.trace): \(chunks?.failure ?? error)")
     }
@@ -39,10 +42,16 @@ func run(_ options: RunOptions) throws(Complaint) -> Int32 {
         let manifest = try handlerManifest(options.manifest, options.handler, settings)
             .running(asUser: options.user)
         guard let trace = options.replay else {
-            return try live(manifest, wokenBy: .devices, printsJSON: options.printsJSON, nil) { try $0.watch() }
+            return try live(
+                manifest, wokenBy: .devices, printsJSON: options.printsJSON, ProgressLine.onTerminal(), nil
+            ) { try $0.watch() }
         }
-        let reader = TraceReader(supplyingChunks: try FileChunks(trace).next)
-        return try playLive(reader, manifest, options.speed, nil, trace, printsJSON: options.printsJSON)
+        let chunks = try FileChunks(trace)
+        let reader = try options.part.readingHeader(of: TraceReader(supplyingChunks: chunks.next), trace)
+        let played = LiveTrace(trace, reader, options.part, options.speed, isStepped: options.isStepped)
+        return try playLive(played, manifest, nil, printsJSON: options.printsJSON)
+    } catch let complaint as Complaint {
+        throw complaint
     } catch {
         let subject = options.replay.map { " on \($0)" } ?? ""
         throw .failure("cannot run \(options.handler[0])\(subject): \(error)")
@@ -106,7 +115,8 @@ extension HandlerManifest {
 private func playVirtually(_ reader: TraceReader, _ options: ReplayOptions, _ decisions: LineFile?) throws -> Int32 {
     let profiles = ProfileLibrary.known()
     let manifests = try options.manifests.map { try HandlerManifest.replayed($0, profiles) } ?? []
-    let replay = try VirtualReplay(reader, profiles: profiles, manifests: manifests, jobs: options.work)
+    let replay = try VirtualReplay(
+        reader, part: options.part, profiles: profiles, manifests: manifests, jobs: options.work)
     if let decisions { replay.logDecisions { decisions.write($0) } }
     let printer = try LineFile.standardOutput()
     // The part before a broken line is shown too.
@@ -115,14 +125,31 @@ private func playVirtually(_ reader: TraceReader, _ options: ReplayOptions, _ de
     return outcome.deadLetters + outcome.quarantines == 0 ? 0 : 1
 }
 
+/// A trace in place of devices, and how it is played.
+private struct LiveTrace {
+    let file: String
+    let reader: TraceReader
+    let part: TracePart
+    let speed: ReplaySpeed
+    let isStepped: Bool
+
+    init(_ file: String, _ reader: TraceReader, _ part: TracePart, _ speed: ReplaySpeed, isStepped: Bool) {
+        (self.file, self.reader, self.part) = (file, reader, part)
+        // A step waits for no time of the trace.
+        (self.speed, self.isStepped) = (isStepped ? .max : speed, isStepped)
+    }
+}
+
 private func playLive(
-    _ reader: TraceReader, _ manifest: HandlerManifest, _ speed: ReplaySpeed, _ decisions: LineFile?, _ trace: String,
-    printsJSON: Bool
+    _ trace: LiveTrace, _ manifest: HandlerManifest, _ decisions: LineFile?, printsJSON: Bool
 ) throws -> Int32 {
     if manifest.settings.requirements.contains(.bonded) { throw RequiredBond(file: manifest.file) }
-    return try live(manifest, wokenBy: .trace, printsJSON: printsJSON, decisions) { bridge in
-        let outcome = try bridge.play(reader, speed: speed)
-        if let error = outcome.traceError { Console.say("wakebridge: cannot replay \(trace) further: \(error)") }
+    // A line that is drawn again and again would stand below each step.
+    let progress = trace.isStepped ? nil : ProgressLine.onTerminal()
+    return try live(manifest, wokenBy: .trace, printsJSON: printsJSON, progress, decisions) { bridge in
+        let outcome = try bridge.play(
+            trace.reader, part: trace.part, speed: trace.speed, isStepped: trace.isStepped)
+        if let error = outcome.traceError { Console.say("wakebridge: cannot replay \(trace.file) further: \(error)") }
         return outcome
     }
 }
@@ -144,19 +171,19 @@ private struct RequiredBond: Error, CustomStringConvertible {
 
 /// Bridge and handler, with their output on the terminal.
 private func live(
-    _ manifest: HandlerManifest, wokenBy source: ForegroundBridge.Source, printsJSON: Bool, _ decisions: LineFile?,
+    _ manifest: HandlerManifest, wokenBy source: ForegroundBridge.Source, printsJSON: Bool,
+    _ progress: ProgressLine?, _ decisions: LineFile?,
     _ body: (ForegroundBridge) throws -> ForegroundBridge.Outcome
 ) throws -> Int32 {
     let profiles = ProfileLibrary.known()
     try check(manifest, against: profiles)
-    let progress = ProgressLine.onTerminal()
     let bridge = try ForegroundBridge(manifest, wokenBy: source, profiles: profiles) { line in
         progress?.clear()
         Console.print(printsJSON ? JSONWriter.line { $0.field("text", line) } : Array((line + "\n").utf8))
     }
     bridge.say = { sentence in
         progress?.clear()
-        Console.say(sentence)
+        Console.say(sentence.printable)
     }
     if let progress { try bridge.showProgress { progress.show($0.sentence) } }
     if let decisions { bridge.logDecisions { decisions.writeNow($0) } }

@@ -3,11 +3,15 @@ import WakeDaemon
 import WakeEngine
 import WakeModel
 import WakeSources
+import WakeTrace
 import WakeWords
 
 struct ReplayOptions: Hashable {
     var trace: String
+    var part = TracePart()
     var speed = ReplaySpeed.times(1)
+    /// Whether each event waits for Enter.
+    var isStepped = false
     /// The manifest of the handler; nil for the default settings.
     var manifest: String?
     /// The folder of manifests whose programs are not run.
@@ -29,18 +33,25 @@ extension Verb {
         Verb(
             name: "replay", summary: "play a trace through the whole engine",
             synopsis: [
-                "FILE.trace [--speed 2|max] [--manifest FILE] [--decisions FILE] [--user USER] [--json] [-- HANDLER ARG…]",
-                "FILE.trace [--handlers DIR] [--work 5m] [--decisions FILE]",
+                "FILE.trace [--from TIME] [--until TIME] [--only DEVICE]… [--speed 2|max | --step] [--manifest FILE] "
+                    + "[--decisions FILE] [--user USER] [--json] [-- HANDLER ARG…]",
+                "FILE.trace [--from TIME] [--until TIME] [--only DEVICE]… [--handlers DIR] [--work 5m] "
+                    + "[--decisions FILE]",
             ],
             detail: """
                 With a HANDLER, it is woken as the daemon would wake it: --speed scales the trace only, timers are real.
                 Without, the clock is virtual, every event is acknowledged at once, and the event lines are printed.
                 Then the handlers are those of the trace, or those whose manifests are in DIR; no program is run.
                 Ends when all is played and settled; exit status 1 if anything was dead-lettered or quarantined.
+
+                TIME is since the start of the trace, or of its clock. With --from, a HANDLER first gets the connects
+                of devices that are connected then; without one, what was before is played unseen, and all is as in the
+                whole. With --step each event is shown, and comes when you press Enter, or at the end of the input.
                 """,
-            flags: [
+            flags: TracePart.flags + [
                 Flag(
                     "speed", short: "s", value: "FACTOR", "max, or how many times as fast as recorded; 1 if not given"),
+                stepFlag,
                 Flag("manifest", short: "m", value: "FILE", "a manifest with the handler's settings"),
                 Flag("handlers", value: "DIR", "play to the handlers whose manifests are in DIR, and run no program"),
                 Flag("work", value: "TIME", "how long they work at a long job: 5m; no time at all if not given"),
@@ -49,6 +60,17 @@ extension Verb {
                 Flag("json", "print a JSON object a line; event lines are JSON in any case"),
             ], operands: [.file], takesProgram: true
         ) { words throws(Complaint) in try wakebridge.replay(try ReplayOptions(words)) }
+    }
+}
+
+let stepFlag = Flag("step", "show each event, and wait for Enter before it comes")
+
+extension ParsedWords {
+    /// Whether each event waits for Enter, in place of its time.
+    func isStepped() throws(Complaint) -> Bool {
+        guard has("step") else { return false }
+        if has("speed") { throw .usage("--step and --speed exclude each other: an event comes when you press Enter") }
+        return true
     }
 }
 
@@ -63,10 +85,13 @@ extension ReplayOptions {
         if words.has("handlers") || words.has("work"), words.trailing != nil || words.has("manifest") {
             throw .usage("--handlers and --work go with no HANDLER and no --manifest: no program is run then")
         }
+        if words.has("step"), words.trailing == nil, !words.has("manifest") {
+            throw .usage("--step goes with a HANDLER or --manifest only")
+        }
         self.init(
-            trace: file,
+            trace: file, part: try TracePart(words),
             speed: try words.value("speed").map { text throws(Complaint) in try ReplaySpeed(text) } ?? .times(1),
-            manifest: words.value("manifest"), manifests: words.value("handlers"),
+            isStepped: try words.isStepped(), manifest: words.value("manifest"), manifests: words.value("handlers"),
             work: try words.time("work") ?? .zero,
             decisions: words.value("decisions"), handler: words.trailing ?? [],
             user: words.value("user"), printsJSON: words.has("json"))

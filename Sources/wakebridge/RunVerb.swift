@@ -2,6 +2,7 @@
 import WakeDaemon
 import WakeEngine
 import WakeSources
+import WakeTrace
 import WakeWords
 
 struct RunOptions: Hashable {
@@ -13,7 +14,10 @@ struct RunOptions: Hashable {
     var device: String?
     /// A trace instead of real devices.
     var replay: String?
+    var part = TracePart()
     var speed = ReplaySpeed.times(1)
+    /// Whether each event of the trace waits for Enter.
+    var isStepped = false
     /// The user that the handler runs as.
     var user: String?
     /// Whether log lines are printed as JSON.
@@ -25,11 +29,13 @@ extension Verb {
         Verb(
             name: "run", summary: "bridge and one handler in the foreground, without daemon or configuration",
             synopsis: [
-                "[--manifest FILE | --profile PROFILE [--device DEVICE]] [--replay FILE [--speed 2|max]] [--user USER] [--json] -- HANDLER…"
+                "[--manifest FILE | --profile PROFILE [--device DEVICE]] [--user USER] [--json] -- HANDLER…",
+                "--replay FILE [--from TIME] [--until TIME] [--only DEVICE]… [--speed 2|max | --step] … -- HANDLER…",
             ],
             detail: """
                 The handler's log is shown here. Ends at Ctrl-C, or when a trace is played and settled. With devices, what it
                 keeps in WAKEBRIDGE_STATE_DIR stays, in run/handlers of the state directory (wakebridged --help names it).
+                'wakebridge help replay' explains --from and --step.
                 """,
             flags: [
                 Flag("manifest", short: "m", value: "FILE", "a manifest with the handler's settings"),
@@ -39,9 +45,9 @@ extension Verb {
                 Flag(
                     "speed", short: "s", value: "FACTOR", "of the trace: max, or how many times as fast; 1 if not given"
                 ),
-                userFlag,
+                stepFlag, userFlag,
                 Flag("json", "print a JSON object a line of the log"),
-            ], takesProgram: true
+            ] + TracePart.flags, takesProgram: true
         ) { words throws(Complaint) in try wakebridge.run(try RunOptions(words)) }
     }
 }
@@ -53,11 +59,14 @@ extension RunOptions {
         if words.has("manifest"), words.has("profile") || words.has("device") {
             throw .usage("--manifest says what to watch; leave out --profile and --device")
         }
-        if words.has("speed"), !words.has("replay") { throw .usage("--speed goes with --replay only") }
+        let ofTraces = ["speed", "step"] + TracePart.flags.map(\.name)
+        if !words.has("replay"), let name = ofTraces.first(where: words.has) {
+            throw .usage("--\(name) goes with --replay only")
+        }
         self.init(
             handler: handler, manifest: words.value("manifest"), profile: words.value("profile"),
-            device: words.value("device"), replay: words.value("replay"),
+            device: words.value("device"), replay: words.value("replay"), part: try TracePart(words),
             speed: try words.value("speed").map { text throws(Complaint) in try ReplaySpeed(text) } ?? .times(1),
-            user: words.value("user"), printsJSON: words.has("json"))
+            isStepped: try words.isStepped(), user: words.value("user"), printsJSON: words.has("json"))
     }
 }

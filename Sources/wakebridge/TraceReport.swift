@@ -106,12 +106,8 @@ extension TraceDifference {
         return lines.map { $0.printable + "\n" }.joined()
     }
 
-    /// Where it stands, since when, and what it says; a long message only begins.
     private static func line(_ operation: TraceOperation?, in header: TraceHeader) -> String {
-        guard let operation else { return "  none: the trace has ended" }
-        let words = operation.words(in: header)
-        let shown = words.count > 120 ? String(words.prefix(120)) + "…" : words
-        return "  line \(operation.line), after \(operation.offset.seconds) s: \(shown)"
+        "  " + (operation?.sentence(in: header) ?? "none: the trace has ended")
     }
 
     fileprivate var json: [UInt8] {

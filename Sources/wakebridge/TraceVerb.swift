@@ -1,4 +1,5 @@
 // wakebridge trace: what is in a trace, how two differ, and traces made of one: a part, another time, nothing private.
+import WakeDaemon
 import WakeModel
 import WakeTrace
 import WakeWords
@@ -21,7 +22,7 @@ extension Verb {
                 manifests of then. TIME is since the start of the trace, such as 90s, or such as 2026-11-21T07:42:46Z.
                 'shift' moves the trace by a TIME such as 1h or -1h, or to one at which it begins.
 
-                'anonymise' replaces addresses, names, serial numbers and positions in NMEA sentences, each the same
+                'anonymise' replaces addresses, names, serial numbers, and positions that receivers tell, each the same
                 everywhere. Look at the result before you share it: what else a device says stays.
                 """,
             flags: [
@@ -95,31 +96,25 @@ private enum TraceDeed: String, CaseIterable {
 }
 
 private func cutTrace(_ file: String, _ words: ParsedWords) throws(Complaint) -> Int32 {
-    let (from, until) = (try words.mark("from"), try words.mark("until"))
-    let devices = words.options.filter { $0.name == "only" }.compactMap { $0.value }
-    guard from != nil || until != nil || !devices.isEmpty else {
-        throw .usage("say what to keep with --from, --until or --only")
-    }
+    let part = try TracePart(words)
+    guard !part.isWhole else { throw .usage("say what to keep with --from, --until or --only") }
     return try remakeTrace(file, words, "cut") { (reader: TraceReader) throws -> TraceCut in
-        var reader = reader
-        let header = try reader.header()
-        let only: Set<Int>? = try devices.isEmpty ? nil : places(of: devices, in: header, file)
-        return try TraceCut(reader, from: from, until: until, only: only)
+        try part.cut(part.readingHeader(of: reader, file))
     }
 }
 
-private func places(of devices: [String], in header: TraceHeader, _ file: String) throws(Complaint) -> Set<Int> {
-    var found: Set<Int> = []
-    for device in devices {
-        let places = header.places(named: device)
-        guard !places.isEmpty else {
-            throw .notFound(
+extension TracePart {
+    /// The reader, which has read its header by then: each device of the part is there.
+    func readingHeader(of reader: TraceReader, _ file: String) throws -> TraceReader {
+        var reader = reader
+        let header = try reader.header()
+        if let device = devices.first(where: { header.places(named: $0).isEmpty }) {
+            throw Complaint.notFound(
                 "there is no device '\(device.printable)' in \(file); see which there are with: "
                     + "wakebridge trace info \(file.asShellWord)")
         }
-        found.formUnion(places)
+        return reader
     }
-    return found
 }
 
 private func shiftTrace(_ file: String, _ words: ParsedWords) throws(Complaint) -> Int32 {
@@ -150,16 +145,5 @@ private func anonymiseTrace(_ file: String, _ words: ParsedWords) throws(Complai
     let terms = TraceMask.Terms(words: asked, keepsNames: words.has("keep-names"))
     return try remakeTrace(file, words, "anonymise") { (reader: TraceReader) throws -> TraceMask in
         try TraceMask(reader, terms)
-    }
-}
-
-extension ParsedWords {
-    /// A place in a trace; nil where the option is absent.
-    fileprivate func mark(_ name: String) throws(Complaint) -> TraceMark? {
-        guard let text = value(name) else { return nil }
-        guard let mark = TraceMark(text) else {
-            throw .usage("--\(name) '\(text)' is no time such as 90s, 5m or 2026-11-21T07:42:46Z")
-        }
-        return mark
     }
 }

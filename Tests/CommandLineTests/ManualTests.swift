@@ -70,7 +70,9 @@ private struct NamedOptions: Hashable {
 
     @Test("the daemon ends with 2 where its words are wrong, and names the nearest right one")
     func wrongWords() throws {
-        for words in [["--runtme", "/x"], ["extra"], ["--speed", "2"], ["--replay", "t", "--speed", "0"]] {
+        for words in [
+            ["--runtme", "/x"], ["extra"], ["--speed", "2"], ["--from", "90s"], ["--replay", "t", "--speed", "0"],
+        ] {
             let child = try Child([Built.daemon] + words).finish()
             #expect(child.exit == 2 && child.output.isEmpty && child.talk.contains("--help"), "\(words) \(child.talk)")
         }

@@ -8,7 +8,10 @@ package enum DeviceCaptures {
     package static let missing = Comment(rawValue: "no captures at \(folder); WAKEBRIDGE_CAPTURES says where they are")
 
     package static func bytes(_ name: String) -> [UInt8] { TestBench.bytes(of: "\(folder)/\(name)") }
-    package static func lines(_ name: String) -> [String] { TestBench.lines(of: "\(folder)/\(name)") }
+    /// Some end with a carriage return too.
+    package static func lines(_ name: String) -> [String] {
+        text(of: "\(folder)/\(name)").split(whereSeparator: \.isNewline).map(String.init)
+    }
     /// What btsnoop recorded of a Bluetooth device.
     package static func btsnoop(_ name: String) -> String { "\(folder)/bluetooth/\(name).btsnoop" }
 }

@@ -84,6 +84,55 @@ import WakeTrace
         }
     }
 
+    @Test("a part begins with the links of then, and a bridge that starts again within it goes on behind its line")
+    func playsPart() throws {
+        let host = try Host()
+        host.lags = false
+        let text = Self.trace.replacing("+0.000000 1 data 2a37 163df803", with: "+5 1 data 2a37 163df803")
+        let start = try #require(WallTime(rfc3339: "2026-11-21T07:42:46.727125Z"))
+        for (playedLine, seconds) in [(0, [2, 5]), (5, [5]), (6, [])] as [(Int, [Int64])] {
+            let before = host.heard
+            let source = try ReplaySource(
+                TraceReader(bytes: Array(text.utf8)), part: TracePart(from: .elapsed(.seconds(2))), after: playedLine,
+                speed: .max, for: host)
+            source.start()
+            #expect(Array(host.walls.dropFirst(before)) == seconds.map { start + .seconds($0) }, "\(playedLine)")
+            #expect(host.hasEnded)
+        }
+    }
+
+    /// Lets as many events come as it is told.
+    private final class Gate: ReplayGate {
+        var open = 0
+        private(set) var asked: [Int] = []
+
+        func admits(_ event: TraceOperation, of header: TraceHeader) -> Bool {
+            asked.append(event.line)
+            return open > 0
+        }
+
+        func pass() { open -= 1 }
+    }
+
+    @Test("behind a gate each event comes when it is let, whatever its time; the links of the beginning come at once")
+    func waitsAtGate() throws {
+        let (host, gate) = (try Host(), Gate())
+        host.lags = false
+        let text = Self.trace.replacing("+0.000000 1 data 2a37 163df803", with: "+5 1 data 2a37 163df803")
+        let source = try ReplaySource(
+            TraceReader(bytes: Array(text.utf8)), part: TracePart(from: .elapsed(.seconds(2))), speed: .max, gate: gate,
+            for: host)
+        source.start()
+        #expect(host.heard == 1 && gate.asked == [6])
+        source.turnEnded()
+        let hasWoken = try host.loop.runOnce(timeout: .milliseconds(50))
+        #expect(!hasWoken && host.heard == 1, "it is not let yet")
+        gate.open = 1
+        source.turnEnded()
+        try host.loop.runOnce(timeout: .seconds(1))
+        #expect(host.heard == 2 && host.hasEnded && gate.open == 0)
+    }
+
     @Test("what would come in more years than a clock can say is waited for")
     func waitsForYears() throws {
         let host = try Host()

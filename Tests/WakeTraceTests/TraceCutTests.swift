@@ -108,7 +108,7 @@ struct TraceCutTests {
     @Test("a cut after the end is an error that names the last line")
     func afterEnd() {
         let error = thrown(TraceError.self) { try TraceCut(reader(day), from: .elapsed(.seconds(9_999))) }
-        #expect(error?.line == 16 && error?.reason.contains("before the time to cut from") == true)
+        #expect(error?.line == 16 && error?.reason.contains("ends here, before 9999s, where") == true)
     }
 
     @Test("a trace at another time begins then, and is the same otherwise; no year has five digits")

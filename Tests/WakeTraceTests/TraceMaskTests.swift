@@ -162,4 +162,59 @@ struct TraceMaskTests {
         let others = ["temp,21.5,22.5", "21.5", "a,b", "$"]
         #expect(try heard(others) == others)
     }
+
+    /// With u-blox' sum of two bytes behind it, or SiRF's.
+    private static func ubx(_ group: UInt8, _ number: UInt8, _ payload: [UInt8]) -> [UInt8] {
+        let body = [group, number, UInt8(payload.count & 255), UInt8(payload.count >> 8)] + payload
+        let sum = body.reduce((UInt8(0), UInt8(0))) { ($0.0 &+ $1, $0.1 &+ $0.0 &+ $1) }
+        return [0xb5, 0x62] + body + [sum.0, sum.1]
+    }
+
+    private static func sirf(_ payload: [UInt8]) -> [UInt8] {
+        let sum = payload.reduce(0) { ($0 + Int($1)) & 0x7fff }
+        return [0xa0, 0xa2, 0, UInt8(payload.count)] + payload + [UInt8(sum >> 8), UInt8(sum & 255), 0xb0, 0xb3]
+    }
+
+    private static func ramp(_ count: Int, without hidden: Range<Int> = 0..<0) -> [UInt8] {
+        (0..<count).map { hidden.contains($0) ? 0 : UInt8($0 + 1) }
+    }
+
+    @Test("positions in binary messages of u-blox and SiRF become zeros with a right sum, wherever a message is cut")
+    func binaryPositions() throws {
+        let geodetic = [41] + Self.ramp(90)
+        let masked = [41] + Self.ramp(90, without: 22..<38)
+        let (before, after) = (
+            Self.ubx(1, 7, Self.ramp(92)) + Self.ubx(1, 2, Self.ramp(28)) + Self.sirf(geodetic)
+                + Self.ubx(1, 3, Self.ramp(16)),
+            Self.ubx(1, 7, Self.ramp(92, without: 24..<40)) + Self.ubx(1, 2, Self.ramp(28, without: 4..<20))
+                + Self.sirf(masked) + Self.ubx(1, 3, Self.ramp(16))
+        )
+        for cut in 0...before.count {
+            let pieces = [before[..<cut], before[cut...]].filter { !$0.isEmpty }.map { Array($0) }
+            #expect(try heardBytes(pieces).flatMap { $0 } == after, "cut at byte \(cut)")
+        }
+        let wrong = Self.ubx(1, 2, Self.ramp(28)).dropLast() + [0]
+        let told = try heardBytes([Array(wrong)]).flatMap { $0 }
+        #expect(told.count == wrong.count && told.last == 0, "a sum that was wrong stays so")
+        let others: [[UInt8]] = [
+            [0xb5], [0x62, 1, 7], [0xa0, 0xa1, 0xb5, 0x63], [0xb5, 0x62, 0x0a, 4, 1, 0, 7, 9, 9],
+        ]
+        #expect(try heardBytes(others) == others)
+    }
+
+    @Test("what comes after lost bytes is read from its own beginning")
+    func positionsAfterGap() throws {
+        let (cut, whole) = (Array(Self.ubx(1, 7, Self.ramp(92)).prefix(60)), Self.ubx(1, 2, Self.ramp(28)))
+        let told = try heardBytes([cut, whole], between: "+0 1 gap link count=1 for=1\n")
+        #expect(told.last == Self.ubx(1, 2, Self.ramp(28, without: 4..<20)))
+    }
+
+    private func heardBytes(_ messages: [[UInt8]], between line: String = "") throws -> [[UInt8]] {
+        let lines = messages.map { "+1 1 data serial \($0.hexadecimal)\n" }.joined(separator: line)
+        let head = "wakebridge-trace 1\nclock 2026-11-21T07:00:00Z\ndevice 1 accessory 1546:01a7:@1-4:00\n"
+        return try read(mask(head + lines + "end\n")).operations.map { operation in
+            guard case .data(_, let bytes) = operation.kind else { return [] }
+            return bytes
+        }
+    }
 }

@@ -27,7 +27,17 @@ struct DraftDevice {
     /// What was advertised last, and before that: most advertisements say the same again.
     private var heard: [[UInt8]] = []
 
+    /// The longest that a device of Bluetooth has; a line of a trace has no room for every name that a file could hold.
+    private static let nameLimit = 248
+
     init(_ facts: TraceDevice) { self.facts = facts }
+
+    /// What the trace says of it.
+    var told: TraceDevice {
+        var told = facts
+        told.name = facts.name.map { String($0.unicodeScalars.prefix(Self.nameLimit)) }
+        return told
+    }
 
     /// One that is heard, and no device of the trace unless a link to it follows.
     static var bystander: DraftDevice { DraftDevice(TraceDevice(number: 0, kind: .bluetoothCentral, address: "")) }

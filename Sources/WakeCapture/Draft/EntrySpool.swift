@@ -40,6 +40,8 @@ struct EntryRun {
     var range: Range<Int>
     /// The time of its first record, in nanoseconds since 1970.
     var start: Int64
+    /// Until its last entry.
+    var length: TimeSpan
 }
 
 struct EntrySpool {
@@ -60,7 +62,7 @@ struct EntrySpool {
     /// Ends the stretch of entries that came in order of time.
     mutating func endRun(start: Int64) -> EntryRun {
         defer { (runStart, latest) = (stored + page.count, .zero) }
-        return EntryRun(range: runStart..<(stored + page.count), start: start)
+        return EntryRun(range: runStart..<(stored + page.count), start: start, length: latest)
     }
 
     mutating func add(_ entry: SpooledEntry, at time: TimeSpan) {

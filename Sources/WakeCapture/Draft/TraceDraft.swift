@@ -79,13 +79,31 @@ struct TraceDraft {
     mutating func finish() throws(ImportError) -> Imported {
         endRun()
         spool.flush()
+        let first = alignRuns()
         if unsaid > 0 { warnings.append("not shown: \(unsaid.counted("more warning"))") }
-        let first = runs.map(\.start).min() ?? 0
-        let header = TraceHeader(start: WallTime(microseconds: first / 1000), devices: devices.map(\.facts))
+        let header = TraceHeader(start: WallTime(microseconds: first / 1000), devices: devices.map(\.told))
         return Imported(
             header: header, counts: counts, parts: parts, warnings: warnings + devices.flatMap(\.namingWarnings),
             cut: cut,
-            devices: devices, runs: runs.filter { !$0.range.isEmpty }, store: store)
+            devices: devices, runs: runs, store: store)
+    }
+}
+
+// Times.
+extension TraceDraft {
+    /// Drops runs in which nothing happened, and returns when the first of the others began. A trace has room for ten years:
+    /// a run that would end later begins with the first.
+    private mutating func alignRuns() -> Int64 {
+        let told = runs.filter { !$0.range.isEmpty }
+        let first = (told.isEmpty ? runs : told).map(\.start).min() ?? 0
+        runs = told
+        for place in runs.indices {
+            let end = TimeSpan(nanoseconds: runs[place].start - first) + runs[place].length
+            guard end > TraceLimit.span else { continue }
+            runs[place].start = first
+            warn("the times of its devices lie over ten years apart; those of the later ones begin with the first")
+        }
+        return first
     }
 }
 

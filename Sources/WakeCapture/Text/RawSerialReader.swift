@@ -13,6 +13,7 @@ enum RawSerialReader {
         guard let place = draft.serialDevice(alias: terms.alias, named: "serial") else { return }
         var cursor = cursor
         while try cursor.has(1) {
+            _ = try cursor.has(piece)
             let bytes = Array(cursor.readHeld(most: piece))
             draft.advance(by: terms.pace.span(bytes: bytes.count))
             draft.counts.records += 1

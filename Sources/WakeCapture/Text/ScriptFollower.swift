@@ -51,9 +51,12 @@ struct ScriptFollower: LineFollower {
         guard let place = place(use, &draft), !bytes.isEmpty else { return }
         switch use {
         case .reports:
+            // What came without a wait stands in one line.
             let descriptor = HIDDescriptor(draft.devices[place].facts.reportDescriptor[...])
-            draft.counts.messages += 1
-            draft.add(bytes, of: .report(descriptor?.channelNumber(of: bytes[...]) ?? 0), from: place)
+            for report in descriptor?.reports(in: bytes[...]) ?? [bytes[...]] {
+                draft.counts.messages += 1
+                draft.add(report, of: .channel(.report(descriptor?.channelNumber(of: report) ?? 0)), from: place)
+            }
         case .events:
             for start in stride(from: 0, through: bytes.count - Self.eventBytes, by: Self.eventBytes) {
                 let event = bytes[(start + 16)..<(start + 24)]

@@ -4,11 +4,6 @@ import WakeModel
 import WakeTrace
 
 struct USBFollower {
-    private enum Use {
-        case reports
-        case serial(SerialCutter)
-    }
-
     private struct Interface {
         var number: UInt8
         var kind: UInt8
@@ -16,7 +11,8 @@ struct USBFollower {
         var descriptor: HIDDescriptor?
         /// Its place in the trace, once it has sent something.
         var place: Int?
-        var use: Use?
+        /// What its bulk endpoint sent, once it has sent something.
+        var cutter: SerialCutter?
     }
 
     private struct Device {
@@ -34,6 +30,8 @@ struct USBFollower {
 
     private enum Kind {
         static let hid: UInt8 = 3
+        /// Hubs tell of their ports, and modems of their lines: no device of theirs is heard by that.
+        static let silent: Set<UInt8> = [2, 9]
         static let ftdi: UInt16 = 0x0403
     }
 
@@ -64,31 +62,26 @@ struct USBFollower {
     mutating func finish(_ draft: inout TraceDraft) {
         for (_, device) in devices.sorted(by: { ($0.key.bus, $0.key.device) < ($1.key.bus, $1.key.device) }) {
             for interface in device.interfaces {
-                guard let place = interface.place, case .serial(var cutter)? = interface.use else { continue }
+                guard let place = interface.place, var cutter = interface.cutter else { continue }
                 cutter.end(into: &draft, place)
             }
         }
     }
 
+    /// HID by its class; otherwise interrupts are reports, and bulk is a line of bytes.
     private func readData(_ packet: USBPacket, _ device: inout Device, _ draft: inout TraceDraft) {
         let index = interface(of: packet, &device)
+        guard !packet.address.isRootHub, !Kind.silent.contains(device.interfaces[index].kind) else { return }
         guard let place = place(index, packet, &device, &draft) else { return }
-        switch device.interfaces[index].use ?? use(index, packet, device) {
-        case .reports:
+        guard device.interfaces[index].kind != Kind.hid, packet.transfer == .bulk else {
             let number = device.interfaces[index].descriptor?.channelNumber(of: packet.data) ?? 0
             draft.counts.messages += 1
-            draft.add(packet.data, of: .channel(.report(number)), from: place)
-            device.interfaces[index].use = .reports
-        case .serial(var cutter):
-            let isFTDI = device.vendor == Kind.ftdi
-            cutter.add(isFTDI ? withoutStatus(packet.data, device.packetSize) : Array(packet.data), to: &draft, place)
-            device.interfaces[index].use = .serial(cutter)
+            return draft.add(packet.data, of: .channel(.report(number)), from: place)
         }
-    }
-
-    /// HID by its class; otherwise interrupts are reports, and bulk is a line of bytes.
-    private func use(_ index: Int, _ packet: USBPacket, _ device: Device) -> Use {
-        device.interfaces[index].kind == Kind.hid || packet.transfer == .interrupt ? .reports : .serial(SerialCutter())
+        let isFTDI = device.vendor == Kind.ftdi
+        let bytes = isFTDI ? withoutStatus(packet.data, device.packetSize) : Array(packet.data)
+        device.interfaces[index].cutter = device.interfaces[index].cutter ?? SerialCutter()
+        device.interfaces[index].cutter?.add(bytes, to: &draft, place)
     }
 
     /// FTDI puts two bytes of status before each packet of a transfer.
@@ -165,7 +158,7 @@ extension USBFollower {
         guard !found.isEmpty, found.contains(where: { !$0.endpoints.isEmpty }) else { return }
         for index in found.indices {
             guard let old = device.interfaces.first(where: { $0.number == found[index].number }) else { continue }
-            (found[index].descriptor, found[index].place, found[index].use) = (old.descriptor, old.place, old.use)
+            (found[index].descriptor, found[index].place, found[index].cutter) = (old.descriptor, old.place, old.cutter)
         }
         device.interfaces = found
     }

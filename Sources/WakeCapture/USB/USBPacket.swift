@@ -9,6 +9,8 @@ struct USBPacket {
     struct Address: Hashable {
         var bus: UInt16
         var device: UInt16
+        /// Whether it is Linux' own hub of that bus.
+        var isRootHub = false
     }
 
     /// A control request.
@@ -48,7 +50,7 @@ struct USBPacket {
             let status = bytes.number(28, 4, order), let length = bytes.number(32, 4, order),
             let captured = bytes.number(36, 4, order)
         else { return nil }
-        address = Address(bus: UInt16(bus), device: UInt16(device))
+        address = Address(bus: UInt16(bus), device: UInt16(device), isRootHub: device == 1)
         (self.endpoint, transfer, isCompletion) = (endpoint, kind, type == UInt8(ascii: "C"))
         setup = bytes.byte(14) == 0 ? Setup(bytes.dropFirst(40).prefix(8)) : nil
         let isThere = bytes.byte(15) == 0 && (type != UInt8(ascii: "C") || status == 0)

@@ -32,6 +32,15 @@ public struct ControlRequest: Hashable, Sendable {
     /// The media types that the client wants; empty where it did not say.
     public var accept = ""
 
+    package init(
+        method: String, path: [String], query: [Parameter] = [], headers: [Parameter] = [], body: [UInt8] = [],
+        user: UInt32 = 0, address: NetworkAddress? = nil, access: Access? = nil, accept: String = ""
+    ) {
+        (self.method, self.path, self.query) = (method, path, query)
+        (self.headers, self.body, self.user) = (headers, body, user)
+        (self.address, self.access, self.accept) = (address, access, accept)
+    }
+
     public func parameter(_ name: String) -> String? { query.first { $0.name == name }?.value }
 }
 

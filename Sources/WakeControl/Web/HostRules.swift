@@ -1,18 +1,20 @@
 // Under which names the bridge may be called over TCP: a page of another site must not reach it by a name of its own.
 import WakeSystem
 
-struct HostRules: Hashable, Sendable {
+package struct HostRules: Hashable, Sendable {
     /// Lower case, without ports.
     private let names: Set<String>
 
-    init(names: some Swift.Sequence<String>) { self.names = Set(names.map { $0.lowercased() } + ["localhost"]) }
+    package init(names: some Swift.Sequence<String>) {
+        self.names = Set(names.map { $0.lowercased() } + ["localhost"])
+    }
 
     /// Nil where a request may go on.
     /// - Parameters:
     ///   - hosts: what the header Host said, each time that it came.
     ///   - origins: the same of the header Origin, which browsers add.
     ///   - own: this end of the connection.
-    func refusal(hosts: [String], origins: [String], own: NetworkAddress?) -> ControlRefusal? {
+    package func refusal(hosts: [String], origins: [String], own: NetworkAddress?) -> ControlRefusal? {
         guard hosts.count == 1, let host = hosts.first, isOwn(host, own) else {
             return ControlRefusal(
                 .forbidden, code: "wrong-host",

@@ -19,7 +19,7 @@ private struct DaemonLocks: ~Copyable {
 
 /// Owns everything for the life of the process. Everything runs on the loop's one thread.
 public final class Daemon {
-    public static let version = "0.29.0"
+    public static let version = "0.30.0"
 
     package let bridge: Bridge
     let settings: BridgeSettings
@@ -144,7 +144,7 @@ public final class Daemon {
             let chunks = try FileChunks(played.file)
             replayedFile = chunks
             let reader = TraceReader(supplyingChunks: chunks.next)
-            try sources.play(reader, of: played.file, speed: played.speed, observer: self)
+            try sources.play(reader, part: played.part, of: played.name, speed: played.speed, observer: self)
         } catch let error as TraceError {
             Log("replay").error("cannot replay \(played.file): \(error)")
         }

@@ -4,20 +4,26 @@ import WakeEngine
 import WakeModel
 import WakeSources
 import WakeSystem
+import WakeTrace
 import WakeWords
 
 public enum DaemonCommand {
-    static let flags = [
+    static let flags: [Flag] =
+        placeFlags + replayFlags + TracePart.flags + [
+            Flag("no-bluetooth", "watch no Bluetooth devices"),
+            Flag("no-accessories", "watch no accessories"),
+            Flag("sweep", "end what a daemon that died has left running, and go"),
+            Flag("help", short: "h", "show this text"),
+            Flag("version", short: "V", "show the version"),
+        ]
+    private static let placeFlags = [
         Flag("config", value: "DIR", "wakebridge.json5, handlers.d/ and Devices/"),
         Flag("state", value: "DIR", "what must survive a reboot: journal, checkpoints, the handlers' own directories"),
         Flag("runtime", value: "DIR", "what must survive the daemon: journal, control socket; best on a tmpfs"),
+    ]
+    private static let replayFlags = [
         Flag("replay", value: "FILE", "play this trace in place of devices"),
         Flag("speed", value: "N|max", "how fast the trace is played; 1 if not given"),
-        Flag("no-bluetooth", "watch no Bluetooth devices"),
-        Flag("no-accessories", "watch no accessories"),
-        Flag("sweep", "end what a daemon that died has left running, and go"),
-        Flag("help", short: "h", "show this text"),
-        Flag("version", short: "V", "show the version"),
     ]
 
     /// - Parameter sources: those that this daemon has, unless a trace is played.
@@ -79,14 +85,20 @@ public enum DaemonCommand {
         if let directory = try path("config", words) { options.configurationDirectory = directory }
         if let directory = try path("state", words) { options.stateDirectory = directory }
         if let directory = try path("runtime", words) { options.runtimeDirectory = directory }
-        if words.has("speed"), !words.has("replay") { throw .usage("--speed goes with --replay only") }
-        if let file = words.value("replay") {
-            let speed = try words.value("speed").map { text throws(Complaint) in try ReplaySpeed(text) } ?? .times(1)
-            options.replay = .init(file: file, speed: speed)
-        }
+        options.replay = try replay(words)
         if words.has("no-bluetooth") { options.sources.removeAll { $0.kind == .bluetoothCentral } }
         if words.has("no-accessories") { options.sources.removeAll { $0.kind == .externalAccessory } }
         return options
+    }
+
+    private static func replay(_ words: ParsedWords) throws(Complaint) -> DaemonOptions.Replay? {
+        guard let file = words.value("replay") else {
+            let names = (replayFlags + TracePart.flags).map(\.name)
+            if let name = names.first(where: words.has) { throw .usage("--\(name) goes with --replay only") }
+            return nil
+        }
+        let speed = try words.value("speed").map { text throws(Complaint) in try ReplaySpeed(text) } ?? .times(1)
+        return DaemonOptions.Replay(file: file, part: try TracePart(words), speed: speed)
     }
 
     /// Whole, because handlers are told their directories and start in others.

@@ -2,15 +2,21 @@
 import WakeEngine
 import WakeSources
 import WakeSystem
+import WakeTrace
 
 public struct DaemonOptions {
     public struct Replay {
         public var file: String
+        public var part: TracePart
         public var speed: ReplaySpeed
-        public init(file: String, speed: ReplaySpeed) {
+        public init(file: String, part: TracePart = TracePart(), speed: ReplaySpeed) {
             self.file = file
+            self.part = part
             self.speed = speed
         }
+
+        /// What the journal calls it, by which another part is played from its own beginning.
+        var name: String { part.isWhole ? file : "\(file) \(part)" }
     }
 
     public var configurationDirectory: String

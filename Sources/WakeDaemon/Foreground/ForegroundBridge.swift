@@ -146,9 +146,13 @@ public final class ForegroundBridge {
     }
 
     /// Plays until all is settled or a signal ends it sooner. Cleans up in either case.
-    public func play(_ reader: TraceReader, speed: ReplaySpeed) throws -> Outcome {
+    /// - Parameter isStepped: each event waits for a line on standard input.
+    public func play(
+        _ reader: TraceReader, part: TracePart, speed: ReplaySpeed, isStepped: Bool
+    ) throws -> Outcome {
         defer { leaveNothing() }
-        try sources.play(reader, speed: speed, observer: self)
+        let steps = try isStepped ? EventSteps(bridge.turn, on: bridge.loop, showing: lines) : nil
+        try sources.play(reader, part: part, speed: speed, gate: steps, observer: self)
         bridge.turn.listeners.observe(self)
         try endOnSignals()
         sources.start()

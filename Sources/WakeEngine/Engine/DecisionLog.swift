@@ -7,6 +7,8 @@ package final class DecisionLog: DecisionListener {
     private let start: Instant
     /// What handlers are called by, in the present life of the bridge.
     package var catalog: Catalog
+    /// Nothing is written of what it hears meanwhile.
+    package var isSilent = false
     private let write: ([UInt8]) -> Void
 
     /// `start` is the instant shown as zero; `write` receives whole lines.
@@ -26,6 +28,7 @@ package final class DecisionLog: DecisionListener {
     }
 
     private func write(_ words: String, of handler: HandlerID, at stamp: Stamp) {
+        guard !isSilent else { return }
         var line: [UInt8] = []
         line.appendDecimal((stamp.moment.monotonic - start).nanoseconds / 1000)
         line.append(UInt8(ascii: " "))

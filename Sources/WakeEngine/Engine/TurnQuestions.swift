@@ -49,6 +49,8 @@ extension Turn {
     var nextSequence: Sequence { ask { $0.nextSequence } }
     package var isSettled: Bool { ask { $0.isSettled } }
     var isQuiet: Bool { ask { $0.isQuiet } }
+    /// No process of a handler runs.
+    package var isEverybodyAsleep: Bool { ask { $0.isEverybodyAsleep } }
     package var isBackedUp: Bool { ask { $0.isBackedUp } }
     package var isFed: Bool { ask { $0.isFed } }
     /// A trace that keeps its own time waits where half a queue is full, and one that keeps none while a handler is at work.

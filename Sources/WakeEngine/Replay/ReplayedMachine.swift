@@ -29,6 +29,7 @@ extension VirtualReplay {
         case .condition(let word, let isTrue): ground.world.set(try condition(word, line), isTrue)
         case .clock(let step):
             clock.setWall(by: step)
+            lookForPart()
             turn.ingest(.announced(.time(step: step)))
             ground.world.clockChanged()
         case .synchronized(let isTrue):
@@ -75,6 +76,7 @@ extension VirtualReplay {
         switch pending.kind {
         case .sleep(let span):
             clock.sleep(for: span)
+            lookForPart()
             turn.ingest(.systemSleep(.over))
             ground.world.clockChanged()
         case .restart: try beginAnew(pending.line) {}
@@ -83,6 +85,7 @@ extension VirtualReplay {
                 // The trace goes on where it was, on a clock that begins again.
                 traceStart = .zero - (clock.now().monotonic - traceStart)
                 clock.reboot(after: span)
+                lookForPart()
                 ground.memory.forgetRun()
             }
         }

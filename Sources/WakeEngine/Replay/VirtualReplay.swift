@@ -25,7 +25,9 @@ public final class VirtualReplay {
     var turn: Turn { bridge.turn }
     /// Of the caller; they replace those of the trace. Empty where the trace has its own, or none.
     let manifests: [HandlerManifest]
-    private var reader: TraceReader
+    private var trace: TraceCut
+    /// Until then everything is played and nothing is shown; nil once it has come.
+    private var showsFrom: TraceMark?
     /// What was read and is not played yet.
     private var ahead: [TraceOperation]
     private var decisions: DecisionLog?
@@ -41,31 +43,33 @@ public final class VirtualReplay {
     private static let longestRest = TimeSpan.seconds(86_400)
 
     /// - Parameters:
+    ///   - part: what of it is shown. What was before is played too, so that all is as it is in the whole.
     ///   - manifests: the handlers, in place of those of which the trace tells.
     ///   - work: how long a model works before it acknowledges.
     ///   - jobs: how long at a long job; as long as at anything else where it is nil.
     public init(
-        _ reader: TraceReader, profiles: ProfileLibrary, manifests: [HandlerManifest] = [], work: TimeSpan = .zero,
-        jobs: TimeSpan? = nil, zones: ZoneFiles = ZoneFiles()
+        _ reader: TraceReader, part: TracePart = TracePart(), profiles: ProfileLibrary,
+        manifests: [HandlerManifest] = [], work: TimeSpan = .zero, jobs: TimeSpan? = nil, zones: ZoneFiles = ZoneFiles()
     ) throws {
-        self.reader = reader
+        trace = try TracePart(until: part.until, devices: part.devices).cut(reader)
+        showsFrom = part.from
         self.manifests = manifests
-        let header = try self.reader.header()
+        let header = trace.header
         let clock = VirtualClock(wall: header.start)
         let world = ReplayedWorld(clock, zone: header.zone, files: zones)
         if let zone = header.zone, !world.knows(zone: zone) { throw TraceError.unknownZone(zone, line: 2) }
         ground = ReplayedGround(
             clock: clock, header: header, profiles: profiles, work: SimulatedWork(work, job: jobs), world: world)
-        ahead = Self.readAhead(&self.reader)
+        ahead = Self.readAhead(&trace)
         Self.presume(ahead, of: ground)
         bridge = try ReplayedBridge(ground)
     }
 
     /// Up to what a device or a handler does first: a trace that brings its handlers begins with a manifest. An error stays with
     /// the reader.
-    private static func readAhead(_ reader: inout TraceReader) -> [TraceOperation] {
+    private static func readAhead(_ trace: inout TraceCut) -> [TraceOperation] {
         var ahead: [TraceOperation] = []
-        while let operation = try? reader.next() {
+        while let operation = try? trace.next() {
             ahead.append(operation)
             guard case .machine = operation.subject else { break }
         }
@@ -84,9 +88,11 @@ public final class VirtualReplay {
         }
     }
 
-    /// Writes every decision to `write`, from now on.
+    /// Writes every decision of the part to `write`.
     public func logDecisions(_ write: @escaping ([UInt8]) -> Void) {
-        decisions = DecisionLog(from: traceStart, naming: bridge.engine.catalog, write: write)
+        let log = DecisionLog(from: traceStart, naming: bridge.engine.catalog, write: write)
+        log.isSilent = showsFrom != nil
+        decisions = log
         listen()
     }
 
@@ -106,6 +112,7 @@ public final class VirtualReplay {
         if manifests.isEmpty, ahead.last?.isManifest != true {
             bridge.engine.adopt(HandlerManifest(id: "model", command: [], settings: settings))
         }
+        lookForPart()
         endTurn(print)
         let count = try playAll(print)
         let tally = ground.tally
@@ -116,13 +123,21 @@ public final class VirtualReplay {
 
     private func endTurn(_ print: ([UInt8]) -> Void) {
         turn.end()
-        bridge.executor.writeLines(print)
+        let isShown = showsFrom == nil
+        bridge.executor.writeLines { if isShown { print($0) } }
+    }
+
+    /// The clocks have moved.
+    func lookForPart() {
+        guard let mark = showsFrom, mark.hasCome(elapsed: clock.elapsed, wall: clock.stamp().wall) else { return }
+        showsFrom = nil
+        decisions?.isSilent = false
     }
 
     private func playAll(_ print: ([UInt8]) -> Void) throws(TraceError) -> Int {
         var broken: TraceError?
         var upcoming = next(&broken)
-        var count = 0
+        var (count, line) = (0, 1)
         while true {
             let now = clock.now()
             if let due = bridge.executor.nextDue, due <= now.monotonic {
@@ -131,14 +146,18 @@ public final class VirtualReplay {
                 try pass(pause)
             } else if let operation = upcoming, pause == nil, traceStart + operation.offset <= now.monotonic {
                 if case .device = operation.subject { count += 1 }
+                line = operation.line
                 upcoming = play(operation, &broken) ? next(&broken) : nil
             } else if let span = nextWait(upcoming?.offset) {
                 clock.advance(by: span)
+                lookForPart()
                 // To ask costs less than a turn in which nothing is due.
                 guard turn.isDue(at: clock.stamp()) else { continue }
                 turn.ingest(.tick)
             } else if let broken {
                 throw broken
+            } else if let mark = showsFrom {
+                throw .endsBefore(mark, line: line)
             } else {
                 return count
             }
@@ -150,7 +169,7 @@ public final class VirtualReplay {
     private func next(_ broken: inout TraceError?) -> TraceOperation? {
         if !ahead.isEmpty { return ahead.removeFirst() }
         do {
-            return try reader.next()
+            return try trace.next()
         } catch {
             broken = error
             return nil

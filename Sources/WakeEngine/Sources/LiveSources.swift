@@ -74,15 +74,19 @@ package final class LiveSources {
         content = .devices(sources)
     }
 
-    /// Plays a trace in place of devices.
-    /// - Parameter file: nil where the next start plays it from its beginning.
+    /// Plays a part of a trace in place of devices.
+    /// - Parameters:
+    ///   - file: what the journal calls it; nil where the next start plays it from its beginning.
+    ///   - gate: nil where each event comes in its time.
     package func play(
-        _ reader: TraceReader, of file: String? = nil, speed: ReplaySpeed, observer: any ReplayObserver
+        _ reader: TraceReader, part: TracePart = TracePart(), of file: String? = nil, speed: ReplaySpeed,
+        gate: (any ReplayGate)? = nil, observer: any ReplayObserver
     ) throws {
         let position = bridge.engine.replayPosition.flatMap { $0.source == file ? $0.line : nil } ?? 0
         replayedFile = file
         replayObserver = observer
-        content = .trace(try ReplaySource(reader, after: position, speed: speed, for: self))
+        content = .trace(
+            try ReplaySource(reader, part: part, after: position, speed: speed, gate: gate, for: self))
     }
 
     /// Called after the manifests are read, so that it is known who hears what. A machine on which one source cannot start may

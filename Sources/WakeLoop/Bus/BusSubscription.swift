@@ -69,6 +69,11 @@ public struct BusSignal {
     public let interface: String
     public let member: String
     public let arguments: [BusValue]
+
+    package init(sender: String, path: String, interface: String, member: String, arguments: [BusValue]) {
+        (self.sender, self.path, self.interface) = (sender, path, interface)
+        (self.member, self.arguments) = (member, arguments)
+    }
 }
 
 extension BusSignal {

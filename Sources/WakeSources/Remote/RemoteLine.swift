@@ -2,11 +2,11 @@
 import WakeModel
 
 /// Why a line counts as one that never came, as the end of a sentence.
-struct RemoteLineFault: Error, Hashable {
+package struct RemoteLineFault: Error, Hashable {
     var reason: String
 }
 
-struct RemoteLine: Hashable {
+package struct RemoteLine: Hashable {
     /// What a device of the other bridge did.
     struct Event: Hashable {
         /// As that bridge names it: `/bluetooth/C0:F1:F2:F3:F4:01`.
@@ -44,7 +44,7 @@ struct RemoteLine: Hashable {
 }
 
 extension RemoteLine {
-    init(_ bytes: [UInt8]) throws(RemoteLineFault) {
+    package init(_ bytes: [UInt8]) throws(RemoteLineFault) {
         guard bytes.count <= Self.longest else { throw RemoteLineFault(reason: "it has \(bytes.count) bytes") }
         // Parts of it go into lines of handlers as they are.
         guard !bytes.contains(where: { $0 < 0x20 }) else {

@@ -40,12 +40,21 @@ public protocol ReplayHost: SourceHost {
     func replayEnded(_ error: TraceError?)
 }
 
+/// Lets events of a trace come when it is asked for them, beside their time.
+public protocol ReplayGate: AnyObject {
+    /// Whether the event may come now. Where not, it is asked again at the end of a turn.
+    func admits(_ event: TraceOperation, of header: TraceHeader) -> Bool
+    /// An event that was admitted comes.
+    func pass()
+}
+
 /// Plays one trace on the loop, in place of the devices that it names.
 public final class ReplaySource {
-    private var reader: TraceReader
+    private var trace: TraceCut
     private let header: TraceHeader
     private var clock: TraceClock
     private let speed: ReplaySpeed
+    private let gate: (any ReplayGate)?
     private unowned let host: any ReplayHost
     private let playedLine: Int
     private var startedAt: Instant?
@@ -62,14 +71,19 @@ public final class ReplaySource {
     /// A burst leaves the loop to others after so many operations.
     private static let operationsPerTurn = 256
 
-    /// Reads the header, and introduces its devices.
-    /// - Parameter line: the last line that an earlier start of the bridge has played; 0 for none.
-    public init(_ reader: TraceReader, after line: Int = 0, speed: ReplaySpeed, for host: any ReplayHost) throws {
-        self.reader = reader
-        header = try self.reader.header()
+    /// Reads up to the part, and introduces its devices.
+    /// - Parameters:
+    ///   - line: the last line that an earlier start of the bridge has played; 0 for none.
+    ///   - gate: nil where each event comes in its time.
+    public init(
+        _ reader: TraceReader, part: TracePart = TracePart(), after line: Int = 0, speed: ReplaySpeed,
+        gate: (any ReplayGate)? = nil, for host: any ReplayHost
+    ) throws {
+        trace = try part.cut(reader)
+        header = trace.header
         clock = TraceClock(start: header.start)
         playedLine = line
-        self.speed = speed
+        (self.speed, self.gate) = (speed, gate)
         self.host = host
         timer = try host.loop.timer(on: .monotonic, of: self) { $0.play() }
         burst = try host.loop.deferred(of: self) { $0.play() }
@@ -83,7 +97,7 @@ public final class ReplaySource {
             guard !hasEnded, let operation = upcoming else { return }
             let due = startedAt + speed.delay(of: operation.offset)
             if due > now { return timer?.arm(at: due) ?? () }
-            isWaiting = host.mustWait(at: speed)
+            isWaiting = mustWait(for: operation)
             if isWaiting { return }
             play(operation)
             advance()
@@ -91,12 +105,22 @@ public final class ReplaySource {
         burst?.schedule()
     }
 
+    private func mustWait(for operation: TraceOperation) -> Bool {
+        if host.mustWait(at: speed) { return true }
+        guard let gate, isGated(operation) else { return false }
+        return !gate.admits(operation, of: header)
+    }
+
+    /// What is so at the beginning of a part stands in no line, and comes at once.
+    private func isGated(_ operation: TraceOperation) -> Bool { operation.line > 0 && operation.kind != nil }
+
     private func play(_ operation: TraceOperation) {
+        if isGated(operation) { gate?.pass() }
         switch operation.subject {
         case .device(let place, let kind):
             count += 1
             host.replay(
-                kind, of: header.devices[place].uri, at: clock.wall(at: operation.offset), line: operation.line)
+                kind, of: header.devices[place].uri, at: clock.wall(at: operation.offset), line: trace.line)
         case .machine, .handler: passOver(operation.line)
         }
     }
@@ -105,8 +129,9 @@ public final class ReplaySource {
     private func passOver(_ line: Int) {
         guard !hasPassedOver else { return }
         hasPassedOver = true
+        let place = line > 0 ? "line \(line)" : "the beginning"
         log.warning(
-            "line \(line) of the trace tells what the machine or a handler did, which cannot be done to real ones; it and its like "
+            "\(place) of the trace tells what the machine or a handler did, which cannot be done to real ones; it and its like "
                 + "are left out: play the trace with wakebridge replay and without a handler to have them")
     }
 
@@ -114,14 +139,17 @@ public final class ReplaySource {
         do {
             repeat {
                 if let upcoming { clock.follow(upcoming) }
-                upcoming = try reader.next()
-            } while upcoming.map { $0.line <= playedLine } ?? false
+                upcoming = try trace.next()
+            } while upcoming.map(wasPlayed) ?? false
             if upcoming == nil { end(nil) }
         } catch {
             upcoming = nil
             end(error)
         }
     }
+
+    /// By an earlier start of the bridge.
+    private func wasPlayed(_ operation: TraceOperation) -> Bool { playedLine > 0 && operation.line <= playedLine }
 
     private func end(_ error: TraceError?) {
         guard !hasEnded else { return }
@@ -146,7 +174,7 @@ extension ReplaySource: WakeSource {
 
     /// Handlers may have caught up.
     public func turnEnded() {
-        guard isWaiting, !host.mustWait(at: speed) else { return }
+        guard isWaiting, let upcoming, !mustWait(for: upcoming) else { return }
         isWaiting = false
         burst?.schedule()
     }

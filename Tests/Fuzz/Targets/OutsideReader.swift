@@ -1,0 +1,31 @@
+// Every reader of bytes from outside, by the name under which it is fuzzed.
+
+/// Reads an input to its end, as the bridge would. One that traps, hangs or eats memory has a fault.
+public protocol OutsideReader: Sendable {
+    /// Lower case with hyphens: `import-btsnoop`.
+    var name: String { get }
+    /// What fuzzing begins with beside Tests/Fuzz/seeds, as patterns of a shell: in this checkout, or below `captures/`.
+    var files: [String] { get }
+    /// False for an input that another reader would get: the fuzzer does not keep it.
+    func read(_ bytes: [UInt8]) -> Bool
+}
+
+extension OutsideReader {
+    public var files: [String] { [] }
+}
+
+extension OutsideReader where Self: RawRepresentable, RawValue == String {
+    public var name: String { rawValue }
+}
+
+public enum FuzzTable {
+    public static let all: [any OutsideReader] = {
+        let groups: [[any OutsideReader]] = [
+            ImportTarget.allCases, TraceTarget.allCases, ConfigurationTarget.allCases, DecoderTarget.allCases,
+            DeviceTarget.allCases, LineTarget.allCases, KernelTarget.allCases,
+        ]
+        return Array(groups.joined())
+    }()
+
+    public static func reader(named name: String) -> (any OutsideReader)? { all.first { $0.name == name } }
+}
