@@ -36,7 +36,7 @@ public struct TraceCut {
         header = TraceHeader(
             start: start.clock.wall(at: start.offset), zone: start.standing.zone, seed: whole.seed,
             devices: kept.map { whole.devices[$0] })
-        told = start.told.filter { operation in operation.place.map { kept.contains($0) } ?? true }.reversed()
+        told = start.told.filter { $0.isKept(by: only) }.reversed()
         (first, lineBefore) = (start.first, start.lineBefore)
         (self.reader, self.until) = (reader, until)
         (beginning, clock) = (start.offset, start.clock)
@@ -62,7 +62,7 @@ public struct TraceCut {
     private mutating func read() throws(TraceError) -> TraceOperation? {
         if let operation = told.popLast() {
             // What a device is told to be at the beginning comes once.
-            line = told.contains { $0.place != nil } ? 0 : lineBefore
+            line = told.contains { $0.isOfDevice } ? 0 : lineBefore
             return operation
         }
         var operation = first
@@ -107,10 +107,14 @@ public struct TraceCut {
 }
 
 extension TraceOperation {
-    /// Of the device that it is about; nil where it is about none.
-    fileprivate var place: Int? {
-        guard case .device(let place, _) = subject else { return nil }
-        return place
+    fileprivate var isOfDevice: Bool {
+        if case .device = subject { true } else { false }
+    }
+
+    /// - Parameter only: the places of the devices to keep; nil for all.
+    fileprivate func isKept(by only: Set<Int>?) -> Bool {
+        guard let only, case .device(let place, _) = subject else { return true }
+        return only.contains(place)
     }
 }
 
