@@ -153,6 +153,13 @@ int clinux_look_at_socket(int descriptor, struct clinux_socket_look *look) {
     return 0;
 }
 
+int clinux_latest_datagram(int descriptor, int64_t *nanoseconds) {
+    struct timespec arrival;
+    if (ioctl(descriptor, SIOCGSTAMPNS, &arrival) < 0) return -errno;
+    *nanoseconds = (int64_t)arrival.tv_sec * 1000000000 + arrival.tv_nsec;
+    return 0;
+}
+
 static int set(int descriptor, int name, int value) {
     return setsockopt(descriptor, IPPROTO_TCP, name, &value, sizeof value) < 0 ? -errno : 0;
 }

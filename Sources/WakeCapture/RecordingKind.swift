@@ -46,16 +46,20 @@ public enum RecordingKind: Hashable, Sendable {
 struct RecordingHead {
     private let bytes: ArraySlice<UInt8>
     /// Whether they are all of it.
-    private let isWhole: Bool
+    private var isWhole = false
+    /// Why no more of it can be had.
+    private var fault: ImportError?
 
-    init(_ cursor: inout ByteCursor) throws(ImportError) {
-        isWhole = try !cursor.has(RecordingKind.headBytes)
+    init(_ cursor: inout ByteCursor) {
+        do throws(ImportError) { isWhole = try !cursor.has(RecordingKind.headBytes) } catch { fault = error }
         bytes = cursor.peek(RecordingKind.headBytes)
     }
 
+    var isGzip: Bool { bytes.number(0, 2, .big) == 0x1f8b }
+
     /// Throws, with its name, for a format that cannot be imported.
     func kind() throws(ImportError) -> RecordingKind {
-        guard !bytes.isEmpty else { throw ImportError(offset: 0, reason: "the file is empty") }
+        guard !bytes.isEmpty else { throw fault ?? ImportError(offset: 0, reason: "the file is empty") }
         if let kind = byMagic ?? byText { return kind }
         if let cut = cutMagic { throw cut }
         if let found = unsupported {
@@ -63,6 +67,7 @@ struct RecordingHead {
         }
         if PacketLoggerReader.order(of: bytes, isWhole: isWhole) != nil { return .packetLogger }
         if HIDDescriptor(bytes) != nil, isWhole { return .hidDescriptor }
+        if let fault { throw fault }
         throw ImportError(offset: 0, reason: "this is no recording that is known; known are \(RecordingKind.known)")
     }
 
@@ -71,10 +76,10 @@ struct RecordingHead {
     private var byMagic: RecordingKind? {
         if bytes.starts(with: Self.btsnoop) { return .btsnoop }
         if PcapReader.form(bytes) != nil { return .pcap }
+        if isGzip { return .gzip }
         switch bytes.number(0, 4, .big) {
         case 0x0a0d_0d0a: return .pcapng
         case 0x504b_0304: return .zip
-        case let number? where number >> 16 == 0x1f8b: return .gzip
         default: return nil
         }
     }
@@ -140,7 +145,7 @@ extension RecordingHead {
             var words = LineWords(line.dropFirst(2))
             return line.hasPrefix("r ") && words.decimal() != nil || line.hasPrefix("w ")
         }
-        return isScript ? .script : nil
+        return isScript && lines.contains { !$0.hasPrefix("#") } ? .script : nil
     }
 
     private func byLog(_ lines: [ArraySlice<UInt8>]) -> RecordingKind? {

@@ -8,6 +8,8 @@ public struct TraceImport {
 
     private let terms: ImportTerms
     private var draft: TraceDraft
+    /// Of the file that is read now, with all that it is packed in.
+    private var limit = UnpackingLimit()
 
     public init(_ terms: ImportTerms = ImportTerms(), store: any EntryStore = HeldEntries()) {
         self.terms = terms
@@ -16,6 +18,7 @@ public struct TraceImport {
 
     /// Adds a recording. Several belong together where one describes the devices that another tells of.
     public mutating func add(_ supply: any ByteSupply) throws(ImportError) {
+        limit = UnpackingLimit()
         try read(ByteCursor(supply), of: nil, depth: 0)
     }
 
@@ -24,14 +27,15 @@ public struct TraceImport {
     /// - Parameter member: the file of an archive, for errors and lists.
     private mutating func read(_ cursor: ByteCursor, of member: String?, depth: Int) throws(ImportError) {
         var cursor = cursor
-        let kind = terms.isSerial ? .serial : try RecordingHead(&cursor).kind()
+        let head = RecordingHead(&cursor)
+        let kind = terms.isSerial && !head.isGzip ? .serial : try head.kind()
         guard depth < Self.depthLimit else {
             throw ImportError(offset: 0, reason: "it is packed over \(Self.depthLimit) times, one in the other")
         }
         draft.parts.append(ImportedPart(name: member, kind: kind))
         switch kind {
-        case .gzip: try readPacked(GzipSupply(cursor), of: member, depth)
-        case .zip: try readArchive(ZipArchive(cursor), depth)
+        case .gzip: try readPacked(GzipSupply(cursor, limit, isInner: depth > 0), of: member, depth)
+        case .zip: try readArchive(ZipArchive(cursor, limit, isInner: depth > 0), depth)
         case .bugReport:
             guard try readBugReport(cursor) else {
                 let advice = "turn the Bluetooth HCI snoop log on in the phone's developer options"
@@ -78,7 +82,7 @@ public struct TraceImport {
     private mutating func capture(_ reader: some CaptureReader) throws(ImportError) {
         var (reader, follower) = (reader, CaptureFollower(draft, terms))
         try reader.readAll(into: &follower, partial: terms.partial)
-        draft = follower.finish()
+        draft = try follower.finish()
     }
 
     private mutating func readPacketLogger(_ cursor: ByteCursor) throws(ImportError) {
@@ -95,10 +99,10 @@ public struct TraceImport {
 
     /// Whether it holds a log.
     private mutating func readBugReport(_ cursor: ByteCursor) throws(ImportError) -> Bool {
-        guard let report = try BugReport(cursor) else { return false }
+        guard let report = try BugReport(cursor, partial: terms.partial) else { return false }
         var follower = CaptureFollower(draft, terms)
         try report.readAll(into: &follower)
-        draft = follower.finish()
+        draft = try follower.finish()
         return true
     }
 }
@@ -109,11 +113,9 @@ extension TraceImport {
     private mutating func readArchive(_ archive: ZipArchive, _ depth: Int) throws(ImportError) {
         var isFound = false
         var others: [String] = []
-        while let member = try archive.next() {
+        while let member = try next(of: archive, isFound) {
             var cursor = ByteCursor(member)
-            guard terms.member == nil || terms.member == member.name, let kind = try kind(of: &cursor, member) else {
-                continue
-            }
+            guard terms.member == nil || terms.member == member.name, let kind = kind(of: &cursor) else { continue }
             guard !isFound else {
                 others.append(member.name)
                 draft.parts.append(ImportedPart(name: member.name, kind: kind))
@@ -130,10 +132,18 @@ extension TraceImport {
         }
     }
 
+    /// The next file. What is damaged behind the recording that was sought does not take it away from one who wants a part.
+    private mutating func next(of archive: ZipArchive, _ isFound: Bool) throws(ImportError) -> ZipMember? {
+        do throws(ImportError) { return try archive.next() } catch {
+            guard isFound, terms.partial else { throw error }
+            draft.cut = draft.cut ?? error
+            return nil
+        }
+    }
+
     /// Nil for files that are no recordings. Text in a bug report looks like much: only captures are found unasked.
-    private func kind(of cursor: inout ByteCursor, _ member: ZipMember) throws(ImportError) -> RecordingKind? {
-        let head = try RecordingHead(&cursor)
-        guard let kind = try? head.kind() else { return nil }
+    private func kind(of cursor: inout ByteCursor) -> RecordingKind? {
+        guard let kind = try? RecordingHead(&cursor).kind() else { return nil }
         switch kind {
         case .btsnoop, .pcap, .pcapng, .bugReport: return kind
         default: return terms.member == nil ? nil : kind
@@ -150,6 +160,7 @@ extension TraceImport {
             } else {
                 try read(cursor, of: name, depth: depth + 1)
             }
+            draft.cut = draft.cut?.within(name)
             return true
         } catch {
             throw error.within(name)

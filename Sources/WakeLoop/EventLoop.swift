@@ -15,6 +15,9 @@ public struct Readiness: OptionSet, Hashable, Sendable {
     public static let priority = Readiness(rawValue: EPOLLPRI.rawValue)
     /// Each arrival is reported once, whether what came before was read or not.
     public static let arrival = Readiness(rawValue: EPOLLIN.rawValue | EPOLLRDHUP.rawValue | EPOLLET.rawValue)
+    /// Each arrival is reported, even where another process has read it before this one could look: that the socket can still be
+    /// written is reported in its place. That it can be written again is reported too.
+    public static let traffic = Readiness(rawValue: arrival.rawValue | EPOLLOUT.rawValue)
     /// The other side has closed. Always reported.
     public static let hangup = Readiness(rawValue: EPOLLHUP.rawValue)
     /// The other side sends no more.

@@ -126,3 +126,35 @@ public struct SocketLook: Hashable, Sendable {
         (hasEnded, hasFailed) = (look.ended, look.failed)
     }
 }
+
+/// Knows whether something arrived in a socket that another process reads, and may have read by now.
+public struct ArrivalGauge {
+    private enum Mark: Hashable {
+        /// All that came since it was opened.
+        case bytes(Int64)
+        /// When the datagram came that was read last.
+        case datagram(Int64)
+        /// Of Unix sockets the kernel keeps neither.
+        case none
+    }
+
+    private var latest: Mark?
+
+    public init() {}
+
+    /// Whether something arrived since the call before. A Unix socket that is open is taken to have brought something.
+    public mutating func hasArrival(_ look: SocketLook, at raw: Int32) -> Bool {
+        let mark = Self.mark(look, raw)
+        defer { latest = mark }
+        guard let latest else { return look.unread > 0 }
+        if case (.bytes(let before), .bytes(let now)) = (latest, mark) { return now > before }
+        return look.unread > 0 || mark != latest || mark == .none && !look.hasEnded
+    }
+
+    private static func mark(_ look: SocketLook, _ raw: Int32) -> Mark {
+        if let received = look.received { return .bytes(received) }
+        var arrival: Int64 = 0
+        guard case .value = attemptC({ clinux_latest_datagram(raw, &arrival) }) else { return .none }
+        return .datagram(arrival)
+    }
+}

@@ -35,7 +35,7 @@ public struct Inflater: ~Copyable {
     public mutating func unpack(_ packed: inout ArraySlice<UInt8>, into unpacked: inout [UInt8], room: Int) -> Step {
         var (used, written) = (0, 0)
         let start = unpacked.count
-        unpacked.append(contentsOf: repeatElement(0, count: room))
+        unpacked += [UInt8](repeating: 0, count: room)
         let outcome = packed.withUnsafeBufferPointer { source in
             unpacked.withUnsafeMutableBufferPointer { target in
                 guard let into = target.baseAddress else { return Int32(0) }

@@ -78,13 +78,15 @@ private func exportCapture(_ options: ExportOptions, _ form: CaptureForm) throws
     printSummary(of: result.counts, options)
 }
 
-/// As a replay in virtual time raises and decodes them.
+/// As a replay in virtual time raises and decodes them, each once, whatever handlers the trace tells of.
 private func exportValues(_ options: ExportOptions, _ form: ValueExport.Form) throws {
     let chunks = try FileChunks(options.trace)
     var export = ValueExport(form)
     let written = try WrittenTrace(options.output)
     written.write(export.header)
-    let replay = try VirtualReplay(TraceReader(supplyingChunks: chunks.next), profiles: ProfileLibrary.known())
+    let reader = HandlerManifest(id: "wakebridge-export", command: [], settings: .forWholeTrace(durability: .ram))
+    let replay = try VirtualReplay(
+        TraceReader(supplyingChunks: chunks.next), profiles: ProfileLibrary.known(), manifests: [reader])
     _ = try replay.play { written.write(export.rows(of: $0)) }
     if let failure = chunks.failure { throw failure }
     try written.finish()

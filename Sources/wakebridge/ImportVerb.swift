@@ -33,7 +33,7 @@ extension Verb {
                 Flag("partial", "keep what stands before the damage, and end well"),
                 Flag("broadcasts", "also import what devices broadcast to the host"),
                 Flag("member", value: "NAME", "which file of an archive; the first recording in it if not given"),
-                Flag("serial", "the bytes are those of a serial line, whatever they look like"),
+                Flag("serial", "the bytes are those of a serial line, whatever they look like; gzip is unpacked"),
                 Flag("as", value: "NAME", "what to call a device of which the recording tells nothing"),
                 Flag("baud", value: "RATE", "how fast a serial line without times spoke; 9600 if not given"),
                 Flag("pace", value: "TIME", "time between values of a recording without times; 100ms if not given"),

@@ -2,6 +2,7 @@
 import Glibc
 import TestBench
 import Testing
+import WakeModel
 import WakeSystem
 
 @Suite("The export verb") final class ExportVerbTests {
@@ -23,6 +24,79 @@ import WakeSystem
         #expect(exported.exit == 0)
         let told = #"{"records":19,"links":1,"notifications":1,"advertisements":0,"devices":1}"#
         #expect(exported.output == told + "\n")
+        #expect(try Built.run("import", capture).output == text)
+    }
+
+    @Test(
+        "a table holds each value of each device once, decoded, whatever handlers the trace tells of",
+        arguments: ["csv", "ndjson"])
+    func values(form: String) throws {
+        let (trace, table) = (path("day.trace"), path("day." + form))
+        let watch = #"manifest {"subscriptions":[{"profile":"heart-rate"}]}"#
+        let day = """
+            wakebridge-trace 1
+            clock 2026-11-21T07:42:46.000000Z
+            device 1 bluetooth C0:F1:F2:F3:F4:01 alias="strap, left" service=180d
+            device 2 accessory 2341:0043:85736323838351F0B1A2
+            +0.000000 handler one \(watch)
+            +0.000000 handler two \(watch)
+            +0.000000 1 connect
+            +0.000000 2 connect
+            +1.000000 1 data 2a37 0048
+            +1.000000 2 data serial 6869
+            +1.000000 1 data 2a37 0049
+            end
+
+            """
+        try File.replace(trace, with: Array(day.utf8))
+        let exported = try Built.run("export", trace, "-o", table, "--form", form, "--json")
+        #expect(exported.exit == 0 && exported.output == "{\"values\":3}\n", "\(exported.talk)")
+        let rows = try form == "csv" ? Self.csv(text(of: table)) : Self.ndjson(lines(of: table))
+        #expect(
+            rows == [
+                "2026-11-21T07:42:47 strap, left 2a37 72", "2026-11-21T07:42:48 device-b1a2 serial 6869",
+                "2026-11-21T07:42:49 strap, left 2a37 73",
+            ], "\(text(of: table))")
+    }
+
+    /// Of each row the time to the second, the alias, the channel, and what was sent; RFC 4180 as Python reads it.
+    private static func csv(_ text: String) throws -> [String] {
+        let program = """
+            import csv, io, sys
+            rows = list(csv.DictReader(io.StringIO(sys.argv[1], newline='')))
+            for row in rows:
+                if row['field'] in ('bpm', 'raw'):
+                    print(row['time'][:19], row['alias'], row['channel'], row['value'])
+            """
+        let read = try Child(["python3", "-c", program, text]).finish()
+        #expect(read.exit == 0, "\(read.talk)")
+        return read.output.split(separator: "\n").map(String.init)
+    }
+
+    private static func ndjson(_ lines: [String]) throws -> [String] {
+        try lines.map { line in
+            let row = try JSONValue(parsing: Array(line.utf8))
+            let words = ["alias", "channel"].map { row[$0]?.string ?? "" }
+            let value = row["value"]?["bpm"]?.integer.map(String.init) ?? row["raw"]?.string ?? ""
+            return "\((row["time"]?.string ?? "").prefix(19)) \(words[0]) \(words[1]) \(value)"
+        }
+    }
+
+    @Test("pcapng of a trace is read by import as the same data")
+    func pcapng() throws {
+        let (trace, capture) = (path("c.trace"), path("c.pcapng"))
+        let text = """
+            wakebridge-trace 1
+            clock 2026-11-21T07:42:46.727125Z
+            device 1 bluetooth C0:F1:F2:F3:F4:01 name="H10" service=180d
+            +0.000000 1 connect
+            +0.812000 1 data 2a37 1049
+            +1.000000 1 disconnect reason=timeout
+            end
+
+            """
+        try File.replace(trace, with: Array(text.utf8))
+        #expect(try Built.run("export", trace, "-o", capture, "--form", "pcapng").exit == 0)
         #expect(try Built.run("import", capture).output == text)
     }
 

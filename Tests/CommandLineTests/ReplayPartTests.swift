@@ -152,9 +152,7 @@ import WakeSystem
 
     // MARK: Step by step
 
-    @Test(
-        "each event is shown, and comes with a line of input; what the handler says stands between; the end lets all come"
-    )
+    @Test("each event is shown, and comes with a line of input; the end of the input lets all others come")
     func steps() throws {
         let ends = try Pipe(ours: .write).releaseEnds()
         let child = try Child([Built.tool, "replay", trace, "--step"] + handler, input: ends.readEnd)

@@ -153,8 +153,8 @@ struct InboxTests {
         var dice = Dice(28)
         for round in 0..<12 {
             let script = "\(planner.daemon.folder)/post.py"
-            let poster = try Child(["python3", script, socket, "80", "\(round)-", "--book", answered])
             let before = lines(of: answered).count
+            let poster = try Child(["python3", script, socket, "80", "\(round)-", "--book", answered])
             try #require(planner.daemon.wait { lines(of: answered).count > before }, "\(planner.daemon.log)")
             usleep(UInt32(dice.below(100_000)))
             try planner.daemon.stop(SIGKILL)

@@ -26,7 +26,7 @@ private func inputs(of reader: String, in kind: String) -> [(name: String, bytes
         let seeds = inputs(of: name, in: "seeds")
         #expect(!seeds.isEmpty)
         for seed in seeds {
-            #expect(reader.read(seed.bytes), "\(seed.name) is an input of another reader")
+            #expect(reader.accepts(seed.bytes), "\(seed.name) is an input of another reader, or of none")
             let step = max(1, seed.bytes.count / 48)
             for place in stride(from: 0, to: seed.bytes.count, by: step) {
                 _ = reader.read(Array(seed.bytes[..<place]))

@@ -61,7 +61,7 @@ struct KilledTransfers {
             #expect(why == wanted, "\(path)")
             #expect(room.file(id) == (why == nil ? source : nil), "\(path)")
         }
-        #expect(TransferRoom.wait(5) { room.parts.isEmpty }, "\(room.parts)")
+        #expect(TransferRoom.wait(60) { room.parts.isEmpty }, "\(room.parts)")
         #expect(Set(room.told("transfer.settled").map(\.sequence)).count == 1)
     }
 }

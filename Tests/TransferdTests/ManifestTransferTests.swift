@@ -84,6 +84,7 @@ struct ManifestTransferTests {
         try room.start()
         try room.order([room.download("1", "/valve/1")])
         try #require(TransferRoom.wait(60) { room.parts.count == 1 }, "\(room.log)")
+        try #require(room.transferds.count == 1)
         // It is sent the word, and never reads it.
         for process in room.transferds { kill(process, SIGSTOP) }
         #expect(try room.tool("transfers", "--cancel", "photos/1", "photos").exit == 0)

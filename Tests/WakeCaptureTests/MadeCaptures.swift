@@ -33,12 +33,14 @@ enum Tshark {
     /// A link type before whose packets Wireshark puts nothing of its own, as it does for 201 and 254.
     private static let plainLink: UInt8 = 147
 
-    /// A capture of the packets as text2pcap writes it, then with the link type; one packet every 10 ms.
-    static func capture(_ packets: [[UInt8]], link: Int, at path: String, pcapng: Bool) throws {
+    /// A capture of the packets as text2pcap writes it, then with the link type.
+    /// - Parameter times: of each packet in microseconds since the first; every 10 ms if not given.
+    static func capture(_ packets: [[UInt8]], link: Int, at path: String, pcapng: Bool, times: [Int]? = nil) throws {
         var text = ""
         for (number, packet) in packets.enumerated() {
-            let micros = String(number * 10_000 % 1_000_000 + 1_000_000).dropFirst()
-            text += "2026-11-21 07:42:\(10 + number / 100).\(micros)\n0000 "
+            let time = times?[number] ?? number * 10_000
+            let micros = String(time % 1_000_000 + 1_000_000).dropFirst()
+            text += "2026-11-21 07:42:\(10 + time / 1_000_000).\(micros)\n0000 "
             text += packet.map { [$0].hexadecimal }.joined(separator: " ") + "\n\n"
         }
         put(text, at: path + ".txt")
@@ -63,10 +65,30 @@ enum Tshark {
 final class CaptureFolder {
     let path: String
 
-    init() { path = makeDirectory("captures-XXXXXX") }
+    init() { path = makeDirectory("/tmp/captures-XXXXXX") }
     deinit { Directory.removeTree(path) }
 
     func file(_ name: String) -> String { "\(path)/\(name)" }
+}
+
+/// A pcap file of our own, for what the tools of Wireshark do not write: the order of a machine with the highest byte first.
+enum MadePcap {
+    static func file(_ packets: [[UInt8]], link: UInt64, _ order: ByteOrder) -> [UInt8] {
+        func number(_ value: UInt64, _ count: Int) -> [UInt8] { made(value, count, order) }
+        var bytes = number(0xa1b2_c3d4, 4) + number(2, 2) + number(4, 2) + number(0, 8)
+        bytes += number(262_144, 4) + number(link, 4)
+        for (place, packet) in packets.enumerated() {
+            bytes += number(1_795_000_000, 4) + number(UInt64(place) * 1000, 4)
+            bytes += number(UInt64(packet.count), 4) + number(UInt64(packet.count), 4) + packet
+        }
+        return bytes
+    }
+}
+
+/// A number as a file of that order has it.
+func made(_ value: UInt64, _ count: Int, _ order: ByteOrder) -> [UInt8] {
+    let bytes = (0..<count).map { UInt8(truncatingIfNeeded: value >> UInt64($0 * 8)) }
+    return order == .little ? bytes : bytes.reversed()
 }
 
 /// The packets of a strap that connects, is discovered, and sends 40 values of which the last is an indication.
@@ -163,5 +185,18 @@ enum MadeAir {
         }
         add(true, 3, [0x02, 0x13])
         return made
+    }
+
+    /// When each passes, in microseconds: what the strap answers begins 150 µs after the question has ended.
+    static var times: [Int] {
+        var (times, now) = ([Int](), 0)
+        for (place, packet) in packets.enumerated() {
+            if place > 0 {
+                let airTime = (1 + packets[place - 1].bytes.count) * 8
+                now += packet.isToPeripheral ? 7_500 : airTime + 150
+            }
+            times.append(now)
+        }
+        return times
     }
 }

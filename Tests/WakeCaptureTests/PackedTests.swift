@@ -22,7 +22,7 @@ import WakeModel
     /// Runs Python on the strap's capture, which it finds as `capture`, and returns what it wrote to `out`.
     private func made(_ program: String) throws -> [UInt8] {
         put(Self.btsnoop, at: folder.file("in"))
-        let head = "import gzip, zipfile, zlib, base64, struct, io\ncapture = open('in', 'rb').read()\n"
+        let head = "import gzip, zipfile, zlib, base64, random, struct, io\ncapture = open('in', 'rb').read()\n"
         put(head + program, at: folder.file("make.py"))
         let outcome = try Child(["/bin/sh", "-c", "cd '\(folder.path)' && python3 make.py"]).finish()
         try #require(outcome.exit == 0, "\(outcome.talk)")
@@ -37,6 +37,69 @@ import WakeModel
             "open('out', 'wb').write(gzip.compress(gzip.compress(capture)))",
         ]
         for program in programs { MadeStrap.expectAll(try TraceImport.run(try made(program)), program) }
+    }
+
+    private func gzipped(_ recording: [UInt8]) throws -> [UInt8] {
+        put(recording, at: folder.file("plain"))
+        #expect(try Child(["gzip", "--force", folder.file("plain")]).finish().exit == 0)
+        return bytes(of: folder.file("plain.gz"))
+    }
+
+    private func parts(_ bytes: [UInt8]) throws -> [RecordingKind] {
+        var recording = TraceImport()
+        try recording.add(HeldBytes(bytes))
+        return try recording.finish().parts.map(\.kind)
+    }
+
+    @Test(
+        "a recording of each kind is listed as what it is, and is the same out of gzip",
+        arguments: madeRecordings.map(\.name))
+    func eachKind(name: String) throws {
+        let bytes = try #require(madeRecordings.first { $0.name == name }).bytes
+        let packed = try gzipped(bytes)
+        let kinds = try parts(packed)
+        #expect(
+            try kinds.map(\.words) == ["gzip", String(name.prefix { $0 != "," })] && parts(bytes) == kinds.suffix(1))
+        #expect(try TraceImport.run(packed).trace == TraceImport.run(bytes).trace)
+    }
+
+    @Test("bytes of a serial line come out of gzip too")
+    func serial() throws {
+        var terms = ImportTerms()
+        terms.isSerial = true
+        let bytes = Array("ST,GS,+0012.5kg\r\n".utf8)
+        #expect(try TraceImport.run(try gzipped(bytes), terms).trace == TraceImport.run(bytes, terms).trace)
+    }
+
+    @Test("of a packed recording that was cut, --partial keeps what stands before", arguments: ["gzip", "zip", "log"])
+    func partial(form: String) throws {
+        let programs = [
+            "gzip": "open('out', 'wb').write(gzip.compress(capture))",
+            "zip": "z = zipfile.ZipFile('out', 'w', zipfile.ZIP_STORED); z.writestr('b.log', capture); z.close()",
+            "log": Self.bugReport(version: 2),
+        ]
+        let (whole, bytes) = (try TraceImport.run(Self.btsnoop), try made(try #require(programs[form])))
+        var most = 0
+        for length in stride(from: bytes.count / 2, to: bytes.count - (form == "zip" ? 80 : 60), by: 13) {
+            let part = try TraceImport.run(Array(bytes.prefix(length)), partial: true)
+            #expect(part.cut != nil, "\(form) cut after \(length) bytes")
+            #expect(part.operations.map(\.kind) == whole.operations.prefix(part.operations.count).map(\.kind))
+            most = max(most, part.operations.count)
+        }
+        #expect(most > 0 && most < whole.operations.count)
+    }
+
+    @Test("of an archive that was cut behind its recording, --partial keeps the recording")
+    func partialArchive() throws {
+        let program = """
+            z = zipfile.ZipFile('out', 'w', zipfile.ZIP_DEFLATED)
+            z.writestr('b.log', capture); z.writestr('c.txt', random.Random(1).randbytes(2000)); z.close()
+            """
+        let bytes = Array(try made(program).dropLast(400))
+        #expect(thrown(ImportError.self) { try TraceImport.run(bytes) }?.isCut == true)
+        let part = try TraceImport.run(bytes, partial: true)
+        MadeStrap.expectAll(part, "archive")
+        #expect(part.cut?.isCut == true)
     }
 
     @Test("a bug report whose log lies in a folder of it, packed, stored, and streamed")
@@ -70,29 +133,34 @@ import WakeModel
         "a log in the text of a bug report, in both versions, has the times that count back from its last",
         arguments: [1, 2])
     func btsnooz(version: Int) throws {
-        let program = """
-            place, out, last = 16, b'', 0
-            previous = None
-            while place < len(capture):
-                original, length, flags, drops, stamp = struct.unpack('>IIIIq', capture[place:place + 24])
-                packet = capture[place + 24:place + 24 + length]
-                place += 24 + length
-                time = stamp - 0x00dcddb30f2f8000
-                kind = {1: 0x20, 2: 0x11 if flags & 1 else 0x21, 4: 0x10}[packet[0]]
-                delta = 0 if previous is None else time - previous
-                previous = time
-                if \(version) == 1: out += struct.pack('<HIB', len(packet), delta, kind) + packet[1:]
-                else: out += struct.pack('<HHIB', len(packet), len(packet), delta, kind) + packet[1:]
-            log = base64.b64encode(struct.pack('<BQ', \(version), previous) + zlib.compress(out)).decode()
-            lines = [log[i:i + 76] for i in range(0, len(log), 76)]
-            text = ['== dumpstate: 2026', '--- BEGIN:BTSNOOP_LOG_SUMMARY (99 bytes in) ---'] + lines
-            text += ['--- END:BTSNOOP_LOG_SUMMARY ---', 'more', '']
-            open('out', 'w').write('\\n'.join(text))
-            """
-        let (direct, packed) = (try TraceImport.run(Self.btsnoop), try TraceImport.run(try made(program)))
+        let (direct, packed) = (
+            try TraceImport.run(Self.btsnoop), try TraceImport.run(try made(Self.bugReport(version: version)))
+        )
         MadeStrap.expectAll(packed, "version \(version)")
         #expect(packed.header.start == direct.header.start)
         #expect(packed.operations.map(\.offset) == direct.operations.map(\.offset))
+    }
+
+    private static func bugReport(version: Int) -> String {
+        """
+        place, out, last = 16, b'', 0
+        previous = None
+        while place < len(capture):
+            original, length, flags, drops, stamp = struct.unpack('>IIIIq', capture[place:place + 24])
+            packet = capture[place + 24:place + 24 + length]
+            place += 24 + length
+            time = stamp - 0x00dcddb30f2f8000
+            kind = {1: 0x20, 2: 0x11 if flags & 1 else 0x21, 4: 0x10}[packet[0]]
+            delta = 0 if previous is None else time - previous
+            previous = time
+            if \(version) == 1: out += struct.pack('<HIB', len(packet), delta, kind) + packet[1:]
+            else: out += struct.pack('<HHIB', len(packet), len(packet), delta, kind) + packet[1:]
+        log = base64.b64encode(struct.pack('<BQ', \(version), previous) + zlib.compress(out)).decode()
+        lines = [log[i:i + 76] for i in range(0, len(log), 76)]
+        text = ['== dumpstate: 2026', '--- BEGIN:BTSNOOP_LOG_SUMMARY (99 bytes in) ---'] + lines
+        text += ['--- END:BTSNOOP_LOG_SUMMARY ---', 'more', '']
+        open('out', 'w').write('\\n'.join(text))
+        """
     }
 
     @Test("bombs are refused with the offset, in gzip and in zip, and nothing unpacks without end")
@@ -112,6 +180,19 @@ import WakeModel
         }
     }
 
+    @Test("layers of gzip that are harmless one by one are a bomb together")
+    func nestedBomb() throws {
+        let bomb = try made(
+            """
+            section = struct.pack('<IIIHHqI', 0x0a0d0d0a, 28, 0x1a2b3c4d, 1, 0, -1, 28)
+            head = gzip.compress(section + struct.pack('<II', 0x0bad, 100 << 20))
+            zeros = gzip.compress(bytes(4096), mtime=0)
+            open('out', 'wb').write(gzip.compress(head + zeros * 24000))
+            """)
+        let error = thrown(ImportError.self) { try TraceImport.run(bomb) }
+        #expect(error?.reason.contains("200 times") == true, "\(error?.description ?? "")")
+    }
+
     @Test("an archive cut anywhere is an error, or what stands before the cut", arguments: ["gzip", "zip"])
     func cuts(form: String) throws {
         let program =
@@ -119,8 +200,9 @@ import WakeModel
             ? "open('out', 'wb').write(gzip.compress(capture))"
             : "z = zipfile.ZipFile('out', 'w', zipfile.ZIP_DEFLATED); z.writestr('b.log', capture); z.close()"
         let whole = try made(program)
-        let end = form == "gzip" ? whole.count : 30 + 5 + 200
-        for length in stride(from: 1, to: end, by: 7) {
+        // Nothing is read of an archive's directory, at its end.
+        let directory = whole.indices.first { whole[$0...].starts(with: Array("PK\u{1}\u{2}".utf8)) }
+        for length in stride(from: 1, to: directory ?? whole.count, by: 3) {
             let error = thrown(ImportError.self) { try TraceImport.run(Array(whole.prefix(length))) }
             #expect(error != nil, "cut after \(length) bytes")
         }

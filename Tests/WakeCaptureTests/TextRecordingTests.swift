@@ -173,6 +173,49 @@ private func lines(of result: ImportResult) -> [String] {
         #expect(try told(text) == ["0 0 connect", "10 0 report-0 0102ff"])
     }
 
+    @Test("hid-recorder: reports of two devices, between which D: switches")
+    func hidDevices() throws {
+        let text = """
+            D: 0
+            R: 5 06 00 ff a1 00
+            N: One
+            I: 3 056a 0061
+            D: 1
+            N: Two
+            I: 3 046d c05a
+            E: 0.000000 2 02 01
+            D: 0
+            E: 0.500000 3 63 00 01
+            D: 1
+            E: 1.000000 1 07
+
+            """
+        let result = try TraceImport.run(Array(text.utf8))
+        let names = result.header.devices.map { $0.name ?? "" }
+        let told = lines(of: result).filter { !$0.contains("connect") }.map { line -> String in
+            let words = line.split(separator: " ")
+            return "\(words[0]) \(names[Int(words[1]) ?? 0]) \(words[3])"
+        }
+        #expect(told == ["0 Two 0201", "500 One 630001", "1000 Two 07"])
+    }
+
+    @Test("evemu of long ago, without a line that says what it is")
+    func headerless() throws {
+        let text = """
+            N: Old pad
+            I: 0003 0738 4716 0410
+            E: 1.000001 0001 001e 1
+            E: 1.000001 0000 0000 0
+            E: 2.500001 0001 001e 0
+            E: 2.500001 0000 0000 0
+
+            """
+        #expect(
+            try told(text).filter { !$0.contains("connect") } == [
+                "0 0 input 01001e0001000000", "1500 0 input 01001e0000000000",
+            ])
+    }
+
     @Test("candump and text of nothing known are refused", arguments: ["hello\nworld\n", "a,b,c\n1,2,3\n"])
     func refused(text: String) {
         #expect(thrown(ImportError.self) { try TraceImport.run(Array(text.utf8)) } != nil)

@@ -6,7 +6,7 @@ import WakeModel
 @testable import WakeCapture
 
 /// A mouse that also speaks in lines: its descriptors, as the host asks for them, then its reports and its lines.
-private enum MadeMouse {
+enum MadeMouse {
     enum Transfer: UInt8 {
         case interrupt = 1
         case control, bulk
@@ -18,6 +18,11 @@ private enum MadeMouse {
         var isCompletion: Bool
         var setup: [UInt8] = []
         var data: [UInt8] = []
+        /// What became of it, as Linux numbers errors.
+        var status: Int32 = 0
+        /// Whether its data is in the capture, and how much of it there was.
+        var hasData = true
+        var length: Int?
     }
 
     static let reports = 20
@@ -55,22 +60,19 @@ private enum MadeMouse {
     }
 }
 
-extension UInt32 {
-    fileprivate var littleEndianBytes: [UInt8] { (0..<4).map { UInt8(truncatingIfNeeded: self >> UInt32($0 * 8)) } }
-}
-
 extension MadeMouse.Step {
-    private var inProgress: UInt32 { UInt32(bitPattern: -115) }
+    private static let inProgress: Int32 = -115
 
-    /// As usbmon records it: device 5 of bus 1.
-    func linux(header: Int) -> [UInt8] {
-        let flags: [UInt8] = [setup.isEmpty ? UInt8(ascii: "-") : 0, data.isEmpty ? UInt8(ascii: "<") : 0]
-        var bytes: [UInt8] = [1, 0, 0, 0, 0, 0, 0, 0, isCompletion ? UInt8(ascii: "C") : UInt8(ascii: "S")]
-        bytes += [transfer.rawValue, endpoint, 5, 1, 0] + flags + [UInt8](repeating: 0, count: 12)
-        bytes += (isCompletion ? 0 : inProgress).littleEndianBytes
-        bytes += UInt32(data.count).littleEndianBytes + UInt32(data.count).littleEndianBytes
+    /// As usbmon records it, in the order of its machine: device 5 of bus 1.
+    func linux(header: Int, _ order: ByteOrder = .little) -> [UInt8] {
+        let isThere = hasData && !data.isEmpty
+        let flags: [UInt8] = [setup.isEmpty ? UInt8(ascii: "-") : 0, isThere ? 0 : UInt8(ascii: "<")]
+        var bytes = made(1, 8, order) + [isCompletion ? UInt8(ascii: "C") : UInt8(ascii: "S"), transfer.rawValue]
+        bytes += [endpoint, 5] + made(1, 2, order) + flags + [UInt8](repeating: 0, count: 12)
+        bytes += made(UInt64(UInt32(bitPattern: isCompletion ? status : Self.inProgress)), 4, order)
+        bytes += made(UInt64(length ?? data.count), 4, order) + made(UInt64(hasData ? data.count : 0), 4, order)
         bytes += setup + [UInt8](repeating: 0, count: header - 40 - setup.count)
-        return bytes + data
+        return bytes + (hasData ? data : [])
     }
 
     /// As USBPcap records it on Windows. A control transfer has a stage: 0 asks, 3 is complete.
@@ -79,7 +81,7 @@ extension MadeMouse.Step {
         let body = setup + data
         var bytes: [UInt8] = [UInt8(27 + stage.count), 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]
         bytes += [transfer == .control ? 0x0b : 0x09, 0, isCompletion ? 1 : 0, 1, 0, 5, 0]
-        bytes += [endpoint, transfer.rawValue] + UInt32(body.count).littleEndianBytes + stage
+        bytes += [endpoint, transfer.rawValue] + made(UInt64(body.count), 4, .little) + stage
         return bytes + body
     }
 }
@@ -98,15 +100,67 @@ extension MadeMouse.Step {
         try expectAll(MadeMouse.steps.map(\.usbPcap), link: 249, pcapng: pcapng)
     }
 
-    private func expectAll(_ packets: [[UInt8]], link: Int, pcapng: Bool) throws {
-        let file = folder.file("\(link).\(pcapng ? "pcapng" : "pcap")")
-        try Tshark.capture(packets, link: link, at: file, pcapng: pcapng)
-        let result = try TraceImport.run(bytes(of: file))
-        #expect(result.warnings.isEmpty, "link type \(link)")
-        let data = result.operations.compactMap { operation -> (channel: Channel, bytes: [UInt8])? in
+    @Test("usbmon of a machine that writes the highest byte first: the same reports and lines")
+    func bigEndian() throws {
+        for (link, header) in [(189, 48), (220, 64)] {
+            let packets = MadeMouse.steps.map { $0.linux(header: header, .big) }
+            let file = folder.file("big-\(link).pcap")
+            put(MadePcap.file(packets, link: UInt64(link), .big), at: file)
+            try expectAll(in: file, link)
+        }
+    }
+
+    @Test(
+        "a transfer that failed, whose data was not captured, or was captured in part gives no value; the last is said")
+    func lost() throws {
+        var steps = MadeMouse.steps
+        func add(_ data: [UInt8], status: Int32 = 0, hasData: Bool = true, length: Int? = nil) {
+            steps.append(
+                MadeMouse.Step(
+                    transfer: .interrupt, endpoint: 0x81, isCompletion: true, data: data, status: status,
+                    hasData: hasData, length: length))
+        }
+        add([9, 9, 9], status: -32)
+        add([9, 9, 9], hasData: false)
+        add([9, 9], length: 3)
+        add([1, 2, 3])
+        let result = try TraceImport.run(MadePcap.file(steps.map { $0.linux(header: 64) }, link: 220, .little))
+        let reports = Self.data(result).filter { $0.channel == .report(0) }.map(\.bytes)
+        #expect(reports.count == MadeMouse.reports + 1 && reports.last == [1, 2, 3])
+        #expect(result.warnings.count { $0.contains("not whole in the capture") } == 1)
+    }
+
+    @Test("of a serial line by FTDI, the two bytes of status before each packet are no part of what it said")
+    func ftdi() throws {
+        var steps = MadeMouse.steps.filter { $0.transfer == .control }
+        // Its vendor is the one that the status is known of.
+        steps[1].data.replaceSubrange(8..<10, with: [0x03, 0x04])
+        let said = (0..<70).map { UInt8(0x30 + $0 % 10) } + Array("\n".utf8)
+        let packets = [0x01, 0x60] + said.prefix(62) + [0x01, 0x60] + said.dropFirst(62)
+        steps.append(MadeMouse.Step(transfer: .bulk, endpoint: 0x82, isCompletion: true, data: [0x01, 0x60]))
+        steps.append(MadeMouse.Step(transfer: .bulk, endpoint: 0x82, isCompletion: true, data: packets))
+        let result = try TraceImport.run(MadePcap.file(steps.map { $0.linux(header: 64) }, link: 220, .little))
+        #expect(Self.data(result).map(\.bytes) == [Array(said.dropLast())])
+        #expect(result.header.devices.first?.address.hasPrefix("0403:") == true)
+    }
+
+    private static func data(_ result: ImportResult) -> [(channel: Channel, bytes: [UInt8])] {
+        result.operations.compactMap { operation -> (channel: Channel, bytes: [UInt8])? in
             guard case .data(let channel, let bytes) = operation.kind else { return nil }
             return (channel, bytes)
         }
+    }
+
+    private func expectAll(_ packets: [[UInt8]], link: Int, pcapng: Bool) throws {
+        let file = folder.file("\(link).\(pcapng ? "pcapng" : "pcap")")
+        try Tshark.capture(packets, link: link, at: file, pcapng: pcapng)
+        try expectAll(in: file, link)
+    }
+
+    private func expectAll(in file: String, _ link: Int) throws {
+        let result = try TraceImport.run(bytes(of: file))
+        #expect(result.warnings.isEmpty, "link type \(link)")
+        let data = Self.data(result)
         let reports = data.filter { $0.channel == .report(0) }
         #expect(reports.map(\.bytes) == (0..<MadeMouse.reports).map { [1, UInt8($0), 0] }, "link type \(link)")
         let lines = data.filter { $0.channel == .serial }.map { String(decoding: $0.bytes, as: UTF8.self) }

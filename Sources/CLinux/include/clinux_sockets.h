@@ -47,6 +47,10 @@ struct clinux_socket_look {
 /// Reads nothing, and leaves an error where it is.
 int clinux_look_at_socket(int descriptor, struct clinux_socket_look *look);
 
+/// When the datagram arrived that was read last, in nanoseconds since 1970, whatever process read it; at first the time of the first
+/// call, from which on the kernel notes that. Fails for sockets that are not of the network.
+int clinux_latest_datagram(int descriptor, int64_t *nanoseconds);
+
 /// The peer is asked every two seconds whether it is there, and missed after ten; or as rarely again as usual.
 int clinux_probe_peer(int descriptor, bool isProbed);
 /// The address from which packets to a host would leave this machine; returns 4 or 16.

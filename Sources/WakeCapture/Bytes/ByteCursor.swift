@@ -9,6 +9,8 @@ struct ByteCursor {
     /// The offset in the recording of the first byte in `buffer`.
     private var base = 0
     private var isAtEnd = false
+    /// Why the supply ended before its end. What is here already is still read.
+    private var fault: ImportError?
 
     init(_ supply: any ByteSupply) { self.supply = supply }
 
@@ -26,13 +28,21 @@ struct ByteCursor {
 
     private mutating func fill(_ count: Int) throws(ImportError) -> Bool {
         while buffer.count - place < count {
-            guard !isAtEnd, let chunk = try supply.next() else {
+            guard !isAtEnd, let chunk = try nextChunk() else {
                 isAtEnd = true
                 return false
             }
             append(chunk)
         }
         return true
+    }
+
+    private mutating func nextChunk() throws(ImportError) -> [UInt8]? {
+        if let fault { throw fault }
+        do throws(ImportError) { return try supply.next() } catch {
+            fault = error
+            throw error
+        }
     }
 
     private mutating func append(_ chunk: [UInt8]) {

@@ -1,16 +1,18 @@
 // The bytes of a gzip file, unpacked as they are asked for, within a bound on how much a file may become.
 import WakeZlib
 
-/// Refuses a file that becomes more than so many times its size: a bomb, and no recording.
-struct UnpackingLimit {
+/// Refuses a file that becomes more than so many times its size: a bomb, and no recording. What it is packed in, one in the
+/// other, counts together.
+final class UnpackingLimit {
     private static let factor = 200
     private static let unbounded = 64 << 20
 
-    private(set) var packed = 0
-    private(set) var unpacked = 0
+    private var packed = 0
+    private var unpacked = 0
 
-    mutating func count(packed used: Int, unpacked made: Int) throws(ImportError) {
-        packed += used
+    /// - Parameter isInner: what was packed there was unpacked before, so that it makes the file no larger.
+    func count(packed used: Int, unpacked made: Int, isInner: Bool) throws(ImportError) {
+        if !isInner { packed += used }
         unpacked += made
         guard unpacked <= Self.unbounded || unpacked / Self.factor <= packed else {
             let reason = "what is compressed there unpacks to over \(Self.factor) times its size, as no recording does"
@@ -24,11 +26,12 @@ final class GzipSupply: ByteSupply {
 
     private var cursor: ByteCursor
     private var inflater: Inflater?
-    private var limit = UnpackingLimit()
+    private let limit: UnpackingLimit
+    private let isInner: Bool
     private var isAtEnd = false
 
-    init(_ cursor: ByteCursor) {
-        self.cursor = cursor
+    init(_ cursor: ByteCursor, _ limit: UnpackingLimit, isInner: Bool) {
+        (self.cursor, self.limit, self.isInner) = (cursor, limit, isInner)
         inflater = Inflater(.gzip)
     }
 
@@ -56,7 +59,7 @@ final class GzipSupply: ByteSupply {
         let left = packed.count
         packed = []
         cursor.giveBack(left)
-        try limit.count(packed: count - left, unpacked: bytes.count)
+        try limit.count(packed: count - left, unpacked: bytes.count, isInner: isInner)
         switch step {
         case .more: break
         case .damaged: throw ImportError(offset: start, reason: "the compressed bytes from there on are damaged")

@@ -15,38 +15,58 @@ struct BugReport {
     private let lastTime: Int64
     /// Of the log in the bug report.
     private let offset: Int
+    /// Why the packets are only the first of it.
+    private var cut: ImportError?
 
-    /// Nil where the report holds no such log.
-    init?(_ cursor: ByteCursor) throws(ImportError) {
+    /// Nil where the report holds no such log. With `partial`, the part before a fault.
+    init?(_ cursor: ByteCursor, partial: Bool) throws(ImportError) {
         var lines = LineCursor(cursor)
         while let line = try lines.next(), !line.hasPrefix(Self.begin) {}
         let start = lines.offset
-        var (text, isWhole) = ([UInt8](), false)
-        while !isWhole, let line = try lines.next() {
-            isWhole = line.hasPrefix(Self.end)
-            if !isWhole { text += line.trimmed }
-            guard text.count <= Self.textLimit else {
-                throw ImportError(offset: start, reason: "the Bluetooth log there is over 32 MiB long")
-            }
+        var text: [UInt8] = []
+        do throws(ImportError) {
+            guard try Self.gather(&lines, into: &text) else { return nil }
+        } catch {
+            guard partial, !text.isEmpty else { throw error }
+            cut = error
         }
-        if text.isEmpty, !isWhole { return nil }
-        guard isWhole else { throw RecordFault.cut("the Bluetooth log", at: lines.offset) }
         guard let packed = [UInt8](base64: text), let version = packed.first, version == 1 || version == 2,
             let time = packed[...].number(1, 8, .little)
         else {
-            throw ImportError(offset: start, reason: "the Bluetooth log there is no base64 of version 1 or 2")
+            throw cut ?? ImportError(offset: start, reason: "the Bluetooth log there is no base64 of version 1 or 2")
         }
         (self.version, lastTime, offset) = (version, Int64(bitPattern: time), start)
-        packets = try Self.unpacked(packed[9...], at: start)
+        var packets: [UInt8] = []
+        do throws(ImportError) { try Self.unpack(packed[9...], into: &packets, at: start) } catch {
+            guard partial else { throw cut ?? error }
+            cut = cut ?? error
+        }
+        self.packets = packets
     }
 
-    private static func unpacked(_ bytes: ArraySlice<UInt8>, at offset: Int) throws(ImportError) -> [UInt8] {
-        var (packed, packets) = (bytes, [UInt8]())
+    /// The text of the log; false where the report ends before there is any.
+    private static func gather(_ lines: inout LineCursor, into text: inout [UInt8]) throws(ImportError) -> Bool {
+        let start = lines.offset
+        while let line = try lines.next() {
+            if line.hasPrefix(end) { return true }
+            text += line.trimmed
+            guard text.count <= textLimit else {
+                throw ImportError(offset: start, reason: "the Bluetooth log there is over 32 MiB long")
+            }
+        }
+        guard !text.isEmpty else { return false }
+        throw RecordFault.cut("the Bluetooth log", at: lines.offset)
+    }
+
+    private static func unpack(
+        _ bytes: ArraySlice<UInt8>, into packets: inout [UInt8], at offset: Int
+    ) throws(ImportError) {
+        var packed = bytes
         var inflater = Inflater(.zlib)
         while packets.count <= unpackedLimit {
             let before = (packed.count, packets.count)
             switch inflater?.unpack(&packed, into: &packets, room: 64 << 10) ?? .damaged {
-            case .end: return packets
+            case .end: return
             case .more: if before != (packed.count, packets.count) { continue }
             case .damaged: break
             }
@@ -64,6 +84,10 @@ struct BugReport {
     }
 
     func readAll(into follower: inout CaptureFollower) throws(ImportError) {
+        if let cut {
+            follower.draft.cut = cut
+            follower.draft.warn("the times of the log count back from its end, which is missing: they are too late")
+        }
         var (time, rest) = (lastTime, packets[...])
         while let record = try next(&rest) { time = time &- record.delta }
         rest = packets[...]
@@ -86,6 +110,7 @@ struct BugReport {
         guard let length = rest.word(0), length > 0, let delta = rest.number(head - 5, 4, .little),
             let type = rest.byte(head - 1), let bytes = rest.slice(head, Int(length) - 1)
         else {
+            if cut != nil { return nil }
             throw ImportError(offset: offset, reason: "a packet of the log there is shorter than it says")
         }
         let isSnipped = version == 2 && rest.word(2) != length

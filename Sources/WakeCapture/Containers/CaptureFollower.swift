@@ -10,7 +10,9 @@ struct CaptureFollower {
     private let pace: ImportPace
     private var snipped = 0
     private var firstSnip = 0
-    private var strange: [LinkType: Int] = [:]
+    private var strange: [LinkType: (count: Int, first: Int)] = [:]
+    /// Whether some record was of a link type that is known.
+    private var isKnown = false
     /// Files of link type 201 whose direction is written the other way round, which a command or an event gives away.
     private var isReversed = false
 
@@ -53,15 +55,18 @@ struct CaptureFollower {
         case .h4: readH4(bytes, isReceived: frame.isReceived, frame)
         case .directedH4: readDirected(bytes, frame)
         case .monitor: readMonitor(bytes, frame)
-        case .perPacket: readPerPacket(bytes, frame)
+        case .perPacket: return readPerPacket(bytes, frame)
         case .air: air.read(AirPacket(plain: bytes), &draft, at: frame.offset)
         case .heardAir: air.read(AirPacket(heard: bytes), &draft, at: frame.offset)
         case .nordic: air.read(AirPacket(nordic: bytes), &draft, at: frame.offset)
         case .usb: usb.read(USBPacket(linux: bytes, header: 48, frame.order), &draft, at: frame.offset)
         case .usbMapped: usb.read(USBPacket(linux: bytes, header: 64, frame.order), &draft, at: frame.offset)
         case .usbPcap: usb.read(USBPacket(usbPcap: bytes), &draft, at: frame.offset)
-        case .unknown: strange[link, default: 0] += 1
+        case .unknown:
+            strange[link, default: (0, frame.offset)].count += 1
+            return
         }
+        isKnown = true
     }
 
     private mutating func readH4(_ bytes: ArraySlice<UInt8>, isReceived: Bool?, _ frame: CaptureFrame) {
@@ -99,16 +104,14 @@ struct CaptureFollower {
         read(body, link, frame)
     }
 
-    /// What the whole capture held, said at its end.
-    mutating func finish() -> TraceDraft {
+    /// What the whole capture held, said at its end. Throws where nothing in it is of a link type that is known.
+    mutating func finish() throws(ImportError) -> TraceDraft {
         usb.finish(&draft)
+        try reportStrange()
         if snipped > 0 {
             let sentence =
                 "\(snipped.counted("record")) were shortened by their recorder, the first at byte \(firstSnip)"
             draft.warn(sentence + "; Android does so in its filtered mode. What is missing is not imported")
-        }
-        for (link, count) in strange.sorted(by: { $0.value > $1.value }) {
-            draft.warn("left out: \(count.counted("packet")) of \(link.words), which is not known; \(LinkType.known)")
         }
         if hci.unheard > 0, draft.entries == 0 {
             draft.warn("left out: \(hci.unheard.counted("advertisement")); --broadcasts imports them")
@@ -117,5 +120,16 @@ struct CaptureFollower {
             draft.warn("left out: \(draft.counts.dropped.counted("packet")) that came damaged or twice over the air")
         }
         return draft
+    }
+
+    private mutating func reportStrange() throws(ImportError) {
+        for (link, (count, first)) in strange.sorted(by: { $0.value.first < $1.value.first }) {
+            guard isKnown else {
+                let reason = "the packet there is of \(link.words), which is not known; \(LinkType.known)"
+                throw ImportError(offset: first, reason: reason)
+            }
+            let packets = "\(count.counted("packet")) of \(link.words), which is not known"
+            draft.warn("left out: \(packets), the first at byte \(first); \(LinkType.known)")
+        }
     }
 }

@@ -24,8 +24,8 @@ struct PcapReader: CaptureReader {
             throw RecordFault.cut("its 24-byte header", at: self.cursor.offset + self.cursor.held)
         }
         (order, fraction) = form
-        // The upper bits are flags, on checksums at the end of a frame.
-        let number = self.cursor.word(20, order) & 0x0fff_ffff
+        // The upper six bits are flags, on checksums at the end of a frame.
+        let number = self.cursor.word(20, order) & 0x03ff_ffff
         link = LinkType(number)
         if case .unknown = link {
             throw ImportError(offset: 20, reason: "pcap link type \(number) is not known; \(LinkType.known)")

@@ -10,10 +10,13 @@ final class ZipArchive {
     private static let nameLimit = 4_096
 
     fileprivate var cursor: ByteCursor
-    fileprivate var limit = UnpackingLimit()
+    fileprivate let limit: UnpackingLimit
+    fileprivate let isInner: Bool
     private var open: ZipMember?
 
-    init(_ cursor: ByteCursor) { self.cursor = cursor }
+    init(_ cursor: ByteCursor, _ limit: UnpackingLimit, isInner: Bool) {
+        (self.cursor, self.limit, self.isInner) = (cursor, limit, isInner)
+    }
 
     /// The next file, past what is left of the one before; nil where the directory begins.
     func next() throws(ImportError) -> ZipMember? {
@@ -106,7 +109,7 @@ final class ZipMember: ByteSupply {
             packed = []
             archive.cursor.giveBack(unused)
             left = left.map { $0 - (count - unused) }
-            try archive.limit.count(packed: count - unused, unpacked: bytes.count)
+            try archive.limit.count(packed: count - unused, unpacked: bytes.count, isInner: archive.isInner)
             switch step {
             case .more:
                 guard left != 0 || !bytes.isEmpty else { throw RecordFault.cut(name, at: start) }

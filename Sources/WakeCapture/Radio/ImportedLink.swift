@@ -43,9 +43,6 @@ struct ImportedLink {
         }
     }
 
-    /// A piece was lost over the air.
-    mutating func dropFragments(isReceived: Bool) { if isReceived { received.drop() } else { sent.drop() } }
-
     private mutating func read(
         _ frame: ArraySlice<UInt8>, isReceived: Bool, _ draft: inout TraceDraft, at offset: Int
     ) {

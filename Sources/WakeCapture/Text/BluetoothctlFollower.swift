@@ -21,6 +21,9 @@ struct BluetoothctlFollower: LineFollower {
 
     init(_ terms: ImportTerms) { pace = terms.pace }
 
+    /// What was printed last is a prompt that waits.
+    static func isWhole(_ line: ArraySlice<UInt8>) -> Bool { line.isPrompt }
+
     mutating func read(_ line: ArraySlice<UInt8>, at offset: Int, into draft: inout TraceDraft) throws(ImportError) {
         let line = line.withoutStyle
         if let bytes = Self.bytes(line) { return gather(bytes, &draft) }

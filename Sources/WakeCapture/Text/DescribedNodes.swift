@@ -92,7 +92,12 @@ struct DescribedNodes: LineFollower {
             facts.properties = identity.properties
             facts.reportDescriptor = family.lazy.compactMap(\.descriptor).first?.bytes ?? []
         }
-        if let place, let node { draft.nodes[node] = place }
+        guard let place else { return }
+        for node in [node] + family.map(\.node) {
+            if let node, node == blocks[index].node || USBPacket.Address.isNode(node), draft.nodes[node] == nil {
+                draft.nodes[node] = place
+            }
+        }
     }
 
     /// Of the device itself: what it hangs on has serial numbers too.

@@ -3,13 +3,13 @@ import WakeModel
 import WakeTrace
 
 struct EvemuFollower: LineFollower {
-    static let endsInNewline = true
-
     private var name: String?
     private var maker: UInt16?
     private var model: UInt16 = 0
     private var place: Int?
     private var gathering = InputGathering()
+
+    static func isWhole(_ line: ArraySlice<UInt8>) -> Bool { false }
 
     mutating func read(_ line: ArraySlice<UInt8>, at offset: Int, into draft: inout TraceDraft) throws(ImportError) {
         if let event = line.after("E: ") { return try readEvent(event, at: offset, into: &draft) }

@@ -17,6 +17,8 @@ struct HIDRecorderFollower: LineFollower {
     private var devices: [Int64: Device] = [:]
     private var current: Int64 = 0
 
+    static func isWhole(_ line: ArraySlice<UInt8>) -> Bool { false }
+
     mutating func read(_ line: ArraySlice<UInt8>, at offset: Int, into draft: inout TraceDraft) throws(ImportError) {
         guard let first = line.first, first != UInt8(ascii: "#"), line.dropFirst().hasPrefix(":") else { return }
         var words = LineWords(line.dropFirst(2))

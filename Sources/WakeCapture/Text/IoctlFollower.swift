@@ -14,6 +14,8 @@ struct IoctlFollower: LineFollower {
     private var descriptor: HIDDescriptor?
     private var place: Int?
 
+    static func isWhole(_ line: ArraySlice<UInt8>) -> Bool { false }
+
     mutating func read(_ line: ArraySlice<UInt8>, at offset: Int, into draft: inout TraceDraft) throws(ImportError) {
         var words = LineWords(line)
         guard let first = words.next(), first.first != UInt8(ascii: "#") else { return }
@@ -28,10 +30,11 @@ struct IoctlFollower: LineFollower {
     }
 
     mutating func finish(into draft: inout TraceDraft) throws(ImportError) {
-        if let node, let known = draft.nodes[node], let descriptor {
-            draft.update(known) { $0.facts.reportDescriptor = descriptor.bytes }
+        guard let node, let known = draft.nodes[node] else {
+            _ = device(&draft)
+            return
         }
-        _ = device(&draft)
+        if let descriptor { draft.update(known) { $0.facts.reportDescriptor = descriptor.bytes } }
     }
 
     /// The answer, then type, endpoint, status, flags, the room there was, how many came, and the bytes.
@@ -81,6 +84,7 @@ struct IoctlFollower: LineFollower {
         if let place { return place }
         if let node, let known = draft.nodes[node] {
             place = known
+            draft.connect(known)
             return place
         }
         let port = node.map { String($0.dropFirst(5)) } ?? "ioctl"

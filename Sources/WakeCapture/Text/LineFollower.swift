@@ -2,8 +2,8 @@
 import WakeModel
 
 protocol LineFollower {
-    /// Whether a last line without its newline is one that was cut; where false, it tells itself whether it is whole.
-    static var endsInNewline: Bool { get }
+    /// Whether a last line without its newline is whole all the same.
+    static func isWhole(_ line: ArraySlice<UInt8>) -> Bool
 
     mutating func read(_ line: ArraySlice<UInt8>, at offset: Int, into draft: inout TraceDraft) throws(ImportError)
     /// Nothing follows: what was gathered is told.
@@ -11,7 +11,7 @@ protocol LineFollower {
 }
 
 extension LineFollower {
-    static var endsInNewline: Bool { false }
+    static func isWhole(_ line: ArraySlice<UInt8>) -> Bool { true }
 
     mutating func finish(into draft: inout TraceDraft) throws(ImportError) {}
 
@@ -22,7 +22,7 @@ extension LineFollower {
         var lines = LineCursor(cursor)
         do throws(ImportError) {
             while let line = try lines.next() {
-                guard lines.isWhole || !Self.endsInNewline else {
+                guard lines.isWhole || Self.isWhole(line) else {
                     throw RecordFault.cut("the last line", at: lines.offset)
                 }
                 do throws(ImportError) {
@@ -41,6 +41,13 @@ extension LineFollower {
 
 /// The addresses and colours of a terminal, taken out of what a program printed on it.
 extension ArraySlice<UInt8> {
+    /// `[bluetooth]#` or `[C0:F1:F2:F3:F4:01][LE]>`, with nothing typed behind it.
+    var isPrompt: Bool {
+        let text = withoutStyle
+        guard let last = text.trimmed.last else { return text.isEmpty }
+        return text.hasPrefix("[") && (last == UInt8(ascii: "#") || last == UInt8(ascii: ">"))
+    }
+
     var withoutStyle: ArraySlice<UInt8> {
         guard contains(where: { $0 < 0x20 && $0 != 0x09 }) else { return self }
         var plain: [UInt8] = []

@@ -16,6 +16,11 @@ struct NMEAFollower: LineFollower {
 
     init(_ terms: ImportTerms) { (pace, alias) = (terms.pace, terms.alias) }
 
+    /// With both digits of its checksum: one more byte would be the end of the line.
+    static func isWhole(_ line: ArraySlice<UInt8>) -> Bool {
+        line.suffix(3).first == UInt8(ascii: "*") && [UInt8](hexadecimal: line.suffix(2)) != nil
+    }
+
     mutating func read(_ line: ArraySlice<UInt8>, at offset: Int, into draft: inout TraceDraft) throws(ImportError) {
         guard !line.isEmpty, line.first != UInt8(ascii: "#") else { return }
         let fields = line.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false)

@@ -14,6 +14,8 @@ struct NRFConnectFollower: LineFollower {
     private var place: Int?
     private var isUp = false
 
+    static func isWhole(_ line: ArraySlice<UInt8>) -> Bool { false }
+
     mutating func read(_ line: ArraySlice<UInt8>, at offset: Int, into draft: inout TraceDraft) throws(ImportError) {
         if let date = line.after("nRF Connect, ") { return try setDate(date, at: offset) }
         let fields = line.split(separator: UInt8(ascii: "\t"), maxSplits: 2, omittingEmptySubsequences: false)

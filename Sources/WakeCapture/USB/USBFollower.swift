@@ -24,6 +24,8 @@ struct USBFollower {
         var name: String?
         var nameIndex: UInt8 = 0
         var interfaces: [Interface] = []
+        /// Whether an interface that sent something is the one that a description told of.
+        var isDescribed = false
         /// The request on endpoint 0 whose answer comes next.
         var question: USBPacket.Setup?
     }
@@ -104,6 +106,11 @@ struct USBFollower {
     ) -> Int? {
         if let place = device.interfaces[index].place { return place }
         let interface = device.interfaces[index]
+        if !device.isDescribed, let described = draft.nodes[packet.address.node] {
+            draft.connect(described)
+            (device.isDescribed, device.interfaces[index].place) = (true, described)
+            return described
+        }
         let identity = AccessoryName(
             vendor: device.vendor, product: device.product, serial: device.serial,
             port: "usb-\(packet.address.bus)-\(packet.address.device)", interface: interface.number)

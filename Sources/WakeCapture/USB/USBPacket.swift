@@ -11,6 +11,15 @@ struct USBPacket {
         var device: UInt16
         /// Whether it is Linux' own hub of that bus.
         var isRootHub = false
+
+        private static let nodes = "/dev/bus/usb/"
+
+        /// What Linux calls it, by which a description of devices knows it.
+        var node: String { Self.nodes + Self.written(bus) + "/" + Self.written(device) }
+
+        static func isNode(_ node: String) -> Bool { node.hasPrefix(nodes) }
+
+        private static func written(_ number: UInt16) -> String { String(String(1000 + Int(number)).suffix(3)) }
     }
 
     /// A control request.

@@ -25,7 +25,8 @@ final class HeldSocket {
     var keptAs: String?
     /// Nil where it has none, or it is not known whose it is.
     var file: SocketFile?
-    private var watch: Watch?
+    private var watch: (watch: Watch, readiness: Readiness)?
+    private var gauge = ArrivalGauge()
 
     var raw: Int32 { descriptor.raw }
 
@@ -35,22 +36,32 @@ final class HeldSocket {
     }
 
     /// A watch ends before what it watches is closed.
-    deinit { watch?.cancel() }
+    deinit { watch?.watch.cancel() }
 
-    /// Calls `body` at each arrival for as long as it is watched or feeds a flow; at once where something waits already.
+    /// Calls `body` at each arrival for as long as it is watched or feeds a flow; at once where something waits already. Beside a
+    /// handler that is awake and reads, and so comes first, also when there may have been one.
     func listen<Owner: AnyObject>(
         on loop: EventLoop, of owner: Owner, _ body: @escaping (Owner) -> Void
     ) throws(SystemError) {
         guard isWatched || feedsFlow else {
+            watch?.watch.cancel()
             watch = nil
             return
         }
-        if watch == nil { watch = try loop.watch(raw, for: .arrival, of: owner, body) }
+        let readiness: Readiness = feedsFlow ? .traffic : .arrival
+        guard watch?.readiness != readiness else { return }
+        watch?.watch.cancel()
+        watch = nil
+        watch = (try loop.watch(raw, for: readiness, of: owner, body), readiness)
+    }
+
+    /// Whether data came since the look before; that a connection has ended is none.
+    func hasArrival(_ found: SocketLook) -> Bool {
+        gauge.hasArrival(found, at: raw) && (!found.hasEnded || found.unread > 0)
     }
 
     /// What waits in it now.
-    func look() throws(SystemError) -> SocketTraffic {
-        let found = try SocketLook(at: raw)
+    func traffic(_ found: SocketLook) -> SocketTraffic {
         var traffic = SocketTraffic(unread: found.unread, volume: found.volume)
         traffic.taken = found.received.map { max(0, $0 - found.unread) }
         if rule.isConnection, found.hasEnded { traffic.end = found.hasFailed ? .reset : .peer }

@@ -202,19 +202,16 @@ package final class LiveSockets {
 
     private func hearArrival(_ key: AgendaKey) {
         guard let socket = held[key], let found = look(at: socket) else { return }
-        // That a connection has ended is no data.
-        if socket.feedsFlow, found.end == nil || found.unread > 0 {
-            turn.hearTraffic(ofSocket: key.id, of: key.handler)
-        }
-        if socket.isWatched { report(.traffic(found), of: key) }
+        if socket.feedsFlow, socket.hasArrival(found) { turn.hearTraffic(ofSocket: key.id, of: key.handler) }
+        if socket.isWatched { report(.traffic(socket.traffic(found)), of: key) }
     }
 
     private func look(at socket: HeldSocket, _ key: AgendaKey) {
-        if let found = look(at: socket) { report(.traffic(found), of: key) }
+        if let found = look(at: socket) { report(.traffic(socket.traffic(found)), of: key) }
     }
 
-    private func look(at socket: HeldSocket) -> SocketTraffic? {
-        do throws(SystemError) { return try socket.look() } catch {
+    private func look(at socket: HeldSocket) -> SocketLook? {
+        do throws(SystemError) { return try SocketLook(at: socket.raw) } catch {
             log.error(error.description)
             return nil
         }

@@ -57,10 +57,17 @@ extension ImportTarget: OutsideReader {
         }
     }
 
-    func read(_ bytes: [UInt8]) -> Bool {
+    private var terms: ImportTerms {
         var terms = ImportTerms()
         terms.isSerial = self == .serial
         terms.takesBroadcasts = true
+        return terms
+    }
+
+    func accepts(_ bytes: [UInt8]) -> Bool { Self.imported(HeldBytes(bytes), terms)?.kind == kind }
+
+    func read(_ bytes: [UInt8]) -> Bool {
+        var terms = terms
         let whole = Self.imported(HeldBytes(bytes), terms)
         terms.partial = true
         let inPieces = Self.imported(PieceSupply(bytes), terms)

@@ -8,9 +8,12 @@ public protocol OutsideReader: Sendable {
     var files: [String] { get }
     /// False for an input that another reader would get: the fuzzer does not keep it.
     func read(_ bytes: [UInt8]) -> Bool
+    /// Whether it is a whole input of this reader, as each seed is.
+    func accepts(_ bytes: [UInt8]) -> Bool
 }
 
 extension OutsideReader {
+    public func accepts(_ bytes: [UInt8]) -> Bool { read(bytes) }
     public var files: [String] { [] }
 }
 

@@ -1,0 +1,64 @@
+// The import verb: what --list says of a recording, and that a failed import leaves no file half written.
+import TestBench
+import Testing
+import WakeModel
+import WakeSystem
+
+@Suite("The import verb") final class ImportVerbTests {
+    private static let recording = """
+        # EVEMU 1.3
+        # Input device name: "Pad"
+        # Input device ID: bus 0x03 vendor 0x738 product 0x4716 version 0x410
+        E: 1.000001 0001 001e 1
+        E: 1.000001 0000 0000 0
+        E: 1.500001 0001 001e 0
+        E: 1.500001 0000 0000 0
+
+        """
+
+    private let directory: String
+
+    init() throws { directory = try Directory.makeTemporary(prefix: "import") }
+    deinit { Directory.removeTree(directory) }
+
+    private func path(_ name: String) -> String { directory + "/" + name }
+
+    @Test("--list says what a file is, what it is packed in, when it begins, and what each device sent")
+    func lists() throws {
+        put(Self.recording, at: path("pad.events"))
+        #expect(try Child(["gzip", path("pad.events")]).finish().exit == 0)
+        let file = path("pad.events.gz")
+        let listed = try Built.run("import", file, "--list")
+        let text = """
+            \(file): gzip
+            \(file): evemu
+            begins 1970-01-01T00:00:01.000001Z, 4 records
+            /accessory/0738:4716:@input (Pad)
+              input: 2 values
+
+            """
+        #expect(listed.exit == 0 && listed.output == text, "\(listed.output)")
+        let told = try JSONValue(parsing: Array(try Built.run("import", file, "--list", "--json").output.utf8))
+        #expect(told["parts"]?.array?.compactMap { $0["kind"]?.string } == ["gzip", "evemu"])
+        #expect(told["records"]?.integer == 4 && told["messages"]?.integer == 2 && told["devices"]?.integer == 1)
+        #expect(try Directory.names(in: directory) == ["pad.events.gz"])
+    }
+
+    @Test("an import that fails leaves no file, and one that was there as it was; with --partial it is the part before")
+    func leavesNothing() throws {
+        let bytes = Array(Self.recording.utf8)
+        put(Array(bytes.dropLast(5)), at: path("cut.events"))
+        let output = path("pad.trace")
+        for before in [nil, "as it was\n"] {
+            if let before { put(before, at: output) }
+            let refused = try Built.run("import", path("cut.events"), "-o", output)
+            #expect(refused.exit == 1 && refused.talk.contains("at byte ") && refused.talk.contains("--partial"))
+            #expect(text(of: output) == before ?? "" && File.exists(output) == (before != nil))
+            let names = try Directory.names(in: directory)
+            #expect(names.sorted() == ["cut.events"] + (before == nil ? [] : ["pad.trace"]))
+        }
+        let kept = try Built.run("import", path("cut.events"), "-o", output, "--partial")
+        #expect(kept.exit == 0 && kept.talk.contains("what stands before is kept"), "\(kept.talk)")
+        #expect(lines(of: output).count { $0.contains(" data input ") } == 1)
+    }
+}
