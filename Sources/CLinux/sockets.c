@@ -155,7 +155,11 @@ int clinux_look_at_socket(int descriptor, struct clinux_socket_look *look) {
 
 int clinux_latest_datagram(int descriptor, int64_t *nanoseconds) {
     struct timespec arrival;
-    if (ioctl(descriptor, SIOCGSTAMPNS, &arrival) < 0) return -errno;
+    if (ioctl(descriptor, SIOCGSTAMPNS, &arrival) < 0) {
+        if (errno != ENOENT) return -errno;
+        // None was read yet.
+        arrival = (struct timespec){0};
+    }
     *nanoseconds = (int64_t)arrival.tv_sec * 1000000000 + arrival.tv_nsec;
     return 0;
 }

@@ -18,9 +18,14 @@ public struct TraceImport {
 
     /// Adds a recording. Several belong together where one describes the devices that another tells of.
     public mutating func add(_ supply: any ByteSupply) throws(ImportError) {
-        limit = UnpackingLimit()
+        let earlier = draft.cut
+        (limit, draft.cut) = (UnpackingLimit(), nil)
         try read(ByteCursor(supply), of: nil, depth: 0)
+        draft.cut = earlier ?? draft.cut
     }
+
+    /// Where the first recording was damaged of which a part was kept.
+    public var cut: ImportError? { draft.cut }
 
     public mutating func finish() throws(ImportError) -> Imported { try draft.finish() }
 

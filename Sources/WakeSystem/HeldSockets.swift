@@ -132,10 +132,17 @@ public struct ArrivalGauge {
     private enum Mark: Hashable {
         /// All that came since it was opened.
         case bytes(Int64)
-        /// When the datagram came that was read last.
+        /// When the datagram came that was read last, in nanoseconds since 1970.
         case datagram(Int64)
         /// Of Unix sockets the kernel keeps neither.
         case none
+
+        func isLater(than before: Mark) -> Bool {
+            switch (before, self) {
+            case (.bytes(let before), .bytes(let now)), (.datagram(let before), .datagram(let now)): now > before
+            case (.bytes, _), (.datagram, _), (.none, _): true
+            }
+        }
     }
 
     private var latest: Mark?
@@ -145,10 +152,14 @@ public struct ArrivalGauge {
     /// Whether something arrived since the call before. A Unix socket that is open is taken to have brought something.
     public mutating func hasArrival(_ look: SocketLook, at raw: Int32) -> Bool {
         let mark = Self.mark(look, raw)
-        defer { latest = mark }
-        guard let latest else { return look.unread > 0 }
-        if case (.bytes(let before), .bytes(let now)) = (latest, mark) { return now > before }
-        return look.unread > 0 || mark != latest || mark == .none && !look.hasEnded
+        let before = latest
+        latest = mark
+        guard case .datagram = mark, look.unread > 0 else {
+            return before.map(mark.isLater) ?? (look.unread > 0)
+        }
+        // It is known of what waits: when that has been read, it is no arrival again.
+        latest = .datagram(SystemClock.wall().microseconds * 1000)
+        return true
     }
 
     private static func mark(_ look: SocketLook, _ raw: Int32) -> Mark {

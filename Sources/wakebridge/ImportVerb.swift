@@ -68,6 +68,7 @@ extension ImportOptions {
 
 func importRecording(_ options: ImportOptions) throws(Complaint) -> Int32 {
     var current = options.captures.first ?? ""
+    var damaged: String?
     do {
         let store = try SpooledEntries()
         var recording = TraceImport(options.terms, store: store)
@@ -76,12 +77,13 @@ func importRecording(_ options: ImportOptions) throws(Complaint) -> Int32 {
             let chunks = try FileChunks(capture)
             try recording.add(chunks)
             if let failure = chunks.failure { throw failure }
+            if recording.cut != nil { damaged = damaged ?? capture }
         }
         let imported = try recording.finish()
         try store.check()
         for warning in imported.warnings { Console.say("warning: \(warning.printable)") }
-        if let cut = imported.cut {
-            Console.say("warning: \(current) is damaged \(cut.description.printable); what stands before is kept")
+        if let damaged, let cut = imported.cut {
+            Console.say("warning: \(damaged) is damaged \(cut.description.printable); what stands before is kept")
         }
         if options.lists {
             printList(of: imported, options)

@@ -169,12 +169,13 @@ let madeRecordings: [(name: String, bytes: [UInt8])] = [
         }
     }
 
-    /// Others cannot tell: a script may end without a newline, and a description says no values.
+    /// A script cannot tell, for it may end without a newline.
     @Test(
         "a text that was cut inside a line is an error, and never a shorter value",
         arguments: [
             "evemu", "hid-recorder", "NMEA log", "nRF Connect log", "gatttool log", "bluetoothctl log",
             "umockdev ioctl",
+            "description of devices",
         ])
     func cutLines(name: String) throws {
         let bytes = try #require(madeRecordings.first { $0.name == name }).bytes
@@ -184,6 +185,19 @@ let madeRecordings: [(name: String, bytes: [UInt8])] = [
             let part = Array(bytes.prefix(length))
             #expect(isWhole != ((try? TraceImport.run(part)) == nil), "\(name) cut after \(length) bytes")
         }
+    }
+
+    @Test("a part of one recording is kept, and the next is whole; the damage is told of the first")
+    func severalFiles() throws {
+        var terms = ImportTerms()
+        terms.partial = true
+        var recording = TraceImport(terms)
+        let pad = try #require(madeRecordings.first { $0.name == "evemu" }).bytes
+        try recording.add(HeldBytes(Array(pad.dropLast(3))))
+        let cut = recording.cut
+        try recording.add(HeldBytes(PackedTests.btsnoop))
+        #expect(cut?.isCut == true && recording.cut == cut)
+        #expect(try recording.finish().counts.notifications == MadeStrap.values - 1)
     }
 
     @Test(

@@ -89,6 +89,36 @@ import WakeModel
         #expect(most > 0 && most < whole.operations.count)
     }
 
+    @Test(
+        "of a packed recording whose check does not fit, --partial keeps all that was unpacked",
+        arguments: [false, true])
+    func damaged(isSerial: Bool) throws {
+        var terms = ImportTerms()
+        terms.isSerial = isSerial
+        let plain = isSerial ? Array("ST,GS,+0012.5kg\r\n".utf8) : Self.btsnoop
+        let whole = try TraceImport.run(plain, terms)
+        var packed = try gzipped(plain)
+        packed[packed.count - 8] ^= 1
+        #expect(thrown(ImportError.self) { try TraceImport.run(packed, terms) }?.reason.contains("damaged") == true)
+        terms.partial = true
+        let part = try TraceImport.run(packed, terms)
+        #expect(part.trace == whole.trace && part.cut != nil)
+    }
+
+    @Test("a long recording in gzip within an archive that packs it no further is no bomb")
+    func stored() throws {
+        let program = """
+            section = struct.pack('<IIIHHqI', 0x0a0d0d0a, 28, 0x1a2b3c4d, 1, 0, -1, 28)
+            head = gzip.compress(section + struct.pack('<II', 0x0bad, 8 + 4096 * 17000))
+            zeros = gzip.compress(bytes(4096), mtime=0)
+            z = zipfile.ZipFile('out', 'w', zipfile.ZIP_STORED)
+            z.writestr('long.pcapng.gz', head + zeros * 17000); z.close()
+            """
+        var terms = ImportTerms()
+        terms.member = "long.pcapng.gz"
+        #expect(try TraceImport.run(try made(program), terms).operations.isEmpty)
+    }
+
     @Test("of an archive that was cut behind its recording, --partial keeps the recording")
     func partialArchive() throws {
         let program = """

@@ -130,6 +130,42 @@ extension MadeMouse.Step {
         #expect(result.warnings.count { $0.contains("not whole in the capture") } == 1)
     }
 
+    @Test(
+        "each interface is the device that a description names for it, whichever speaks first, and a hub is none of them"
+    )
+    func described() throws {
+        let usb = "/devices/pci0/usb1"
+        let description = """
+            P: \(usb)
+            N: bus/usb/001/001
+            E: ID_VENDOR_ID=1d6b
+
+            P: \(usb)/1-4
+            N: bus/usb/001/005
+            E: ID_VENDOR_ID=046d
+            E: ID_MODEL_ID=c05a
+
+            P: \(usb)/1-4/1-4:1.1/0003:046D:C05A.0002/hidraw/hidraw1
+            N: hidraw1
+
+            P: \(usb)/1-4/1-4:1.0/0003:046D:C05A.0001/hidraw/hidraw0
+            N: hidraw0
+
+            """
+        let asked = MadeMouse.steps.filter { $0.transfer == .control }
+        let said = MadeMouse.steps.filter { $0.transfer != .control }.reversed().filter(\.isCompletion)
+        for steps in [asked + said, asked + said.reversed()] {
+            var recording = TraceImport()
+            try recording.add(HeldBytes(Array(description.utf8)))
+            let capture = MadePcap.file(steps.map { $0.linux(header: 64) }, link: 220, .little)
+            try recording.add(HeldBytes(capture))
+            let imported = try recording.finish()
+            let addresses = imported.header.devices.map(\.address)
+            #expect(addresses == ["046d:c05a:@hidraw1", "046d:c05a:@hidraw0"])
+            #expect(imported.contents.map { $0.map(\.channel) } == [["serial"], ["report-0"]])
+        }
+    }
+
     @Test("of a serial line by FTDI, the two bytes of status before each packet are no part of what it said")
     func ftdi() throws {
         var steps = MadeMouse.steps.filter { $0.transfer == .control }

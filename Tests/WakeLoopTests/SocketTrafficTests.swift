@@ -79,11 +79,21 @@ private func becomesReadable(_ raw: Int32) -> Bool {
             #expect(recv(receiver, &bytes, 16, 0) == 4)
         }
         #expect(try !hears())
+        // Also before anything was read.
+        pass(from: mine, to: peer)
+        #expect(try !hears() || countsSent)
         for round in 0..<3 {
             pass(from: peer, to: mine)
             #expect(try hears(), "round \(round)")
             #expect(try !hears())
         }
+        pass(from: mine, to: peer)
+        #expect(try !hears() || countsSent)
+        // What was seen before it was read arrived once.
+        #expect(send(peer, "tick", 4, 0) == 4 && becomesReadable(mine))
+        #expect(try hears())
+        var bytes = [UInt8](repeating: 0, count: 16)
+        #expect(recv(mine, &bytes, 16, 0) == 4)
         pass(from: mine, to: peer)
         #expect(try !hears() || countsSent)
     }

@@ -47,8 +47,8 @@ struct clinux_socket_look {
 /// Reads nothing, and leaves an error where it is.
 int clinux_look_at_socket(int descriptor, struct clinux_socket_look *look);
 
-/// When the datagram arrived that was read last, in nanoseconds since 1970, whatever process read it; at first the time of the first
-/// call, from which on the kernel notes that. Fails for sockets that are not of the network.
+/// When the datagram arrived that was read last, in nanoseconds since 1970, whatever process read it; 0 where none was. The kernel
+/// notes that from the first call on. Fails for sockets that are not of the network.
 int clinux_latest_datagram(int descriptor, int64_t *nanoseconds);
 
 /// The peer is asked every two seconds whether it is there, and missed after ten; or as rarely again as usual.

@@ -29,6 +29,8 @@ final class GzipSupply: ByteSupply {
     private let limit: UnpackingLimit
     private let isInner: Bool
     private var isAtEnd = false
+    /// Said once what stands before it was given out.
+    private var fault: ImportError?
 
     init(_ cursor: ByteCursor, _ limit: UnpackingLimit, isInner: Bool) {
         (self.cursor, self.limit, self.isInner) = (cursor, limit, isInner)
@@ -43,6 +45,7 @@ final class GzipSupply: ByteSupply {
     private func unpacked() throws(ImportError) -> [UInt8]? {
         var bytes: [UInt8] = []
         while bytes.isEmpty, !isAtEnd {
+            if let fault { throw fault }
             guard try cursor.has(1) else {
                 throw ImportError(offset: cursor.offset, reason: "the compressed file was cut", isCut: true)
             }
@@ -62,8 +65,8 @@ final class GzipSupply: ByteSupply {
         try limit.count(packed: count - left, unpacked: bytes.count, isInner: isInner)
         switch step {
         case .more: break
-        case .damaged: throw ImportError(offset: start, reason: "the compressed bytes from there on are damaged")
-        case .end: try beginNext()
+        case .damaged: fault = ImportError(offset: start, reason: "the compressed bytes from there on are damaged")
+        case .end: do throws(ImportError) { try beginNext() } catch { fault = error }
         }
     }
 

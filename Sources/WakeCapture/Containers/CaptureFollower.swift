@@ -45,7 +45,10 @@ struct CaptureFollower {
         }
         if frame.isSnipped {
             warnSnipped(at: frame.offset)
-            guard frame.link.isUSB else { return }
+            guard frame.link.isUSB else {
+                isKnown = isKnown || frame.link.isKnown
+                return
+            }
         }
         read(frame.bytes, frame.link, frame)
     }

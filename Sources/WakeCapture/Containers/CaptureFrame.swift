@@ -46,6 +46,7 @@ enum LinkType: Hashable {
         }
     }
 
+    var isKnown: Bool { if case .unknown = self { false } else { true } }
     var isUSB: Bool { self == .usb || self == .usbMapped || self == .usbPcap }
 
     static let known =

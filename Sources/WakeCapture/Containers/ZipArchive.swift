@@ -64,6 +64,8 @@ final class ZipMember: ByteSupply {
     /// Packed bytes that are left; nil where only their end tells.
     private var left: Int?
     private var isAtEnd = false
+    /// Said once what stands before it was given out.
+    private var fault: ImportError?
 
     fileprivate init(
         _ archive: ZipArchive, _ name: String, flags: UInt16, method: UInt16, packed: Int, at offset: Int
@@ -82,6 +84,7 @@ final class ZipMember: ByteSupply {
     }
 
     func next() throws(ImportError) -> [UInt8]? {
+        if let fault { throw fault }
         guard !isAtEnd else { return nil }
         return isStored ? try nextStored() : try nextInflated()
     }
@@ -94,6 +97,7 @@ final class ZipMember: ByteSupply {
         guard try archive.cursor.has(1) else { throw RecordFault.cut(name, at: archive.cursor.offset) }
         let bytes = Array(archive.cursor.readHeld(most: min(count, Self.room)))
         left = count - bytes.count
+        try archive.limit.count(packed: bytes.count, unpacked: 0, isInner: archive.isInner)
         return bytes
     }
 
@@ -114,7 +118,8 @@ final class ZipMember: ByteSupply {
             case .more:
                 guard left != 0 || !bytes.isEmpty else { throw RecordFault.cut(name, at: start) }
             case .damaged:
-                throw ImportError(offset: start, reason: "the packed bytes of \(name) are damaged from there on")
+                let reason = "the packed bytes of \(name) are damaged from there on"
+                return try giveOut(bytes, before: ImportError(offset: start, reason: reason))
             case .end: return try end(bytes)
             }
         }
@@ -124,7 +129,15 @@ final class ZipMember: ByteSupply {
     private func end(_ bytes: [UInt8]) throws(ImportError) -> [UInt8]? {
         isAtEnd = true
         inflater = nil
-        if hasDescriptor { try archive.skipDescriptor() } else if let left { _ = try archive.cursor.skip(left) }
+        do throws(ImportError) {
+            if hasDescriptor { try archive.skipDescriptor() } else if let left { _ = try archive.cursor.skip(left) }
+        } catch { return try giveOut(bytes, before: error) }
         return bytes.isEmpty ? nil : bytes
+    }
+
+    private func giveOut(_ bytes: [UInt8], before fault: ImportError) throws(ImportError) -> [UInt8] {
+        self.fault = fault
+        if bytes.isEmpty { throw fault }
+        return bytes
     }
 }

@@ -17,6 +17,8 @@ struct DescribedNodes: LineFollower {
 
     private var blocks: [Block] = []
 
+    static func isWhole(_ line: ArraySlice<UInt8>) -> Bool { false }
+
     mutating func read(_ line: ArraySlice<UInt8>, at offset: Int, into draft: inout TraceDraft) throws(ImportError) {
         if let path = line.after("P: ") { return try begin(path.text, at: offset) }
         if let rest = line.trimmed.after("looking at device '") ?? line.trimmed.after("looking at parent device '") {
@@ -36,7 +38,41 @@ struct DescribedNodes: LineFollower {
 
     mutating func finish(into draft: inout TraceDraft) throws(ImportError) {
         let nodes = blocks.indices.filter { blocks[$0].node.map(Self.isRead) ?? false }
-        for index in nodes.isEmpty ? whole : nodes { addDevice(at: index, to: &draft) }
+        let told = nodes.isEmpty ? whole : nodes
+        for index in told {
+            guard let place = addDevice(at: index, to: &draft) else { continue }
+            for name in [blocks[index].node].compactMap({ $0 }) + busNames(of: index, among: told)
+            where draft.nodes[name] == nil { draft.nodes[name] = place }
+        }
+    }
+
+    /// How a USB capture finds it: by its USB device and interface; where it is the only one of that device, by the device alone.
+    private func busNames(of index: Int, among others: [Int]) -> [String] {
+        guard let node = busNode(of: index) else { return [] }
+        let interface = Self.interface(in: blocks[index].path).map { USBPacket.Address.name(of: $0, at: node) }
+        let isAlone = others.count { busNode(of: $0) == node } == 1
+        return [interface, isAlone ? USBPacket.Address.name(of: nil, at: node) : nil].compactMap { $0 }
+            + (interface == nil ? [node] : [])
+    }
+
+    /// The node of the USB device that it belongs to, or is.
+    private func busNode(of index: Int) -> String? {
+        family(of: index).lazy.compactMap(\.node).first(where: USBPacket.Address.isNode)
+    }
+
+    /// `…/1-4:1.0/…` is interface 0.
+    private static func interface(in path: String) -> UInt8? {
+        let parts = path.split(separator: "/").map { $0.split(separator: ":", omittingEmptySubsequences: false) }
+        let own = parts.last { $0.count == 2 && $0[0].contains("-") }
+        return own?[1].split(separator: ".").last.flatMap { UInt8($0) }
+    }
+
+    /// The block itself, and those it hangs on, from the nearest on.
+    private func family(of index: Int) -> [Block] {
+        let path = blocks[index].path
+        return blocks.filter { path == $0.path || path.hasPrefix($0.path + "/") }.sorted {
+            $0.path.count > $1.path.count
+        }
     }
 
     private mutating func begin(_ path: String, at offset: Int) throws(ImportError) {
@@ -73,8 +109,8 @@ struct DescribedNodes: LineFollower {
         return devices.isEmpty ? Array(blocks.indices.prefix(1)) : devices
     }
 
-    private func addDevice(at index: Int, to draft: inout TraceDraft) {
-        let family = blocks.filter { blocks[index].path.hasPrefix($0.path) }.sorted { $0.path.count > $1.path.count }
+    private func addDevice(at index: Int, to draft: inout TraceDraft) -> Int? {
+        let family = family(of: index)
         func fact(_ keys: [String]) -> String? {
             family.lazy.compactMap { block in keys.lazy.compactMap { block.facts[$0] }.first }.first
         }
@@ -87,16 +123,10 @@ struct DescribedNodes: LineFollower {
             product: product.flatMap { UInt32(Self.plain($0), radix: 16) }.map { UInt16(truncatingIfNeeded: $0) } ?? 0,
             serial: Self.serial(family, of: vendor), port: node.map { String($0.dropFirst(5)) } ?? "usb")
         let name = fact(["HID_NAME", "NAME", "ID_MODEL", "name", "product"]).map { $0.filter { $0 != "\"" } }
-        let place = draft.device(.externalAccessory, identity.text) { facts in
+        return draft.device(.externalAccessory, identity.text) { facts in
             facts.name = name.map(Self.plain)
             facts.properties = identity.properties
             facts.reportDescriptor = family.lazy.compactMap(\.descriptor).first?.bytes ?? []
-        }
-        guard let place else { return }
-        for node in [node] + family.map(\.node) {
-            if let node, node == blocks[index].node || USBPacket.Address.isNode(node), draft.nodes[node] == nil {
-                draft.nodes[node] = place
-            }
         }
     }
 

@@ -11,10 +11,14 @@ enum RawSerialReader {
         draft.advance(by: .zero)
         var cutter = SerialCutter()
         guard let place = draft.serialDevice(alias: terms.alias, named: "serial") else { return }
-        var cursor = cursor
-        while try cursor.has(1) {
-            _ = try cursor.has(piece)
+        var (cursor, isOver) = (cursor, false)
+        while !isOver {
+            do throws(ImportError) { isOver = try !cursor.has(piece) } catch {
+                guard terms.partial else { throw error }
+                (draft.cut, isOver) = (error, true)
+            }
             let bytes = Array(cursor.readHeld(most: piece))
+            if bytes.isEmpty { break }
             draft.advance(by: terms.pace.span(bytes: bytes.count))
             draft.counts.records += 1
             cutter.add(bytes, to: &draft, place)

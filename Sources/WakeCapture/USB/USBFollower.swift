@@ -24,8 +24,6 @@ struct USBFollower {
         var name: String?
         var nameIndex: UInt8 = 0
         var interfaces: [Interface] = []
-        /// Whether an interface that sent something is the one that a description told of.
-        var isDescribed = false
         /// The request on endpoint 0 whose answer comes next.
         var question: USBPacket.Setup?
     }
@@ -106,9 +104,9 @@ struct USBFollower {
     ) -> Int? {
         if let place = device.interfaces[index].place { return place }
         let interface = device.interfaces[index]
-        if !device.isDescribed, let described = draft.nodes[packet.address.node] {
+        if let described = described(interface, at: packet.address.node, device, draft) {
             draft.connect(described)
-            (device.isDescribed, device.interfaces[index].place) = (true, described)
+            device.interfaces[index].place = described
             return described
         }
         let identity = AccessoryName(
@@ -122,6 +120,18 @@ struct USBFollower {
         device.interfaces[index].place = place
         if let place { draft.connect(place) }
         return place
+    }
+}
+
+// Descriptions, of which another file told.
+extension USBFollower {
+    /// The device that a description names for the interface, or for all of the device: then for the interface that speaks first.
+    private func described(_ interface: Interface, at node: String, _ device: Device, _ draft: TraceDraft) -> Int? {
+        let number = interface.kind == 0 ? nil : interface.number
+        if let own = draft.nodes[USBPacket.Address.name(of: number, at: node)] { return own }
+        return draft.nodes[node].flatMap { whole in
+            device.interfaces.contains { $0.place == whole } ? nil : whole
+        }
     }
 }
 

@@ -17,6 +17,11 @@ struct USBPacket {
         /// What Linux calls it, by which a description of devices knows it.
         var node: String { Self.nodes + Self.written(bus) + "/" + Self.written(device) }
 
+        /// How an interface is found in a description; nil for one of a device whose descriptors were not heard.
+        static func name(of interface: UInt8?, at node: String) -> String {
+            node + ":" + (interface.map(String.init) ?? "*")
+        }
+
         static func isNode(_ node: String) -> Bool { node.hasPrefix(nodes) }
 
         private static func written(_ number: UInt16) -> String { String(String(1000 + Int(number)).suffix(3)) }

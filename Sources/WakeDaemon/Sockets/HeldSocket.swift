@@ -38,8 +38,8 @@ final class HeldSocket {
     /// A watch ends before what it watches is closed.
     deinit { watch?.watch.cancel() }
 
-    /// Calls `body` at each arrival for as long as it is watched or feeds a flow; at once where something waits already. Beside a
-    /// handler that is awake and reads, and so comes first, also when there may have been one.
+    /// Calls `body` at each arrival for as long as it is watched or feeds a flow; at once where something waits already. Where
+    /// it feeds a flow, calls for what is sent too: ``hasArrival(_:)`` tells.
     func listen<Owner: AnyObject>(
         on loop: EventLoop, of owner: Owner, _ body: @escaping (Owner) -> Void
     ) throws(SystemError) {
@@ -51,13 +51,14 @@ final class HeldSocket {
         let readiness: Readiness = feedsFlow ? .traffic : .arrival
         guard watch?.readiness != readiness else { return }
         watch?.watch.cancel()
-        watch = nil
+        (watch, gauge) = (nil, ArrivalGauge())
         watch = (try loop.watch(raw, for: readiness, of: owner, body), readiness)
     }
 
-    /// Whether data came since the look before; that a connection has ended is none.
+    /// Whether data came since the look before. What came while the handler sleeps is still there; an end is no data.
     func hasArrival(_ found: SocketLook) -> Bool {
-        gauge.hasArrival(found, at: raw) && (!found.hasEnded || found.unread > 0)
+        let mayBeRead = !isWatched && !found.hasEnded
+        return gauge.hasArrival(found, at: raw) && (found.unread > 0 || mayBeRead)
     }
 
     /// What waits in it now.
