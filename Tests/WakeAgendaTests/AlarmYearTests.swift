@@ -30,7 +30,11 @@ struct AlarmYearTests {
             machine.configure(rules, for: HandlerID(rawValue: UInt32(handler)))
         }
         let begun = SystemClock.monotonic()
-        machine.run(seconds: 365 * 86_400)
+        for part in 1...10 {
+            machine.run(seconds: 365 * 8_640)
+            // A test that says nothing for long passes for one that hangs.
+            print("\(part) tenths of a year of 1,000 daily alarms are over")
+        }
         let taken = SystemClock.monotonic() - begun
         let list = alarms.joined(separator: ",")
         let question = "{\"start\":\(start.wholeSeconds),\"alarms\":[\(list)],\"plays\":[[\"run\",\(365 * 86_400)]]}\n"

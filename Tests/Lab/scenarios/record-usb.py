@@ -17,12 +17,15 @@ def values(trace, channel):
     return [bytes.fromhex(one[4]) for one in words if one[2:3] == ["data"] and one[3] == channel]
 
 
-def count(file, transfer, length):
-    words = f"usb.urb_type == 'C' && usb.endpoint_address.direction == 1 && usb.data_len {length} && usb.transfer_type == {transfer}"
-    done = subprocess.run(["tshark", "-r", file, "-Y", words, "-T", "fields", "-e", "usb.device_address"], stdin=subprocess.DEVNULL,
+def transfers(file):
+    """What came from devices: of each transfer its type and its length."""
+    words = "usb.urb_type == 'C' && usb.endpoint_address.direction == 1 && usb.data_len > 0"
+    fields = [word for name in ("device_address", "transfer_type", "data_len") for word in ("-e", f"usb.{name}")]
+    done = subprocess.run(["tshark", "-r", file, "-Y", words, "-T", "fields", *fields], stdin=subprocess.DEVNULL,
                           capture_output=True, timeout=600)
+    found = [line.split() for line in done.stdout.decode().splitlines()]
     # The first device of each bus is the kernel's own hub.
-    return sum(one != b"1" for one in done.stdout.split())
+    return [(int(transfer, 0), int(length)) for device, transfer, length in found if device != "1"]
 
 
 def run(lab):
@@ -55,6 +58,7 @@ def run(lab):
         devices = [one for one in text if one.startswith("device ")]
     lab.claim("both are called as udev calls them, and the hubs are no devices of it",
               all("1209:0a0" in one for one in devices) and len(devices) == 2, devices)
+    heard = transfers(file)
     # What the line says of its state, beside its data, is longer.
-    lab.claim("tshark counts as many reports", count(file, 1, "== 8") == len(reports), count(file, 1, "== 8"))
-    lab.claim("tshark finds the line's data", count(file, 3, "> 0") > 0, count(file, 3, "> 0"))
+    lab.claim("tshark counts as many reports", heard.count((1, 8)) == len(reports), heard)
+    lab.claim("tshark finds the line's data", any(transfer == 3 for transfer, _ in heard), heard)
