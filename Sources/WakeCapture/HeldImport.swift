@@ -12,14 +12,7 @@ public struct ImportResult: Sendable {
     public var cut: ImportError?
 
     /// The whole trace in canonical form.
-    public var trace: [UInt8] {
-        var bytes: [UInt8] = []
-        var writer = TraceWriter(header: header)
-        writer.writeHeader(to: &bytes)
-        for operation in operations { writer.write(operation, to: &bytes) }
-        writer.writeEnd(to: &bytes)
-        return bytes
-    }
+    public var trace: [UInt8] { TraceWriter.whole(header, operations) }
 }
 
 extension TraceImport {

@@ -8,6 +8,16 @@ public struct TraceWriter: Sendable {
 
     public init(header: TraceHeader) { self.header = header }
 
+    /// A whole trace that is small enough to be held in memory.
+    public static func whole(_ header: TraceHeader, _ operations: [TraceOperation]) -> [UInt8] {
+        var bytes: [UInt8] = []
+        var writer = TraceWriter(header: header)
+        writer.writeHeader(to: &bytes)
+        for operation in operations { writer.write(operation, to: &bytes) }
+        writer.writeEnd(to: &bytes)
+        return bytes
+    }
+
     public func writeHeader(to bytes: inout [UInt8]) {
         bytes.append(contentsOf: "wakebridge-trace 1\nclock \(header.start.rfc3339)".utf8)
         if let zone = header.zone { bytes.append(contentsOf: " zone=\(zone)".utf8) }

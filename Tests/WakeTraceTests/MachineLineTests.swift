@@ -50,12 +50,7 @@ private func read(_ text: String) throws -> (header: TraceHeader, operations: [T
 }
 
 private func write(_ header: TraceHeader, _ operations: [TraceOperation]) -> String {
-    var bytes: [UInt8] = []
-    var writer = TraceWriter(header: header)
-    writer.writeHeader(to: &bytes)
-    for operation in operations { writer.write(operation, to: &bytes) }
-    writer.writeEnd(to: &bytes)
-    return String(decoding: bytes, as: UTF8.self)
+    String(decoding: TraceWriter.whole(header, operations), as: UTF8.self)
 }
 
 /// Makes any operation that a trace can hold.

@@ -44,12 +44,7 @@ private func read(_ text: String, chunk: Int = .max) throws -> (TraceHeader, [Tr
 }
 
 private func write(_ header: TraceHeader, _ operations: [TraceOperation]) -> String {
-    var bytes: [UInt8] = []
-    var writer = TraceWriter(header: header)
-    writer.writeHeader(to: &bytes)
-    for operation in operations { writer.write(operation, to: &bytes) }
-    writer.writeEnd(to: &bytes)
-    return String(decoding: bytes, as: UTF8.self)
+    String(decoding: TraceWriter.whole(header, operations), as: UTF8.self)
 }
 
 @Test("A canonical trace with every operation is read and written back byte for byte")

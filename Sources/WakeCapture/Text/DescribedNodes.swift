@@ -49,10 +49,9 @@ struct DescribedNodes: LineFollower {
     /// How a USB capture finds it: by its USB device and interface; where it is the only one of that device, by the device alone.
     private func busNames(of index: Int, among others: [Int]) -> [String] {
         guard let node = busNode(of: index) else { return [] }
-        let interface = Self.interface(in: blocks[index].path).map { USBPacket.Address.name(of: $0, at: node) }
+        guard let interface = Self.interface(in: blocks[index].path) else { return [node] }
         let isAlone = others.count { busNode(of: $0) == node } == 1
-        return [interface, isAlone ? USBPacket.Address.name(of: nil, at: node) : nil].compactMap { $0 }
-            + (interface == nil ? [node] : [])
+        return (isAlone ? [interface, nil] : [interface]).map { USBPacket.Address.name(of: $0, at: node) }
     }
 
     /// The node of the USB device that it belongs to, or is.

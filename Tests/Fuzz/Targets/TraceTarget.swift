@@ -46,21 +46,13 @@ extension TraceTarget: OutsideReader {
         } catch { return nil }
     }
 
-    private static func written(_ header: TraceHeader, _ operations: [TraceOperation]) -> [UInt8] {
-        var bytes: [UInt8] = []
-        var writer = TraceWriter(header: header)
-        writer.writeHeader(to: &bytes)
-        for operation in operations { writer.write(operation, to: &bytes) }
-        writer.writeEnd(to: &bytes)
-        return bytes
-    }
-
     private static func writeAgain(_ bytes: [UInt8]) {
         guard let (header, operations) = contents(of: bytes) else { return }
-        let once = written(header, operations)
+        let once = TraceWriter.whole(header, operations)
         requireReadable(once)
         guard let (again, same) = contents(of: once) else { return }
-        precondition(written(again, same) == once, "a trace that was written is written otherwise the second time")
+        let twice = TraceWriter.whole(again, same)
+        precondition(twice == once, "a trace that was written is written otherwise the second time")
         _ = (try? TraceContents(reading: TraceReader(bytes: bytes)))?.subjects
     }
 
