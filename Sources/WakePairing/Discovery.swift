@@ -46,6 +46,7 @@ public final class Discovery {
     private var isStopping = false
 
     private struct Adapter {
+        let session: DiscoverySession
         var patience = DiscoveryPatience()
         var state = State.asking
         var timer: Timer?
@@ -65,21 +66,17 @@ public final class Discovery {
         self.client = client
         self.services = services
         self.loop = loop
-        for path in adapters { self.adapters[path] = Adapter() }
+        for path in adapters { self.adapters[path] = Adapter(session: DiscoverySession(on: path, over: client)) }
     }
 
     public func begin() { for path in adapters.keys.sorted() { begin(path) } }
 
-    /// A scan that an earlier life of this connection or a lost race left over answers InProgress for ever, so each try
-    /// ends it first.
     private func begin(_ path: String) {
         guard !isStopping else { return }
         let isThere = client.mirror.adapters[path] != nil
         adapters[path]?.state = isThere ? .asking : .away
         guard isThere else { return }
-        ask(path, "StopDiscovery", []) { _ in }
-        ask(path, "SetDiscoveryFilter", [filter]) { _ in }
-        ask(path, "StartDiscovery", []) { [weak self] result in
+        adapters[path]?.session.begin(filter) { [weak self] result in
             guard let self, !isStopping else { return }
             switch result {
             case .success:
@@ -118,24 +115,15 @@ public final class Discovery {
     public func stop(_ done: @escaping () -> Void) {
         guard !isStopping else { return done() }
         isStopping = true
-        let paths = adapters.keys.filter { client.mirror.adapters[$0] != nil }
-        var left = paths.count
+        var left = adapters.count
         if left == 0 { return done() }
-        for path in paths {
+        for path in adapters.keys {
             adapters[path]?.timer = nil
-            ask(path, "StopDiscovery", []) { _ in
+            adapters[path]?.session.end {
                 left -= 1
                 if left == 0 { done() }
             }
         }
-    }
-
-    private func ask(
-        _ path: String, _ member: String, _ arguments: [BusValue],
-        _ answer: @escaping (Result<[BusValue], BusError>) -> Void
-    ) {
-        let time = TimeSpan.seconds(member == "StopDiscovery" ? 5 : 15)
-        client.call(path, BluezInterface.adapter, member, arguments, within: time, answer)
     }
 
     private var filter: BusValue {

@@ -28,8 +28,8 @@ import WakeModel
         let path = "/org/bluez/hci0/dev_C0_DE_00_00_00_10"
         #expect(
             bluetooth.calls == [
-                "StopDiscovery", "SetDiscoveryFilter DuplicateData=0 Transport=le", "UUIDs", "StartDiscovery",
-                "StopDiscovery", "RegisterAgent KeyboardDisplay", "Connect", "Connect",
+                "SetDiscoveryFilter DuplicateData=0 Transport=le", "UUIDs", "StartDiscovery", "StopDiscovery",
+                "RegisterAgent KeyboardDisplay", "Connect", "Connect",
                 "Pair resolved", "Set \(path) Trusted 1", "Set \(path) Alias \(name)", "UnregisterAgent",
             ])
         let again = try bluetooth.tool("pair", name, "--alias", "chest strap")

@@ -21,7 +21,7 @@ MANAGER, PROFILE = "org.bluez.ProfileManager1", "org.bluez.Profile1"
 SERIAL_PORT = "00001101-0000-1000-8000-00805f9b34fb"
 
 objects = {}  # path -> Thing: what is on the bus
-faults = {}  # member -> [fault, how often]: never, progress, failed, notconnected, full, absent, exit
+faults = {}  # member -> [fault, how often]: never, progress, failed, notconnected, full, absent, exit, lost
 calls = {}  # member -> how often it was called
 
 
@@ -153,17 +153,39 @@ class Thing(dbus.service.Object):
             self.peripheral.take(bytes(value), str(options.get("type", "")))
             answer()
 
-    @dbus.service.method(ADAPTER)
-    def StartDiscovery(self):
-        meet_fault("StartDiscovery")
-        self.set(Discovering=True)
+    # As the real one: each connection scans for itself, and one that was begun with "lost" is refused all that it asks until
+    # it ends.
+    scanners = lost = frozenset()
 
-    @dbus.service.method(ADAPTER)
-    def StopDiscovery(self):
+    @dbus.service.method(ADAPTER, sender_keyword="sender")
+    def StartDiscovery(self, sender):
+        bus.watch_name_owner(sender, lambda owner: owner or self.leave(sender))
+        if faults.get("StartDiscovery", ("", 0)) == ["lost", 1]:
+            self.lost |= {sender}
+        meet_fault("StartDiscovery")
+        self.refuse_lost(sender)
+        self.scan(self.scanners | {sender})
+
+    @dbus.service.method(ADAPTER, sender_keyword="sender")
+    def StopDiscovery(self, sender):
         meet_fault("StopDiscovery")
-        if not self.properties["Discovering"]:
+        self.refuse_lost(sender)
+        if sender not in self.scanners:
             raise Fault("Failed", "No discovery started")
-        self.set(Discovering=False)
+        self.scan(self.scanners - {sender})
+
+    def refuse_lost(self, sender):
+        if sender in self.lost:
+            raise Fault("InProgress", "Operation already in progress")
+
+    def leave(self, sender):
+        self.lost -= {sender}
+        self.scan(self.scanners - {sender})
+
+    def scan(self, scanners):
+        self.scanners = scanners
+        if bool(scanners) != bool(self.properties["Discovering"]):
+            self.set(Discovering=bool(scanners))
 
     @dbus.service.method(MONITORS, in_signature="o", sender_keyword="sender", async_callbacks=("answer", "refuse"))
     def RegisterMonitor(self, path, answer, refuse, sender):
@@ -480,6 +502,10 @@ class Commands:
 
     def discovering(self, name):
         return "yes" if adapters[name].properties["Discovering"] else "no"
+
+    def forget_scans(self, name):
+        """As where the end of another's scan is taken for that of ours."""
+        adapters[name].scan(frozenset())
 
     def broadcast(self, name, address, company, data):
         """Whether it was heard: by a scan, or by a monitor."""

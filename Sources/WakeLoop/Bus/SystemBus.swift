@@ -20,6 +20,9 @@ public final class SystemBus {
     private var backOff = BackOff(from: .milliseconds(50), to: .seconds(5))
     private var hasToldAbsence = false
     private var retry: Timer?
+    /// Each is kept until the callback has returned that gave it up.
+    private var ending: [BusConnection] = []
+    private var release: Deferred?
     private var socketWatch: SocketWatch?
     /// The watch has just begun: a bus that appeared before it would not be reported, so one more attempt is made.
     private var isLookingAgain = false
@@ -49,7 +52,18 @@ public final class SystemBus {
     /// Connects now, or when a bus appears.
     public func open() throws(SystemError) {
         retry = try loop.timer(on: .monotonic, of: self) { $0.connect() }
+        release = try loop.deferred(priority: .normal, of: self) { $0.ending = [] }
         connect()
+    }
+
+    /// A connection beside the one of all else, for what a program on the bus counts by connection. The caller owns it, and
+    /// gives it back with ``close(_:)``.
+    public func connectBeside() throws(SystemError) -> BusConnection { try BusConnection(on: loop, to: address) }
+
+    /// Closes a connection that ``connectBeside()`` made; a callback of its own may ask for that.
+    public func close(_ connection: consuming BusConnection) {
+        ending.append(connection)
+        release?.schedule()
     }
 
     private func connect() {

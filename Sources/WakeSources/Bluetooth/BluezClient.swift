@@ -40,6 +40,7 @@ public final class BluezClient {
     private var ears: [Ear] = []
     /// By adapter, how many calls that begin a link are unanswered.
     private var links: [String: Int] = [:]
+    let systemBus: SystemBus
     private var bus: BusConnection?
     private var subscriptions: [BusSubscription] = []
     private let patience: TimeSpan
@@ -51,7 +52,7 @@ public final class BluezClient {
 
     /// `patience` is how long it may take to list its objects.
     public init(_ bus: SystemBus, patience: TimeSpan = .seconds(20)) {
-        self.patience = patience
+        (systemBus, self.patience) = (bus, patience)
         again = try? bus.loop.timer(on: .monotonic) { [unowned self] in
             switch question {
             case .owner: askForOwner()

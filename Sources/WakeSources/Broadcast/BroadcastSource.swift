@@ -225,7 +225,10 @@ public final class BroadcastSource {
         facts.hasMonitors = mayMonitor && adapter.hasMonitors && patterns != nil
         facts.edition = edition
         facts.isLinking = client.isLinking(on: path) || resolving.keys.contains { $0.parent == path }
-        if adapters[path] == nil { adapters[path] = ListeningAdapter() }
+        facts.isDiscovering = adapter.isDiscovering
+        if adapters[path] == nil {
+            adapters[path] = ListeningAdapter(session: DiscoverySession(on: path, over: client))
+        }
         step(path, .facts(facts))
     }
 

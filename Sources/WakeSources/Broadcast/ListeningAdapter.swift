@@ -3,6 +3,7 @@ import WakeLoop
 import WakeModel
 
 struct ListeningAdapter {
+    let session: DiscoverySession
     var machine = ScanMachine()
     /// The monitor and its root, while bluetoothd has them.
     var objects: [BusObject] = []
@@ -24,25 +25,30 @@ extension BroadcastSource {
         case .registerMonitor: registerMonitor(of: path)
         case .unregisterMonitor:
             adapters[path]?.objects = []
-            call(
-                "UnregisterMonitor", BluezInterface.monitors, [.objectPath(root(of: path))], .unregisterMonitor, path)
-        case .stopDiscovery: call("StopDiscovery", BluezInterface.adapter, [], .stopDiscovery, path)
+            call("UnregisterMonitor", root(of: path), .unregisterMonitor, path)
+        case .stopDiscovery: adapters[path]?.session.end {}
         case .startDiscovery:
-            client.call(path, BluezInterface.adapter, "SetDiscoveryFilter", [filter], within: .seconds(5)) { _ in }
-            call("StartDiscovery", BluezInterface.adapter, [], .startDiscovery, path)
+            adapters[path]?.session.begin(filter) { [weak self] in self?.answer(.startDiscovery, of: path, $0) }
         }
     }
 
-    private func call(
-        _ member: String, _ interface: String, _ arguments: [BusValue], _ request: ScanRequest, _ path: String
-    ) {
-        client.call(path, interface, member, arguments, within: .seconds(15), of: self) { source, result in
-            if case .failure(let error) = result { source.note(error, of: request, path) }
-            source.step(path, .answered(request, failed: result.isFailure))
+    private func call(_ member: String, _ root: String, _ request: ScanRequest, _ path: String) {
+        let arguments = [BusValue.objectPath(root)]
+        client.call(path, BluezInterface.monitors, member, arguments, within: .seconds(15), of: self) {
+            $0.answer(request, of: path, $1.map { _ in })
         }
     }
 
-    private func note(_ error: BusError, of request: ScanRequest, _ path: String) {
+    private func answer(_ request: ScanRequest, of path: String, _ result: Result<Void, BusError>) {
+        var failed = false
+        if case .failure(let error) = result {
+            failed = true
+            log(error, of: request, path)
+        }
+        step(path, .answered(request, failed: failed))
+    }
+
+    private func log(_ error: BusError, of request: ScanRequest, _ path: String) {
         switch request {
         case .registerMonitor: log.notice("\(path) takes no advertisement monitor: \(error); it scans instead")
         case .startDiscovery: log.warning("\(path) does not scan: \(error); it is tried again after a while")
@@ -60,7 +66,7 @@ extension BroadcastSource {
         ].compactMap { $0 }
         guard made.count == 2 else { return step(path, .answered(.registerMonitor, failed: true)) }
         adapters[path]?.objects = made
-        call("RegisterMonitor", BluezInterface.monitors, [.objectPath(root)], .registerMonitor, path)
+        call("RegisterMonitor", root, .registerMonitor, path)
     }
 
     private func answerRoot(_ request: BusRequest, _ path: String) {
@@ -90,8 +96,4 @@ extension BroadcastSource {
         }
         request.answer()
     }
-}
-
-extension Result {
-    fileprivate var isFailure: Bool { if case .failure = self { true } else { false } }
 }

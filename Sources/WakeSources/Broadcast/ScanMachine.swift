@@ -12,6 +12,8 @@ struct ScanFacts: Hashable, Sendable {
     var edition = 0
     /// A link is being made, or its services are being looked up.
     var isLinking = false
+    /// It scans, by anyone's doing.
+    var isDiscovering = false
 }
 
 enum ScanRequest: Hashable, Sendable {
@@ -80,8 +82,9 @@ struct ScanMachine: Hashable, Sendable {
     mutating func step(_ input: ScanInput, at now: Instant) -> [ScanRequest] {
         switch input {
         case .facts(let new):
+            let hasStopped = facts.isDiscovering && !new.isDiscovering
             facts = new
-            return follow(now)
+            return (hasStopped ? giveUpScan(now) : []) + follow(now)
         case .answered(let request, let failed): return answer(request, failed, now)
         case .activated:
             guard case .registering = phase else { return [] }
@@ -103,11 +106,10 @@ struct ScanMachine: Hashable, Sendable {
         }
     }
 
-    /// A start that was not answered in time may have begun all the same.
     private var mayScan: Bool {
         switch phase {
-        case .starting, .scanning, .waiting: true
-        case .idle, .registering, .monitoring, .resting, .yielding: false
+        case .starting, .scanning: true
+        case .idle, .registering, .monitoring, .resting, .waiting, .yielding: false
         }
     }
 
@@ -130,6 +132,13 @@ struct ScanMachine: Hashable, Sendable {
         return mayScan ? [.stopDiscovery] : []
     }
 
+    /// Bluetoothd may end a scan of ours in another's stead, and answers neither.
+    private mutating func giveUpScan(_ now: Instant) -> [ScanRequest] {
+        guard case .scanning = phase else { return [] }
+        phase = .waiting(until: now + Self.shortestWait)
+        return [.stopDiscovery]
+    }
+
     private mutating func begin(_ now: Instant) -> [ScanRequest] {
         if facts.hasMonitors, !distrustsMonitors {
             phase = .registering(until: now + Self.activation)
@@ -137,8 +146,7 @@ struct ScanMachine: Hashable, Sendable {
             return [.registerMonitor]
         }
         phase = .starting
-        // One that an earlier life left over would be in its way for ever.
-        return [.stopDiscovery, .startDiscovery]
+        return [.startDiscovery]
     }
 
     private mutating func answer(_ request: ScanRequest, _ failed: Bool, _ now: Instant) -> [ScanRequest] {
@@ -155,10 +163,7 @@ struct ScanMachine: Hashable, Sendable {
         case (.startDiscovery, .starting):
             (phase, failures) = (.scanning(until: now + Self.scan), 0)
             return []
-        case (.startDiscovery, .scanning): return []
-        // Bluetoothd refuses to stop what is still starting.
-        case (.startDiscovery, _): return failed ? [] : [.stopDiscovery]
-        case (.registerMonitor, _), (.unregisterMonitor, _), (.stopDiscovery, _): return []
+        case (.registerMonitor, _), (.unregisterMonitor, _), (.startDiscovery, _), (.stopDiscovery, _): return []
         }
     }
 

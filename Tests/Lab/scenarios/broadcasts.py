@@ -7,58 +7,19 @@ import sys
 import time
 
 from air import Process
-from bridge import Heard
-from written import whole_lines
+from tags import LAB, PROFILE, Listener, address, watched
 
-LAB = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 NAMED, COUNT, SECONDS, LATENCY = 20, 200, 60, 5
 # Bluetoothd scans for ten seconds, and then rests for five; our own rest is two.
 PAUSE = 8
-PROFILE = """{name: "lab-tag", title: "Tag", mode: "bluetooth-central",
-  match: {broadcast: [{company: "fffe", starts: "01"}]},
-  advertisement: {manufacturer_data: {"fffe": {fields: [
-    {name: "kind", type: "uint8", hidden: true}, {name: "tag", type: "uint16"}, {name: "count", type: "uint16"}]}}}}"""
-
-
-def address(number):
-    return f"C0:AA:00:00:{number >> 8:02X}:{number & 255:02X}"
-
-
 # Bleak takes long to come where the processor is emulated.
 LIMIT = 600
 LIBRARY = True
 
 
-class Listener:
-    """A handler of the tags alone: nothing but they wakes it."""
-
-    def __init__(self, bridge, watch):
-        self.folder = os.path.join(bridge.folder, "tags")
-        os.makedirs(self.folder)
-        manifest = {"exec": ["/usr/bin/python3", os.path.join(LAB, "beats.py"), self.folder], "user": "root",
-                    "modes": ["bluetooth-central"], "watch": watch}
-        with open(os.path.join(bridge.work, "config", "handlers.d", "tags.json5"), "w") as file:
-            json.dump(manifest, file)
-        said, status = bridge.tool("reload")
-        if status:
-            raise RuntimeError(f"wakebridge reload: {said}")
-
-    def heard(self, since=0):
-        """By address, each event once."""
-        found, path = {}, os.path.join(self.folder, "heard.log")
-        for line in whole_lines(path) if os.path.exists(path) else []:
-            at, event = line.split(b" ", 1)
-            one = Heard(float(at), json.loads(event))
-            if one.kind == "data" and one.at >= since:
-                found.setdefault(one.event["source"].rsplit("/", 1)[1], {})[one.event["id"]] = one
-        return {tag: list(ones.values()) for tag, ones in found.items()}
-
-
 def run(lab):
-    watch = [{"profile": "lab-tag", "device": f"/bluetooth/{address(number)}", "policy": "latest",
-              "max_latency": f"{LATENCY}s"} for number in range(NAMED)]
     air, strap, bridge = lab.paired("--interval", "0.5", own={"lab-tag": PROFILE})
-    listener = Listener(bridge, watch)
+    listener = Listener(bridge, watched(NAMED, policy="latest", max_latency=f"{LATENCY}s"))
     # What the strap alone costs, whose every beat wakes a handler: bleak's scanner does nothing of the kind.
     before = bridge.processor()
     time.sleep(SECONDS / 2)

@@ -53,6 +53,30 @@ struct BroadcastSourceTests {
         try learning.turn { learning.told == ["tag-0001 +", "tag-0001 07"] }
     }
 
+    @Test("a scan whose answer bluetoothd lost to another program's is begun again over another connection")
+    func lostAnswer() throws {
+        let air = try BroadcastAir()
+        air.namings = [DeviceNaming(profile: "tag", device: "/bluetooth/\(first)")]
+        air.source?.manifestsChanged()
+        try air.bluez.tell("fault StartDiscovery lost")
+        try air.begin("adapter hci0")
+        try air.expect("yes", to: "discovering hci0")
+        #expect(try air.bluez.tell("calls StartDiscovery") == "2")
+    }
+
+    @Test("a scan that bluetoothd ended in another's stead is begun again")
+    func endedByAnother() throws {
+        let air = try BroadcastAir()
+        air.namings = [DeviceNaming(profile: "tag", device: "/bluetooth/\(first)")]
+        air.source?.manifestsChanged()
+        try air.begin("adapter hci0")
+        try air.expect("yes", to: "discovering hci0")
+        try air.drain()
+        try air.bluez.tell("forget_scans hci0")
+        try air.expect("yes", to: "discovering hci0")
+        #expect(try air.bluez.tell("calls StartDiscovery") == "2")
+    }
+
     @Test("a name that a person gave is kept, is what its events are called by, and is forgotten when told so")
     func kept() throws {
         let air = try BroadcastAir()

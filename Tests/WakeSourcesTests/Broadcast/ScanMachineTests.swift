@@ -51,7 +51,7 @@ struct ScanMachineTests {
         adapter.pass(.milliseconds(1_999))
         #expect(adapter.removeRequests() == [.registerMonitor])
         adapter.pass(.milliseconds(1))
-        #expect(adapter.removeRequests() == [.unregisterMonitor, .stopDiscovery, .startDiscovery])
+        #expect(adapter.removeRequests() == [.unregisterMonitor, .startDiscovery])
         adapter.send(.answered(.startDiscovery, failed: false))
         for _ in 0..<10 { adapter.pass(.seconds(100)) }
         #expect(!adapter.removeRequests().contains(.registerMonitor))
@@ -63,13 +63,13 @@ struct ScanMachineTests {
         adapter.facts.hasMonitors = true
         adapter.look()
         adapter.send(.answered(.registerMonitor, failed: true))
-        #expect(adapter.removeRequests() == [.registerMonitor, .stopDiscovery, .startDiscovery])
+        #expect(adapter.removeRequests() == [.registerMonitor, .startDiscovery])
         var other = Adapter()
         other.facts.hasMonitors = true
         other.look()
         other.send(.activated)
         other.send(.released)
-        #expect(other.removeRequests() == [.registerMonitor, .stopDiscovery, .startDiscovery])
+        #expect(other.removeRequests() == [.registerMonitor, .startDiscovery])
     }
 
     @Test("a monitor that looks for something else takes the place of the former one; where none can, a scan does")
@@ -87,10 +87,10 @@ struct ScanMachineTests {
         #expect(adapter.removeRequests().isEmpty && adapter.machine.isMonitoring)
         adapter.facts.hasMonitors = false
         adapter.look()
-        #expect(adapter.removeRequests() == [.unregisterMonitor, .stopDiscovery, .startDiscovery])
+        #expect(adapter.removeRequests() == [.unregisterMonitor, .startDiscovery])
     }
 
-    @Test("a scan that was still starting when a link began is stopped once it runs")
+    @Test("a scan that is still starting when a link begins is ended, and its late answer changes nothing")
     func startsLate() {
         for isWanted in [true, false] {
             var adapter = Adapter()
@@ -98,10 +98,28 @@ struct ScanMachineTests {
             _ = adapter.removeRequests()
             (adapter.facts.isLinking, adapter.facts.isWanted) = (isWanted, isWanted)
             adapter.look()
-            _ = adapter.removeRequests()
-            adapter.send(.answered(.startDiscovery, failed: false))
             #expect(adapter.removeRequests() == [.stopDiscovery])
+            adapter.send(.answered(.startDiscovery, failed: false))
+            #expect(adapter.removeRequests().isEmpty && !adapter.machine.isListening)
         }
+    }
+
+    @Test("a scan that stops by no doing of ours is begun again; one that rests, or is starting, is not")
+    func stopped() {
+        var adapter = Adapter()
+        adapter.facts.isDiscovering = true
+        adapter.look()
+        adapter.facts.isDiscovering = false
+        adapter.look()
+        #expect(adapter.removeRequests() == [.startDiscovery])
+        adapter.send(.answered(.startDiscovery, failed: false))
+        adapter.facts.isDiscovering = true
+        adapter.look()
+        adapter.facts.isDiscovering = false
+        adapter.look()
+        #expect(adapter.removeRequests() == [.stopDiscovery] && !adapter.machine.isListening)
+        adapter.pass(.milliseconds(500))
+        #expect(adapter.removeRequests() == [.startDiscovery])
     }
 
     @Test("a scan rests for a moment each minute, so that others have the radio")
@@ -113,7 +131,7 @@ struct ScanMachineTests {
         adapter.pass(.seconds(60))
         #expect(adapter.removeRequests() == [.stopDiscovery])
         adapter.pass(.seconds(2))
-        #expect(adapter.removeRequests() == [.stopDiscovery, .startDiscovery])
+        #expect(adapter.removeRequests() == [.startDiscovery])
     }
 
     @Test("while a link is being made no scan runs, and afterwards it goes on")
@@ -129,7 +147,7 @@ struct ScanMachineTests {
         #expect(adapter.removeRequests().isEmpty)
         adapter.facts.isLinking = false
         adapter.look()
-        #expect(adapter.removeRequests() == [.stopDiscovery, .startDiscovery])
+        #expect(adapter.removeRequests() == [.startDiscovery])
     }
 
     @Test("a refused scan is tried again after longer and longer, a minute at most")
@@ -161,10 +179,9 @@ struct ScanMachineTests {
         var dice = Dice(seed)
         var adapter = Adapter()
         var isScanning = false
-        // Bluetoothd refuses to stop a scan that is starting.
         var isStarting = false
         for _ in 0..<500 {
-            switch dice.below(8) {
+            switch dice.below(9) {
             case 0: adapter.facts.isLinking.toggle()
             case 1: adapter.facts.isWanted.toggle()
             case 2: if dice.isOne(in: 2) { adapter.facts.hasMonitors.toggle() } else { adapter.facts.edition += 1 }
@@ -175,13 +192,14 @@ struct ScanMachineTests {
                 adapter.send(.answered(.startDiscovery, failed: failed))
             case 4: adapter.send(.answered(.registerMonitor, failed: dice.isOne(in: 3)))
             case 5: adapter.send(dice.isOne(in: 2) ? .activated : .released)
+            case 6: adapter.facts.isDiscovering.toggle()
             default: adapter.pass(.milliseconds(Int64(dice.below(5_000))))
             }
             adapter.look()
             for request in adapter.removeRequests() {
                 switch request {
                 case .startDiscovery: isStarting = true
-                case .stopDiscovery: if !isStarting { isScanning = false }
+                case .stopDiscovery: (isStarting, isScanning) = (false, false)
                 case .registerMonitor, .unregisterMonitor: break
                 }
             }
