@@ -39,6 +39,8 @@ public final class Discovery {
     /// Why an adapter does not scan yet, where it was refused more than once and is asked again; nil once it scans.
     public private(set) var refusal: String?
 
+    private static let confirmation = TimeSpan.seconds(5)
+
     private let client: BluezClient
     private let services: [BluetoothUUID]
     private let loop: EventLoop
@@ -79,14 +81,21 @@ public final class Discovery {
         adapters[path]?.session.begin(filter) { [weak self] result in
             guard let self, !isStopping else { return }
             switch result {
-            case .success:
-                adapters[path]?.state = .scanning
-                adapters[path]?.patience.succeed()
-                begun = begun ?? SystemClock.monotonic()
-                refusal = nil
+            case .success: succeed(path)
             case .failure(let error): retry(path, error)
             }
         }
+    }
+
+    private func succeed(_ path: String) {
+        adapters[path]?.state = .scanning
+        adapters[path]?.patience.succeed()
+        begun = begun ?? SystemClock.monotonic()
+        refusal = nil
+        // What an adapter says comes over another connection: that it had stopped again may have been heard before the answer.
+        let timer = try? loop.timer(on: .monotonic) { [weak self] in self?.bluezDidChange(.adapter(path)) }
+        timer?.arm(at: SystemClock.monotonic() + Self.confirmation)
+        adapters[path]?.timer = timer
     }
 
     private func retry(_ path: String, _ error: BusError) {
@@ -104,7 +113,7 @@ public final class Discovery {
         adapters[path]?.timer = timer
     }
 
-    /// Called for every change: a scan that another program ended is started again.
+    /// Called for every change: a scan that ended by no doing of ours is started again.
     public func bluezDidChange(_ change: BluezChange) {
         guard case .adapter(let path) = change, let state = adapters[path]?.state, state != .asking else { return }
         guard let adapter = client.mirror.adapters[path], adapter.isPowered else { return }

@@ -106,7 +106,7 @@ class Agents(dbus.service.Object):
 
 class Adapter(Thing):
     def __init__(self, plan):
-        self.plan, self.scans = plan, 0
+        self.plan, self.scans, self.lost = plan, 0, None
         address = plan.get("address", "00:1A:7D:DA:71:13")
         values = {"Address": address, "Powered": plan.get("powered", True), "Discovering": False}
         if "powerState" in plan:
@@ -115,14 +115,19 @@ class Adapter(Thing):
 
     @dbus.service.method(ADAPTER, in_signature="a{sv}")
     def SetDiscoveryFilter(self, filter):
+        if not filter:
+            return  # It is taken back.
         say("SetDiscoveryFilter", *sorted(f"{key}={filter[key]}" for key in filter if key != "UUIDs"))
         say("UUIDs", *[str(uuid)[4:8] for uuid in filter.get("UUIDs", [])])
 
-    @dbus.service.method(ADAPTER)
-    def StartDiscovery(self):
+    @dbus.service.method(ADAPTER, sender_keyword="sender")
+    def StartDiscovery(self, sender):
         self.scans += 1
         say("StartDiscovery")
-        if self.scans <= self.plan.get("busy", 0):
+        if self.plan.get("loses"):
+            # The first connection's answer, so that it is refused for ever.
+            self.lost = self.lost or sender
+        if sender == self.lost or self.scans <= self.plan.get("busy", 0):
             raise Refusal("InProgress", "Operation already in progress")
         self.change(ADAPTER, Discovering=True)
         for device in devices:

@@ -154,12 +154,12 @@ class Thing(dbus.service.Object):
             answer()
 
     # As the real one: each connection scans for itself, and one that was begun with "lost" is refused all that it asks until
-    # it ends.
-    scanners = lost = frozenset()
+    # it ends. One that ends while there is a filter of it ends the last scan, whose ever it is.
+    present = scanners = lost = filters = frozenset()
 
     @dbus.service.method(ADAPTER, sender_keyword="sender")
     def StartDiscovery(self, sender):
-        bus.watch_name_owner(sender, lambda owner: owner or self.leave(sender))
+        self.watch(sender)
         if faults.get("StartDiscovery", ("", 0)) == ["lost", 1]:
             self.lost |= {sender}
         meet_fault("StartDiscovery")
@@ -178,9 +178,17 @@ class Thing(dbus.service.Object):
         if sender in self.lost:
             raise Fault("InProgress", "Operation already in progress")
 
+    def watch(self, sender):
+        if sender in self.present:
+            return
+        self.present |= {sender}
+        bus.watch_name_owner(sender, lambda owner: owner or self.leave(sender))
+
     def leave(self, sender):
-        self.lost -= {sender}
-        self.scan(self.scanners - {sender})
+        if sender in self.filters | self.scanners:
+            self.scan(self.scanners - {sender} if len(self.scanners) > 1 else frozenset())
+        self.lost, self.filters = self.lost - {sender}, self.filters - {sender}
+        self.present -= {sender}
 
     def scan(self, scanners):
         self.scanners = scanners
@@ -210,9 +218,11 @@ class Thing(dbus.service.Object):
         meet_fault("UnregisterMonitor")
         self.isMonitoring = False
 
-    @dbus.service.method(ADAPTER, in_signature="a{sv}")
-    def SetDiscoveryFilter(self, filter):
+    @dbus.service.method(ADAPTER, in_signature="a{sv}", sender_keyword="sender")
+    def SetDiscoveryFilter(self, filter, sender):
         meet_fault("SetDiscoveryFilter")
+        self.watch(sender)
+        self.filters = self.filters | {sender} if filter else self.filters - {sender}
 
     @dbus.service.method(GATT, in_signature="oa{sv}", sender_keyword="sender", async_callbacks=("answer", "refuse"))
     def RegisterApplication(self, path, options, answer, refuse, sender):
@@ -502,6 +512,14 @@ class Commands:
 
     def discovering(self, name):
         return "yes" if adapters[name].properties["Discovering"] else "no"
+
+    def scanning_connections(self, name):
+        """Those that have asked for a scan and have not ended."""
+        return str(len(adapters[name].present))
+
+    def scan_beside(self, name):
+        """Another program scans."""
+        adapters[name].scan(adapters[name].scanners | {"another"})
 
     def forget_scans(self, name):
         """As where the end of another's scan is taken for that of ours."""

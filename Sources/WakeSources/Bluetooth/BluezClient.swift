@@ -92,7 +92,7 @@ public final class BluezClient {
         guard interface == BluezInterface.peripheral, Self.linking.contains(member) else {
             return bus.call(call, within: time, answer)
         }
-        // Before it is sent, so that a scan is ended before it.
+        // Before it is sent, so that a scan is asked to end before it.
         countLinking(on: path.parent, 1)
         bus.call(call, within: time) { [self] result in
             countLinking(on: path.parent, -1)

@@ -37,10 +37,12 @@ struct ScanMachine: Hashable, Sendable {
         case registering(until: Instant)
         case monitoring
         case starting
+        /// Begun, as was answered, and the adapter does not say yet that it scans.
+        case confirming(until: Instant)
         case scanning(until: Instant)
         /// Between two scans, so that others have the radio.
         case resting(until: Instant)
-        /// Refused.
+        /// Refused, or ended by no doing of ours.
         case waiting(until: Instant)
         /// For a link that is being made.
         case yielding
@@ -56,6 +58,8 @@ struct ScanMachine: Hashable, Sendable {
 
     /// A monitor that is not activated by then is one that the kernel refuses.
     static let activation = TimeSpan.seconds(2)
+    /// Bluetoothd says that it scans as it answers, over another connection.
+    static let confirmation = TimeSpan.seconds(5)
     static let scan = TimeSpan.seconds(60)
     static let rest = TimeSpan.seconds(2)
     private static let (shortestWait, longestWait) = (TimeSpan.milliseconds(500), TimeSpan.seconds(60))
@@ -63,7 +67,7 @@ struct ScanMachine: Hashable, Sendable {
     /// A radio listens by our doing.
     var isListening: Bool {
         switch phase {
-        case .monitoring, .scanning: true
+        case .monitoring, .confirming, .scanning: true
         // The pause is short, and part of listening.
         case .resting: true
         case .idle, .registering, .starting, .waiting, .yielding: false
@@ -74,7 +78,9 @@ struct ScanMachine: Hashable, Sendable {
 
     var deadline: Instant? {
         switch phase {
-        case .registering(let until), .scanning(let until), .resting(let until), .waiting(let until): until
+        case .registering(let until), .confirming(let until), .scanning(let until), .resting(let until),
+            .waiting(let until):
+            until
         case .idle, .monitoring, .starting, .yielding: nil
         }
     }
@@ -82,9 +88,8 @@ struct ScanMachine: Hashable, Sendable {
     mutating func step(_ input: ScanInput, at now: Instant) -> [ScanRequest] {
         switch input {
         case .facts(let new):
-            let hasStopped = facts.isDiscovering && !new.isDiscovering
             facts = new
-            return (hasStopped ? giveUpScan(now) : []) + follow(now)
+            return compareScan(now) + follow(now)
         case .answered(let request, let failed): return answer(request, failed, now)
         case .activated:
             guard case .registering = phase else { return [] }
@@ -102,13 +107,13 @@ struct ScanMachine: Hashable, Sendable {
     private var isRegistered: Bool {
         switch phase {
         case .registering, .monitoring: true
-        case .idle, .starting, .scanning, .resting, .waiting, .yielding: false
+        case .idle, .starting, .confirming, .scanning, .resting, .waiting, .yielding: false
         }
     }
 
     private var mayScan: Bool {
         switch phase {
-        case .starting, .scanning: true
+        case .starting, .confirming, .scanning: true
         case .idle, .registering, .monitoring, .resting, .waiting, .yielding: false
         }
     }
@@ -120,7 +125,7 @@ struct ScanMachine: Hashable, Sendable {
         switch phase {
         case .idle, .yielding: return facts.isLinking ? [] : begin(now)
         case .registering, .monitoring: return isOutdated ? end(in: .idle) + follow(now) : []
-        case .starting, .scanning, .resting, .waiting: return []
+        case .starting, .confirming, .scanning, .resting, .waiting: return []
         }
     }
 
@@ -132,11 +137,21 @@ struct ScanMachine: Hashable, Sendable {
         return mayScan ? [.stopDiscovery] : []
     }
 
-    /// Bluetoothd may end a scan of ours in another's stead, and answers neither.
-    private mutating func giveUpScan(_ now: Instant) -> [ScanRequest] {
-        guard case .scanning = phase else { return [] }
-        phase = .waiting(until: now + Self.shortestWait)
-        return [.stopDiscovery]
+    /// What the adapter says beside what was answered. Bluetoothd may end a scan of ours in another program's stead.
+    private mutating func compareScan(_ now: Instant) -> [ScanRequest] {
+        switch phase {
+        case .confirming where facts.isDiscovering: (phase, failures) = (.scanning(until: now + Self.scan), 0)
+        case .scanning where !facts.isDiscovering: return wait(now)
+        default: break
+        }
+        return []
+    }
+
+    private mutating func wait(_ now: Instant) -> [ScanRequest] {
+        let wait = min(Self.shortestWait * (1 << min(failures, 10)), Self.longestWait)
+        failures += 1
+        defer { phase = .waiting(until: now + wait) }
+        return mayScan ? [.stopDiscovery] : []
     }
 
     private mutating func begin(_ now: Instant) -> [ScanRequest] {
@@ -156,13 +171,11 @@ struct ScanMachine: Hashable, Sendable {
             phase = .idle
             return follow(now)
         case (.startDiscovery, .starting) where failed:
-            failures += 1
-            let wait = min(Self.shortestWait * (1 << min(failures - 1, 10)), Self.longestWait)
-            phase = .waiting(until: now + wait)
+            _ = wait(now)
             return []
         case (.startDiscovery, .starting):
-            (phase, failures) = (.scanning(until: now + Self.scan), 0)
-            return []
+            phase = .confirming(until: now + Self.confirmation)
+            return compareScan(now)
         case (.registerMonitor, _), (.unregisterMonitor, _), (.startDiscovery, _), (.stopDiscovery, _): return []
         }
     }
@@ -174,6 +187,7 @@ struct ScanMachine: Hashable, Sendable {
             distrustsMonitors = true
             phase = .idle
             return [.unregisterMonitor] + follow(now)
+        case .confirming: return wait(now)
         case .scanning:
             phase = .resting(until: now + Self.rest)
             return [.stopDiscovery]

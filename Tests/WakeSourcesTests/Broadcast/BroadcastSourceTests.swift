@@ -53,7 +53,7 @@ struct BroadcastSourceTests {
         try learning.turn { learning.told == ["tag-0001 +", "tag-0001 07"] }
     }
 
-    @Test("a scan whose answer bluetoothd lost to another program's is begun again over another connection")
+    @Test("a scan that bluetoothd refuses over one connection for ever is begun over another")
     func lostAnswer() throws {
         let air = try BroadcastAir()
         air.namings = [DeviceNaming(profile: "tag", device: "/bluetooth/\(first)")]
@@ -62,6 +62,20 @@ struct BroadcastSourceTests {
         try air.begin("adapter hci0")
         try air.expect("yes", to: "discovering hci0")
         #expect(try air.bluez.tell("calls StartDiscovery") == "2")
+    }
+
+    @Test("another program's scan goes on when ours is over")
+    func leavesOthers() throws {
+        let air = try BroadcastAir()
+        air.namings = [DeviceNaming(profile: "tag", device: "/bluetooth/\(first)")]
+        air.source?.manifestsChanged()
+        try air.begin("adapter hci0")
+        try air.expect("yes", to: "discovering hci0")
+        try air.bluez.tell("scan_beside hci0")
+        air.source?.stop()
+        try air.expect("1", to: "calls StopDiscovery")
+        try air.expect("0", to: "scanning_connections hci0")
+        #expect(try air.bluez.tell("discovering hci0") == "yes")
     }
 
     @Test("a scan that bluetoothd ended in another's stead is begun again")

@@ -20,6 +20,11 @@ struct ScanMachineTests {
 
         mutating func look() { send(.facts(facts)) }
 
+        mutating func setDiscovering(_ isDiscovering: Bool) {
+            facts.isDiscovering = isDiscovering
+            look()
+        }
+
         mutating func pass(_ span: TimeSpan) {
             now = now + span
             send(.tick)
@@ -104,22 +109,40 @@ struct ScanMachineTests {
         }
     }
 
-    @Test("a scan that stops by no doing of ours is begun again; one that rests, or is starting, is not")
+    @Test("a scan that stops by no doing of ours is begun again, also where that is heard before the answer")
     func stopped() {
         var adapter = Adapter()
-        adapter.facts.isDiscovering = true
         adapter.look()
-        adapter.facts.isDiscovering = false
-        adapter.look()
-        #expect(adapter.removeRequests() == [.startDiscovery])
         adapter.send(.answered(.startDiscovery, failed: false))
-        adapter.facts.isDiscovering = true
-        adapter.look()
-        adapter.facts.isDiscovering = false
-        adapter.look()
+        adapter.setDiscovering(true)
+        adapter.pass(.seconds(59))
+        #expect(adapter.removeRequests() == [.startDiscovery])
+        adapter.setDiscovering(false)
         #expect(adapter.removeRequests() == [.stopDiscovery] && !adapter.machine.isListening)
         adapter.pass(.milliseconds(500))
         #expect(adapter.removeRequests() == [.startDiscovery])
+        adapter.setDiscovering(true)
+        adapter.setDiscovering(false)
+        adapter.send(.answered(.startDiscovery, failed: false))
+        adapter.pass(.milliseconds(4_999))
+        #expect(adapter.removeRequests().isEmpty)
+        adapter.pass(.milliseconds(1))
+        #expect(adapter.removeRequests() == [.stopDiscovery])
+    }
+
+    @Test("a scan that is answered and never seen is begun again after longer and longer")
+    func neverSeen() {
+        var adapter = Adapter()
+        adapter.look()
+        for wait in [500, 1_000, 2_000, 4_000] {
+            adapter.send(.answered(.startDiscovery, failed: false))
+            adapter.pass(.seconds(5))
+            _ = adapter.removeRequests()
+            adapter.pass(.milliseconds(Int64(wait) - 1))
+            #expect(adapter.removeRequests().isEmpty)
+            adapter.pass(.milliseconds(1))
+            #expect(adapter.removeRequests() == [.startDiscovery])
+        }
     }
 
     @Test("a scan rests for a moment each minute, so that others have the radio")
@@ -127,6 +150,7 @@ struct ScanMachineTests {
         var adapter = Adapter()
         adapter.look()
         adapter.send(.answered(.startDiscovery, failed: false))
+        adapter.setDiscovering(true)
         _ = adapter.removeRequests()
         adapter.pass(.seconds(60))
         #expect(adapter.removeRequests() == [.stopDiscovery])
