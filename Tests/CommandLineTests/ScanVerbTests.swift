@@ -166,7 +166,8 @@ import WakeSystem
         #expect(
             refused.talk.contains(
                 "wakebridge scan: adapter 00:1A:7D:DA:71:13 does not scan: Operation already in progress"))
-        #expect(busy.calls.filter { $0 == "StartDiscovery" }.count == 8)
+        // Seven waits add up to 19.5 s, and the tries between them to less than the rest.
+        #expect((7...8).contains(busy.calls.filter { $0 == "StartDiscovery" }.count))
     }
 
     @Test("a scan listens for all of its time, counted from where the adapter obeys, and tells what it waits for")

@@ -46,6 +46,10 @@ package final class ScriptedBluez {
 
     package var isGone: Bool { child.isOver }
 
+    /// As if it hung.
+    package func pause() { Glibc.kill(child.process, SIGSTOP) }
+    package func resume() { Glibc.kill(child.process, SIGCONT) }
+
     /// As if it had crashed.
     package func kill() {
         Glibc.kill(child.process, SIGKILL)

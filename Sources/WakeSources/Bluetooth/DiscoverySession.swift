@@ -7,12 +7,15 @@ import WakeSystem
 /// answers only one: it keeps one place for a pending answer. The other is refused with `InProgress` until its connection
 /// ends. So each scan has a connection, and one that fails or is over is given up with it.
 public final class DiscoverySession {
+    public typealias ScanAnswer = (Result<Void, BusError>) -> Void
+    private typealias ScanWish = (filter: BusValue, answer: ScanAnswer)
+
     private enum State {
         case closed
-        case starting(BusConnection, Request)
+        case starting(BusConnection, ScanAnswer)
         case scanning(BusConnection)
         /// What was asked meanwhile is begun once bluetoothd has ended the scan before it.
-        case ending(BusConnection, next: Request?)
+        case ending(BusConnection, next: ScanWish?)
 
         var connection: BusConnection? {
             switch self {
@@ -20,11 +23,6 @@ public final class DiscoverySession {
             case .starting(let connection, _), .scanning(let connection), .ending(let connection, _): connection
             }
         }
-    }
-
-    private struct Request {
-        let filter: BusValue
-        let answer: (Result<Void, BusError>) -> Void
     }
 
     private let adapter: String
@@ -38,6 +36,8 @@ public final class DiscoverySession {
     /// Bluetoothd rests for five seconds between two scans, and for ten after one that failed.
     private static let startPatience = TimeSpan.seconds(15)
     private static let endPatience = TimeSpan.seconds(5)
+    /// The deadlines are ours. A connection that ended while bluetoothd hangs would leave a scan that no program can end.
+    private static let longestHang = TimeSpan.seconds(3_600)
 
     /// - Parameter adapter: its path, such as `/org/bluez/hci0`.
     public init(on adapter: String, over client: BluezClient) {
@@ -45,29 +45,32 @@ public final class DiscoverySession {
         deadline = try? client.systemBus.loop.timer(on: .monotonic, of: self) { $0.giveUp() }
     }
 
-    /// Scans from now on, in place of a scan before. `answer` comes within 20 s, and not at all where the scan is ended first.
-    public func begin(_ filter: BusValue, _ answer: @escaping (Result<Void, BusError>) -> Void) {
-        let request = Request(filter: filter, answer: answer)
+    /// Scans from now on, in place of a scan before. `answer` comes within 15 s, and not at all where the scan is ended, or
+    /// another is begun, before that.
+    public func begin(_ filter: BusValue, _ answer: @escaping ScanAnswer) {
+        let request = (filter: filter, answer: answer)
         switch state {
         case .closed: start(request)
-        case .starting(let connection, _), .scanning(let connection):
-            discard(connection)
+        case .starting(let connection, _), .scanning(let connection): discard(connection, next: request)
+        case .ending(let connection, _):
             state = .ending(connection, next: request)
-        case .ending(let connection, _): state = .ending(connection, next: request)
+            arm(Self.startPatience)
         }
     }
 
-    /// Calls `done` within 5 s, once nothing scans by our doing.
+    /// Calls `done` within 5 s, mostly once nothing scans by our doing: a bluetoothd that hangs is not waited for.
     public func end(_ done: @escaping () -> Void) {
-        switch state {
-        case .closed: return done()
-        case .starting(let connection, _), .scanning(let connection): discard(connection)
-        case .ending(let connection, _): state = .ending(connection, next: nil)
-        }
+        guard let connection = state.connection else { return done() }
         waiting.append(done)
+        if case .ending = state {
+            state = .ending(connection, next: nil)
+            arm(Self.endPatience)
+        } else {
+            discard(connection, next: nil)
+        }
     }
 
-    private func start(_ request: Request) {
+    private func start(_ request: ScanWish) {
         let connection: BusConnection
         do throws(SystemError) {
             connection = try client.systemBus.connectBeside()
@@ -75,32 +78,46 @@ public final class DiscoverySession {
             let error = BusError(name: "org.freedesktop.DBus.Error.Failed", message: error.description)
             return request.answer(.failure(error))
         }
-        state = .starting(connection, request)
-        deadline?.arm(at: SystemClock.monotonic() + Self.startPatience)
+        state = .starting(connection, request.answer)
+        arm(Self.startPatience)
         call(connection, "SetDiscoveryFilter", [request.filter]) { _, _ in }
         call(connection, "StartDiscovery") { $0.answer($1.map { _ in }) }
     }
 
     private func answer(_ result: Result<Void, BusError>) {
-        guard case .starting(let connection, let request) = state else { return }
+        guard case .starting(let connection, let answer) = state else { return }
         deadline?.disarm()
         switch result {
         case .success: state = .scanning(connection)
-        case .failure: discard(connection)
+        case .failure: discard(connection, next: nil)
         }
-        request.answer(result)
+        answer(result)
     }
 
+    private func arm(_ patience: TimeSpan) { deadline?.arm(at: SystemClock.monotonic() + patience) }
+
     private func giveUp() {
-        answer(.failure(.noAnswer))
-        close()
+        switch state {
+        case .starting: answer(.failure(.noAnswer))
+        case .ending(let connection, let next):
+            state = .ending(connection, next: nil)
+            releaseWaiting()
+            next?.answer(.failure(.noAnswer))
+        case .closed, .scanning: break
+        }
+    }
+
+    private func releaseWaiting() {
+        let answers = waiting
+        waiting = []
+        for done in answers { done() }
     }
 
     /// A connection that ends while bluetoothd has a filter of it ends the scan of another program too. So the filter is taken
     /// back first, unless the connection counts as one that scans: what that ends is its own scan.
-    private func discard(_ connection: BusConnection) {
-        state = .ending(connection, next: nil)
-        deadline?.arm(at: SystemClock.monotonic() + Self.endPatience)
+    private func discard(_ connection: BusConnection, next: ScanWish?) {
+        state = .ending(connection, next: next)
+        arm(Self.endPatience)
         call(connection, "StopDiscovery") { session, result in
             if case .failure(let error) = result, error.isInProgress { return session.close() }
             guard case .ending(let connection, _) = session.state else { return }
@@ -113,9 +130,7 @@ public final class DiscoverySession {
         state = .closed
         deadline?.disarm()
         client.systemBus.close(connection)
-        let answers = waiting
-        waiting = []
-        for done in answers { done() }
+        releaseWaiting()
         if let next { start(next) }
     }
 
@@ -124,9 +139,10 @@ public final class DiscoverySession {
         _ connection: BusConnection, _ member: String, _ arguments: [BusValue] = [],
         _ answer: @escaping (DiscoverySession, Result<[BusValue], BusError>) -> Void
     ) {
+        guard !client.owner.isEmpty else { return answer(self, .failure(.gone)) }
         let call = BusCall(client.owner, adapter, BluezInterface.adapter, member, arguments)
         let asked = ObjectIdentifier(connection)
-        connection.call(call, within: Self.startPatience) { [weak self] result in
+        connection.call(call, within: Self.longestHang) { [weak self] result in
             guard let self, state.connection.map({ ObjectIdentifier($0) }) == asked else { return }
             answer(self, result)
         }

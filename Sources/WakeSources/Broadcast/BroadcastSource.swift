@@ -257,9 +257,11 @@ extension BroadcastSource: RegisteredSource {
 
     public func start() { reconsider() }
 
+    /// The daemon ends: a scan ends with its connection, and bluetoothd lets a monitor go with the daemon's.
     public func stop() {
         isWanted = false
-        followAll()
+        adapters = [:]
+        updateListening()
     }
 
     public func reconfigure() {

@@ -15,7 +15,7 @@ final class BroadcastAir {
     let clock: any WakeClock = RealClock()
     private(set) var bus: PrivateBus
     private(set) var bluez: ScriptedBluez
-    private let line: SystemBus
+    let line: SystemBus
     private(set) var source: BroadcastSource?
     private let rules: BroadcastRules
     let profiles: ProfileLibrary

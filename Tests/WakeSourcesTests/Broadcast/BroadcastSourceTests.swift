@@ -1,6 +1,7 @@
 // Broadcasts by way of bluetoothd: its monitors, its scan, who is heard of all that it tells, and what is kept.
 import TestBench
 import Testing
+import WakeLoop
 import WakeModel
 import WakeSystem
 
@@ -8,6 +9,7 @@ import WakeSystem
 
 private let first = "C0:DE:00:00:00:01"
 private let second = "C0:DE:00:00:00:02"
+private let filter = BusValue.properties([("Transport", .string("le"))])
 private let monitors = "monitors hci0 00:AA:00:00:00:01"
 
 @Suite("Broadcasts over bluetoothd")
@@ -64,18 +66,64 @@ struct BroadcastSourceTests {
         #expect(try air.bluez.tell("calls StartDiscovery") == "2")
     }
 
-    @Test("another program's scan goes on when ours is over")
-    func leavesOthers() throws {
+    @Test("another program's scan goes on when ours is over, and when the daemon ends", arguments: [false, true])
+    func leavesOthers(theDaemonEnds: Bool) throws {
         let air = try BroadcastAir()
         air.namings = [DeviceNaming(profile: "tag", device: "/bluetooth/\(first)")]
         air.source?.manifestsChanged()
         try air.begin("adapter hci0")
         try air.expect("yes", to: "discovering hci0")
+        try air.drain()
         try air.bluez.tell("scan_beside hci0")
-        air.source?.stop()
-        try air.expect("1", to: "calls StopDiscovery")
+        if theDaemonEnds {
+            air.source?.stop()
+        } else {
+            air.namings = []
+            air.source?.manifestsChanged()
+        }
         try air.expect("0", to: "scanning_connections hci0")
         #expect(try air.bluez.tell("discovering hci0") == "yes")
+        #expect(try air.bluez.tell("calls StopDiscovery") == (theDaemonEnds ? "0" : "1"))
+    }
+
+    @Test("a scan is over in five seconds for those that wait, and ended at last, where bluetoothd hangs")
+    func hangs() throws {
+        let air = try BroadcastAir()
+        try air.begin("adapter hci0")
+        let client = BluezClient(air.line)
+        try air.turn { client.isThere }
+        let session = DiscoverySession(on: "/org/bluez/hci0", over: client)
+        var answers = 0
+        session.begin(filter) { _ in answers += 1 }
+        try air.turn { answers == 1 }
+        air.bluez.pause()
+        var isOver = false
+        let asked = SystemClock.monotonic()
+        session.end { isOver = true }
+        try air.turn { isOver }
+        let took = SystemClock.monotonic() - asked
+        #expect(took >= .seconds(5) && took < .seconds(8), "\(took)")
+        air.bluez.resume()
+        try air.expect("0", to: "scanning_connections hci0")
+        session.end { answers += 1 }
+        #expect(answers == 2)
+    }
+
+    @Test("where bluetoothd is gone, a scan is refused at once and those that wait for its end are called")
+    func gone() throws {
+        let air = try BroadcastAir()
+        try air.begin("adapter hci0")
+        let client = BluezClient(air.line)
+        try air.turn { client.isThere }
+        let session = DiscoverySession(on: "/org/bluez/hci0", over: client)
+        var told: [String] = []
+        session.begin(filter) { told.append($0.isSuccess ? "begun" : "refused") }
+        try air.turn { told == ["begun"] }
+        air.bluez.kill()
+        try air.turn { !client.isThere }
+        session.end { told.append("ended") }
+        session.begin(filter) { told.append($0.isSuccess ? "begun" : "refused") }
+        try air.turn { told == ["begun", "ended", "refused"] }
     }
 
     @Test("a scan that bluetoothd ended in another's stead is begun again")
@@ -222,4 +270,8 @@ struct RebuiltAdvertisementTests {
         peripheral.manufacturerData = [1: [UInt8](repeating: 0, count: 300)]
         #expect(peripheral.advertisement == [])
     }
+}
+
+extension Result {
+    fileprivate var isSuccess: Bool { if case .success = self { true } else { false } }
 }
