@@ -4,7 +4,7 @@
     imports.py TOOL [--megabytes 1024] [--no-tshark]
 
 The packets are those of a strap with short values, a sensor with long ones, and bystanders that advertise. Exit 1 where an import
-takes more memory than one of a megabyte does (with 4 MB to spare), or is slower than 200 MB/s, which a release build is not.
+takes more memory than one of a megabyte does (with 4 MB to spare), or is slower than the 200 MB/s that are the goal.
 """
 import argparse
 import os

@@ -154,7 +154,7 @@ class Thing(dbus.service.Object):
             answer()
 
     # As the real one: each connection scans for itself, and one that was begun with "lost" is refused all that it asks until
-    # it ends. One that ends while there is a filter of it ends the last scan, whose ever it is.
+    # it ends. One that ends while there is a filter of it ends the last scan, also another program's.
     present = scanners = lost = filters = frozenset()
 
     @dbus.service.method(ADAPTER, sender_keyword="sender")

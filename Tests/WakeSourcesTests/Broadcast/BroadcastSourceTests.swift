@@ -101,8 +101,7 @@ struct BroadcastSourceTests {
         let asked = SystemClock.monotonic()
         session.end { isOver = true }
         try air.turn { isOver }
-        let took = SystemClock.monotonic() - asked
-        #expect(took >= .seconds(5) && took < .seconds(8), "\(took)")
+        #expect(SystemClock.monotonic() - asked >= .seconds(5))
         air.bluez.resume()
         try air.expect("0", to: "scanning_connections hci0")
         session.end { answers += 1 }
