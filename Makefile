@@ -1,5 +1,5 @@
 # The doors of WakeBridge. `make demo` and `make test` install what they miss, so a fresh Debian 12 or 13 will do.
-# Debug builds serve demo, check and test: they are ready several times sooner.
+# A debug build serves the demo: it is ready several times sooner. In the tests' build only the tests themselves are not optimized.
 # What is installed, measured, put to the break test or played in the lab is built for speed.
 
 PREFIX ?= /usr/local

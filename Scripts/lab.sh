@@ -45,6 +45,7 @@ play() { # FOLDER SCENARIO...: in one guest
     [ $# -gt 0 ] || return 0
     mkdir -p "$folder"
     : >"$folder/news"
+    tar -cf "$folder/devices.tar" -C "$checkout" Devices
     set -- "$checkout/.build/lab/venv/bin/python" "$checkout/Tests/Lab/guest.py" "$folder" "$programs" "$@"
     browser="$checkout/.build/page/venv/bin/python $checkout/Tests/Page/pair.py"
     case $browser in *' '*' '*) ;; *) [ ! -x "${browser%% *}" ] || export LAB_DOOR="$browser" ;; esac

@@ -11,9 +11,10 @@ Each file of tests is a process of its own, in which one test runs after another
 tests are tagged .measures run afterwards, one by one: tests that compete for the processor would measure each other. Of what
 only the whole gate runs, files whose tests are tagged .unhurried run side by side too, and the others after them.
 
-TEST_BUILD holds options of `swift build`, TEST_JOBS says how many processes run side by side (4), and TEST_SILENCE for how many
-seconds a process may print nothing (900). TEST_BUNDLE names tests that are built already, and TEST_SKIPS a file whose lines name
-what is left out and why: a target, Target.File or Target.Suite/test. What each process printed is kept in .build/tests.
+What is tested is built optimized, in .build/tested; TEST_BUILD holds other options of `swift build`. TEST_JOBS says how many
+processes run side by side (4), and TEST_SILENCE for how many seconds a process may print nothing (900). TEST_BUNDLE names tests
+that are built already, and TEST_SKIPS a file whose lines name what is left out and why: a target, Target.File or
+Target.Suite/test. What each process printed is kept in .build/tests.
 """
 import collections
 import concurrent.futures
@@ -32,7 +33,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 LOGS = ROOT / ".build/tests"
 JOBS = int(os.environ.get("TEST_JOBS", "4"))
 SILENCE_S = int(os.environ.get("TEST_SILENCE", "900"))
-BUILD = shlex.split(os.environ.get("TEST_BUILD", ""))
+BUILD = os.environ.get("TEST_BUILD")
 BUNDLE = os.environ.get("TEST_BUNDLE")
 SKIPS = os.environ.get("TEST_SKIPS")
 
@@ -95,11 +96,14 @@ def skips():
 def build():
     if BUNDLE:
         return BUNDLE
-    words = ["swift", "build", *BUILD]
-    if subprocess.run([*words, "--build-tests"], stdin=subprocess.DEVNULL).returncode:
+    # In the place of a build that is not optimized, all would be compiled again whenever one follows the other.
+    words = ["swift", "build", *(shlex.split(BUILD) if BUILD else ["--scratch-path", ".build/tested"])]
+    environment = os.environ if BUILD else {**os.environ, "WAKEBRIDGE_OPTIMIZED": "yes"}
+    if subprocess.run([*words, "--build-tests"], stdin=subprocess.DEVNULL, env=environment).returncode:
         say("FAIL: the tests were not built")
         sys.exit(1)
-    place = subprocess.run([*words, "--show-bin-path"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+    place = subprocess.run([*words, "--show-bin-path"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True,
+                           env=environment)
     return f"{place.stdout.strip()}/wakebridgePackageTests.xctest"
 
 

@@ -6,7 +6,7 @@ import Testing
     "Instructions and allocations an event",
     .enabled(if: EventCount.hindrance == nil, Comment(rawValue: EventCount.hindrance ?? "")))
 struct CountedTests {
-    /// `WAKEBRIDGE_COUNTS=renew swift test --filter CountedTests` writes it again.
+    /// `WAKEBRIDGE_COUNTS=renew Scripts/test.py --filter CountedTests` writes it again.
     private static let baseline = "\(packageFolder)/Tests/CountedTests/baseline.txt"
 
     @Test("an event of a virtual replay costs neither instructions nor allocations beyond a tenth more than it did")
@@ -14,7 +14,7 @@ struct CountedTests {
         let now = try EventCount.measure()
         let toolchain = try Self.toolchain()
         print(
-            "an event costs \(now.instructions) instructions and \(now.allocations) allocations (\(toolchain), debug)")
+            "an event costs \(now.instructions) instructions and \(now.allocations) allocations (\(toolchain))")
         if environment("WAKEBRIDGE_COUNTS") == "renew" { return Self.write(now, toolchain) }
         guard let before = Self.known(toolchain) else {
             return print("not compared: \(Self.baseline) names another toolchain")

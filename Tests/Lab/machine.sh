@@ -23,9 +23,8 @@ kernel=${LAB_KERNEL:-$(find /boot -maxdepth 1 -name 'vmlinuz-*' | sort -V | tail
 # virtme-ng hands paths on through a shell and the kernel's command line, and quotes none: it is given names without spaces.
 names=$(mktemp -d /tmp/wakebridge-machine.XXXXXX)
 runs=
-trap 'rm -f "$names/checkout" "$names/dir" "$names/venv"; rmdir "$names"' EXIT
+trap 'rm -f "$names/dir" "$names/venv"; rmdir "$names"' EXIT
 trap '[ -z "$runs" ] || kill "$runs"; exit 143' TERM INT HUP
-ln -s "$checkout" "$names/checkout"
 ln -s "$dir" "$names/dir"
 ln -s "$venv" "$names/venv"
 export PATH="$names/venv/bin:/usr/sbin:/usr/bin:/sbin:/bin" # virtme-ng itself looks for its parts on PATH
@@ -58,8 +57,11 @@ rm -f "$dir/out" "$dir/status"
 cat >"$dir/.guest" <<TEXT
 set -e
 cd /
-mkdir -p $(quoted "$checkout" "$dir")
-mount --bind /run/machine/checkout $(quoted "$checkout")
+# The guest's own / asks this machine again at each look; what stays as it is while the guest lives is remembered there.
+mkdir -p /run/machine/whole $(quoted "$checkout" "$dir")
+mount -t 9p -o ro,trans=virtio,version=9p2000.L,access=any,msize=524288,cache=loose whole /run/machine/whole
+mount --bind /run/machine/whole/usr /usr
+mount --bind /run/machine/whole$(quoted "$checkout") $(quoted "$checkout")
 mount --bind /run/machine/dir $(quoted "$dir")
 cd $(quoted "$dir")
 set +e
@@ -69,15 +71,15 @@ echo \$? >status
 sync
 TEXT
 cd /
-door=
+devices="-fsdev local,id=whole,path=/,security_model=none,readonly=on,multidevs=remap -device virtio-9p-pci,fsdev=whole,mount_tag=whole"
 if [ -n "${LAB_DOOR:-}" ]; then
     port=$(/usr/bin/python3 -c 'import socket; s = socket.create_server(("127.0.0.1", 0)); print(s.getsockname()[1])')
     net=user,id=door,restrict=on,hostfwd=tcp:127.0.0.1:$port-10.0.2.15:8787
-    door="--qemu-opts=-netdev '$net,guestfwd=tcp:10.0.2.100:8788-cmd:$LAB_DOOR $port $names/dir' -device virtio-net-pci,netdev=door"
+    devices="$devices -netdev '$net,guestfwd=tcp:10.0.2.100:8788-cmd:$LAB_DOOR $port $names/dir' -device virtio-net-pci,netdev=door"
 fi
 # shellcheck disable=SC2086  # an option or nothing
 timeout --kill-after=5 "$limit" vng --run "$kernel" $emulate --force-9p --memory "${LAB_MEMORY:-2G}" \
-    --cpus "${LAB_CPUS:-2}" ${door:+"$door"} --rodir="/run/machine/checkout=$names/checkout" --rwdir="/run/machine/dir=$names/dir" \
+    --cpus "${LAB_CPUS:-2}" --qemu-opts="$devices" --rwdir="/run/machine/dir=$names/dir" \
     -- "bash /run/machine/dir/.guest" </dev/null >"$dir/console" 2>&1 &
 runs=$!
 wait "$runs" || {
