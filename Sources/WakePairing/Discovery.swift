@@ -4,7 +4,7 @@ import WakeModel
 import WakeSources
 import WakeSystem
 
-/// What follows on a try to scan; pure. An adapter is never reset for it, because that would end everybody's links.
+/// What follows on a try to scan; pure. An adapter is never reset for it, because that would end all links.
 public struct DiscoveryPatience: Hashable, Sendable {
     private var firstFailure: Instant?
     private var wait = shortest
@@ -39,7 +39,8 @@ public final class Discovery {
     /// Why an adapter does not scan yet, where it was refused more than once and is asked again; nil once it scans.
     public private(set) var refusal: String?
 
-    private static let confirmation = TimeSpan.seconds(5)
+    /// The kernel scans for 10 s, and bluetoothd then rests for 5 s. An end that lasts longer is none of its pauses.
+    private static let longestPause = TimeSpan.seconds(10)
 
     private let client: BluezClient
     private let services: [BluetoothUUID]
@@ -56,8 +57,9 @@ public final class Discovery {
         enum State {
             /// A request is under way, or its next try is waited for.
             case asking
+            /// Begun, as was answered; it may rest.
             case scanning
-            /// It was gone when its turn came, mostly with a bluetoothd that died: begun when it is back.
+            /// It is gone, mostly with a bluetoothd that died, or off, and its scan with it: begun when it is back.
             case away
         }
     }
@@ -89,13 +91,12 @@ public final class Discovery {
 
     private func succeed(_ path: String) {
         adapters[path]?.state = .scanning
+        adapters[path]?.timer = nil
         adapters[path]?.patience.succeed()
         begun = begun ?? SystemClock.monotonic()
         refusal = nil
         // What an adapter says comes over another connection: that it had stopped again may have been heard before the answer.
-        let timer = try? loop.timer(on: .monotonic) { [weak self] in self?.bluezDidChange(.adapter(path)) }
-        timer?.arm(at: SystemClock.monotonic() + Self.confirmation)
-        adapters[path]?.timer = timer
+        compare(path)
     }
 
     private func retry(_ path: String, _ error: BusError) {
@@ -113,11 +114,40 @@ public final class Discovery {
         adapters[path]?.timer = timer
     }
 
-    /// Called for every change: a scan that ended by no doing of ours is started again.
+    /// Called for every change: a scan that ended by no doing of ours is begun again.
     public func bluezDidChange(_ change: BluezChange) {
-        guard case .adapter(let path) = change, let state = adapters[path]?.state, state != .asking else { return }
-        guard let adapter = client.mirror.adapters[path], adapter.isPowered else { return }
-        if state == .away || !adapter.isDiscovering { begin(path) }
+        guard !isStopping else { return }
+        switch change {
+        case .adapter(let path): compare(path)
+        case .adapterGone(let path, _): endWithAdapter(path)
+        case .peripheral, .peripheralGone, .database, .value: break
+        }
+    }
+
+    /// Compares what was begun with what the adapter says.
+    private func compare(_ path: String) {
+        guard let state = adapters[path]?.state, let adapter = client.mirror.adapters[path] else { return }
+        switch state {
+        case .asking: break
+        case .away: if adapter.isPowered { begin(path) }
+        case .scanning where !adapter.isPowered: endWithAdapter(path)
+        case .scanning where adapter.isDiscovering: adapters[path]?.timer = nil
+        case .scanning: awaitPauseEnd(path)
+        }
+    }
+
+    private func endWithAdapter(_ path: String) {
+        guard adapters[path]?.state == .scanning else { return }
+        adapters[path]?.state = .away
+        adapters[path]?.timer = nil
+    }
+
+    /// To begin again in a pause would have bluetoothd drop what it has heard.
+    private func awaitPauseEnd(_ path: String) {
+        guard adapters[path]?.timer == nil else { return }
+        let timer = try? loop.timer(on: .monotonic) { [weak self] in self?.begin(path) }
+        timer?.arm(at: SystemClock.monotonic() + Self.longestPause)
+        adapters[path]?.timer = timer
     }
 
     /// Ends the scan on every adapter, then calls `done`.

@@ -170,6 +170,23 @@ import WakeSystem
         #expect((7...8).contains(busy.calls.filter { $0 == "StartDiscovery" }.count))
     }
 
+    @Test("a pause of bluetoothd's is no end of a scan; it is begun again after an end that lasts, or a loss of power")
+    func pauses() throws {
+        func starts(of then: String, within time: String) throws -> Int {
+            let bluetooth = try ScriptedBluetooth("{\"adapters\": [{\"then\": [\(then)]}]}")
+            let outcome = try bluetooth.tool(Self.scan + ["--for", time])
+            #expect(outcome.exit == 0, "\(outcome.talk)")
+            return bluetooth.calls.filter { $0 == "StartDiscovery" }.count
+        }
+        let (rests, goesOn) = ("{\"Discovering\": false}", "{\"Discovering\": true}")
+        let twice = "[200, \(rests)], [1200, \(goesOn)], [1400, \(rests)], [2400, \(goesOn)]"
+        #expect(try starts(of: twice, within: "3s") == 1)
+        let (off, on) = ("{\"Powered\": false}", "{\"Powered\": true}")
+        #expect(try starts(of: "[200, \(rests)], [200, \(off)], [500, \(on)]", within: "2s") == 2)
+        // The end is taken for a pause for 10 s.
+        #expect(try starts(of: "[200, \(rests)]", within: "12s") == 2)
+    }
+
     @Test("a scan listens for all of its time, counted from where the adapter obeys, and tells what it waits for")
     func delayed() throws {
         let bluetooth = try ScriptedBluetooth(

@@ -133,6 +133,8 @@ class Adapter(Thing):
         for device in devices:
             if device.path.startswith(self.path + "/"):
                 GLib.timeout_add(device.plan.get("after", 50), device.advertise)
+        for after, values in self.plan.pop("then", []):
+            GLib.timeout_add(after, lambda values=values: self.change(ADAPTER, **values))
         if "dies" in self.plan:
             GLib.timeout_add(self.plan["dies"], os._exit, 1)
 
