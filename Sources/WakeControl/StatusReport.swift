@@ -270,7 +270,7 @@ extension JSONWriter {
     }
 }
 
-/// An adapter, as the control API writes it: whether it is on, how many links it carries, and which devices wait for one.
+/// An adapter, as the control API writes it: whether it is on and scans, how many links it carries, and which devices wait.
 public struct AdapterStatus: Hashable, Sendable {
     /// Its identity: its number may change at the next start.
     public var address: String
@@ -280,6 +280,8 @@ public struct AdapterStatus: Hashable, Sendable {
     public var mostLinks: Int?
     /// The aliases of devices that are not connected because it has no room.
     public var waiting: [String]
+    /// The daemon scans with it for broadcasts; other programs' scans do not count.
+    public var isScanned = false
 
     public init(address: String, isPowered: Bool, links: Int, mostLinks: Int? = nil, waiting: [String] = []) {
         self.address = address
@@ -303,6 +305,7 @@ extension JSONWriter {
             writer.field("links", status.links)
             writer.field("most_links", status.mostLinks)
             writer.field("waiting", status.waiting)
+            writer.field("scanning", status.isScanned)
         }
     }
 }

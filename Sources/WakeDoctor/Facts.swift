@@ -223,6 +223,8 @@ public struct BridgeFacts: Hashable, Sendable {
     public var sessions: [Session] = []
     /// How many links an adapter carried when it refused another, by the adapter's address.
     public var mostLinks: [String: Int] = [:]
+    /// The addresses of adapters with which the daemon scans for broadcasts.
+    public var scanned: Set<String> = []
     public var deadLetters = 0
     /// The capabilities that it lacks, of those that it uses; nil where that cannot be read.
     public var lackingCapabilities: [String]?
@@ -252,8 +254,9 @@ public struct BridgeFacts: Hashable, Sendable {
             return Session(device["alias"]?.string ?? "", session)
         }
         for adapter in status["adapters"]?.array ?? [] {
-            guard let address = adapter["address"]?.string, let most = adapter["most_links"]?.integer else { continue }
-            mostLinks[address] = Int(clamping: most)
+            guard let address = adapter["address"]?.string else { continue }
+            if let most = adapter["most_links"]?.integer { mostLinks[address] = Int(clamping: most) }
+            if adapter["scanning"]?.boolean == true { scanned.insert(address) }
         }
     }
 }

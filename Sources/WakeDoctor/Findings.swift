@@ -113,8 +113,9 @@ extension Facts {
                     : "sudo busctl set-property org.bluez \(path) org.bluez.Adapter1 Powered b true"))
     }
 
+    /// Bluetoothd does not tell for which program it scans: beside a scan of the daemon no other shows.
     private func scanned(_ adapter: AdapterFacts) -> Finding? {
-        guard adapter.isScanning else { return nil }
+        guard adapter.isScanning, !isScannedByBridge(adapter) else { return nil }
         let what = "another program scans with adapter \(adapter.address) (\(adapter.name))"
         let why = "Connecting and discovering suffer while it does. "
         if case .reached(.running(let bluez)) = bus, !bluez.clients.isEmpty {
@@ -148,6 +149,10 @@ extension Facts {
             ?? controller.slots.map { ($0, "all that such a controller holds") }
         guard let most, adapter.links >= most.links else { return nil }
         return full(adapter, most.source)
+    }
+
+    private func isScannedByBridge(_ adapter: AdapterFacts) -> Bool {
+        if case .running(let bridge) = bridge { bridge.scanned.contains(adapter.address) } else { false }
     }
 
     private func mostLinks(of adapter: AdapterFacts) -> Int? {

@@ -219,8 +219,10 @@ class StandIn:
                            "loop": {"longest_ms": 4.2, "over_50ms": 0}, "warnings": []},
                 "handlers": self.handlers, "devices": [device.status() for device in self.devices],
                 "adapters": [
-                    {"address": "00:1A:7D:DA:71:13", "powered": True, "links": 3, "most_links": 5, "waiting": ["scale"]},
-                    {"address": "00:1A:7D:DA:71:14", "powered": True, "links": 1, "most_links": None, "waiting": []}]}
+                    {"address": "00:1A:7D:DA:71:13", "powered": True, "links": 3, "most_links": 5, "waiting": ["scale"],
+                     "scanning": False},
+                    {"address": "00:1A:7D:DA:71:14", "powered": True, "links": 1, "most_links": None, "waiting": [],
+                     "scanning": False}]}
 
     def timeline(self, name, query):
         seconds = 900 if query.get("span") == "15m" else 86_400

@@ -13,14 +13,16 @@ import WakeModel
         return String(decoding: writer.bytes, as: UTF8.self)
     }
 
-    @Test("an adapter is reported with its links, its most links, and what waits for one; null is what is not known")
+    @Test("an adapter is reported with its links, what waits for one, and our scan; null is what is not known")
     func adapters() {
         let full = AdapterStatus(
             address: "00:1A:7D:DA:71:13", isPowered: true, links: 5, mostLinks: 5, waiting: ["sca\"le", "belt"])
-        let off = AdapterStatus(address: "00:1A:7D:DA:71:14", isPowered: false, links: 0)
+        var off = AdapterStatus(address: "00:1A:7D:DA:71:14", isPowered: false, links: 0)
+        off.isScanned = true
         let expected =
-            #""adapters":[{"address":"00:1A:7D:DA:71:13","powered":true,"links":5,"most_links":5,"waiting":["sca\"le","belt"]},"#
-            + #"{"address":"00:1A:7D:DA:71:14","powered":false,"links":0,"most_links":null,"waiting":[]}]}"#
+            #""adapters":[{"address":"00:1A:7D:DA:71:13","powered":true,"links":5,"most_links":5,"waiting":["sca\"le","belt"],"#
+            + #""scanning":false},"#
+            + #"{"address":"00:1A:7D:DA:71:14","powered":false,"links":0,"most_links":null,"waiting":[],"scanning":true}]}"#
         #expect(status([], [full, off]).hasSuffix(expected))
         #expect(status([], []).hasSuffix(#""adapters":[]}"#))
         #expect(status([], nil).hasSuffix(#""adapters":null}"#))

@@ -116,14 +116,25 @@ extension Finding {
               "warnings":[{"what":"w","why":"y","advice":"a"}]},
              "handlers":[{"id":"a","state":"held","why":"x"}],
              "devices":[{"alias":"one","session":"open"},{"alias":"two","session":"paused"},{"alias":"t","session":null}],
-             "adapters":[{"address":"A","most_links":3},{"address":"B","most_links":null}]}
+             "adapters":[{"address":"A","most_links":3},{"address":"B","most_links":null,"scanning":true}]}
             """#
         let facts = BridgeFacts(status: try JSONValue(parsing: Array(text.utf8)[...]))
         #expect(facts.version == "0.1.0" && facts.process == 42 && facts.suspendsWeakly)
         #expect(facts.handlers == [.init("a", "held", "x")])
         #expect(facts.warnings == [.init("w", "y", "a")])
         #expect(facts.sessions == [.init("two", .paused)] && facts.mostLinks == ["A": 3])
+        #expect(facts.scanned == ["B"])
         #expect(BridgeFacts(status: .null) == BridgeFacts())
+    }
+
+    @Test("a scan of the daemon itself is not taken for that of another program")
+    func ownScan() {
+        var facts = wellFacts()
+        facts.withAdapter { $0.isScanning = true }
+        facts.withBridge { $0.scanned = ["00:1A:7D:DA:71:14"] }
+        #expect(Findings(facts).all.contains { $0.code == .foreignScan })
+        facts.withBridge { $0.scanned = ["00:1A:7D:DA:71:13"] }
+        #expect(!Findings(facts).all.contains { $0.code == .foreignScan })
     }
 
     @Test("where another program scans, those that may be it are named with their services, and the fix is to share")

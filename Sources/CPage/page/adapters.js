@@ -33,7 +33,7 @@ class AdapterRow {
       make("summary", {}, this.#name, this.#slots, this.#links, this.#why), this.#details);
   }
 
-  update({ address, powered, links, most_links: most, waiting }) {
+  update({ address, powered, links, most_links: most, waiting, scanning }) {
     setText(this.#name, address);
     this.#slots.replaceChildren(...Array.from({ length: Math.max(most ?? links, links) }, (_, place) =>
       make("i", { class: place < links ? "used" : "free" })));
@@ -42,7 +42,7 @@ class AdapterRow {
     this.#details.replaceChildren(
       ...fact("Has a link", linked(address)),
       ...fact("Waits for room", waiting.join(", ") || "none"),
-      ...fact("Scans", scans.join("; ") || "no other program"),
+      ...fact("Scans", scans.join("; ") || (scanning ? "the daemon, for broadcasts" : "no other program")),
       ...fact("Room for", most ? `${most} links, as it refused another` : "more: it has refused none"));
   }
 }

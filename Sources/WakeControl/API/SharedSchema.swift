@@ -129,6 +129,7 @@ enum SharedSchema: String, Hashable, Sendable, CaseIterable {
     private static let adapterState = Schema.object([
         .always("address", .text), .always("powered", .flag), .always("links", .natural),
         .always("most_links", .nullable(.natural)), .always("waiting", .list(.text)),
+        .always("scanning", .flag),
     ])
 
     // MARK: What is scheduled

@@ -385,9 +385,11 @@ extension ControlAnswers {
     /// Nil where no Bluetooth is watched.
     func adapters() -> [AdapterStatus]? {
         sources.bluetooth?.adapters.map { adapter in
-            AdapterStatus(
+            var status = AdapterStatus(
                 address: adapter.address, isPowered: adapter.isPowered, links: adapter.links,
                 mostLinks: adapter.mostLinks, waiting: adapter.waiting.map(\.alias))
+            status.isScanned = sources.broadcasts?.scans(with: adapter.address) ?? false
+            return status
         }
     }
 }

@@ -194,6 +194,11 @@ public final class BroadcastSource {
 
     // MARK: Adapters
 
+    /// - Parameter adapter: its address.
+    package func scans(with adapter: String) -> Bool {
+        adapters.contains { client.mirror.adapters[$0]?.address == adapter && $1.machine.isScanning }
+    }
+
     func step(_ path: String, _ input: ScanInput) {
         guard let requests = adapters[path]?.machine.step(input, at: now) else { return }
         for request in requests { ask(request, of: path) }

@@ -76,6 +76,14 @@ struct ScanMachine: Hashable, Sendable {
 
     var isMonitoring: Bool { phase == .monitoring }
 
+    /// Bluetoothd scans by our doing, or rests between two scans.
+    var isScanning: Bool {
+        switch phase {
+        case .starting, .confirming, .scanning, .resting: true
+        case .idle, .registering, .monitoring, .waiting, .yielding: false
+        }
+    }
+
     var deadline: Instant? {
         switch phase {
         case .registering(let until), .confirming(let until), .scanning(let until), .resting(let until),

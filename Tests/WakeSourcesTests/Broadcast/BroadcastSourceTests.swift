@@ -74,6 +74,8 @@ struct BroadcastSourceTests {
         try air.begin("adapter hci0")
         try air.expect("yes", to: "discovering hci0")
         try air.drain()
+        let adapter = try #require(air.source?.client.mirror.adapters.values.first?.address)
+        #expect(air.source?.scans(with: adapter) == true)
         try air.bluez.tell("scan_beside hci0")
         if theDaemonEnds {
             air.source?.stop()
@@ -84,6 +86,7 @@ struct BroadcastSourceTests {
         try air.expect("0", to: "scanning_connections hci0")
         #expect(try air.bluez.tell("discovering hci0") == "yes")
         #expect(try air.bluez.tell("calls StopDiscovery") == (theDaemonEnds ? "0" : "1"))
+        #expect(air.source?.scans(with: adapter) == false)
     }
 
     @Test("a scan is over in five seconds for those that wait, and ended at last, where bluetoothd hangs")
