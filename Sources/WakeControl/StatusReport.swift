@@ -281,7 +281,7 @@ public struct AdapterStatus: Hashable, Sendable {
     /// The aliases of devices that are not connected because it has no room.
     public var waiting: [String]
     /// The daemon scans with it for broadcasts; other programs' scans do not count.
-    public var isScanned = false
+    public var isScanning = false
 
     public init(address: String, isPowered: Bool, links: Int, mostLinks: Int? = nil, waiting: [String] = []) {
         self.address = address
@@ -305,7 +305,7 @@ extension JSONWriter {
             writer.field("links", status.links)
             writer.field("most_links", status.mostLinks)
             writer.field("waiting", status.waiting)
-            writer.field("scanning", status.isScanned)
+            writer.field("scanning", status.isScanning)
         }
     }
 }

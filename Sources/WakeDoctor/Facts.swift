@@ -224,7 +224,7 @@ public struct BridgeFacts: Hashable, Sendable {
     /// How many links an adapter carried when it refused another, by the adapter's address.
     public var mostLinks: [String: Int] = [:]
     /// The addresses of adapters with which the daemon scans for broadcasts.
-    public var scanned: Set<String> = []
+    public var scanning: Set<String> = []
     public var deadLetters = 0
     /// The capabilities that it lacks, of those that it uses; nil where that cannot be read.
     public var lackingCapabilities: [String]?
@@ -256,7 +256,7 @@ public struct BridgeFacts: Hashable, Sendable {
         for adapter in status["adapters"]?.array ?? [] {
             guard let address = adapter["address"]?.string else { continue }
             if let most = adapter["most_links"]?.integer { mostLinks[address] = Int(clamping: most) }
-            if adapter["scanning"]?.boolean == true { scanned.insert(address) }
+            if adapter["scanning"]?.boolean == true { scanning.insert(address) }
         }
     }
 }

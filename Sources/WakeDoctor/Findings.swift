@@ -115,7 +115,7 @@ extension Facts {
 
     /// Bluetoothd does not tell for which program it scans: beside a scan of the daemon no other shows.
     private func scanned(_ adapter: AdapterFacts) -> Finding? {
-        guard adapter.isScanning, !isScannedByBridge(adapter) else { return nil }
+        guard adapter.isScanning, !bridgeScans(with: adapter) else { return nil }
         let what = "another program scans with adapter \(adapter.address) (\(adapter.name))"
         let why = "Connecting and discovering suffer while it does. "
         if case .reached(.running(let bluez)) = bus, !bluez.clients.isEmpty {
@@ -151,8 +151,8 @@ extension Facts {
         return full(adapter, most.source)
     }
 
-    private func isScannedByBridge(_ adapter: AdapterFacts) -> Bool {
-        if case .running(let bridge) = bridge { bridge.scanned.contains(adapter.address) } else { false }
+    private func bridgeScans(with adapter: AdapterFacts) -> Bool {
+        if case .running(let bridge) = bridge { bridge.scanning.contains(adapter.address) } else { false }
     }
 
     private func mostLinks(of adapter: AdapterFacts) -> Int? {

@@ -39,8 +39,8 @@ public final class Discovery {
     /// Why an adapter does not scan yet, where it was refused more than once and is asked again; nil once it scans.
     public private(set) var refusal: String?
 
-    /// The kernel scans for 10 s, and bluetoothd then rests for 5 s. An end that lasts longer is none of its pauses.
-    private static let longestPause = TimeSpan.seconds(10)
+    /// What an adapter says reaches us behind all that a crowd advertises, and may be older than what was answered.
+    private static let recheck = TimeSpan.seconds(5)
 
     private let client: BluezClient
     private let services: [BluetoothUUID]
@@ -57,7 +57,6 @@ public final class Discovery {
         enum State {
             /// A request is under way, or its next try is waited for.
             case asking
-            /// Begun, as was answered; it may rest.
             case scanning
             /// It is gone, mostly with a bluetoothd that died, or off, and its scan with it: begun when it is back.
             case away
@@ -77,26 +76,35 @@ public final class Discovery {
 
     private func begin(_ path: String) {
         guard !isStopping else { return }
-        let isThere = client.mirror.adapters[path] != nil
-        adapters[path]?.state = isThere ? .asking : .away
-        guard isThere else { return }
+        guard client.mirror.adapters[path]?.isPowered == true else { return putAway(path) }
+        adapters[path]?.state = .asking
+        adapters[path]?.timer = nil
         adapters[path]?.session.begin(filter) { [weak self] result in
             guard let self, !isStopping else { return }
             switch result {
-            case .success: succeed(path)
+            case .success: confirm(path)
             case .failure(let error): retry(path, error)
             }
         }
     }
 
+    /// Bluetoothd may have answered us for the end of another program's scan, which was the end of ours.
+    private func confirm(_ path: String) {
+        adapters[path]?.state = .asking
+        adapters[path]?.session.look { [weak self] isScanning in
+            guard let self, !isStopping else { return }
+            if isScanning { succeed(path) } else { retry(path, .endedWithAnother) }
+        }
+    }
+
     private func succeed(_ path: String) {
         adapters[path]?.state = .scanning
-        adapters[path]?.timer = nil
         adapters[path]?.patience.succeed()
         begun = begun ?? SystemClock.monotonic()
         refusal = nil
-        // What an adapter says comes over another connection: that it had stopped again may have been heard before the answer.
-        compare(path)
+        let timer = try? loop.timer(on: .monotonic) { [weak self] in self?.compare(path) }
+        timer?.arm(at: SystemClock.monotonic() + Self.recheck)
+        adapters[path]?.timer = timer
     }
 
     private func retry(_ path: String, _ error: BusError) {
@@ -119,7 +127,7 @@ public final class Discovery {
         guard !isStopping else { return }
         switch change {
         case .adapter(let path): compare(path)
-        case .adapterGone(let path, _): endWithAdapter(path)
+        case .adapterGone(let path, _): if adapters[path]?.state == .scanning { putAway(path) }
         case .peripheral, .peripheralGone, .database, .value: break
         }
     }
@@ -130,24 +138,14 @@ public final class Discovery {
         switch state {
         case .asking: break
         case .away: if adapter.isPowered { begin(path) }
-        case .scanning where !adapter.isPowered: endWithAdapter(path)
-        case .scanning where adapter.isDiscovering: adapters[path]?.timer = nil
-        case .scanning: awaitPauseEnd(path)
+        case .scanning where !adapter.isPowered: putAway(path)
+        case .scanning: if !adapter.isDiscovering { confirm(path) }
         }
     }
 
-    private func endWithAdapter(_ path: String) {
-        guard adapters[path]?.state == .scanning else { return }
-        adapters[path]?.state = .away
-        adapters[path]?.timer = nil
-    }
-
-    /// To begin again in a pause would have bluetoothd drop what it has heard.
-    private func awaitPauseEnd(_ path: String) {
-        guard adapters[path]?.timer == nil else { return }
-        let timer = try? loop.timer(on: .monotonic) { [weak self] in self?.begin(path) }
-        timer?.arm(at: SystemClock.monotonic() + Self.longestPause)
-        adapters[path]?.timer = timer
+    private func putAway(_ path: String) {
+        guard let session = adapters[path]?.session else { return }
+        adapters[path] = Adapter(session: session, state: .away)
     }
 
     /// Ends the scan on every adapter, then calls `done`.
@@ -170,4 +168,9 @@ public final class Discovery {
         if !services.isEmpty { pairs.append(("UUIDs", .array(of: "s", services.map { .string($0.full) }))) }
         return .properties(pairs)
     }
+}
+
+extension BusError {
+    fileprivate static let endedWithAnother = BusError(
+        name: "org.bluez.Error.Failed", message: "the scan ended with that of another program")
 }

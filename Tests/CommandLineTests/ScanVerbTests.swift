@@ -170,21 +170,20 @@ import WakeSystem
         #expect((7...8).contains(busy.calls.filter { $0 == "StartDiscovery" }.count))
     }
 
-    @Test("a pause of bluetoothd's is no end of a scan; it is begun again after an end that lasts, or a loss of power")
-    func pauses() throws {
-        func starts(of then: String, within time: String) throws -> Int {
-            let bluetooth = try ScriptedBluetooth("{\"adapters\": [{\"then\": [\(then)]}]}")
+    @Test("a scan that ended by no doing of ours is begun again, and one that only is announced late is not")
+    func ended() throws {
+        func starts(_ adapter: String, within time: String) throws -> Int {
+            let bluetooth = try ScriptedBluetooth("{\"adapters\": [{\(adapter)}]}")
             let outcome = try bluetooth.tool(Self.scan + ["--for", time])
             #expect(outcome.exit == 0, "\(outcome.talk)")
             return bluetooth.calls.filter { $0 == "StartDiscovery" }.count
         }
-        let (rests, goesOn) = ("{\"Discovering\": false}", "{\"Discovering\": true}")
-        let twice = "[200, \(rests)], [1200, \(goesOn)], [1400, \(rests)], [2400, \(goesOn)]"
-        #expect(try starts(of: twice, within: "3s") == 1)
-        let (off, on) = ("{\"Powered\": false}", "{\"Powered\": true}")
-        #expect(try starts(of: "[200, \(rests)], [200, \(off)], [500, \(on)]", within: "2s") == 2)
-        // The end is taken for a pause for 10 s.
-        #expect(try starts(of: "[200, \(rests)]", within: "12s") == 2)
+        let (ends, off, on) = ("{\"Discovering\": false}", "{\"Powered\": false}", "{\"Powered\": true}")
+        #expect(try starts("\"then\": [[200, \(ends)]]", within: "4s") == 2)
+        #expect(try starts("\"then\": [[200, \(ends)], [200, \(off)], [1500, \(on)]]", within: "5s") == 2)
+        // The time of the scan begins with the second: the first was none.
+        #expect(try starts("\"hollow\": 1", within: "500ms") == 2)
+        #expect(try starts("\"announces\": 11000", within: "12s") == 1)
     }
 
     @Test("a scan listens for all of its time, counted from where the adapter obeys, and tells what it waits for")

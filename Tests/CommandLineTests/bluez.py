@@ -48,6 +48,10 @@ class Thing(dbus.service.Object):
     def PropertiesChanged(self, interface, changed, invalidated):
         pass
 
+    @dbus.service.method(PROPERTIES, in_signature="ss", out_signature="v")
+    def Get(self, interface, name):
+        return self.properties[interface][name]
+
     @dbus.service.method(PROPERTIES, in_signature="ssv")
     def Set(self, interface, name, value):
         say("Set", self.path, name, value)
@@ -63,10 +67,6 @@ class Part(Thing):
         self.interface = interface
         super().__init__(path, {interface: {"UUID": f"0000{uuid}-0000-1000-8000-00805f9b34fb", **values}})
         self.published = True
-
-    @dbus.service.method(PROPERTIES, in_signature="ss", out_signature="v")
-    def Get(self, interface, name):
-        return self.properties[interface][name]
 
 
 class Root(dbus.service.Object):
@@ -129,7 +129,10 @@ class Adapter(Thing):
             self.lost = self.lost or sender
         if sender == self.lost or self.scans <= self.plan.get("busy", 0):
             raise Refusal("InProgress", "Operation already in progress")
-        self.change(ADAPTER, Discovering=True)
+        if self.scans <= self.plan.get("hollow", 0):
+            return  # The end of another program's scan was answered to us.
+        GLib.timeout_add(self.plan.get("announces", 0), lambda: self.change(ADAPTER, Discovering=True))
+        self.properties[ADAPTER]["Discovering"] = dbus.Boolean(True)
         for device in devices:
             if device.path.startswith(self.path + "/"):
                 GLib.timeout_add(device.plan.get("after", 50), device.advertise)

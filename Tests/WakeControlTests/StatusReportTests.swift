@@ -18,7 +18,7 @@ import WakeModel
         let full = AdapterStatus(
             address: "00:1A:7D:DA:71:13", isPowered: true, links: 5, mostLinks: 5, waiting: ["sca\"le", "belt"])
         var off = AdapterStatus(address: "00:1A:7D:DA:71:14", isPowered: false, links: 0)
-        off.isScanned = true
+        off.isScanning = true
         let expected =
             #""adapters":[{"address":"00:1A:7D:DA:71:13","powered":true,"links":5,"most_links":5,"waiting":["sca\"le","belt"],"#
             + #""scanning":false},"#

@@ -123,7 +123,7 @@ extension Finding {
         #expect(facts.handlers == [.init("a", "held", "x")])
         #expect(facts.warnings == [.init("w", "y", "a")])
         #expect(facts.sessions == [.init("two", .paused)] && facts.mostLinks == ["A": 3])
-        #expect(facts.scanned == ["B"])
+        #expect(facts.scanning == ["B"])
         #expect(BridgeFacts(status: .null) == BridgeFacts())
     }
 
@@ -131,9 +131,9 @@ extension Finding {
     func ownScan() {
         var facts = wellFacts()
         facts.withAdapter { $0.isScanning = true }
-        facts.withBridge { $0.scanned = ["00:1A:7D:DA:71:14"] }
+        facts.withBridge { $0.scanning = ["00:1A:7D:DA:71:14"] }
         #expect(Findings(facts).all.contains { $0.code == .foreignScan })
-        facts.withBridge { $0.scanned = ["00:1A:7D:DA:71:13"] }
+        facts.withBridge { $0.scanning = ["00:1A:7D:DA:71:13"] }
         #expect(!Findings(facts).all.contains { $0.code == .foreignScan })
     }
 

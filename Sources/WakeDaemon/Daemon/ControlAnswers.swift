@@ -388,7 +388,7 @@ extension ControlAnswers {
             var status = AdapterStatus(
                 address: adapter.address, isPowered: adapter.isPowered, links: adapter.links,
                 mostLinks: adapter.mostLinks, waiting: adapter.waiting.map(\.alias))
-            status.isScanned = sources.broadcasts?.scans(with: adapter.address) ?? false
+            status.isScanning = sources.broadcasts?.scans(with: adapter.address) ?? false
             return status
         }
     }

@@ -58,6 +58,17 @@ public final class DiscoverySession {
         }
     }
 
+    /// Asks bluetoothd whether the adapter scans. What it says of that by itself comes over another connection, later where many
+    /// peripherals advertise. Not answered where the scan is ended, or another is begun, before that.
+    public func look(_ answer: @escaping (_ isScanning: Bool) -> Void) {
+        guard case .scanning(let connection) = state else { return }
+        let property = [BusValue.string(BluezInterface.adapter), .string("Discovering")]
+        call(connection, "Get", property, of: BluezInterface.properties) { _, result in
+            guard case .success(let values) = result else { return answer(false) }
+            answer(values.first?.boolean == true)
+        }
+    }
+
     /// Calls `done` within 5 s, mostly once nothing scans by our doing: a bluetoothd that hangs is not waited for.
     public func end(_ done: @escaping () -> Void) {
         guard let connection = state.connection else { return done() }
@@ -137,10 +148,11 @@ public final class DiscoverySession {
     /// What is answered by a connection that was given up is dropped.
     private func call(
         _ connection: BusConnection, _ member: String, _ arguments: [BusValue] = [],
+        of interface: String = BluezInterface.adapter,
         _ answer: @escaping (DiscoverySession, Result<[BusValue], BusError>) -> Void
     ) {
         guard !client.owner.isEmpty else { return answer(self, .failure(.gone)) }
-        let call = BusCall(client.owner, adapter, BluezInterface.adapter, member, arguments)
+        let call = BusCall(client.owner, adapter, interface, member, arguments)
         let asked = ObjectIdentifier(connection)
         connection.call(call, within: Self.longestHang) { [weak self] result in
             guard let self, state.connection.map({ ObjectIdentifier($0) }) == asked else { return }
