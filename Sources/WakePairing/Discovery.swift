@@ -102,7 +102,7 @@ public final class Discovery {
         adapters[path]?.patience.succeed()
         begun = begun ?? SystemClock.monotonic()
         refusal = nil
-        let timer = try? loop.timer(on: .monotonic) { [weak self] in self?.compare(path) }
+        let timer = try? loop.timer(on: .monotonic, of: self) { $0.compare(path) }
         timer?.arm(at: SystemClock.monotonic() + Self.recheck)
         adapters[path]?.timer = timer
     }
@@ -117,7 +117,7 @@ public final class Discovery {
         if let failures = adapters[path]?.patience.failures, failures > 1 {
             refusal = "adapter \(address) does not scan yet: \(error); it is asked again for a while"
         }
-        let timer = try? loop.timer(on: .monotonic) { [weak self] in self?.begin(path) }
+        let timer = try? loop.timer(on: .monotonic, of: self) { $0.begin(path) }
         timer?.arm(at: due)
         adapters[path]?.timer = timer
     }
