@@ -45,7 +45,8 @@ final class Broker {
         let port = try port ?? MQTTBench.freePort()
         self.port = port
         log = ground.file("broker.log")
-        let all = ["listener \(port) 127.0.0.1", "persistence false", "user root"] + lines
+        // By itself it drops what a slow client has not read of more than 1000 messages.
+        let all = ["listener \(port) 127.0.0.1", "persistence false", "user root", "max_queued_messages 0"] + lines
         configuration = ground.write(all.joined(separator: "\n") + "\n", to: "broker-\(port).conf")
     }
 
@@ -124,6 +125,8 @@ final class OutsideClient {
         let line = Array("\(isRetained ? "retain\t" : "")\(topic)\t\(payload)\n".utf8)
         _ = line.withUnsafeBytes { write(input, $0.baseAddress, $0.count) }
     }
+
+    func kill(with signal: Int32) { _ = Glibc.kill(process, signal) }
 
     /// Waits until the broker has acknowledged all that was published so far.
     func settle() async throws {

@@ -93,11 +93,14 @@ final class ConnectionTests {
         let outside = try await OutsideClient(ground, broker.port, topics: ["flood/#", "kept"])
         let connection = try open(broker)
         try connect(connection)
-        Glibc.kill(broker.process, SIGSTOP)
+        // A client that reads late misses none of what the broker has.
+        outside.kill(with: SIGSTOP)
+        broker.kill(with: SIGSTOP)
         for number in 1...5_000 { connection.publish(MQTTMessage("flood/\(number)", [1])) }
         connection.publish(MQTTMessage("kept", [1]), tag: 7)
-        Glibc.kill(broker.process, SIGCONT)
+        broker.kill(with: SIGCONT)
         let delivered = try event(of: connection) { $0 == .delivered(7) }
+        outside.kill(with: SIGCONT)
         #expect(delivered != nil)
         _ = try await outside.await("kept")
         let count = outside.messages.count { $0.topic.hasPrefix("flood/") }

@@ -125,7 +125,7 @@ struct InboxKillRun {
     private static func configuration(_ ground: Ground) -> [String] {
         [
             "allow_anonymous true", "persistence true", "persistence_location \(ground.file(""))",
-            "persistence_file broker.db", "autosave_interval 0", "max_queued_messages 0",
+            "persistence_file broker.db", "autosave_interval 0",
         ]
     }
 }
