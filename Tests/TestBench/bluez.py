@@ -92,6 +92,11 @@ class Thing(dbus.service.Object):
     def PropertiesChanged(self, interface, changed, invalidated):
         pass
 
+    @dbus.service.method(PROPERTIES, in_signature="ss", out_signature="v", async_callbacks=("answer", "refuse"))
+    def Get(self, interface, name, answer, refuse):
+        if not meet_fault("Get"):
+            answer(self.properties[name])
+
     @dbus.service.method(PROPERTIES, in_signature="ssv")
     def Set(self, interface, name, value):
         meet_fault("Set")

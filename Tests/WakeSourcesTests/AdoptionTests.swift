@@ -341,7 +341,7 @@ struct AdoptionTests {
         try air.turn { scan.client.isThere }
         scan.discovery.begin()
         try air.turn { !scan.client.isThere }
-        // Longer than the next try is waited for: it finds nobody.
+        // Longer than the next try is waited for: it finds no bluetoothd.
         let end = SystemClock.monotonic() + .seconds(1)
         while SystemClock.monotonic() < end { try air.loop.runOnce(timeout: .milliseconds(50)) }
         try air.replaceBluez()

@@ -36,7 +36,7 @@ public final class DiscoverySession {
     /// Bluetoothd rests for five seconds between two scans, and for ten after one that failed.
     private static let startPatience = TimeSpan.seconds(15)
     private static let endPatience = TimeSpan.seconds(5)
-    /// The deadlines are ours. A connection that ended while bluetoothd hangs would leave a scan that no program can end.
+    /// The deadlines of a scan are ours. A connection that ended while bluetoothd hangs would leave a scan that no program can end.
     private static let longestHang = TimeSpan.seconds(3_600)
 
     /// - Parameter adapter: its path, such as `/org/bluez/hci0`.
@@ -59,11 +59,12 @@ public final class DiscoverySession {
     }
 
     /// Asks bluetoothd whether the adapter scans. What it says of that by itself comes over another connection, later where many
-    /// peripherals advertise. Not answered where the scan is ended, or another is begun, before that.
+    /// peripherals advertise. Answered within 15 s, and not at all where the scan is ended, or another is begun, before that.
     public func look(_ answer: @escaping (_ isScanning: Bool) -> Void) {
         guard case .scanning(let connection) = state else { return }
-        let property = [BusValue.string(BluezInterface.adapter), .string("Discovering")]
-        call(connection, "Get", property, of: BluezInterface.properties) { _, result in
+        let name = [BusValue.string(BluezInterface.adapter), .string("Discovering")]
+        call(connection, "Get", name, of: BluezInterface.properties, within: Self.startPatience) { session, result in
+            guard case .scanning = session.state else { return }
             guard case .success(let values) = result else { return answer(false) }
             answer(values.first?.boolean == true)
         }
@@ -148,13 +149,13 @@ public final class DiscoverySession {
     /// What is answered by a connection that was given up is dropped.
     private func call(
         _ connection: BusConnection, _ member: String, _ arguments: [BusValue] = [],
-        of interface: String = BluezInterface.adapter,
+        of interface: String = BluezInterface.adapter, within patience: TimeSpan = longestHang,
         _ answer: @escaping (DiscoverySession, Result<[BusValue], BusError>) -> Void
     ) {
         guard !client.owner.isEmpty else { return answer(self, .failure(.gone)) }
         let call = BusCall(client.owner, adapter, interface, member, arguments)
         let asked = ObjectIdentifier(connection)
-        connection.call(call, within: Self.longestHang) { [weak self] result in
+        connection.call(call, within: patience) { [weak self] result in
             guard let self, state.connection.map({ ObjectIdentifier($0) }) == asked else { return }
             answer(self, result)
         }

@@ -27,6 +27,7 @@ extension BroadcastSource {
             adapters[path]?.objects = []
             call("UnregisterMonitor", root(of: path), .unregisterMonitor, path)
         case .stopDiscovery: adapters[path]?.session.end {}
+        case .look: adapters[path]?.session.look { [weak self] in self?.step(path, .looked(isScanning: $0)) }
         case .startDiscovery:
             adapters[path]?.session.begin(filter) { [weak self] in self?.answer(.startDiscovery, of: path, $0) }
         }
@@ -53,7 +54,7 @@ extension BroadcastSource {
         case .registerMonitor: log.notice("\(path) takes no advertisement monitor: \(error); it scans instead")
         case .startDiscovery: log.warning("\(path) does not scan: \(error); it is tried again after a while")
         // Mostly there was nothing to end.
-        case .unregisterMonitor, .stopDiscovery: break
+        case .unregisterMonitor, .stopDiscovery, .look: break
         }
     }
 

@@ -12,17 +12,20 @@ struct ScanFacts: Hashable, Sendable {
     var edition = 0
     /// A link is being made, or its services are being looked up.
     var isLinking = false
-    /// It scans, by anyone's doing.
+    /// It said that it scans, by anyone's doing. In a crowd that comes late, behind all that is advertised.
     var isDiscovering = false
 }
 
 enum ScanRequest: Hashable, Sendable {
     case registerMonitor, unregisterMonitor, startDiscovery, stopDiscovery
+    /// Bluetoothd is asked whether the adapter scans.
+    case look
 }
 
 enum ScanInput: Hashable, Sendable {
     case facts(ScanFacts)
     case answered(ScanRequest, failed: Bool)
+    case looked(isScanning: Bool)
     /// The kernel takes the monitor: it listens.
     case activated
     /// Bluetoothd lets the monitor go.
@@ -37,8 +40,8 @@ struct ScanMachine: Hashable, Sendable {
         case registering(until: Instant)
         case monitoring
         case starting
-        /// Begun, as was answered, and the adapter does not say yet that it scans.
-        case confirming(until: Instant)
+        /// Begun, as was answered: that may have been the answer to another program, for the end of its scan and of ours.
+        case confirming
         case scanning(until: Instant)
         /// Between two scans, so that others have the radio.
         case resting(until: Instant)
@@ -58,8 +61,6 @@ struct ScanMachine: Hashable, Sendable {
 
     /// A monitor that is not activated by then is one that the kernel refuses.
     static let activation = TimeSpan.seconds(2)
-    /// Bluetoothd says that it scans as it answers, over another connection.
-    static let confirmation = TimeSpan.seconds(5)
     static let scan = TimeSpan.seconds(60)
     static let rest = TimeSpan.seconds(2)
     private static let (shortestWait, longestWait) = (TimeSpan.milliseconds(500), TimeSpan.seconds(60))
@@ -86,19 +87,19 @@ struct ScanMachine: Hashable, Sendable {
 
     var deadline: Instant? {
         switch phase {
-        case .registering(let until), .confirming(let until), .scanning(let until), .resting(let until),
-            .waiting(let until):
-            until
-        case .idle, .monitoring, .starting, .yielding: nil
+        case .registering(let until), .scanning(let until), .resting(let until), .waiting(let until): until
+        case .idle, .monitoring, .starting, .confirming, .yielding: nil
         }
     }
 
     mutating func step(_ input: ScanInput, at now: Instant) -> [ScanRequest] {
         switch input {
         case .facts(let new):
+            let saidItEnded = facts.isDiscovering && !new.isDiscovering
             facts = new
-            return compareScan(now) + follow(now)
+            return follow(now) + (saidItEnded && isBegun ? [.look] : [])
         case .answered(let request, let failed): return answer(request, failed, now)
+        case .looked(let isScanning): return compareScan(isScanning, now)
         case .activated:
             guard case .registering = phase else { return [] }
             (phase, failures) = (.monitoring, 0)
@@ -126,6 +127,13 @@ struct ScanMachine: Hashable, Sendable {
         }
     }
 
+    private var isBegun: Bool {
+        switch phase {
+        case .confirming, .scanning: true
+        case .idle, .registering, .monitoring, .starting, .resting, .waiting, .yielding: false
+        }
+    }
+
     private mutating func follow(_ now: Instant) -> [ScanRequest] {
         guard facts.isWanted else { return end(in: .idle) }
         // A monitor listens beside the kernel's own connecting; a scan is in its way.
@@ -145,13 +153,11 @@ struct ScanMachine: Hashable, Sendable {
         return mayScan ? [.stopDiscovery] : []
     }
 
-    /// What the adapter says beside what was answered. Bluetoothd may end a scan of ours in another program's stead.
-    private mutating func compareScan(_ now: Instant) -> [ScanRequest] {
-        switch phase {
-        case .confirming where facts.isDiscovering: (phase, failures) = (.scanning(until: now + Self.scan), 0)
-        case .scanning where !facts.isDiscovering: return wait(now)
-        default: break
-        }
+    /// Bluetoothd may end a scan of ours in another program's stead.
+    private mutating func compareScan(_ isScanning: Bool, _ now: Instant) -> [ScanRequest] {
+        guard isBegun else { return [] }
+        guard isScanning else { return wait(now) }
+        if phase == .confirming { (phase, failures) = (.scanning(until: now + Self.scan), 0) }
         return []
     }
 
@@ -182,9 +188,10 @@ struct ScanMachine: Hashable, Sendable {
             _ = wait(now)
             return []
         case (.startDiscovery, .starting):
-            phase = .confirming(until: now + Self.confirmation)
-            return compareScan(now)
-        case (.registerMonitor, _), (.unregisterMonitor, _), (.startDiscovery, _), (.stopDiscovery, _): return []
+            phase = .confirming
+            return [.look]
+        case (.registerMonitor, _), (.unregisterMonitor, _), (.startDiscovery, _), (.stopDiscovery, _), (.look, _):
+            return []
         }
     }
 
@@ -195,14 +202,13 @@ struct ScanMachine: Hashable, Sendable {
             distrustsMonitors = true
             phase = .idle
             return [.unregisterMonitor] + follow(now)
-        case .confirming: return wait(now)
         case .scanning:
             phase = .resting(until: now + Self.rest)
             return [.stopDiscovery]
         case .resting, .waiting:
             phase = .idle
             return follow(now)
-        case .idle, .monitoring, .starting, .yielding: return []
+        case .idle, .monitoring, .starting, .confirming, .yielding: return []
         }
     }
 }

@@ -103,12 +103,16 @@ class Bluetoothd:
         signature, body = answer(message) or ("", [])
         return Message.new_method_return(message, signature, body)
 
-    METHODS = {"GetManagedObjects", "Set", "StartNotify", "StopNotify", "ReadValue", "RegisterApplication",
+    METHODS = {"GetManagedObjects", "Get", "Set", "StartNotify", "StopNotify", "ReadValue", "RegisterApplication",
                "RegisterProfile", "SetDiscoveryFilter", "StartDiscovery", "StopDiscovery", "RegisterMonitor",
                "UnregisterMonitor"}
 
     def GetManagedObjects(self, message):
         return "a{oa{sa{sv}}}", [self.objects]
+
+    def Get(self, message):
+        interface, name = message.body
+        return "v", [self.objects[message.path][interface][name]]
 
     def Set(self, message):
         interface, name, value = message.body

@@ -111,6 +111,24 @@ struct BroadcastSourceTests {
         #expect(answers == 2)
     }
 
+    @Test("a scan of which a hung bluetoothd says nothing counts as none after fifteen seconds")
+    func looksInVain() throws {
+        let air = try BroadcastAir()
+        try air.begin("adapter hci0")
+        let client = BluezClient(air.line)
+        try air.turn { client.isThere }
+        let session = DiscoverySession(on: "/org/bluez/hci0", over: client)
+        var answers: [Bool] = []
+        session.begin(filter) { _ in session.look { answers.append($0) } }
+        try air.turn { answers == [true] }
+        air.bluez.pause()
+        let asked = SystemClock.monotonic()
+        session.look { answers.append($0) }
+        let isAnswered = try air.loop.turn(for: .seconds(60)) { answers == [true, false] }
+        #expect(isAnswered && SystemClock.monotonic() - asked >= .seconds(15))
+        air.bluez.resume()
+    }
+
     @Test("where bluetoothd is gone, a scan is refused at once and those that wait for its end are called")
     func gone() throws {
         let air = try BroadcastAir()

@@ -20,6 +20,14 @@ struct ScanMachineTests {
 
         mutating func look() { send(.facts(facts)) }
 
+        /// A scan is begun, and runs.
+        mutating func begin() {
+            look()
+            send(.answered(.startDiscovery, failed: false))
+            send(.looked(isScanning: true))
+            _ = removeRequests()
+        }
+
         mutating func setDiscovering(_ isDiscovering: Bool) {
             facts.isDiscovering = isDiscovering
             look()
@@ -109,34 +117,63 @@ struct ScanMachineTests {
         }
     }
 
-    @Test("a scan that stops by no doing of ours is begun again, also where that is heard before the answer")
+    @Test("a scan that stops by no doing of ours is begun again, also where that happens before its answer is here")
     func stopped() {
         var adapter = Adapter()
-        adapter.look()
-        adapter.send(.answered(.startDiscovery, failed: false))
+        adapter.begin()
         adapter.setDiscovering(true)
         adapter.pass(.seconds(59))
-        #expect(adapter.removeRequests() == [.startDiscovery])
+        #expect(adapter.removeRequests() == [])
         adapter.setDiscovering(false)
+        #expect(adapter.removeRequests() == [.look])
+        adapter.send(.looked(isScanning: false))
         #expect(adapter.removeRequests() == [.stopDiscovery] && !adapter.machine.isListening)
         adapter.pass(.milliseconds(500))
         #expect(adapter.removeRequests() == [.startDiscovery])
         adapter.setDiscovering(true)
         adapter.setDiscovering(false)
         adapter.send(.answered(.startDiscovery, failed: false))
-        adapter.pass(.milliseconds(4_999))
-        #expect(adapter.removeRequests().isEmpty)
-        adapter.pass(.milliseconds(1))
+        #expect(adapter.removeRequests() == [.look])
+        adapter.send(.looked(isScanning: false))
         #expect(adapter.removeRequests() == [.stopDiscovery])
     }
 
-    @Test("a scan that is answered and never seen is begun again after longer and longer")
-    func neverSeen() {
+    @Test("an end that is told while bluetoothd is asked is asked for too: the first answer may be older")
+    func endsWhileAsked() {
+        var adapter = Adapter()
+        adapter.look()
+        adapter.send(.answered(.startDiscovery, failed: false))
+        _ = adapter.removeRequests()
+        adapter.setDiscovering(true)
+        adapter.setDiscovering(false)
+        #expect(adapter.removeRequests() == [.look])
+        adapter.send(.looked(isScanning: true))
+        #expect(adapter.removeRequests() == [])
+        adapter.send(.looked(isScanning: false))
+        #expect(adapter.removeRequests() == [.stopDiscovery])
+    }
+
+    @Test("in a crowd, what the adapter says comes late or never, and a scan that bluetoothd confirms goes on")
+    func lateWords() {
+        var adapter = Adapter()
+        adapter.begin()
+        adapter.pass(.seconds(15))
+        // Of the scan before.
+        adapter.setDiscovering(true)
+        adapter.setDiscovering(false)
+        #expect(adapter.removeRequests() == [.look])
+        adapter.send(.looked(isScanning: true))
+        adapter.pass(.seconds(44))
+        #expect(adapter.removeRequests() == [] && adapter.machine.isListening)
+    }
+
+    @Test("a scan that is answered and does not run is begun again after longer and longer")
+    func neverRuns() {
         var adapter = Adapter()
         adapter.look()
         for wait in [500, 1_000, 2_000, 4_000] {
             adapter.send(.answered(.startDiscovery, failed: false))
-            adapter.pass(.seconds(5))
+            adapter.send(.looked(isScanning: false))
             _ = adapter.removeRequests()
             adapter.pass(.milliseconds(Int64(wait) - 1))
             #expect(adapter.removeRequests().isEmpty)
@@ -148,10 +185,7 @@ struct ScanMachineTests {
     @Test("a scan rests for a moment each minute, so that others have the radio")
     func rests() {
         var adapter = Adapter()
-        adapter.look()
-        adapter.send(.answered(.startDiscovery, failed: false))
-        adapter.setDiscovering(true)
-        _ = adapter.removeRequests()
+        adapter.begin()
         adapter.pass(.seconds(60))
         #expect(adapter.removeRequests() == [.stopDiscovery])
         adapter.pass(.seconds(2))
@@ -216,7 +250,12 @@ struct ScanMachineTests {
                 adapter.send(.answered(.startDiscovery, failed: failed))
             case 4: adapter.send(.answered(.registerMonitor, failed: dice.isOne(in: 3)))
             case 5: adapter.send(dice.isOne(in: 2) ? .activated : .released)
-            case 6: adapter.facts.isDiscovering.toggle()
+            case 6:
+                if dice.isOne(in: 2) {
+                    adapter.facts.isDiscovering.toggle()
+                } else {
+                    adapter.send(.looked(isScanning: dice.isOne(in: 2)))
+                }
             default: adapter.pass(.milliseconds(Int64(dice.below(5_000))))
             }
             adapter.look()
@@ -224,7 +263,7 @@ struct ScanMachineTests {
                 switch request {
                 case .startDiscovery: isStarting = true
                 case .stopDiscovery: (isStarting, isScanning) = (false, false)
-                case .registerMonitor, .unregisterMonitor: break
+                case .registerMonitor, .unregisterMonitor, .look: break
                 }
             }
             #expect(!isScanning || !adapter.facts.isLinking || adapter.machine.isMonitoring)
