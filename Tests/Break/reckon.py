@@ -244,7 +244,7 @@ def check_stopped(game, name):
     for stopped in game.faults.times("stop-done", name, "0"):
         end = min((one for one in game.faults.times("start-begins", name) if one > stopped), default=float("inf"))
         late = [event.time for event in game.events(name) if stopped + 1 + PATIENCE < event.time < end]
-        late += [one.born for one in game.processes[name] if stopped + 0.5 < one.born < end]
+        late += [one.born for one in game.processes[name] if stopped + PATIENCE < one.born < end]
         if late:
             complain("I9", f"{name} ran while it was stopped, at {min(late):.3f}")
 

@@ -59,7 +59,7 @@ struct ReckoningTests {
         ("echo '1.0 waited forever' >>faults.log", "I8"),
         // Who is stopped, and starts.
         (
-            "t=$(grep -h '^P' heard/heard-both.* | sort -n | tail -1 | cut -d' ' -f3) && awk -v t=$t 'BEGIN { print t - 1, \"stop-done both 0\" }' >>faults.log",
+            "t=$(grep -h '^P' heard/heard-both.* | sort -n | tail -1 | cut -d' ' -f3) && awk -v t=$t 'BEGIN { print t - 2, \"stop-done both 0\" }' >>faults.log",
             "I9"
         ),
         // Who did nothing wrong, and was ended.

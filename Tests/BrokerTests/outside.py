@@ -14,10 +14,16 @@ def hear(client, output, message):
     output.flush()
 
 
-def begin(client, topics, flags, code):
-    for topic in topics:
-        client.subscribe(topic, 1)
-    sys.stdout.write("{\"connected\": %d}\n" % code)
+def begin(client, topics):
+    if topics:
+        client.subscribe([(topic, 1) for topic in topics])
+    else:
+        say_connected()
+
+
+def say_connected():
+    """Once the broker has its subscriptions: what is published from now on is heard."""
+    sys.stdout.write("{\"connected\": true}\n")
     sys.stdout.flush()
 
 
@@ -35,7 +41,8 @@ def main():
     published, acknowledged = 0, []
     client.on_message = hear
     client.on_publish = lambda client, output, number: acknowledged.append(number)
-    client.on_connect = lambda client, output, flags, code: begin(client, topics, flags, code)
+    client.on_connect = lambda client, output, flags, code: begin(client, topics)
+    client.on_subscribe = lambda client, output, number, granted: say_connected()
     if "user" in options:
         client.username_pw_set(options["user"], options["password"])
     if "authority" in options:

@@ -90,8 +90,8 @@ import WakeModel
 
     @Test("a slow choice pairs with what was shown, because the scan goes on until then")
     func slowChoice() throws {
-        let bluetooth = try ScriptedBluetooth(#"{"temporary": 300, "devices": [\#(strap())]}"#)
-        let seen = try bluetooth.terminal([("pair with it? [y/n] ", "y\\n")], thinking: 1, "pair")
+        let bluetooth = try ScriptedBluetooth(#"{"temporary": 2000, "devices": [\#(strap())]}"#)
+        let seen = try bluetooth.terminal([("pair with it? [y/n] ", "y\\n")], thinking: 3, "pair")
         #expect(seen.exit == 0, "\(seen.output)")
         let calls = bluetooth.calls
         let end = try #require(calls.lastIndex(of: "StopDiscovery"))
@@ -167,9 +167,9 @@ import WakeModel
 
     @Test("what is trusted without a bond is connected first, so that bluetoothd keeps it when the scan is long over")
     func noBondLasts() throws {
-        let bluetooth = try ScriptedBluetooth(#"{"temporary": 300, "devices": [\#(strap())]}"#)
+        let bluetooth = try ScriptedBluetooth(#"{"temporary": 2000, "devices": [\#(strap())]}"#)
         #expect(try bluetooth.tool("pair", "Lab Strap", "--no-bond", "--alias", "loose").exit == 0)
-        usleep(600_000)
+        sleep(3)
         #expect(!bluetooth.calls.contains { $0.hasPrefix("drop") })
         #expect(try bluetooth.tool("devices").output.contains("loose   C0:DE:00:00:00:10"))
     }

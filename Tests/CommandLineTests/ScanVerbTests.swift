@@ -25,7 +25,7 @@ import WakeSystem
     @Test("scan prints a line for each peripheral that a profile knows, counts the others, and ends what it began")
     func lines() throws {
         let bluetooth = try ScriptedBluetooth(Self.world)
-        let outcome = try bluetooth.tool(Self.scan + ["--for", "700ms"])
+        let outcome = try bluetooth.tool(Self.scan + ["--for", "2s"])
         #expect(outcome.exit == 0)
         #expect(
             Set(outcome.output.split(separator: "\n").map(String.init)) == [
@@ -41,7 +41,7 @@ import WakeSystem
     @Test("--all --json prints an object for each, and addresses that look the same are one with a count")
     func json() throws {
         let bluetooth = try ScriptedBluetooth(Self.world)
-        let outcome = try bluetooth.tool(Self.scan + ["--all", "--json", "--for=700ms"])
+        let outcome = try bluetooth.tool(Self.scan + ["--all", "--json", "--for=2s"])
         #expect(outcome.talk == "")
         let rows = try outcome.output.split(separator: "\n").map { try JSONValue(parsing: Array($0.utf8)[...]) }
         let tags = rows.filter { $0["name"]?.string == "Tag" }
@@ -71,7 +71,7 @@ import WakeSystem
     func tab() throws {
         let bluetooth = try ScriptedBluetooth(
             #"{"devices": [{"address": "C0:DE:00:00:00:01", "name": "a\tb", "uuids": ["180d"]}]}"#)
-        let outcome = try bluetooth.tool(Self.scan + ["--for", "500ms"])
+        let outcome = try bluetooth.tool(Self.scan + ["--for", "2s"])
         #expect(outcome.output == "a\u{fffd}b  C0:DE:00:00:00:01  -60 dBm  heart-rate-monitor  new\n")
     }
 
@@ -86,7 +86,7 @@ import WakeSystem
     @Test("--profile has bluetoothd listen for that profile's services only")
     func profile() throws {
         let bluetooth = try ScriptedBluetooth(Self.world)
-        let outcome = try bluetooth.tool(Self.scan + ["-p", "heart-rate-monitor", "--for", "500ms"])
+        let outcome = try bluetooth.tool(Self.scan + ["-p", "heart-rate-monitor", "--for", "2s"])
         #expect(outcome.output.split(separator: "\n").count == 3)
         #expect(outcome.talk == "")
         #expect(bluetooth.calls.contains("UUIDs 180d"))

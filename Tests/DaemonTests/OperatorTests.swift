@@ -107,7 +107,9 @@ struct OperatorTests {
         try daemon.drop("log", diary(in: daemon))
         try daemon.drop(
             "slow",
-            manifest("\(daemon.folder)/puppet.py", "budget: \"1h\", timers: { warn: \"200ms\", grace: \"100ms\" }"))
+            manifest(
+                "\(daemon.folder)/puppet.py",
+                "budget: \"1h\", timers: { warn: \"5s\", grace: \"1s\", failure_base: \"1h\", failure_cap: \"1h\" }"))
         try begin(daemon)
         try #require(daemon.wait { (try? daemon.state(of: "log")) == "suspended" })
         #expect(try daemon.tool("simulate", "wake", "log").exit == 0)

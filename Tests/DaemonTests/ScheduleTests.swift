@@ -40,11 +40,15 @@ struct ScheduleTests {
     func simulate() throws {
         let daemon = try daemon()
         let watch = try daemon.following("watch")
-        usleep(200_000)
-        #expect(try daemon.tool("simulate", "alarm", "log", "pill").exit == 0)
         #expect(try daemon.tool("simulate", "poll", "log").exit == 0)
-        #expect(
-            daemon.wait { watch.output.contains("  alarm.fired  id=pill") && watch.output.contains("  poll.due  ") })
+        // It shows what comes once it is connected.
+        let isShown = daemon.wait {
+            _ = try? daemon.tool("simulate", "poll", "log")
+            return watch.output.contains("  poll.due  ")
+        }
+        #expect(isShown, "\(watch.output)")
+        #expect(try daemon.tool("simulate", "alarm", "log", "pill").exit == 0)
+        #expect(daemon.wait { watch.output.contains("  alarm.fired  id=pill") })
         #expect(came("fired", to: daemon) && came("due", to: daemon), "\(daemon.log)")
         #expect(daemon.diary("log").contains { $0.hasPrefix("fired ") && $0.contains(#""data": {"dose": 2}"#) })
         kill(watch.process, SIGINT)

@@ -34,23 +34,26 @@ struct LiveReplay {
     let decisionsPath: String
     var leaves: Leaves { Leaves(tree: "\(Machine.cgroup ?? "/nowhere")/wakebridge-replay-\(running.pid)") }
 
-    /// `more` stands in the manifest beside the usual keys; nil plays without one.
+    /// `more` stands in the manifest beside the usual keys; nil plays without one. `runtime` is its XDG_RUNTIME_DIR.
     init(
-        _ trace: TraceText, speed: String = "1", _ scratch: Scratch, manifest more: String? = nil, handler: [String]
+        _ trace: TraceText, speed: String = "1", _ scratch: Scratch, manifest more: String? = nil,
+        runtime: String? = nil, handler: [String]
     ) throws {
         try self.init(
             trace: scratch.write(trace.text, to: "played.trace"), speed: speed, scratch, manifest: more,
-            handler: handler)
+            runtime: runtime, handler: handler)
     }
 
     init(
-        trace: String, speed: String = "1", _ scratch: Scratch, manifest more: String? = nil, handler: [String]
+        trace: String, speed: String = "1", _ scratch: Scratch, manifest more: String? = nil,
+        runtime: String? = nil, handler: [String]
     ) throws {
         self.scratch = scratch
         decisionsPath = scratch.file("decisions")
         var words = [Built.tool, "replay", trace, "--speed", speed, "--decisions", decisionsPath]
         if let more { words += ["--manifest", scratch.write(manifest(handler, more), to: "played.json5")] }
-        running = try Running(words + ["--"] + handler, in: scratch)
+        let ahead = runtime.map { ["env", "XDG_RUNTIME_DIR=\($0)"] } ?? []
+        running = try Running(ahead + words + ["--"] + handler, in: scratch)
     }
 
     var decisions: [Decision] { Decision.read(decisionsPath) }

@@ -44,7 +44,7 @@ struct BudgetTests {
         #expect(try await wait(20) { !LoggedEvent.read(log).isEmpty })
         replay.running.signal(SIGSTOP)
         let given = try #require(LoggedEvent.read(log).first).time
-        try await pause(given + 2 - monotonicNow())
+        try await pause(given + 6 - monotonicNow())
         replay.running.signal(SIGCONT)
         #expect(try await replay.end(within: 30).exit == 0)
         #expect(!notices(told).contains { $0.kind == "expiring" })

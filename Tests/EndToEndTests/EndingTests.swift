@@ -2,6 +2,7 @@
 import Glibc
 import TestBench
 import Testing
+import WakeSystem
 
 @Suite("The end of a replay", .enabled(if: Machine.freezes, "no cgroup of version 2 can be made here"))
 struct EndingTests {
@@ -45,12 +46,15 @@ struct EndingTests {
     @Test(
         "what a replay that was killed outright has left, the next one clears away; of one that lives it takes nothing")
     func clearsTheDead() async throws {
-        let living = try LiveReplay(trace: heartRateTrace, scratch, handler: [Built.fixture])
+        // Bridges of other tests clear away as well, where they keep their own.
+        let runtime = makeDirectory("/dev/shm/wakeending.XXXXXX")
+        defer { Directory.removeTree(runtime) }
+        let living = try LiveReplay(trace: heartRateTrace, scratch, runtime: runtime, handler: [Built.fixture])
         let killed = Scratch()
         // A child in a session of its own outlives the handler, which dies with the replay.
         let body = "setsid sleep 1000 & echo $! >\(killed.file("child")); echo \"$WAKEBRIDGE_STATE_DIR\" >"
         let handler = killed.script("\(body)\(killed.file("directory")); exec '\(Built.fixture)'")
-        let dead = try LiveReplay(trace: heartRateTrace, killed, handler: [handler])
+        let dead = try LiveReplay(trace: heartRateTrace, killed, runtime: runtime, handler: [handler])
         let areFrozen = try await wait(10) {
             dead.leaves.areFrozen && dead.decisions.has("suspending") && living.leaves.areFrozen
         }
@@ -60,7 +64,7 @@ struct EndingTests {
         let orphan = try #require(lines(of: killed.file("child")).first.flatMap { Int32($0) })
         #expect(isAlive(orphan) && dead.leaves.exist && access(temporary, F_OK) == 0)
 
-        let next = try LiveReplay(.beats(1, every: 0.01), Scratch(), handler: [Built.fixture])
+        let next = try LiveReplay(.beats(1, every: 0.01), Scratch(), runtime: runtime, handler: [Built.fixture])
         #expect(try await next.end(within: 20).exit == 0)
         #expect(try await wait(10) { !isAlive(orphan) })
         #expect(!dead.leaves.exist && access(temporary, F_OK) != 0)

@@ -38,7 +38,7 @@ extension Hostile {
             let figures = try await siege.stand()
             figures.check()
             #expect(users(siege) == [])
-            let reload = try await siege.tool("reload")
+            let reload = try await siege.tool("reload", within: 60)
             #expect(reload?.talk.contains("owned.json5") == true, "\(reload?.talk ?? "no answer")")
             #expect(reload?.talk.contains("replaceable.json5") == true)
             try await siege.end()
@@ -73,7 +73,7 @@ extension Hostile {
                 mkdir(siege.ground.file("config/Devices"), 0o755)
                 mkdir(siege.ground.file("config/Devices/strange"), 0o755)
                 mkfifo(siege.ground.file("config/\(name)"), 0o644)
-                let reload = try await siege.tool("reload")
+                let reload = try await siege.tool("reload", within: 60)
                 #expect(reload?.talk.contains(name) == true, "\(reload?.talk ?? "no answer")")
             }
             figures.check()

@@ -15,8 +15,10 @@ extension Hostile {
                 for _ in 0..<4 { try siege.send(["connect", siege.ground.socket, "3"]) }
             }
             figures.check(processor: 0.25)
+            let log = siege.ground.file("strangers.log")
+            _ = try await wait(60) { lines(of: log).count >= 4 }
             try await siege.end()
-            let calls = lines(of: siege.ground.file("strangers.log"))
+            let calls = lines(of: log)
             #expect(calls.count == 4 && calls.allSatisfy { $0.contains(" calls, ") }, "\(calls)")
         }
 
@@ -29,6 +31,7 @@ extension Hostile {
             siege.admit("steal", [book, siege.victim, siege.ground.file("state/handlers/victim")], user: "auto")
             let figures = try await siege.stand()
             figures.check()
+            _ = try await wait(60) { lines(of: book).contains { $0.hasPrefix("end: ") } }
             let notes = lines(of: book).map { $0.split(separator: ": ").map(String.init) }
             let results = Dictionary(notes.filter { $0.count == 2 }.map { ($0[0], $0[1]) }) { $1 }
             #expect(results["victim"] == "found" && results["end"] == "reached", "\(results)")

@@ -18,6 +18,10 @@ from written import whole_lines
 BLUETOOTHD = "/usr/libexec/bluetooth/bluetoothd"
 
 
+class Late(RuntimeError):
+    """What was waited for did not come in its time."""
+
+
 def until(condition, seconds=30, every=0.05):
     """What `condition` came to, at the latest after `seconds`; nothing is waited for longer than a lab can wait."""
     end = time.monotonic() + seconds
@@ -86,7 +90,7 @@ class Strap:
         words = ["--dir", folder, "--number", str(number), *map(str, options)]
         self.pid = forked(lambda: body(words), os.path.join(folder, f"strap{number}.err"))
         if not until(lambda: os.path.exists(self.log) and self.entries("ready"), 60):
-            raise RuntimeError(f"strap {number} did not come up; see strap{number}.err")
+            raise Late(f"strap {number} did not come up; see strap{number}.err")
 
     def tell(self, line):
         with socket.socket(socket.AF_UNIX) as link:
@@ -130,7 +134,7 @@ class Air:
         tries = 1
         while not self.start_bluetoothd(25):
             if tries == 4:
-                raise RuntimeError("bluetoothd shows no powered adapter; see bluetoothd.log")
+                raise Late("bluetoothd shows no powered adapter; see bluetoothd.log")
             tries += 1
             self.discard_radios()
             self.start_radios()
@@ -217,7 +221,7 @@ class Air:
         said = os.path.join(self.folder, name + ".log")
         self.others.append(forked(lambda: importlib.import_module(name).main(argument), said))
         if not until(lambda: os.path.exists(said) and "ready" in open(said).read(), 30):
-            raise RuntimeError(f"{name} did not come; see {name}.log")
+            raise Late(f"{name} did not come; see {name}.log")
 
     # What an operator would do by hand.
 

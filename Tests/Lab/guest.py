@@ -58,7 +58,7 @@ def overrun(*_):
 
 def play(name, folder, programs, say, boot):
     """Runs in a process of its own, so that nothing of a scenario outlives it."""
-    from lab import Lab
+    from lab import Lab, Late
     scenario = load(name)
     say(f"SCENARIO {name}: {scenario.__doc__.strip().splitlines()[0]}")
     if os.path.exists(FEW) and not getattr(scenario, "LIBRARY", False):
@@ -70,7 +70,7 @@ def play(name, folder, programs, say, boot):
         scenario.run(lab)
     except BaseException as error:
         traceback.print_exc()
-        claim = lab.in_time if isinstance(error, Overrun) else lab.claim
+        claim = lab.in_time if isinstance(error, (Overrun, Late)) else lab.claim
         claim("it runs to its end", False, f"{type(error).__name__}: {error}")
     signal.alarm(40)
     try:

@@ -8,13 +8,13 @@ import dbus
 
 import gadget
 import schedule
-from air import Air, Process, until
+from air import Air, Late, Process, until
 from bridge import Bridge
 from reckoning import Reckoning
 from tally import Tally
 from uhid import Uhid
 
-__all__ = ["Lab", "until", "now"]
+__all__ = ["Lab", "Late", "until", "now"]
 
 
 def now():
@@ -107,7 +107,7 @@ class Lab:
         strap = self.air.strap(*options)
         self.bridge.pair(strap, alias)
         if not until(lambda: self.bridge.beats(), 60):
-            raise RuntimeError("no beat reached the handler; see wakebridged.log and bluetoothd.log")
+            raise Late("no beat reached the handler; see wakebridged.log and bluetoothd.log")
         return self.air, strap, self.bridge
 
     def pair_port(self, logger, alias):

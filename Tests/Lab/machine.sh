@@ -73,7 +73,15 @@ TEXT
 cd /
 devices="-fsdev local,id=whole,path=/,security_model=none,readonly=on,multidevs=remap -device virtio-9p-pci,fsdev=whole,mount_tag=whole"
 if [ -n "${LAB_DOOR:-}" ]; then
-    port=$(/usr/bin/python3 -c 'import socket; s = socket.create_server(("127.0.0.1", 0)); print(s.getsockname()[1])')
+    # Of those that the kernel gives to no program by itself: the guest takes it seconds later.
+    port=$(/usr/bin/python3 -c '
+import random, socket
+while True:
+    port = random.randrange(20000, 32000)
+    with socket.socket() as one:
+        if one.connect_ex(("127.0.0.1", port)):
+            break
+print(port)')
     net=user,id=door,restrict=on,hostfwd=tcp:127.0.0.1:$port-10.0.2.15:8787
     devices="$devices -netdev '$net,guestfwd=tcp:10.0.2.100:8788-cmd:$LAB_DOOR $port $names/dir' -device virtio-net-pci,netdev=door"
 fi

@@ -35,12 +35,17 @@ class Listener:
         if status:
             raise RuntimeError(f"wakebridge reload: {said}")
 
-    def heard(self, since=0):
-        """By address, each event once."""
-        found, path = {}, os.path.join(self.folder, "heard.log")
+    def lines(self, kind, since=0):
+        path = os.path.join(self.folder, "heard.log")
         for line in whole_lines(path) if os.path.exists(path) else []:
             at, event = line.split(b" ", 1)
             one = Heard(float(at), json.loads(event))
-            if one.kind == "data" and one.at >= since:
-                found.setdefault(one.event["source"].rsplit("/", 1)[1], {})[one.event["id"]] = one
+            if one.kind == kind and one.at >= since:
+                yield one
+
+    def heard(self, since=0):
+        """By address, each event once."""
+        found = {}
+        for one in self.lines("data", since):
+            found.setdefault(one.event["source"].rsplit("/", 1)[1], {})[one.event["id"]] = one
         return {tag: list(ones.values()) for tag, ones in found.items()}

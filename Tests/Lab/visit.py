@@ -2,7 +2,7 @@
 import struct
 import subprocess
 
-from lab import now, until
+from lab import Late, now, until
 
 LINE = {"kind": "line"}
 
@@ -52,7 +52,7 @@ class Visit:
         self.begun = self.device.plug()
         self.lab.eventually(f"{self.name}: plugged in, it is connected", lambda: self.connections() > known, 30)
         if self.connections() == known:
-            raise RuntimeError(f"{self.name} never came; see wakebridged.log")
+            raise Late(f"{self.name} never came; see wakebridged.log")
         told = self.bridge.of(self.name, "connected")[-1]
         self.lab.seconds(f"{self.name}: from its plug to 'connected' at the handler", told.at - self.begun)
         if asleep:

@@ -67,6 +67,11 @@ class Stage:
     def asked(self, since=0):
         return [path for moment, _, path in self.bridge.requests if moment >= since]
 
+    def rest(self, page):
+        """Until the page has nothing more to ask for, of what it asks for once it is shown."""
+        page.wait_for_timeout(500)
+        wait_until(page, lambda: not self.asked(since=time.time() - 1), "it asks on and on")
+
 
 def opened(page, kind, name=None):
     """Opens the row of a device or a handler, and returns what it shows."""
@@ -129,14 +134,15 @@ def log_in(stage):
 def live(stage):
     page = stage.visit().page
     seen = set()
-    end = time.monotonic() + LIVE_S
-    while time.monotonic() < end:
+    begun = time.monotonic()
+    # A busy machine shows as many, and takes longer.
+    while (age := time.monotonic() - begun) < LIVE_S or len(seen) <= LIVE_S * 0.6 and age < 30:
         seen.add((page.locator(".device .value").first.inner_text(), page.locator("#events li").first.inner_text()))
         page.wait_for_timeout(200)
-    expect(len(seen) > LIVE_S * 0.6, f"{len(seen)} states in {LIVE_S:.0f} s")
+    expect(len(seen) > LIVE_S * 0.6, f"{len(seen)} states in {age:.0f} s")
     path = page.locator(".device .spark path").first.get_attribute("d")
     expect(path and len(path) > 20, "the sparkline is empty")
-    return f"{len(seen)} states in {LIVE_S:.0f} s"
+    return f"{len(seen)} states in {age:.0f} s"
 
 
 @check("the page goes on after the daemon was away and came back")
@@ -169,7 +175,7 @@ def upgrade(stage):
 def hidden(stage):
     visit = stage.visit()
     page = visit.page
-    page.wait_for_timeout(500)
+    stage.rest(page)
     visit.hide(True)
     page.wait_for_timeout(300)
     begun = time.time()
@@ -186,12 +192,13 @@ def hidden(stage):
 @check("a page that is only looked at asks for the status once in five seconds at most")
 def calm(stage):
     page = stage.visit().page
-    page.wait_for_timeout(1000)
+    stage.rest(page)
     begun = time.time()
     page.wait_for_timeout(6000)
     asked = [path for path in stage.asked(since=begun) if path.startswith("v1/")]
-    expect(asked.count("v1/status") <= 2 and len(asked) <= 4, f"{asked}")
-    return f"{len(asked)} requests in 6 s with 4 events a second"
+    most = (time.time() - begun) // 5 + 1
+    expect(asked.count("v1/status") <= most and len(asked) <= 2 * most, f"{asked}")
+    return f"{len(asked)} requests in {time.time() - begun:.0f} s with 4 events a second"
 
 
 @check("charts of 15 minutes and 24 hours shade gaps by their cause, and say them in words")
@@ -437,7 +444,7 @@ def record(stage):
     page = stage.visit().page
     row = opened(page, "device", "chest-strap")
     row.get_by_role("button", name="Record").click()
-    page.wait_for_timeout(700)
+    wait_until(page, lambda: stage.bridge.recorded >= 8, "nothing is recorded")
     with page.expect_download() as download:
         row.get_by_role("button", name="Stop recording").click()
     path = download.value.path()

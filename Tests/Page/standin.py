@@ -151,6 +151,8 @@ class StandIn:
         self.orders = []
         self.answers = {}
         self.streams = set()
+        # Lines of the last recording that were sent.
+        self.recorded = 0
         self.sequence = 100
         self.server = None
         self.beat = None
@@ -310,9 +312,11 @@ class StandIn:
 
     def record(self, query):
         device = self.named(query["device"])
+        self.recorded = 0
         yield f"wakebridge-trace 1\nclock {stamp()}\ndevice 1 bluetooth {device.source[11:]} alias=\"{device.alias}\"\n+0.000000 1 connect\n"
         while True:
             yield "+0.100000 1 data 2a37 1049\n"
+            self.recorded += 1
             time.sleep(0.1)
 
 

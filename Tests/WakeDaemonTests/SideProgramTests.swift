@@ -15,13 +15,17 @@ import WakeSystem
 
     init() throws { loop = try EventLoop() }
 
-    /// - Parameter hearsLate: the loop turns only once the program has ended.
+    /// - Parameters:
+    ///   - book: its patience begins once there is something in it.
+    ///   - hearsLate: the loop turns only once the program has ended.
     private func run(
-        _ script: String, input: String = "", patience: TimeSpan = .seconds(60), hearsLate: Bool = false
+        _ script: String, input: String = "", patience: TimeSpan = .seconds(60), once book: String? = nil,
+        hearsLate: Bool = false
     ) throws {
         let request = SpawnRequest(executable: "/bin/sh", arguments: ["sh", "-c", script])
         let child = try ChildProcess.spawn(request, into: .processGroup(ProcessGroup()))
         let status = "/proc/\(child.pid)/status"
+        while let book, text(of: book).isEmpty { usleep(1_000) }
         let program = try SideProgram(child, input: Array(input.utf8), patience: patience)
         self.program = program
         try program.listen(on: loop, of: self) { $0.look() }
@@ -50,9 +54,10 @@ import WakeSystem
     func overdue() throws {
         let folder = makeDirectory("/tmp/wakeside.XXXXXX")
         defer { Directory.removeTree(folder) }
-        try run("sleep 600 & echo $! > \(folder)/child; wait", patience: .milliseconds(300))
+        let book = folder + "/child"
+        try run("sleep 600 & echo $! > \(book); wait", patience: .milliseconds(300), once: book)
         #expect(ending == .overdue)
-        let child = try #require(Int32(text(of: folder + "/child").filter(\.isNumber)))
+        let child = try #require(Int32(text(of: book).filter(\.isNumber)))
         // It is another process's child by now, and may be a zombie until that one looks.
         let status = text(of: "/proc/\(child)/status")
         #expect(status.isEmpty || status.contains("Z (zombie)"), "\(status)")

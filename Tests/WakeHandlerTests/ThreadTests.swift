@@ -2,6 +2,7 @@
 import Glibc
 import TestBench
 import Testing
+import WakeSystem
 
 @Suite("A handler without a thread to spare") struct ThreadTests {
     private static let lines = (1...3).map { event($0) }
@@ -18,6 +19,20 @@ import Testing
         return try Child(Self.user + ["prlimit", "--nproc=1:", "sh", "-c", "exec '\(program)' 3>&1"], input: file)
     }
 
+    /// Stopped while it tries for a thread: it does so for a second, of which a busy machine may leave nothing.
+    private func stopped() throws -> Child {
+        for _ in 1...20 {
+            let handler = try starved()
+            let folder = "/proc/\(handler.process)"
+            while !handler.isOver, !text(of: folder + "/comm").hasPrefix("ExampleBeat") { usleep(1_000) }
+            usleep(200_000)
+            kill(handler.process, SIGSTOP)
+            while !handler.isOver, !text(of: folder + "/stat").contains(") T ") { usleep(1_000) }
+            if !handler.isOver { return handler }
+        }
+        throw SystemError("stop", "a handler that tries for a thread", .timedOut)
+    }
+
     @Test("it says why on standard error and ends, instead of waiting for ever")
     func ends() throws {
         let ended = try starved().finish(within: 60)
@@ -27,10 +42,10 @@ import Testing
 
     @Test("it gets its events as usual if the machine has a thread soon")
     func waits() throws {
-        let handler = try starved()
-        usleep(300_000)
+        let handler = try stopped()
         let raised = try Child(Self.user + ["prlimit", "--pid", "\(handler.process)", "--nproc=4096:"]).finish()
         #expect(raised.exit == 0, "\(raised.talk)")
+        kill(handler.process, SIGCONT)
         let ended = handler.finish(within: 60)
         #expect(ended.exit == 0 && ended.talk == "")
         #expect(ended.output.split(separator: "\n").count { $0.hasPrefix("{\"ack\":") } == Self.lines.count)

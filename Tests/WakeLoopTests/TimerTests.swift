@@ -118,7 +118,7 @@ import WakeSystem
         let start = SystemClock.monotonic()
         for round in 0..<30 {
             timer.arm(at: start + .milliseconds(500 + Int64(round) * 10))
-            #expect(try loop.runOnce(timeout: .milliseconds(10)) == false)
+            #expect(try loop.runOnce(timeout: .zero) == false)
         }
         let last = start + .milliseconds(790)
         var looks = 0
@@ -126,7 +126,8 @@ import WakeSystem
             looks += try loop.runOnce(timeout: .seconds(1)) ? 1 : 0
         }
         #expect(fired.count == 1 && fired[0] >= last)
-        #expect(looks == 2)
+        // One, where this thread had no turn before the last instant.
+        #expect((1...2).contains(looks))
         timer.arm(at: SystemClock.monotonic() + .milliseconds(100))
         #expect(try loop.runOnce(timeout: .zero) == false)
         timer.disarm()

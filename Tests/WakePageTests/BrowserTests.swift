@@ -15,7 +15,7 @@ private enum Browser {
 
     /// Every line that the checks print.
     static func check() throws -> (exit: Int32, lines: [Substring], talk: String) {
-        let (exit, output, talk) = try Child([python, "\(packageFolder)/Tests/Page/run.py"]).finish(within: 300)
+        let (exit, output, talk) = try Child([python, "\(packageFolder)/Tests/Page/run.py"]).finish()
         return (exit, output.split(separator: "\n"), talk)
     }
 }

@@ -1,7 +1,7 @@
 """The clock is set, by minutes, hours and years, to either side: no time of the day fires twice, and none is forgotten."""
 import time
 
-from lab import until
+from lab import Late, until
 from schedule import instant, keep_clock, set_clock, text
 
 BOOTS = ["base=utc,clock=vm"]
@@ -53,7 +53,7 @@ class Play:
         """Claims that there are so many events of it, and waits for the last."""
         self.lab.eventually(sentence, lambda: len(self.alarms.fired(alarm)) >= count, SPREAD + MARGIN)
         if len(self.alarms.fired(alarm)) < count:
-            raise RuntimeError(f"{alarm} did not fire; see wakebridged.log")
+            raise Late(f"{alarm} did not fire; see wakebridged.log")
 
     def through_noon(self, day):
         """The clock is set to shortly before 12:30, and goes past it; then to before 12:31, until that alarm comes."""

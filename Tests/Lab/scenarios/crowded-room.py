@@ -55,11 +55,13 @@ def run(lab):
     lab.seconds("it took", took)
     seen = sorted(int(name.split()[1]) for name in names if name.startswith("Strap "))
     lab.figure("straps of the crowd that it showed", f"{len(seen)} of {STRAPS}")
-    lab.claim("it shows every strap of the crowd", len(seen) == STRAPS, seen)
+    lab.in_time("it shows every strap of the crowd", len(seen) == STRAPS, seen)
     tags = [row for row in rows if row["name"] == "Wanderer 7"]
     lab.figure("addresses of the tag in one row", max((row["count"] for row in tags), default=0))
-    lab.claim("addresses that change by themselves and look the same are one row",
-              any(row["count"] > 1 for row in tags) and not strays(tags), [(row["address"], row["count"]) for row in tags])
+    lab.in_time("a tag whose address changes by itself is heard by more than one of them",
+                any(row["count"] > 1 for row in tags), [(row["address"], row["count"]) for row in tags])
+    lab.claim("addresses that change by themselves and look the same are one row", not strays(tags),
+              [(row["address"], row["count"]) for row in tags])
     lab.claim("no stranger is shown unasked", not [name for name in names if name.startswith("Stranger")], names)
 
     def has_strangers(said):
@@ -71,10 +73,10 @@ def run(lab):
     lines = said.rstrip("\n").split("\n")
     lab.claim("a scan of everything ends well", status == 0, said[-300:])
     lab.figure("rows that it printed", len(lines))
-    lab.claim("it shows strangers", sum(line.startswith("Stranger ") for line in lines) > 20, len(lines))
+    lab.in_time("it shows strangers", sum(line.startswith("Stranger ") for line in lines) > 20, len(lines))
     lab.claim("nothing in a name reaches the terminal", all(letter.isprintable() for line in lines for letter in line),
               [line for line in lines if not line.isprintable()][:3])
     lab.figure("of those that sent rubbish, it showed", len(rubbish(lines)))
-    lab.claim("who sends rubbish is shown too", len(rubbish(lines)) > 5, len(rubbish(lines)))
+    lab.in_time("who sends rubbish is shown too", len(rubbish(lines)) > 5, len(rubbish(lines)))
     lab.claim("bluetoothd and the bridge live", air.bluetoothd.is_alive and bridge.daemon.is_alive)
     lab.reckon(strap)

@@ -40,7 +40,7 @@ def run(lab):
                 if one.beat is not None and one in rested and one.at > begun + took + 4]
 
     until(lambda: len(woken()) >= 5, 30, 0.5)
-    lab.claim("each later beat that comes after a rest thawed it", len(woken()) >= 5 and all(woken()), woken())
+    lab.in_time("each later beat that comes after a rest thawed it", len(woken()) >= 5 and all(woken()), woken())
     lab.claim("its name is the one it was given", bridge.beats()[-1].event["subject"] == "chest-strap")
     sent = {int(fields["n"]): at for at, _, fields in strap.entries("notify")}
     delays = sorted(one.at - sent[one.beat] for one in bridge.beats() if one.beat in sent)

@@ -9,9 +9,11 @@ import time
 
 from lab import until
 
+# tshark alone needs two minutes to begin where the guest has a tenth of a processor.
+LIMIT = 800
+
 
 def output(*words):
-    # tshark alone needs two minutes to begin where the guest has a tenth of a processor.
     done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, timeout=600)
     return done.stdout.decode(errors="replace"), f"{done.returncode}: {done.stderr.decode(errors='replace')[-200:]}"
 

@@ -9,6 +9,8 @@ from lab import until
 from visit import LINE, Visit, lines, profile
 
 WAITS = True
+# tshark alone takes minutes where the guest has a tenth of a processor.
+LIMIT = 800
 
 
 def values(trace, channel):

@@ -188,7 +188,7 @@ struct AccessorySourceTests {
     @Test("bytes that waited for the bridge, not it for them, are one message where silence ends messages")
     func readsLate() throws {
         let bench = try AccessoryBench()
-        bench.plan.framing = .idle(.milliseconds(30))
+        bench.plan.framing = .idle(.milliseconds(500))
         let gadget = try Gadget()
         bench.plug(gadget, serial: "A1")
         #expect(try bench.turn { bench.story() == ["+"] })
@@ -197,9 +197,9 @@ struct AccessorySourceTests {
         try bench.pause(.milliseconds(5))
         usleep(10_000)
         gadget.say("e")
-        usleep(100_000)
+        usleep(700_000)
         #expect(try bench.turn { bench.story().count > 1 })
-        try bench.pause(.milliseconds(100))
+        try bench.pause(.milliseconds(700))
         #expect(bench.story() == ["+", ":one"])
     }
 
