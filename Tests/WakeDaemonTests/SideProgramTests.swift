@@ -16,7 +16,7 @@ import WakeSystem
     init() throws { loop = try EventLoop() }
 
     /// - Parameters:
-    ///   - book: its patience begins once there is something in it.
+    ///   - book: the loop turns only once there is something in it.
     ///   - hearsLate: the loop turns only once the program has ended.
     private func run(
         _ script: String, input: String = "", patience: TimeSpan = .seconds(60), once book: String? = nil,
@@ -25,10 +25,10 @@ import WakeSystem
         let request = SpawnRequest(executable: "/bin/sh", arguments: ["sh", "-c", script])
         let child = try ChildProcess.spawn(request, into: .processGroup(ProcessGroup()))
         let status = "/proc/\(child.pid)/status"
-        while let book, text(of: book).isEmpty { usleep(1_000) }
         let program = try SideProgram(child, input: Array(input.utf8), patience: patience)
         self.program = program
         try program.listen(on: loop, of: self) { $0.look() }
+        while let book, text(of: book).isEmpty { usleep(1_000) }
         while hearsLate, !text(of: status).contains("Z (zombie)") { usleep(1_000) }
         while ending == nil { try loop.runOnce(timeout: .seconds(1)) }
     }
