@@ -76,7 +76,7 @@ def slow(number=500, seconds=3.0, longest=12.0):
                 connection.send(b"y")
             except OSError:
                 pass
-        count(talk(request("GET", "/v1/me")))
+        count(talk(request("GET", "/v1/me"), patience=5.0))
         time.sleep(0.05)
     gone, _, _ = select.select(held, [], [], 0)
     counts["cut"] = len(gone)

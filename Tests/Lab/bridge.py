@@ -6,7 +6,7 @@ import signal
 import subprocess
 import time
 
-from air import Process, until
+from air import Late, Process, until
 from written import whole_lines
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -71,6 +71,10 @@ class Bridge:
                               *self.options)
         self.socket = os.path.join(self.work, "runtime", "control.sock")
         until(lambda: os.path.exists(self.socket) or not self.daemon.is_alive, 60)
+
+    def late(self, words):
+        """What is raised where it did not come in time: only a daemon that lives was late."""
+        return Late(words) if self.daemon.is_alive else RuntimeError(words)
 
     def write_manifest(self):
         with open(os.path.join(self.work, "config", "handlers.d", "beats.json5"), "w") as file:

@@ -107,7 +107,7 @@ class Lab:
         strap = self.air.strap(*options)
         self.bridge.pair(strap, alias)
         if not until(lambda: self.bridge.beats(), 60):
-            raise Late("no beat reached the handler; see wakebridged.log and bluetoothd.log")
+            raise self.bridge.late("no beat reached the handler; see wakebridged.log and bluetoothd.log")
         return self.air, strap, self.bridge
 
     def pair_port(self, logger, alias):

@@ -5,7 +5,7 @@ import struct
 import subprocess
 import time
 
-from air import Late, until
+from air import until
 
 # Of struct timex: what a program that keeps the clock tells the kernel.
 ADJ_MAXERROR, ADJ_ESTERROR, ADJ_STATUS = 0x4, 0x8, 0x10
@@ -74,7 +74,7 @@ class Schedule:
             self.bridge.tool("simulate", "wake", "beats")
             until(self.answers, 2)
         if not answers:
-            raise Late(f"{order} was not answered; see heard.log and wakebridged.log")
+            raise self.bridge.late(f"{order} was not answered; see heard.log and wakebridged.log")
         return answers[0]
 
     def answers(self):

@@ -206,6 +206,13 @@ final class TransferRoom {
         }
     }
 
+    /// How often the daemon waited for a page of its own.
+    var majorFaults: Int {
+        let stat = text(of: "/proc/\(daemon?.process ?? -1)/stat")
+        let fields = stat.split(separator: ")").last?.split(separator: " ") ?? []
+        return fields.count > 9 ? Int(fields[9]) ?? 0 : 0
+    }
+
     func file(_ id: String) -> [UInt8]? { try? File.bytes(at: "\(folder)/state/handlers/photos/\(id)") }
 
     /// As the server makes it of a path.

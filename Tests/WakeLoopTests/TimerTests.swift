@@ -115,24 +115,33 @@ import WakeSystem
         let loop = try EventLoop()
         var fired: [Instant] = []
         let timer = try loop.timer(on: .monotonic) { fired.append(SystemClock.monotonic()) }
-        let start = SystemClock.monotonic()
-        for round in 0..<30 {
-            timer.arm(at: start + .milliseconds(500 + Int64(round) * 10))
-            #expect(try loop.runOnce(timeout: .zero) == false)
-        }
-        let last = start + .milliseconds(790)
+        // One look is enough where this thread has no turn from the first instant to the last.
         var looks = 0
-        while fired.isEmpty, SystemClock.monotonic() < start + .seconds(5) {
-            looks += try loop.runOnce(timeout: .seconds(1)) ? 1 : 0
+        for _ in 0..<5 where looks != 2 {
+            fired = []
+            let last = try putOff(timer, on: loop)
+            looks = 0
+            while fired.isEmpty, SystemClock.monotonic() < last + .seconds(5) {
+                looks += try loop.runOnce(timeout: .seconds(1)) ? 1 : 0
+            }
+            #expect(fired.count == 1 && fired[0] >= last && looks <= 2)
         }
-        #expect(fired.count == 1 && fired[0] >= last)
-        // One, where this thread had no turn before the last instant.
-        #expect((1...2).contains(looks))
+        #expect(looks == 2)
         timer.arm(at: SystemClock.monotonic() + .milliseconds(100))
         #expect(try loop.runOnce(timeout: .zero) == false)
         timer.disarm()
         #expect(try loop.runOnce(timeout: .milliseconds(200)) == false)
         #expect(fired.count == 1)
+    }
+
+    /// From half a second on, to the instant that is returned.
+    private func putOff(_ timer: WakeLoop.Timer, on loop: EventLoop) throws -> Instant {
+        let start = SystemClock.monotonic()
+        for round in 0..<30 {
+            timer.arm(at: start + .milliseconds(500 + Int64(round) * 10))
+            #expect(try loop.runOnce(timeout: .zero) == false)
+        }
+        return start + .milliseconds(790)
     }
 }
 

@@ -47,6 +47,8 @@ def run(lab):
     lab.figure("times in a minute that the handler of the tags was woken", len(wakes))
     lab.claim("a handler of nothing else is told no more often than max_latency says, though twenty speak",
               0 < len(wakes) <= 2 * (SECONDS / LATENCY + 2), len(wakes))
+    most = max((len(ones) for ones in told.values()), default=0)
+    lab.claim("each is told no more often than that either", most <= SECONDS / LATENCY + 2, most)
     wrong = [one.event["id"] for ones in told.values() for one in ones
              if address(one.data.get("value", {}).get("tag", -1)) != one.event["source"].rsplit("/", 1)[1]]
     lab.account("each value is of the tag that said it", not wrong, wrong[:5])
