@@ -4,7 +4,7 @@ import TestBench
 import Testing
 
 extension Hostile {
-    @Suite("Files that the daemon reads")
+    @Suite("Files that the daemon reads", .tags(.measures))
     struct FileTests {
         /// A folder of an ordinary user, with a manifest in it that wants to be root and notes who it is.
         private func lay(_ name: String, of user: uid_t, in siege: Siege) -> String {

@@ -4,7 +4,7 @@ import TestBench
 import Testing
 
 extension Hostile {
-    @Suite("Other users")
+    @Suite("Other users", .tags(.measures))
     struct UserTests {
         @Test(
             "users who may not use the control socket cost the daemon next to nothing, however often they call",

@@ -5,7 +5,7 @@ import WakeModel
 import WakeSystem
 
 extension Hostile {
-    @Suite("Attackers in the network")
+    @Suite("Attackers in the network", .tags(.measures))
     struct WebTests {
         /// Plays the attack while the victim is woken; what came, by status.
         private func stand(
