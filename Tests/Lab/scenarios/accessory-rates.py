@@ -78,7 +78,7 @@ def measure(lab, name, count, message, say):
     with open(path, "rb") as file:
         instants.fromfile(file, count)
     said = [(at, bare(message(number))) for number, at in enumerate([*instants, begun + spoken + 1])]
-    gaps = bridge.gaps(name)
+    gaps = bridge.gaps(name, since=begun)
     lab.tally(name, said, heard(bridge, name), gaps)
     lab.in_time(f"{name}: no gap is told", not gaps, gaps[:3])
     thaws = [one.at - begun for one in bridge.heard("resumed") if begun <= one.at < begun + spoken]
