@@ -2,6 +2,8 @@
 
 # What was sent just before a link fell was still in the air, or in bluetoothd.
 IN_THE_AIR = 0.5
+# A bluetoothd that is later than this is told of.
+LATEST = 10
 
 
 def rearmed(entries, cut, end):
@@ -16,6 +18,18 @@ def unheard(entries):
     begun = [at for at, word, fields in entries if word == "restored" and fields["uuid"] == "2A37"]
     listens = [at for at, word, fields in entries if word == "subscription" and fields["uuid"] == "2A37"]
     return [(at, min((one for one in listens if one > at), default=at)) for at in begun]
+
+
+def under_way(sent, came, falls, farewells):
+    """From when to when what was sent went with a link that fell. Bluetoothd drops what it has not read by then: how late it
+    was shows in the last beat that was heard, and in when it told of the fall. Before that beat nothing was under way."""
+    spans = []
+    for fall, following in zip(falls, [*falls[1:], float("inf")]):
+        last, late = max(((at, came[number] - at) for at, _, number in sent if at <= fall and number in came),
+                         default=(0, 0))
+        told = min((one for one in farewells if fall <= one <= following), default=fall)
+        spans.append((max(last, fall - IN_THE_AIR - min(max(late, 0) + told - fall, LATEST)), fall))
+    return spans
 
 
 class Reckoning:
@@ -40,7 +54,6 @@ class Reckoning:
         end = entries[-1][0] - settle
         sent = [(at, word, int(fields["n"]) & 0xFFFF) for at, word, fields in entries
                 if word in ("notify", "unsubscribed", "alone") and begin <= at <= end]
-        falls = [at for at, word, _ in entries if word == "disconnected"]
         dead = [(cut, rearmed(entries, cut, end)) for cut in cuts]
         deaf = unheard(entries)
         events = {}
@@ -48,17 +61,24 @@ class Reckoning:
             events.setdefault(one.beat, {}).setdefault(one.event["id"], one)
         spoken = {number for _, _, number in sent}
         numbers = [beat for beat in events if beat in spoken]
+        came = {beat: min(bridge.instant(one.event["time"]) for one in events[beat].values()) for beat in numbers}
+        spans = under_way(sent, came, [at for at, word, _ in entries if word == "disconnected"],
+                          [bridge.instant(one.event["time"]) for one in bridge.heard("disconnected")
+                           if one.event["source"].endswith(strap.address)])
         firsts = sorted((one.event["seq"], beat) for beat in numbers for one in events[beat].values())
         self.sent, self.heard = len(sent), len(numbers)
         self.armed = sum(word == "notify" for _, word, _ in sent)
         self.repeated = [beat for beat in numbers if len(events[beat]) > 1]
         self.disorder = [(a, b) for (_, a), (_, b) in zip(firsts, firsts[1:]) if (b - a) & 0xFFFF > 0x8000]
         self.lost, self.untold, self.twice_told, self.in_gaps = [], [], [], 0
+        known = 0
         for at, word, number in sent:
             if number in events:
+                known = max(known, came[number])
                 continue
-            told = sum(begin <= at <= end for begin, end in self.gaps)
-            fell = any(at <= fall <= at + IN_THE_AIR for fall in falls)
+            # A gap begins when the beat before it was heard, which may be after this one was sent.
+            told = sum(begin <= max(at, known) <= end for begin, end in self.gaps)
+            fell = any(begin <= at <= fall for begin, fall in spans)
             nobody = any(cut - IN_THE_AIR <= at <= again for cut, again in dead)
             early = told == 1 and any(begin <= at <= end for begin, end in deaf)
             if word == "notify" and not fell and not nobody and not early:
