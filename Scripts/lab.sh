@@ -6,7 +6,7 @@
 # Prints what goes by, and of a scenario that failed its claims and the last lines of its logs. The status is 0 where all
 # passed. LabTests start it and read its reports.
 # LAB_SCENARIOS names some; WAKEBRIDGED names another daemon, which has the tool beside it; LAB_LIMIT is each guest's time in
-# seconds (2400); LAB_FOLDER is where the reports go (.build/lab/run; .build/lab/run-beside for the second guest, and
+# seconds (3000); LAB_FOLDER is where the reports go (.build/lab/run; .build/lab/run-beside for the second guest, and
 # .build/lab/run-alone for machines of their own).
 set -eu
 cd "$(dirname "$0")/.."
@@ -18,7 +18,7 @@ if [ -s .build/lab/reason ]; then
 fi
 checkout=$(pwd -P)
 folder=${LAB_FOLDER:-$checkout/.build/lab/run}
-limit=${LAB_LIMIT:-2400}
+limit=${LAB_LIMIT:-3000}
 rm -rf "$folder" "$folder-beside" "$folder-alone"
 
 if [ -n "${WAKEBRIDGED:-}" ]; then
