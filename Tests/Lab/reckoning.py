@@ -2,8 +2,8 @@
 
 # What was sent just before a link fell was still in the air, or in bluetoothd.
 IN_THE_AIR = 0.5
-# A bluetoothd that is later than this is told of.
-LATEST = 10
+# A bluetoothd that forgets hundreds of devices reads nothing meanwhile, for so long at most.
+BUSY = 10
 
 
 def rearmed(entries, cut, end):
@@ -21,14 +21,13 @@ def unheard(entries):
 
 
 def under_way(sent, came, falls, farewells):
-    """From when to when what was sent went with a link that fell. Bluetoothd drops what it has not read by then: how late it
-    was shows in the last beat that was heard, and in when it told of the fall. Before that beat nothing was under way."""
+    """From when to when what was sent went with a link that fell. Bluetoothd drops what it has not read by then, since the last
+    beat that was heard: where it told late of the fall it was busy, and may have read nothing for long."""
     spans = []
     for fall, following in zip(falls, [*falls[1:], float("inf")]):
-        last, late = max(((at, came[number] - at) for at, _, number in sent if at <= fall and number in came),
-                         default=(0, 0))
+        last = max((at for at, _, number in sent if at <= fall and number in came), default=0)
         told = min((one for one in farewells if fall <= one <= following), default=fall)
-        spans.append((max(last, fall - IN_THE_AIR - min(max(late, 0) + told - fall, LATEST)), fall))
+        spans.append((max(last, fall - (BUSY if told - fall > IN_THE_AIR else IN_THE_AIR)), fall))
     return spans
 
 

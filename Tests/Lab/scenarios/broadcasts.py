@@ -6,7 +6,7 @@ import os
 import sys
 import time
 
-from air import Process
+from air import Process, until
 from tags import LAB, PROFILE, Listener, address, watched
 
 NAMED, COUNT, SECONDS, LATENCY = 20, 200, 60, 5
@@ -72,6 +72,8 @@ def run(lab):
     rows = [json.loads(line) for line in said.splitlines() if line.startswith("{")]
     lab.claim("a scan beside it ends well, and shows what they say", status == 0 and
               any(row.get("value", {}).get("tag") is not None for row in rows), said[-300:])
+    # At the end of the last scan bluetoothd forgets those that it heard, and hands on no beat meanwhile.
+    until(lambda: bridge.beats(of=strap)[-1].beat == int(strap.entries("notify")[-1][2]["n"]) & 0xFFFF, 60)
     strap.tell("vanish")
     lab.eventually("a strap that goes is told of beside them",
                    lambda: bridge.of("heart-rate-monitor", "disconnected"), 90)
