@@ -612,7 +612,8 @@ class Commands:
         """It is connected by somebody else's wish."""
         found = peripherals[int(number)]
         kept, found.copy = found.copy, None
-        found.connect(lambda: None, lambda error: setattr(found, "copy", kept))
+        # Meanwhile the end of an older channel may have been seen.
+        found.connect(lambda: None, lambda error: setattr(found, "copy", kept if kept and kept.fileno() >= 0 else None))
 
     def part(self, number):
         manager.profile().RequestDisconnection(
