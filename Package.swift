@@ -264,11 +264,16 @@ if Context.environment["WAKEBRIDGE_FUZZ"] != nil {
     ]
 }
 
-// Most of what the tests take is the work of what they test, which Scripts/test.py builds optimized for them. Each module is
-// compiled as a whole: that takes half as long as file by file.
+// The tests' build, Scripts/test.py: the modules are compiled as those that are installed, and the tests quickly.
 if Context.environment["WAKEBRIDGE_OPTIMIZED"] != nil {
-    let flags = ["-O", "-whole-module-optimization", "-num-threads", "2"]
-    for target in package.targets where target.path == nil && [.regular, .executable].contains(target.type) {
-        target.swiftSettings = [.unsafeFlags(flags, .when(configuration: .debug))]
+    let lines = ["-whole-module-optimization", "-num-threads", "2", "-gline-tables-only"]
+    let optimized =
+        lines + [
+            "-O", "-enforce-exclusivity=unchecked",
+            "-Xfrontend", "-function-sections", "-Xfrontend", "-disable-incremental-llvm-codegen",
+        ]
+    for target in package.targets where [.regular, .executable, .test].contains(target.type) {
+        let isInstalled = target.path == nil && target.type != .test
+        target.swiftSettings = [.unsafeFlags(isInstalled ? optimized : lines, .when(configuration: .debug))]
     }
 }
