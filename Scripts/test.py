@@ -1,20 +1,24 @@
 #!/usr/bin/env python3
 """Builds the tests, runs them, and ends with one line that says how it went; so does the exit status.
 
-    test.py             what a change must pass
-    test.py rest        what only the whole gate runs: the files whose tests are tagged .fullScale
-    test.py units       what needs no daemon, no root and no clock of its own
-    test.py list        only says which file of tests runs when, and builds nothing
+    test.py             the tests of every change
+    test.py gate        the tests that only the gate adds: files with the tag .gate
+    test.py prove NAME...
+                        the files of these names (File or Target.File), whatever their tags are
+    test.py long        all files with the tag .fullScale but those of NOT_LONG, which have parts of `make prove` of their own
+    test.py units       the tests that need no daemon, no root and no clock of their own
+    test.py list        says which file of tests runs when, and builds nothing
     test.py OPTIONS...  one run with options of Swift Testing, such as --filter X
 
-Each file of tests is a process of its own, in which one test runs after another; some processes run side by side. Files whose
-tests are tagged .measures run afterwards, one by one: tests that compete for the processor would measure each other. Of what
-only the whole gate runs, files whose tests are tagged .unhurried run side by side too, and the others after them.
+A file of tests is a process, in which one test runs after another; the files of a target in PURE share one. Some processes run side
+by side, the longest of Tests/times.txt first. Files with the tag .measures run afterwards, one by one: they would measure each other.
 
-What is tested is built optimized, in .build/tested; TEST_BUILD holds other options of `swift build`. TEST_JOBS says how many
-processes run side by side (4), and TEST_SILENCE for how many seconds a process may print nothing (900). TEST_BUNDLE names tests
-that are built already, and TEST_SKIPS a file whose lines name what is left out and why: a target, Target.File or
-Target.Suite/test. What each process printed is kept in .build/tests.
+Root builds and runs the tests below a constant path that every user may walk to, and gives each process of `make test` its own mounts,
+processes, network, /tmp and /run (Scripts/place.py). Tests are built in .build/tested; TEST_BUILD holds other options of `swift
+build`. TEST_JOBS says how many processes run side by side (4), and TEST_SILENCE for how many seconds a process may print nothing
+(900). TEST_BUNDLE names tests that are built already, and TEST_SKIPS a file whose lines name tests to leave out and the reason: a
+target, Target.File or Target.Suite/test. A test that skips itself for a reason that Tests/skips.txt does not list is a failure.
+.build/tests keeps the output of each process.
 """
 import collections
 import concurrent.futures
@@ -37,16 +41,32 @@ BUILD = os.environ.get("TEST_BUILD")
 BUNDLE = os.environ.get("TEST_BUNDLE")
 SKIPS = os.environ.get("TEST_SKIPS")
 
-# What `units` leaves out.
+GOALS = ("test", "gate", "prove", "long", "units")
+
+# The tests of `units` leave these out.
 NO_UNITS = {"BreakTests", "BrokerTests", "DaemonTests", "EndToEndTests", "HostileTests", "LabTests", "TortureTests", "WakeSourcesTests"}
+# Their tests share no folder, environment or descriptor, so that the files of one target run in one process.
+PURE = {"WakeModelTests", "WakeCoreTests", "WakeAgendaTests", "WakeTransferTests", "WakeTraceTests", "WakeProfilesTests", "FuzzTests"}
 # Targets that do not lie in a folder of their name.
 FOLDERS = {"BenchmarkTests": "Tests/Benchmarks/Tests", "LabTests": "Tests/Lab/Suite"}
+# Parts of `make prove` run these files by name.
+NOT_LONG = {
+    "LabTests", "BreakTests", "ManyKillsTests", "KilledTransferTests", "EnduranceTests", "WaitingTransferTests", "LongOutageTests",
+    "AlarmYearTests", "ReplayedYearTests", "PowerJobTests", "BrowsedDaemonTests", "BrowserTests", "APIDescriptionTests", "TemplateTests",
+}
+# The gate plays these sizes; other tiers leave them to the tests.
+GATE_SIZES = {"BREAK_SECONDS": "28"}
+
+# Tests/XCTMain.swift says why no index is kept. The flags have a scratch path of their own: others would compile everything again.
+TESTED = ["--scratch-path", ".build/tested", "--disable-index-store"]
 
 ENDED = re.compile(r"Test run with (\d+) tests? .*(passed|failed) after")
 OF_SWIFT_TESTING = ("◇ ", "✔ ", "↳ ", "➜ ", "━ ", "✘ ")
 
 Unit = collections.namedtuple("Unit", "name options")
-Outcome = collections.namedtuple("Outcome", "unit passes ran skipped lines")
+SKIPPED = re.compile(r'➜ (?:Test|Suite) (.*) skipped(?:: "(.*)")?$')
+
+Outcome = collections.namedtuple("Outcome", "unit passes ran skips seconds lines")
 printing = threading.Lock()
 running = {}
 
@@ -56,13 +76,19 @@ def say(*lines):
         print(*lines, sep="\n", flush=True)
 
 
+def listed(path):
+    """The lines of a list below Tests, without its comments."""
+    file = ROOT / "Tests" / path
+    return [line for line in file.read_text().splitlines() if line and line[0] != "#"] if file.exists() else []
+
+
 def tagged(text, tag):
     return re.search(rf"\.tags\([^)]*\.{tag}\b", text) is not None
 
 
 def stage_of(text):
     if tagged(text, "fullScale"):
-        return "unhurried" if tagged(text, "unhurried") else "rest"
+        return "gate" if tagged(text, "gate") else "long"
     return "alone" if tagged(text, "measures") else "together"
 
 
@@ -77,14 +103,24 @@ def sources():
                 yield target, stage_of(text), path.stem
 
 
-def units_of(stage, left_out=()):
-    """The lab takes longest and begins first; of the others, the longest stand at the end of the alphabet."""
+def seconds_of_files():
+    """How long the longer files took on two cores: an order to begin in, and no limit."""
+    return {name: float(seconds) for name, seconds in map(str.split, listed("times.txt"))}
+
+
+def units_of(files, left_out=(), merges=False):
+    """The longest begins first, so that none runs on by itself at the end."""
     tests = [word for place in left_out if "/" in place for word in ("--skip", f"^{re.escape(place)}")]
-    for target, its_stage, file in sorted(sources(), key=lambda place: (place[0] == "LabTests", place), reverse=True):
-        if its_stage == stage and not {target, f"{target}.{file}"}.intersection(left_out):
-            # A test's name ends with its place: Target.Suite/test()/File.swift:12:6
-            place = rf"^{target}\..*/{re.escape(file)}\.swift:"
-            yield Unit(f"{target}.{file}", ["--no-parallel", "--filter", place, *tests])
+    processes = collections.defaultdict(list)
+    for target, file in files:
+        if not {target, f"{target}.{file}"}.intersection(left_out):
+            processes[target if merges and target in PURE else f"{target}.{file}"].append((target, file))
+    seconds = seconds_of_files()
+    for name in sorted(processes, key=lambda name: (-seconds.get(name, 0), name)):
+        # A test's name ends with its place: Target.Suite/test()/File.swift:12:6
+        files = "|".join(re.escape(file) for _, file in processes[name])
+        place = rf"^{processes[name][0][0]}\..*/({files})\.swift:"
+        yield Unit(name, ["--no-parallel", "--filter", place, *tests])
 
 
 def skips():
@@ -96,8 +132,7 @@ def skips():
 def build():
     if BUNDLE:
         return BUNDLE
-    # In the place of a build that is not optimized, all would be compiled again whenever one follows the other.
-    words = ["swift", "build", *(shlex.split(BUILD) if BUILD else ["--scratch-path", ".build/tested"])]
+    words = ["swift", "build", *(shlex.split(BUILD) if BUILD else TESTED)]
     environment = os.environ if BUILD else {**os.environ, "WAKEBRIDGE_OPTIMIZED": "yes"}
     if subprocess.run([*words, "--build-tests"], stdin=subprocess.DEVNULL, env=environment).returncode:
         say("FAIL: the tests were not built")
@@ -132,12 +167,21 @@ def watch(process, log, unit):
             return process.wait()
 
 
-def play(bundle, unit, shows=None):
+def has_own_systems():
+    """Whether this machine can give processes a place of their own."""
+    return os.geteuid() == 0 and subprocess.run([*own_system("probe"), "true"], stdin=subprocess.DEVNULL).returncode == 0
+
+
+def own_system(name):
+    return [sys.executable, str(ROOT / "Scripts/place.py"), "process", name]
+
+
+def play(bundle, unit, shows=None, before=()):
     """Lines that `shows` holds for are printed as they come, where it is given; of a process that fails, all are at its end."""
     log = LOGS / f"{unit.name}.log"
     begun = time.monotonic()
     with open(log, "wb") as output:
-        process = subprocess.Popen([bundle, "--testing-library", "swift-testing", *unit.options], cwd=ROOT,
+        process = subprocess.Popen([*before, bundle, "--testing-library", "swift-testing", *unit.options], cwd=ROOT,
                                    stdin=subprocess.DEVNULL, stdout=subprocess.PIPE if shows else output,
                                    stderr=subprocess.STDOUT, start_new_session=True)
         running[process.pid] = process
@@ -168,14 +212,21 @@ def is_news(line):
 def report(unit, status, lines, seconds, shows):
     ends = [match for match in map(ENDED.search, lines) if match]
     ran = sum(int(match[1]) for match in ends)
-    skipped = sum(bool(re.match("➜ .* skipped", line)) for line in lines)
+    skips = [line for line in lines if SKIPPED.match(line)]
+    lines += [f"✘ Test {match[1]} recorded an issue: Tests/skips.txt does not list its reason to skip itself: {match[2]}"
+              for match in map(SKIPPED.match, skips) if not is_listed(match[2])]
     # A process that runs nothing has a name that no test has.
-    passes = status == 0 and ran > 0
+    passes = status == 0 and ran > 0 and not any("Tests/skips.txt does not list" in line for line in lines)
     told = filter(is_news, lines) if passes else lines
     say(*(line for line in told if not (shows and shows(line))), f"{'✔' if passes else '✘'} {unit.name}: {ran} tests, {seconds:.1f} s")
     if not passes and not ran:
         lines = [*lines, f"✘ Test process of {unit.name} ended with {status} before its tests did failed after {seconds:.0f} s"]
-    return Outcome(unit, passes, ran, skipped, lines)
+    return Outcome(unit, passes, ran, skips, seconds, lines)
+
+
+def is_listed(reason):
+    """Whether Tests/skips.txt has the first words of it."""
+    return reason is not None and any(reason.startswith(known) for known in listed("skips.txt"))
 
 
 def failures(outcomes):
@@ -195,22 +246,57 @@ def stop(number, _):
     os._exit(128 + number)
 
 
+def chosen(goal, names):
+    """The files that run side by side, and those that run alone after them."""
+    files = sorted(sources())
+    if goal == "prove":
+        missing = {name for name in names if not any(name in (file, f"{target}.{file}") for target, _, file in files)}
+        if missing:
+            say(f"FAIL: no file of tests has the name {', '.join(sorted(missing))}")
+            sys.exit(1)
+        return [], [(target, file) for target, _, file in files if {file, f"{target}.{file}"}.intersection(names)]
+    if goal == "long":
+        return [], [(target, file) for target, stage, file in files if stage in ("long", "gate") and file not in NOT_LONG]
+    beside, alone = {"gate": ("gate", None), "units": ("together", None)}.get(goal, ("together", "alone"))
+    left_out = NO_UNITS if goal == "units" else ()
+    return tuple([(target, file) for target, stage, file in files if stage == wanted and target not in left_out]
+                 for wanted in (beside, alone))
+
+
 def run(words):
     bundle = build()
     shutil.rmtree(LOGS, ignore_errors=True)
     LOGS.mkdir(parents=True)
-    if words and words[0] not in ("rest", "units"):
+    goal = words[0] if words else "test"
+    if words and goal not in GOALS:
         return [play(bundle, Unit("chosen", words), shows=lambda line: True)]
+    if goal == "gate":
+        os.environ.update({**GATE_SIZES, "LAB_SCENARIOS": gate_scenarios(), **os.environ})
     skipped = skips()
     for place, reason in skipped.items():
         say(f"SKIPPED: {place}: {reason}")
-    left_out = {*skipped, *(NO_UNITS if words == ["units"] else ())}
-    stages = {"rest": ("unhurried", "rest"), "units": ("together", None)}.get("".join(words), ("together", "alone"))
-    beside, alone = (list(units_of(stage, left_out)) for stage in stages)
-    shows = is_news if words == ["rest"] else None
+    beside, alone = chosen(goal, words[1:])
+    # Guests and browsers need this machine's own folders and devices.
+    owns = goal == "test" and has_own_systems()
+    before = (lambda unit: own_system(unit.name)) if owns else lambda unit: []
+    shows = None if goal in ("test", "units") else is_news
     with concurrent.futures.ThreadPoolExecutor(JOBS) as pool:
-        outcomes = list(pool.map(lambda unit: play(bundle, unit, shows), beside))
-    return outcomes + [play(bundle, unit, shows=is_news) for unit in alone]
+        outcomes = list(pool.map(lambda unit: play(bundle, unit, shows, before(unit)), units_of(beside, skipped, merges=True)))
+    return outcomes + [play(bundle, unit, is_news, before(unit)) for unit in units_of(alone, skipped)]
+
+
+def gate_scenarios():
+    """Tests/Lab/gate.txt has a name a line, and the reason after it."""
+    return " ".join(line.split()[0] for line in listed("Lab/gate.txt"))
+
+
+def enter_place():
+    """Where a test runs decides what other users can reach, and the paths that are compiled into it."""
+    if BUILD or BUNDLE or os.geteuid() != 0 or os.environ.get("TEST_PLACE"):
+        return
+    place = ROOT / "Scripts/place.py"
+    os.execve(sys.executable, [sys.executable, place, "checkout", sys.executable, "Scripts/test.py", *sys.argv[1:]],
+              {**os.environ, "TEST_PLACE": "entered"})
 
 
 def main():
@@ -223,6 +309,7 @@ def main():
         signal.signal(number, stop)
     if sys.argv[1:] == ["list"]:
         return say(*(" ".join(place) for place in sorted(sources())))
+    enter_place()
     outcomes = run(sys.argv[1:])
     ran = sum(outcome.ran for outcome in outcomes)
     failed = list(failures(outcomes))
@@ -238,7 +325,8 @@ def main():
         broken = len({line for line in failed if re.search("✘ Test (?!run with).* failed after", line)})
         say(*failed, f"FAIL: {broken} of {ran} tests failed, {took}")
         sys.exit(1)
-    say(f"PASS: {ran} tests, {sum(outcome.skipped for outcome in outcomes)} of them skipped, {took}")
+    skipped = [line for outcome in outcomes for line in outcome.skips]
+    say(*skipped, f"PASS: {ran} tests, {len(skipped)} of them skipped, {took}")
 
 
 if __name__ == "__main__":
