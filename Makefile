@@ -36,10 +36,10 @@ test: prepare-tests ## build everything and run every test that a change must pa
 test-gate: prepare-tests prepare-gate build ## the tests of the gate alone: ten scenarios of the lab, the page, short breaking, short kills
 	@$(FOR_SPEED) Scripts/test.py gate
 
-gate: ## what a change must pass before it lands: check, test, test-gate and the package, each with its time
+gate: ## all that a change must pass before it lands: check, test, test-gate and the package, each with its time
 	@.ci/run
 
-prove: ## what takes hours, before a release; PARTS="soak hostile" proves some, PARTS=--list shows all, PARTS=--check names what is old
+prove: ## prove before a release what takes hours; PARTS="soak hostile" proves some, PARTS=--list shows all, PARTS=--check names what is old
 	@Scripts/prove.py $(PARTS)
 
 prove-tests: prepare-tests build ## run the files of tests in FILES, whatever their tags; the parts of prove are made of these

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Builds the Debian package: .build/deb/wakebridge_VERSION_ARCH.deb. Built on Debian 12, it serves Debian 12 and 13 and Raspberry Pi OS.
 # Built twice from one commit, it has the same bytes: every time in it is the commit's.
-# A commit that is tagged as this version is packaged only if `prove.py --check` passes: that package is the one that people get.
+# A commit that is tagged as this version is packaged only if `prove.py --check` passes, since people get that package.
 # PROVING=yes packages it regardless, for the proofs themselves.
 # usage: deb.sh [amd64|arm64]
 set -eu

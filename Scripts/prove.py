@@ -37,7 +37,7 @@ SHOWN = re.compile("PASS:|SKIPPED:|[a-z]+: skipped:")
 
 
 class Refused(Exception):
-    """Says why no part can be proven here."""
+    """The reason why no part can be proven here."""
 
 
 def files_of(part):
@@ -234,7 +234,7 @@ def play(root, part):
 
 
 def prove(root, part):
-    """Runs one part, prints its line and keeps it; says whether it passed."""
+    """Runs one part, prints its line and keeps it; returns whether it passed."""
     tree = tree_of(root)
     changed = changes(root)
     if changed:

@@ -3,12 +3,12 @@
 
     shake.py [COMMAND...]   the command is Scripts/test.py unless another is given
 
-The command and all that it starts share a quarter of a core, each fsync takes 25 ms longer, and in each second one process is
+The command and all that it starts share a quarter of a core. Each fsync takes 25 ms longer, and in each second one process is
 stopped for 300 ms. A test that fails only here counts on time that a busy machine does not give.
 
 The kernel shares the core by a cgroup, of version 2 or 1. Where neither has the cpu controller, all processes are stopped for most
-of each period instead, on one processor. SHAKE_ROUNDS (1) says how often the command runs. SHAKE_SEED draws the stops; without it
-one is drawn and printed. What is frozen or stopped already is left alone.
+of each period instead, on one processor. SHAKE_ROUNDS (1) is how often the command runs. SHAKE_SEED draws the stops; without it
+a seed is drawn, and printed. A process that is stopped already is left alone, as a test may count on that.
 """
 import ctypes
 import os
@@ -29,7 +29,7 @@ TICK_S = 0.02
 BECOME_SUBREAPER = 36
 
 
-def say(text):
+def report(text):
     print(f"shake: {text}", flush=True)
 
 
@@ -52,7 +52,7 @@ class Group:
     def enter(self):
         (self.folder / "cgroup.procs").write_text(str(os.getpid()))
 
-    def tick(self, now, pids):
+    def tick(self, now, look):
         pass
 
     def close(self):
@@ -65,7 +65,7 @@ class Group:
                     time.sleep(TICK_S)
             if not self.folder.exists():
                 return
-        say(f"{self.folder} is left behind")
+        report(f"{self.folder} is left behind")
 
 
 class Duty:
@@ -79,15 +79,15 @@ class Duty:
     def enter(self):
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
 
-    def tick(self, now, pids):
+    def tick(self, now, look):
         runs = now % PERIOD_S < PERIOD_S * SHARE
         if runs and self.stopped:
             send(signal.SIGCONT, self.stopped)
             self.stopped = []
         elif not runs:
-            running = [pid for pid in pids if pid not in self.stopped]
-            send(signal.SIGSTOP, running)
-            self.stopped += running
+            fresh = [pid for pid in look() if pid not in self.stopped]
+            send(signal.SIGSTOP, fresh)
+            self.stopped += fresh
 
     def close(self):
         pass
@@ -102,15 +102,17 @@ class Stops:
         self.victim = None
         self.due = time.monotonic() + chance.random()
 
-    def tick(self, now, pids):
+    def tick(self, now, look):
         if now < self.due:
             return
         if self.victim:
             send(signal.SIGCONT, [self.victim])
             self.victim = None
             self.due = now + self.chance.uniform(0.4, 1.0)
-        elif pids:
-            self.victim = self.chance.choice(sorted(pids))
+            return
+        pids = sorted(look())
+        if pids:
+            self.victim = self.chance.choice(pids)
             send(signal.SIGSTOP, [self.victim])
             self.count += 1
             self.due = now + STOP_S
@@ -161,6 +163,10 @@ def descendants(states):
     return found
 
 
+def running():
+    return descendants("ZTtX")
+
+
 def start(command, share):
     """A child that joins the share before it becomes the command."""
     child = os.fork()
@@ -172,7 +178,7 @@ def start(command, share):
         preloaded = f"{SHIM}:{os.environ.get('LD_PRELOAD', '')}".rstrip(":")
         os.execvpe(command[0], command, {**os.environ, "LD_PRELOAD": preloaded})
     except OSError as reason:
-        say(f"{command[0]}: {reason.strerror}")
+        report(f"{command[0]}: {reason.strerror}")
     os._exit(127)
 
 
@@ -190,9 +196,10 @@ def reap(child):
 
 
 def end_all(child):
-    """No process of a round outlives it."""
+    """No process of a round outlives it, but for what the kernel itself does not end within ten seconds."""
+    end = time.monotonic() + 10
     left = descendants("Z")
-    while left:
+    while left and time.monotonic() < end:
         send(signal.SIGKILL, left)
         time.sleep(TICK_S)
         reap(child)
@@ -203,14 +210,14 @@ def end_all(child):
 def play(command, chance):
     """One round; gives the status of the command, and how many stops there were."""
     share, stops = quarter(), Stops(chance)
-    say(f"a quarter of a core {share.how}, fsync 25 ms longer, a stop of 300 ms in each second")
+    report(f"a quarter of a core {share.how}, fsync 25 ms longer, a stop of 300 ms in each second")
     child = start(command, share)
     try:
         status = None
         while status is None:
-            now, pids = time.monotonic(), descendants("ZTtX")
-            share.tick(now, pids)
-            stops.tick(now, pids)
+            now = time.monotonic()
+            share.tick(now, running)
+            stops.tick(now, running)
             time.sleep(TICK_S)
             status = reap(child)
         return status, stops.count
@@ -238,7 +245,7 @@ def main(words):
     ctypes.CDLL(None).prctl(BECOME_SUBREAPER, 1)
     begun = time.monotonic()
     for count in range(1, rounds + 1):
-        say(f"round {count} of {rounds}, SHAKE_SEED={seed}: {' '.join(command)}")
+        report(f"round {count} of {rounds}, SHAKE_SEED={seed}: {' '.join(command)}")
         status, stops = play(command, random.Random(seed + count))
         if status:
             print(f"FAIL: round {count} of {rounds} ended with {status} after {stops} stops, SHAKE_SEED={seed}")

@@ -41,7 +41,7 @@ class RepositoryTest(unittest.TestCase):
         self.commit()
 
     def more(self):
-        """What else a class of tests wants in the commit."""
+        """Adds to the commit whatever else a class of tests wants."""
 
     def setUp(self):
         place = tempfile.TemporaryDirectory()
@@ -174,7 +174,7 @@ class RunTests(RepositoryTest):
 
 
 class PackageTests(RepositoryTest):
-    """Scripts/deb.sh up to its refusal: what comes after it says `built`."""
+    """Scripts/deb.sh up to its refusal: after that it only prints `built`."""
 
     def more(self):
         for name in ("deb.sh", "debian.sh", "preparing.sh", "prove.py"):
