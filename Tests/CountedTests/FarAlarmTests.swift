@@ -28,7 +28,7 @@ struct FarAlarmTests {
 
     @Test(
         "a device's wake takes no more than a twentieth more instructions where 12,800 alarms are days away",
-        .enabled(if: EventCount.hindrance == nil, Comment(rawValue: EventCount.hindrance ?? "")))
+        .enabled(unless: EventCount.hindrance))
     func instructions() async throws {
         // valgrind reads no debug information of this size.
         let folder = makeDirectory("/tmp/wakebridge-fleet-XXXXXX")

@@ -155,7 +155,7 @@ struct MetricsTests {
 
 @Suite(
     "Metrics as others read them", .serialized,
-    .enabled(if: Peers.hindrance == nil, Comment(rawValue: Peers.hindrance ?? "")))
+    .enabled(unless: Peers.hindrance))
 struct MetricsPeerTests {
     @Test("promtool finds nothing to complain of in the text format, and reads every sample")
     func promtool() throws {
