@@ -1,4 +1,4 @@
-// The Bluetooth SIG's own descriptions of its characteristics, read from a package of PyPI where that can be had.
+// The Bluetooth SIG's own descriptions of its characteristics, read from a package of PyPI where that was prepared.
 import TestBench
 import Testing
 import WakeModel
@@ -11,9 +11,11 @@ private struct Described {
     /// Of the fields that every message has.
     var least: Int
 
+    private static let part = PreparedPart("gss")
+
     static let all: [Described] = {
         let program = "\(packageFolder)/Tests/WakeAuthoringTests/gss.py"
-        let child = try? Child(["python3", "-B", program, "\(packageFolder)/.build/gss"]).finish()
+        let child = try? Child(["python3", "-B", program, part.folder]).finish()
         return (child?.output ?? "").split(separator: "\n").compactMap { line -> Described? in
             let words = line.split(separator: " ")
             guard words.count == 3, let uuid = BluetoothUUID(words[0]), let least = Int(words[1]) else { return nil }
@@ -22,7 +24,7 @@ private struct Described {
     }()
 
     static var hindrance: String? {
-        all.isEmpty ? "the supplement of the Bluetooth SIG cannot be fetched from PyPI" : nil
+        part.hindrance(without: "\(part.folder)/bluetooth_sig-0.6.0-py3-none-any.whl")
     }
 }
 
