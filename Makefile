@@ -11,9 +11,12 @@ export PATH := $(PATH):/usr/libexec/swift/bin:/opt/swift/usr/bin:$(HOME)/.local/
 
 SOURCES = Package.swift Packages/wakehandler/Package.swift Sources Tests Examples
 RELEASE = Scripts/release.sh
+# Tests of the whole use the programs that are installed.
+FOR_SPEED = built="$$($(RELEASE) --show-bin-path)"; WAKEBRIDGED="$$built/wakebridged" WAKEBRIDGE_TOOL="$$built/wakebridge"
 
-.PHONY: help deb demo test test-rest test-all test-debian13 test-arm64 test-deb test-installed test-tutorials check check-debian13 check-sanitize fuzz bench bench-lab bench-fleet bench-imports test-page census break lab lab-soak lab-recording build build-arm64 wakehandler install uninstall clean prepare \
-	prepare-tests prepare-lab prepare-bench
+.PHONY: help deb demo check test test-gate gate prove prove-tests shake test-debian13 test-arm64 test-deb test-installed test-tutorials \
+	check-debian13 check-sanitize fuzz bench bench-lab bench-fleet bench-imports test-page census break lab lab-soak lab-recording \
+	build build-arm64 wakehandler install uninstall clean prepare prepare-tests prepare-gate prepare-lab prepare-bench
 
 help: ## tell what can be made
 	@echo "WakeBridge. PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)"
@@ -23,13 +26,29 @@ demo: prepare ## play a recorded heart-rate strap to a frozen process, and show 
 	swift build --product wakebridge
 	@Scripts/demo.sh
 
-test: prepare-tests ## build everything and run every test but those of test-rest
+check: prepare ## format and rules of the text; it builds nothing
+	swift format lint --strict --recursive --parallel $(SOURCES)
+	@Scripts/rules.py
+
+test: prepare-tests ## build everything and run every test that a change must pass
 	@Scripts/test.py
 
-test-rest: prepare-tests prepare-lab build ## what takes longer: the lab in its virtual machine, breaking everything, endurance
-	@built="$$($(RELEASE) --show-bin-path)"; WAKEBRIDGED="$$built/wakebridged" WAKEBRIDGE_TOOL="$$built/wakebridge" Scripts/test.py rest
+test-gate: prepare-tests prepare-gate build ## the tests of the gate alone: ten scenarios of the lab, the page, short breaking, short kills
+	@$(FOR_SPEED) Scripts/test.py gate
 
-test-all: test test-rest ## both, as every change must pass them
+gate: ## all that a change must pass before it lands: check, test, test-gate and the package, each with its time
+	@.ci/run
+
+prove: ## prove before a release what takes hours; PARTS="soak hostile" proves some, PARTS=--list shows all, PARTS=--check names what is old
+	@Scripts/prove.py $(PARTS)
+
+prove-tests: prepare-tests build ## run the files of tests in FILES, whatever their tags; the parts of prove are made of these
+	@$(FOR_SPEED) Scripts/test.py prove $(FILES)
+
+# The tests' build is not shaken: on a quarter of a core it takes an hour. Some file has to run after it, so the shortest does.
+shake: prepare-tests ## every test on a quarter of a core, with a slow disk and random stops; SHAKE_ROUNDS, SHAKE_SEED, ARGS= another command
+	@Scripts/test.py prove WakeModelTests.ChannelTests
+	@Scripts/shake.py $(ARGS)
 
 test-debian13: ## build with Debian 13's own Swift in a Debian 13 root, for speed, and run the unit tests there
 	@Scripts/debian13.sh
@@ -40,10 +59,6 @@ check-debian13: ## build the sources there, and run nothing
 test-arm64: ## build programs and tests for arm64 on amd64, compare a replay, and run the unit tests in an emulator
 	@Scripts/arm64.sh tests
 
-check: prepare ## format and the rules of the architecture
-	swift format lint --strict --recursive --parallel $(SOURCES)
-	@Scripts/test.py --filter ArchitectureTests
-
 check-sanitize: prepare-tests ## the unit tests under sanitizers: of addresses and undefined behaviour, and of threads
 	@Scripts/sanitize.sh
 
@@ -51,10 +66,10 @@ fuzz: prepare ## fuzz every reader of bytes from outside for a minute each; FUZZ
 	@Scripts/fuzz.sh $(ARGS)
 
 break: prepare-tests build ## break everything for ten minutes at 10,000 events/s; BREAK_SECONDS, BREAK_SEED
-	@built="$$($(RELEASE) --show-bin-path)"; BREAK_SECONDS="$${BREAK_SECONDS:-600}" BREAK_RATE="$${BREAK_RATE:-10000}" \
-	WAKEBRIDGED="$$built/wakebridged" WAKEBRIDGE_TOOL="$$built/wakebridge" Scripts/test.py --no-parallel --filter BreakTests
+	@$(FOR_SPEED) BREAK_SECONDS="$${BREAK_SECONDS:-600}" BREAK_RATE="$${BREAK_RATE:-10000}" \
+		Scripts/test.py --no-parallel --filter BreakTests
 
-bench: prepare prepare-bench ## print what a wake costs on this machine; asserts nothing. ARGS=--json, or the names of some figures
+bench: prepare prepare-bench ## print what a wake costs on this machine; asserts nothing. ARGS=--json, --picture, or the names of some figures
 	@Scripts/bench.sh $(ARGS)
 
 bench-lab: prepare-tests prepare-lab ## the same for Bluetooth, beside bleak, in the virtual machine of the lab
@@ -102,8 +117,8 @@ uninstall: ## take away what install put there
 deb: prepare ## the Debian package, .build/deb/wakebridge_VERSION_ARCH.deb; ARCH=arm64 builds it for that
 	@Scripts/deb.sh $(ARCH)
 
-test-deb: prepare ## build the package, and install, try, remove and purge it in a fresh Debian 12 and a fresh Debian 13
-	@Scripts/test-deb.sh
+test-deb: prepare ## build the package, and install, try, remove and purge it in a fresh Debian 12 and 13; SUITES=trixie tries one
+	@Scripts/test-deb.sh $(SUITES)
 
 test-installed: prepare prepare-lab ## play the package's life on whole machines with systemd: setup, power cut, upgrade, full disk, removal
 	@Scripts/test-installed.sh $(SUITES)
@@ -121,8 +136,14 @@ clean: ## forget everything that was built
 prepare:
 	@Scripts/prepare.sh
 
+# Once these have run, the tests use no network and no apt.
 prepare-tests:
 	@Scripts/prepare.sh tests
+	@Scripts/prepare-mqtt.sh
+	@Scripts/prepare-metrics.sh
+
+prepare-gate: prepare-lab
+	@Scripts/prepare-page.sh
 
 prepare-lab:
 	@Scripts/prepare-lab.sh

@@ -1,6 +1,8 @@
 #!/bin/sh
 # Builds the Debian package: .build/deb/wakebridge_VERSION_ARCH.deb. Built on Debian 12, it serves Debian 12 and 13 and Raspberry Pi OS.
 # Built twice from one commit, it has the same bytes: every time in it is the commit's.
+# A commit that is tagged as this version is packaged only if `prove.py --check` passes, since people get that package.
+# PROVING=yes packages it regardless, for the proofs themselves.
 # usage: deb.sh [amd64|arm64]
 set -eu
 cd "$(dirname "$0")/.."
@@ -12,6 +14,11 @@ version=$(Scripts/version.sh)
 place=$PWD/.build/deb
 stage=$place/$arch
 export SOURCE_DATE_EPOCH="${SOURCE_DATE_EPOCH:-$(git -c safe.directory='*' log -1 --format=%ct)}"
+
+# A tarball has no tags, and a commit without one is packaged at any time.
+is_released() {
+    [ -e .git ] && git -c safe.directory='*' tag --points-at HEAD | grep -qxF -e "$version" -e "v$version"
+}
 
 make_tools() {
     need debhelper command -v dh
@@ -54,6 +61,9 @@ depends() {
 }
 
 case $arch in amd64 | arm64) ;; *) fail "there are packages for amd64 and arm64, and none for $arch" ;; esac
+if [ "${PROVING:-}" != yes ] && is_released; then
+    Scripts/prove.py --check >&2 || fail "$version is tagged, and it is not proven; above is which part, and how to prove it"
+fi
 make_tools
 own_programs=$(build_own)
 programs=$own_programs

@@ -8,14 +8,7 @@ import WakeSystem
 /// Whether Debian's broker and client are there; where they are not, the tests say so and are not run.
 enum MQTTBench {
     static let mosquitto = "/usr/sbin/mosquitto"
-    static let isHere: Bool = {
-        _ = try? Child(["sh", "Scripts/prepare-mqtt.sh"]).finish()
-        let isHere = File.exists(mosquitto)
-        if !isHere {
-            print("SKIPPED: MQTT is not tested: there is no mosquitto here, and Scripts/prepare-mqtt.sh cannot get it")
-        }
-        return isHere
-    }()
+    static var hindrance: String? { PreparedPart("mqtt").lack(of: [mosquitto, "/usr/bin/mosquitto_pub"]) }
 
     static func file(_ name: String) -> String { "Tests/BrokerTests/\(name)" }
 

@@ -6,7 +6,7 @@ import WakeModel
 import WakeProfiles
 import WakeSystem
 
-@Suite("Home Assistant's discovery", .enabled(if: MQTTBench.isHere))
+@Suite("Home Assistant's discovery", .enabled(unless: MQTTBench.hindrance))
 struct HomeAssistantTests {
     private let topics = BridgeTopics(base: "wakebridge", bridge: "pi kitchen")
     private var discovery: DiscoveryMessage {
@@ -77,16 +77,18 @@ struct HomeAssistantTests {
         #expect(meaning.unit == unit && meaning.deviceClass == deviceClass)
     }
 
-    @Test("Home Assistant's own schemas accept the message of every shipped profile")
+    private static let part = PreparedPart("mqtt")
+    private static let python = "\(part.folder)/venv/bin/python"
+    private static var hindrance: String? { part.lack(of: [python, "\(part.folder)/venv/requirements.txt"]) }
+
+    @Test(
+        "Home Assistant's own schemas accept the message of every shipped profile",
+        .enabled(unless: hindrance))
     func isAccepted() throws {
-        let place = ".build/mqtt"
-        guard File.exists("\(place)/venv/requirements.txt") else {
-            return print("SKIPPED: Home Assistant's schemas are not tried: \(text(of: "\(place)/reason"))")
-        }
         let ground = Ground("discovery")
         let path = ground.write(try messages().joined(separator: "\n") + "\n", to: "messages")
         let (exit, output, talk) = try Child([
-            "\(place)/venv/bin/python", MQTTBench.file("check_discovery.py"), path,
+            Self.python, MQTTBench.file("check_discovery.py"), path,
         ]).finish()
         print(output.split(separator: "\n").last ?? "")
         #expect(exit == 0, "\(output.prefix(4_000))\(talk.suffix(1_000))")

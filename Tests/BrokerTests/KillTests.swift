@@ -2,7 +2,7 @@
 import TestBench
 import Testing
 
-@Suite("Kills amid events", .serialized, .enabled(if: MQTTBench.isHere))
+@Suite("Kills amid events", .serialized, .enabled(unless: MQTTBench.hindrance))
 struct KillTests {
     private let ground = Ground("mqtt")
 

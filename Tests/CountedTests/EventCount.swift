@@ -10,7 +10,7 @@ struct EventCount: Equatable {
     /// Why nothing can be counted here; nil where it can.
     static let hindrance: String? = {
         for program in ["valgrind", "objcopy"] where (try? Child([program, "--version"]))?.finish().exit != 0 {
-            return "SKIPPED: \(program) is missing; apt-get install valgrind binutils counts instructions an event"
+            return "\(program) is missing; apt-get install valgrind binutils counts instructions an event"
         }
         return nil
     }()

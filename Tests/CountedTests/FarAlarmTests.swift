@@ -5,7 +5,7 @@ import Testing
 import WakeSystem
 
 @Suite(
-    "Alarms that are far away", .serialized, .timeLimit(.minutes(15)),
+    "Alarms that are far away", .serialized, .tags(.fullScale, .unhurried), .timeLimit(.minutes(15)),
     .enabled(if: Machine.freezes, "SKIPPED: no cgroup of version 2 can be had, so that no handler is frozen"))
 struct FarAlarmTests {
     @Test("12,800 alarms that are days away wake the daemon no more often in a minute than none do")
@@ -28,7 +28,7 @@ struct FarAlarmTests {
 
     @Test(
         "a device's wake takes no more than a twentieth more instructions where 12,800 alarms are days away",
-        .enabled(if: EventCount.hindrance == nil, Comment(rawValue: EventCount.hindrance ?? "")))
+        .enabled(unless: EventCount.hindrance))
     func instructions() async throws {
         // valgrind reads no debug information of this size.
         let folder = makeDirectory("/tmp/wakebridge-fleet-XXXXXX")

@@ -6,7 +6,7 @@ import WakeSystem
 
 @Suite(
     "Instructions of the metrics",
-    .enabled(if: EventCount.hindrance == nil, Comment(rawValue: EventCount.hindrance ?? "")))
+    .enabled(unless: EventCount.hindrance))
 struct MetricsCountTests {
     private struct Count {
         var all: Int

@@ -4,15 +4,17 @@ import Testing
 import WakeModel
 import WakeSystem
 
-@Suite("The API and its description", .tags(.fullScale, .unhurried), .timeLimit(.minutes(15)))
+private enum Schemathesis {
+    private static let part = PreparedPart("openapi")
+    static var hindrance: String? { part.hindrance(without: "\(part.folder)/venv/requirements.txt") }
+}
+
+@Suite(
+    "The API and its description", .tags(.fullScale, .unhurried), .timeLimit(.minutes(15)),
+    .enabled(unless: Schemathesis.hindrance))
 struct DescribedAPITests {
     @Test("what schemathesis makes of the description, the daemon answers as described, and refuses what it must")
     func described() throws {
-        let preparing = try Child(["sh", "\(packageFolder)/Scripts/prepare-openapi.sh"]).finish()
-        #expect(preparing.exit == 0, "\(preparing.talk)")
-        if let reason = lines(of: "\(packageFolder)/.build/openapi/reason").first {
-            return print("SKIPPED: the API is not tried by schemathesis: \(reason)")
-        }
         let port = try freePort()
         let beats = (0..<600).map { "+0.5 1 data 2a37 00\(60 + $0 % 40)\n" }.joined()
         let daemon = try RunningDaemon.withStrap(beats)

@@ -7,15 +7,11 @@ import WakeSystem
 
 /// The browser of Tests/Page, which Scripts/prepare-page.sh prepares.
 private final class Watcher {
-    private static let python = "\(packageFolder)/.build/page/venv/bin/python"
+    private static let part = PreparedPart("page")
+    private static let python = "\(part.folder)/venv/bin/python"
+    static var hindrance: String? { part.hindrance(without: python, "\(part.folder)/venv/requirements.txt") }
     private let child: Child
     private let orders: FileDescriptor
-
-    static let isThere: Bool = {
-        let (_, _, talk) = (try? Child(["\(packageFolder)/Scripts/prepare-page.sh"]).finish()) ?? (-1, "", "")
-        if !talk.isEmpty { print(talk) }
-        return access("\(packageFolder)/.build/page/reason", F_OK) != 0 && access(python, X_OK) == 0
-    }()
 
     init(_ address: String, _ token: String) throws {
         var ends: [Int32] = [-1, -1]
@@ -41,7 +37,7 @@ private final class Watcher {
 
 @Suite(
     "The page of a real daemon", .serialized, .tags(.fullScale, .unhurried), .timeLimit(.minutes(10)),
-    .enabled(if: Watcher.isThere, "SKIPPED: no browser could be prepared: Scripts/prepare-page.sh said why"))
+    .enabled(unless: Watcher.hindrance))
 struct BrowsedDaemonTests {
     private func serve() throws -> (daemon: RunningDaemon, address: String) {
         let port = try freePort()

@@ -7,14 +7,12 @@ import WakeSystem
 
 /// What Scripts/prepare-metrics.sh makes; without network it may be missing.
 private enum Peers {
-    static let hindrance: String? = {
-        let made = try? Child(["\(packageFolder)/Scripts/prepare-metrics.sh"]).finish()
-        let reason = lines(of: "\(packageFolder)/.build/metrics/reason").first
-        if let reason { return "SKIPPED: \(reason); no metric is read by Prometheus" }
-        return made?.exit == 0 ? nil : "SKIPPED: Scripts/prepare-metrics.sh failed: \(made?.talk ?? "")"
-    }()
+    private static let part = PreparedPart("metrics")
+    static var hindrance: String? {
+        part.hindrance(without: promtool, "\(part.folder)/bin/prometheus", "\(part.folder)/venv/requirements.txt")
+    }
 
-    static let promtool = "\(packageFolder)/.build/metrics/bin/promtool"
+    static let promtool = "\(part.folder)/bin/promtool"
     static let dashboard = "\(packageFolder)/Packages/grafana/wakebridge.json"
 
     static func python(_ words: String...) throws -> (exit: Int32, output: String, talk: String) {
@@ -155,7 +153,7 @@ struct MetricsTests {
 
 @Suite(
     "Metrics as others read them", .serialized,
-    .enabled(if: Peers.hindrance == nil, Comment(rawValue: Peers.hindrance ?? "")))
+    .enabled(unless: Peers.hindrance))
 struct MetricsPeerTests {
     @Test("promtool finds nothing to complain of in the text format, and reads every sample")
     func promtool() throws {

@@ -11,14 +11,8 @@ final class RunningBroker {
     let port: Int
     private var child: Child?
 
-    static let isThere: Bool = {
-        if !hasPrograms { _ = try? Child(["sh", "\(packageFolder)/Scripts/prepare-mqtt.sh"]).finish() }
-        return hasPrograms
-    }()
-    static let missing: Comment = "there is no mosquitto here, and Scripts/prepare-mqtt.sh cannot get it"
-
-    private static var hasPrograms: Bool {
-        access("/usr/sbin/mosquitto", X_OK) == 0 && access("/usr/bin/mosquitto_pub", X_OK) == 0
+    static var hindrance: String? {
+        PreparedPart("mqtt").lack(of: ["/usr/sbin/mosquitto", "/usr/bin/mosquitto_pub"])
     }
 
     init() throws {

@@ -3,7 +3,7 @@ import TestBench
 import Testing
 import WakeModel
 
-@Suite("Importing captures", .enabled(if: DeviceCaptures.exist, DeviceCaptures.missing))
+@Suite("Importing captures", .enabled(unless: DeviceCaptures.hindrance))
 struct ImportTests {
     private let scratch = Scratch()
 

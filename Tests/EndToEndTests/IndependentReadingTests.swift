@@ -13,15 +13,13 @@ private let recorded = names(in: folder).sorted().filter { name in
 }
 
 private enum Tshark {
-    static let isThere: Bool = {
+    static var hindrance: String? {
         let isThere = access("/usr/bin/tshark", X_OK) == 0 && access("/usr/bin/python3", X_OK) == 0
-        if !isThere { print("SKIPPED: an independent reading of the recordings needs tshark and python3") }
-        return isThere
-    }()
-    static let missing: Comment = "tshark or python3 is not installed"
+        return isThere ? nil : "an independent reading of the recordings needs tshark and python3"
+    }
 }
 
-@Suite("An independent reading of the recordings", .enabled(if: Tshark.isThere, Tshark.missing))
+@Suite("An independent reading of the recordings", .enabled(unless: Tshark.hindrance))
 struct IndependentReadingTests {
     private let scratch = Scratch()
 

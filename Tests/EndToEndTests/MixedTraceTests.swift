@@ -166,7 +166,7 @@ struct MixedTraceTests {
 
     @Test(
         "so do a treadmill, a receiver, a headset and a tablet that others recorded, and nothing of their owners stays",
-        .enabled(if: DeviceCaptures.exist, DeviceCaptures.missing))
+        .enabled(unless: DeviceCaptures.hindrance))
     func captures() async throws {
         let folder = DeviceCaptures.folder
         let trace = try await merged([

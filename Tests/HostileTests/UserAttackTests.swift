@@ -1,27 +1,11 @@
-// Other users of the machine, and handlers against each other.
+// Handlers against each other, with users of their own.
 import Glibc
 import TestBench
 import Testing
 
 extension Hostile {
-    @Suite("Other users", .tags(.measures))
+    @Suite("Handlers with users of their own")
     struct UserTests {
-        @Test(
-            "users who may not use the control socket cost the daemon next to nothing, however often they call",
-            .timeLimit(.minutes(3)))
-        func strangers() async throws {
-            let siege = try Siege("strangers")
-            let figures = try await siege.stand {
-                for _ in 0..<4 { try siege.send(["connect", siege.ground.socket, "3"]) }
-            }
-            figures.check(processor: 0.25)
-            let log = siege.ground.file("strangers.log")
-            _ = try await wait(60) { lines(of: log).count >= 4 }
-            try await siege.end()
-            let calls = lines(of: log)
-            #expect(calls.count == 4 && calls.allSatisfy { $0.contains(" calls, ") }, "\(calls)")
-        }
-
         @Test(
             "of two handlers with users of their own, neither gets at the other's descriptors, memory, files or life",
             .timeLimit(.minutes(3)))
@@ -29,8 +13,7 @@ extension Hostile {
             let siege = try Siege("theft", victimUser: "auto")
             let book = "\(siege.yard)/book"
             siege.admit("steal", [book, siege.victim, siege.ground.file("state/handlers/victim")], user: "auto")
-            let figures = try await siege.stand()
-            figures.check()
+            try await siege.stand().checkAccounts()
             _ = try await wait(60) { lines(of: book).contains { $0.hasPrefix("end: ") } }
             let notes = lines(of: book).map { $0.split(separator: ": ").map(String.init) }
             let results = Dictionary(notes.filter { $0.count == 2 }.map { ($0[0], $0[1]) }) { $1 }

@@ -1,11 +1,11 @@
 // Recordings of real devices, which are not part of the package; where they are absent, tests say so and are skipped.
-import Testing
 
 package enum DeviceCaptures {
     package static let folder = environment("WAKEBRIDGE_CAPTURES") ?? "\(packageFolder)/../shared/captures"
     package static var exist: Bool { !names(in: folder).isEmpty }
-    /// Made here: Swift 6.0 does not survive an interpolation in an attribute.
-    package static let missing = Comment(rawValue: "no captures at \(folder); WAKEBRIDGE_CAPTURES says where they are")
+    package static var hindrance: String? {
+        exist ? nil : "no captures at \(folder); WAKEBRIDGE_CAPTURES says where they are"
+    }
 
     package static func bytes(_ name: String) -> [UInt8] { TestBench.bytes(of: "\(folder)/\(name)") }
     /// Some end with a carriage return too.

@@ -7,7 +7,7 @@ import WakeModel
 
 private func time(_ text: String) -> WallTime { WallTime(rfc3339: text) ?? WallTime(microseconds: 0) }
 
-@Suite("Alarms", .enabled(if: Oracle.isThere, Oracle.isMissing))
+@Suite("Alarms", .enabled(unless: Oracle.hindrance))
 struct AlarmStories {
     private let hour: Int64 = 3_600
     private let day: Int64 = 86_400
@@ -319,7 +319,7 @@ struct AlarmStories {
 }
 
 // Clocks that are false after boot, and time that goes on while the machine is off.
-@Suite("Alarms over restarts and reboots", .enabled(if: Oracle.isThere, Oracle.isMissing))
+@Suite("Alarms over restarts and reboots", .enabled(unless: Oracle.hindrance))
 struct AlarmRebootStories {
     private let hour: Int64 = 3_600
     private let day: Int64 = 86_400
@@ -485,7 +485,7 @@ struct AlarmRebootStories {
     }
 }
 
-@Suite("Orders of alarms", .enabled(if: Oracle.isThere, Oracle.isMissing))
+@Suite("Orders of alarms", .enabled(unless: Oracle.hindrance))
 struct AlarmOrderStories {
     private let machine = AlarmMachine("2026-11-20T05:00:00Z")
 

@@ -19,7 +19,7 @@ struct DailyTimesTests {
 
     @Test(
         "the count over any stretch is that of a walk from one to the next, and the last one is the same",
-        .enabled(if: Oracle.isThere, Oracle.isMissing),
+        .enabled(unless: Oracle.hindrance),
         arguments: ["Europe/Berlin", "Australia/Lord_Howe", "Pacific/Apia", "Africa/Casablanca"])
     func countsAsAWalk(name: String) throws {
         let zone = try #require(AlarmMachine.zone(name))

@@ -6,14 +6,11 @@ import WakeSystem
 
 enum Oracle {
     /// Python and the zones that it reads.
-    static let isThere: Bool = {
+    static let hindrance: String? = {
         let isThere =
             File.exists("/usr/bin/python3") && File.exists("\(AlarmMachine.zoneFolder)/Australia/Lord_Howe")
-        if !isThere { print("skipped: the oracle of alarms needs /usr/bin/python3 and \(AlarmMachine.zoneFolder)") }
-        return isThere
+        return isThere ? nil : "the oracle of alarms needs /usr/bin/python3 and \(AlarmMachine.zoneFolder)"
     }()
-
-    static let isMissing: Comment = "the oracle needs /usr/bin/python3 and the zones of tzdata"
 
     static func ask(_ questions: [[UInt8]]) throws -> [[Int64]] {
         let ground = Ground("oracle")

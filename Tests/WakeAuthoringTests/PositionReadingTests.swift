@@ -62,7 +62,7 @@ private struct Pairing {
 struct PositionReadingTests {
     @Test(
         "of two captures every sentence says what gpsd reads in it",
-        .enabled(if: DeviceCaptures.exist, DeviceCaptures.missing), arguments: ["bu353s4", "holux-gm-210"])
+        .enabled(unless: DeviceCaptures.hindrance), arguments: ["bu353s4", "holux-gm-210"])
     func captures(_ name: String) throws {
         let sentences = try Sentences()
         var (value, counts): (JSONValue?, [String: Int]) = (nil, [:])
@@ -87,14 +87,15 @@ struct PositionReadingTests {
         let place = environment("WAKEBRIDGE_GPSDECODE") ?? "/usr/bin/gpsdecode"
         let isThere = names(in: String(place.prefix(upTo: place.lastIndex(of: "/") ?? place.startIndex)))
             .contains(String(place.split(separator: "/").last ?? ""))
-        if !isThere { print("SKIPPED: gpsdecode (Debian: gpsd-clients) is not at \(place)") }
         return isThere ? place : nil
     }()
-    private static let missing: Comment = "gpsdecode (Debian: gpsd-clients) is not installed"
+    private static var hindrance: String? {
+        decoder == nil ? "gpsdecode is not installed (Debian: gpsd-clients)" : nil
+    }
 
     @Test(
         "of every shipped recording of a receiver the positions are those that gpsd makes of its bytes",
-        .enabled(if: decoder != nil, missing))
+        .enabled(unless: hindrance))
     func recordings() throws {
         let sentences = try Sentences()
         var compared = 0

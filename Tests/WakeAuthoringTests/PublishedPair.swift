@@ -7,12 +7,10 @@ import WakeProfiles
 /// Where the pairs are.
 enum PublishedPairs {
     static let folder = environment("WAKEBRIDGE_ORACLES") ?? "\(packageFolder)/../shared/oracles"
-    static let missing = "no published pairs at \(folder); WAKEBRIDGE_ORACLES says where they are"
 
-    static func isThere(_ file: String) -> Bool {
-        let isThere = names(in: folder).contains(file)
-        if !isThere { print("SKIPPED: \(missing)") }
-        return isThere
+    static func hindrance(_ file: String) -> String? {
+        guard !names(in: folder).contains(file) else { return nil }
+        return "no published pairs at \(folder); WAKEBRIDGE_ORACLES says where they are"
     }
 
     static func read(_ file: String) throws -> JSONValue { try JSONValue(parsing: bytes(of: "\(folder)/\(file)")) }

@@ -1,4 +1,4 @@
-// The Bluetooth SIG's own descriptions of its characteristics, read from a package of PyPI where that can be had.
+// The Bluetooth SIG's own descriptions of its characteristics, read from a package of PyPI where that was prepared.
 import TestBench
 import Testing
 import WakeModel
@@ -11,20 +11,24 @@ private struct Described {
     /// Of the fields that every message has.
     var least: Int
 
+    private static let part = PreparedPart("gss")
+
     static let all: [Described] = {
         let program = "\(packageFolder)/Tests/WakeAuthoringTests/gss.py"
-        let child = try? Child(["python3", "-B", program, "\(packageFolder)/.build/gss"]).finish()
-        let found = (child?.output ?? "").split(separator: "\n").compactMap { line -> Described? in
+        let child = try? Child(["python3", "-B", program, part.folder]).finish()
+        return (child?.output ?? "").split(separator: "\n").compactMap { line -> Described? in
             let words = line.split(separator: " ")
             guard words.count == 3, let uuid = BluetoothUUID(words[0]), let least = Int(words[1]) else { return nil }
             return Described(uuid: uuid, least: least)
         }
-        if found.isEmpty { print("SKIPPED: the supplement of the Bluetooth SIG cannot be fetched from PyPI") }
-        return found
     }()
+
+    static var hindrance: String? {
+        part.hindrance(without: "\(part.folder)/bluetooth_sig-0.6.0-py3-none-any.whl")
+    }
 }
 
-@Suite("Characteristics of the Bluetooth SIG", .enabled(if: !Described.all.isEmpty, "the supplement cannot be fetched"))
+@Suite("Characteristics of the Bluetooth SIG", .enabled(unless: Described.hindrance))
 struct SupplementTests {
     @Test("the language says what nearly every characteristic holds: at least 246 of 277")
     func says() throws {

@@ -1,29 +1,18 @@
 """Prints the smallest message of each characteristic that the Bluetooth SIG's supplement describes: its UUID and how long it is.
 
-The supplement comes with a package of PyPI, which is fetched into the folder that is named, and of which nothing is kept in the project.
-Ends with 2 where it cannot be had.
+The supplement comes with a package of PyPI, which Scripts/prepare-gss.sh fetched into the folder that is named, and of which nothing is
+kept in the project.
 """
 import pathlib
 import re
-import subprocess
 import sys
 import zipfile
 
-PACKAGE = "bluetooth-sig==0.6.0"
 UUIDS = "assigned_numbers/uuids/characteristic_uuids.yaml"
 # Where sizes are written in bits.
 IN_BITS = {"system_id", "pushbutton_status_8", "contact_status_8"}
 # What these two are called in the list of UUIDs.
 RENAMED = {"cooking_conditions": "2c2a", "cooking_zone_perceived_power": "2c2b"}
-
-
-def wheel(folder):
-    found = sorted(folder.glob("bluetooth_sig-*.whl"))
-    if not found:
-        ended = subprocess.run([sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", folder, PACKAGE],
-                               stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        found = sorted(folder.glob("bluetooth_sig-*.whl")) if ended.returncode == 0 else []
-    return zipfile.ZipFile(found[0]) if found else None
 
 
 def least(size):
@@ -33,11 +22,7 @@ def least(size):
 
 
 def main():
-    folder = pathlib.Path(sys.argv[1])
-    folder.mkdir(parents=True, exist_ok=True)
-    archive = wheel(folder)
-    if archive is None:
-        sys.exit(2)
+    archive = zipfile.ZipFile(next(pathlib.Path(sys.argv[1]).glob("bluetooth_sig-*.whl")))
     names = archive.namelist()
     text = archive.read(next(name for name in names if name.endswith(UUIDS))).decode()
     uuids = {found[1]: found[0].lower() for found in

@@ -27,7 +27,7 @@ private func boundaries(_ bytes: [UInt8]) -> [Int] {
 
 @Test(
     "The Domyos capture gives 1030 notifications on one characteristic, whose 522 frames all check",
-    .enabled(if: DeviceCaptures.exist, DeviceCaptures.missing))
+    .enabled(unless: DeviceCaptures.hindrance))
 func domyos() throws {
     let bytes = capture("domyos-treadmill")
     let result = try TraceImport.run(bytes)
@@ -46,7 +46,7 @@ func domyos() throws {
 
 @Test(
     "The Horizon capture gives 786 notifications on fff4 and 261 on fff3",
-    .enabled(if: DeviceCaptures.exist, DeviceCaptures.missing))
+    .enabled(unless: DeviceCaptures.hindrance))
 func horizon() throws {
     let bytes = capture("horizon-treadmill")
     let result = try TraceImport.run(bytes)
@@ -56,7 +56,7 @@ func horizon() throws {
 
 @Test(
     "The smart-pen capture gives 34 notifications on f101, one of them named by a discovery that came after it",
-    .enabled(if: DeviceCaptures.exist, DeviceCaptures.missing))
+    .enabled(unless: DeviceCaptures.hindrance))
 func smartPen() throws {
     let bytes = capture("smart-pen")
     let result = try TraceImport.run(bytes)
@@ -67,7 +67,7 @@ func smartPen() throws {
 
 @Test(
     "A capture of nothing gives an empty trace",
-    .enabled(if: DeviceCaptures.exist, DeviceCaptures.missing))
+    .enabled(unless: DeviceCaptures.hindrance))
 func nearEmpty() throws {
     let bytes = capture("near-empty-monitor")
     let result = try TraceImport.run(bytes)
@@ -78,7 +78,7 @@ func nearEmpty() throws {
 
 @Test(
     "An imported trace reads back as the operations it was made of",
-    .enabled(if: DeviceCaptures.exist, DeviceCaptures.missing),
+    .enabled(unless: DeviceCaptures.hindrance),
     arguments: ["domyos-treadmill", "horizon-treadmill"])
 func importRoundTrip(name: String) throws {
     let bytes = capture(name)
@@ -91,7 +91,7 @@ func importRoundTrip(name: String) throws {
 
 @Test(
     "A capture cut at any byte is an error with its offset, and whole only between records",
-    .enabled(if: DeviceCaptures.exist, DeviceCaptures.missing),
+    .enabled(unless: DeviceCaptures.hindrance),
     arguments: ["near-empty-monitor", "horizon-treadmill"])
 func cuts(name: String) throws {
     let bytes = capture(name)
@@ -112,7 +112,7 @@ func cuts(name: String) throws {
 
 @Test(
     "5,000 captures with random damage never crash the import, and what they give is a trace that reads",
-    .enabled(if: DeviceCaptures.exist, DeviceCaptures.missing))
+    .enabled(unless: DeviceCaptures.hindrance))
 func fuzz() throws {
     let bytes = capture("horizon-treadmill")
     let ends = boundaries(bytes)

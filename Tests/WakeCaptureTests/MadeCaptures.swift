@@ -9,8 +9,7 @@ import WakeSystem
 /// The tools of Wireshark, where they are installed.
 enum Tshark {
     static let isInstalled = File.exists("/usr/bin/tshark") && File.exists("/usr/bin/text2pcap")
-    /// Made here: Swift 6.0 does not survive an interpolation in an attribute.
-    static let missing = Comment(rawValue: "tshark and text2pcap are not installed, so there is no judge")
+    static let missing: Comment = "tshark and text2pcap are not installed, so there is no judge"
 
     /// How many packets of the file fit the filter.
     static func count(_ file: String, _ filter: String) throws -> Int {

@@ -27,7 +27,7 @@ private func data(_ result: ImportResult) -> [(channel: Channel, bytes: [UInt8],
     }
 }
 
-@Suite("Recordings of real devices", .enabled(if: DeviceCaptures.exist, DeviceCaptures.missing))
+@Suite("Recordings of real devices", .enabled(unless: DeviceCaptures.hindrance))
 struct RecordingTests {
     @Test(
         "every recording among the captures imports, and its trace reads back",

@@ -1,17 +1,11 @@
 // The page in a headless Chromium, against a stand-in for the daemon: Tests/Page/run.py has the checks.
-import Glibc
 import TestBench
 import Testing
 
 private enum Browser {
-    private static let python = "\(packageFolder)/.build/page/venv/bin/python"
-
-    /// Prepared once it is asked for. The script says why it cannot be had.
-    static let isThere: Bool = {
-        let (_, _, talk) = (try? Child(["\(packageFolder)/Scripts/prepare-page.sh"]).finish()) ?? (-1, "", "")
-        if !talk.isEmpty { print(talk) }
-        return access("\(packageFolder)/.build/page/reason", F_OK) != 0 && access(python, X_OK) == 0
-    }()
+    private static let part = PreparedPart("page")
+    private static let python = "\(part.folder)/venv/bin/python"
+    static var hindrance: String? { part.hindrance(without: python, "\(part.folder)/venv/requirements.txt") }
 
     /// Every line that the checks print.
     static func check() throws -> (exit: Int32, lines: [Substring], talk: String) {
@@ -22,7 +16,7 @@ private enum Browser {
 
 @Suite(
     "The page in a browser", .tags(.fullScale, .unhurried),
-    .enabled(if: Browser.isThere, "no browser could be prepared: Scripts/prepare-page.sh said why"))
+    .enabled(unless: Browser.hindrance))
 struct BrowserTests {
     @Test("every check of the page in Chromium holds")
     func holds() throws {

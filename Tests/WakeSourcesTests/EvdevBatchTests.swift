@@ -126,7 +126,7 @@ private func dropped(_ milliseconds: Int64 = 0) -> InputEvent { event(0, 3, 0, m
     }
 
     @Test(
-        "a recorded pad and a recorded headset come whole", .enabled(if: DeviceCaptures.exist, DeviceCaptures.missing))
+        "a recorded pad and a recorded headset come whole", .enabled(unless: DeviceCaptures.hindrance))
     func recordings() {
         for name in ["xbox-pad", "headset-buttons"] {
             let events = DeviceCaptures.lines("input/\(name).events").compactMap(recorded)

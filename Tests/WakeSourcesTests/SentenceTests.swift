@@ -31,7 +31,7 @@ struct SentenceTests {
     /// The second was cut in mid-sentence when it was recorded, and a line's end was put there.
     @Test(
         "every whole sentence of a receiver passes its check, and a cut one says that it has none",
-        .enabled(if: DeviceCaptures.exist, DeviceCaptures.missing))
+        .enabled(unless: DeviceCaptures.hindrance))
     func sentences() throws {
         for (name, count, cutCount) in [("bu353s4", 90, 0), ("holux-gm-210", 39, 1)] {
             let made = try received(DeviceCaptures.bytes("serial/\(name).nmea"))
@@ -46,7 +46,7 @@ struct SentenceTests {
 
     @Test(
         "wherever a receiver is unplugged, what it said by then is told: whole sentences, and the rest as cut short",
-        .enabled(if: DeviceCaptures.exist, DeviceCaptures.missing))
+        .enabled(unless: DeviceCaptures.hindrance))
     func unplugged() throws {
         let bytes = DeviceCaptures.bytes("serial/bu353s4.nmea")
         for length in stride(from: 1, to: bytes.count, by: 7) {

@@ -22,7 +22,7 @@ struct Options {
 
     private static let usage = """
         none of \(Part.allCases.map(\.rawValue).joined(separator: ", ")), --rounds N, --events N, --idle SECONDS, \
-        --json, --svg FILE, --markdown FILE, --order FILE, --precedence
+        --json, --picture, --svg FILE, --markdown FILE, --order FILE, --precedence
         """
 
     init(_ words: [String]) throws {
@@ -34,6 +34,7 @@ struct Options {
             case "--rounds": rounds = try Self.number(of: word, &rest)
             case "--events": events = try Self.number(of: word, &rest)
             case "--idle": idle = .seconds(Int64(try Self.number(of: word, &rest)))
+            case "--picture": picture = try Places.checkout() + "/docs/pictures/performance.svg"
             case "--svg": picture = try Self.file(of: word, &rest)
             case "--order": orderFile = try Self.file(of: word, &rest)
             case "--markdown": markdownFile = try Self.file(of: word, &rest)
@@ -46,11 +47,12 @@ struct Options {
         if orderFile != nil, !parts.contains(.path) { throw Failure("--order goes with path") }
     }
 
-    /// A whole run draws the picture of the documentation; a part of one draws only where it is told to.
+    /// The picture of the documentation is drawn only if `--picture` asks for it. A whole run draws beside what was compiled for
+    /// it, so that it leaves the checkout as it was, and a part of one draws only what is asked for.
     var pictureFile: String? {
         get throws {
             if let picture { return picture }
-            return parts == Part.allCases ? try Places.checkout() + "/docs/pictures/performance.svg" : nil
+            return parts == Part.allCases ? try Places.checkout() + "/.build/bench/performance.svg" : nil
         }
     }
 

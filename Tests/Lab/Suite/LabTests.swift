@@ -4,7 +4,7 @@ import Testing
 
 @Suite(
     "Lab", .serialized, .tags(.fullScale, .unhurried),
-    .enabled(if: LabRun.hindrance == nil, Comment(rawValue: LabRun.hindrance ?? "")))
+    .enabled(unless: LabRun.hindrance))
 struct LabTests {
     @Test("in the lab", arguments: LabScenario.all)
     func holds(_ scenario: LabScenario) {

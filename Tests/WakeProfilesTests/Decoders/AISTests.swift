@@ -131,23 +131,18 @@ struct AISTests {
 /// All of gpsd's samples with the readings beside them.
 enum GpsdSamples {
     static let folder = environment("WAKEBRIDGE_GPSD") ?? "\(packageFolder)/../shared/gpsd/test"
-    static let isThere: Bool = {
-        let isThere = names(in: folder).contains("sample.aivdm")
-        if !isThere { print("skipped: no tests of gpsd at \(folder); WAKEBRIDGE_GPSD says where they are") }
-        return isThere
-    }()
-    static let missing = Comment(rawValue: "no tests of gpsd at \(folder); WAKEBRIDGE_GPSD says where they are")
+    static var hindrance: String? {
+        guard !names(in: folder).contains("sample.aivdm") else { return nil }
+        return "no tests of gpsd at \(folder); WAKEBRIDGE_GPSD says where they are"
+    }
 }
 
 /// gpsd's own decoder of lines.
 enum Gpsdecode {
     static let place = environment("WAKEBRIDGE_GPSDECODE") ?? "/usr/bin/gpsdecode"
-    static let isThere: Bool = {
-        let isThere = access(place, X_OK) == 0
-        if !isThere { print("SKIPPED: gpsdecode (Debian: gpsd-clients) is not at \(place)") }
-        return isThere
-    }()
-    static let missing = Comment(rawValue: "gpsdecode (Debian: gpsd-clients) is not at \(place)")
+    static var hindrance: String? {
+        access(place, X_OK) == 0 ? nil : "gpsdecode (Debian: gpsd-clients) is not at \(place)"
+    }
 
     static func messages(of sentences: [String]) throws -> [JSONValue] {
         let folder = makeDirectory("/tmp/wakebridge-gpsd.XXXXXX")
@@ -186,14 +181,14 @@ struct GpsdTests {
 
     @Test(
         "the samples of every type of message read as gpsdecode reads them",
-        .enabled(if: Gpsdecode.isThere, Gpsdecode.missing))
+        .enabled(unless: Gpsdecode.hindrance))
     func decoded() throws {
         let sentences = AISSamples.all.flatMap(\.sentences)
         try compare(sentences, with: Gpsdecode.messages(of: sentences), atLeast: 20, of: "gpsdecode")
     }
 
     @Test(
-        "every message of gpsd's samples reads as gpsd reads it", .enabled(if: GpsdSamples.isThere, GpsdSamples.missing)
+        "every message of gpsd's samples reads as gpsd reads it", .enabled(unless: GpsdSamples.hindrance)
     )
     func samples() throws {
         let sentences = Self.lines("sample.aivdm").filter { $0.hasPrefix("!") }

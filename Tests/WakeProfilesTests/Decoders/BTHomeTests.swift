@@ -1,4 +1,5 @@
 // BTHome against the examples of bthome.io and the pairs of a library's tests.
+import TestBench
 import Testing
 import WakeModel
 
@@ -192,7 +193,7 @@ struct BTHomeTests {
 }
 
 /// The pairs of bthome-ble's own tests.
-@Suite("bthome against published pairs", .enabled(if: Oracles.isThere, Oracles.missing))
+@Suite("bthome against published pairs", .enabled(unless: Oracles.hindrance))
 struct BTHomeOracleTests {
     private static let names: [String: String] = [
         "KEY_TEMPERATURE": "temperature_c", "KEY_HUMIDITY": "humidity_percent", "KEY_BATTERY": "battery_percent",

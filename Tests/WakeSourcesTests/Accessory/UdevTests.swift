@@ -209,7 +209,7 @@ struct UdevTests {
 
     @Test(
         "real devices are who they are: a keyboard, a security key, a shortcut remote",
-        .enabled(if: DeviceCaptures.exist, DeviceCaptures.missing),
+        .enabled(unless: DeviceCaptures.hindrance),
         arguments: [
             ("usb/usbkbd.umockdev", "c13:69", "event5 /accessory/05f3:0007:@0000-00-1a.0-usb-1.5.4.2:00"),
             ("usb/fido2.umockdev", "c240:5", "hidraw5 /accessory/1050:0120:@0000-05-00.3-usb-2.3:00"),

@@ -1,0 +1,30 @@
+// An attack from the network on a daemon that listens there, beside a handler that is woken all the time.
+import TestBench
+import Testing
+import WakeModel
+
+extension Hostile {
+    /// Plays the attack while the victim is woken; what came, by status.
+    static func standInNetwork(_ attack: String) async throws -> (counts: [String: Int], figures: Figures) {
+        let siege = try Siege("network-\(attack)")
+        let port = try freePort()
+        siege.ground.write("{ web: { listen: \"127.0.0.1:\(port)\" } }", to: "config/wakebridge.json5")
+        var outcome = ""
+        let figures = try await siege.stand {
+            let words = ["--socket", siege.ground.socket, "web", "--token", "wall", "--role", "read", "--json"]
+            let made = try Child([Built.tool] + words)
+            _ = try await wait(10) { made.isOver }
+            let token = try #require(member("token", of: made.output[...]), "\(made.talk)")
+            let script = "\(packageFolder)/Tests/HostileTests/network.py"
+            let attacker = try Child(["python3", script, attack, "\(port)", token, "victim"])
+            try #require(try await wait(120) { attacker.isOver })
+            #expect(attacker.exit == 0, "\(attacker.talk)")
+            outcome = attacker.output
+        }
+        try await siege.end()
+        let counts = try JSONValue(parsing: Array(outcome.utf8))
+        print("hostile: network-\(attack): \(outcome)", terminator: "")
+        guard case .object(let members) = counts else { return ([:], figures) }
+        return (Dictionary(members.map { ($0.name, Int($0.value.integer ?? 0)) }) { $1 }, figures)
+    }
+}
