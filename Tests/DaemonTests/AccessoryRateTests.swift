@@ -17,7 +17,7 @@ private let both = """
     """
 
 @Suite(
-    "Accessories at full speed", .serialized, .tags(.measures), .timeLimit(.minutes(3)),
+    "Accessories at full speed", .serialized, .tags(.fullScale), .timeLimit(.minutes(3)),
     .enabled(if: MadeUpDevices.arePossible, MadeUpDevices.areMissing))
 struct AccessoryRateTests {
     /// Each with a handler of its own.

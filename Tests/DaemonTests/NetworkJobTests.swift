@@ -6,7 +6,7 @@ import WakeModel
 import WakeSystem
 
 @Suite(
-    "A job that requires a network", .serialized, .timeLimit(.minutes(4)),
+    "A job that requires a network", .serialized, .tags(.fullScale), .timeLimit(.minutes(4)),
     .enabled(if: Machine.makesNamespaces, "needs root and namespaces"))
 struct NetworkJobTests {
     /// Runs `ip` in the daemon's network.

@@ -6,7 +6,7 @@ import WakeModel
 import WakeSystem
 
 @Suite(
-    "A connection whose way changes", .serialized, .timeLimit(.minutes(4)),
+    "A connection whose way changes", .serialized, .tags(.fullScale), .timeLimit(.minutes(4)),
     .enabled(if: Machine.makesNamespaces, "SKIPPED: needs root and namespaces"))
 struct SocketRouteTests {
     /// Says from where each connection came, and holds all of them.

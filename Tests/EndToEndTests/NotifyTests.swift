@@ -6,7 +6,8 @@ import Testing
 @Suite("The sd_notify shim", .enabled(if: Machine.freezes, "no cgroup of version 2 can be made here"))
 struct NotifyTests {
     private let scratch = Scratch()
-    private let python = """
+    /// What each handler begins with.
+    static let python = """
         import array, json, os, socket, sys, time
         notices = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         notices.connect(os.environ["NOTIFY_SOCKET"])
@@ -27,7 +28,7 @@ struct NotifyTests {
         """
 
     private func program(_ body: String) -> [String] {
-        ["/usr/bin/env", "python3", scratch.write(python + body, to: "handler.py")]
+        ["/usr/bin/env", "python3", scratch.write(Self.python + body, to: "handler.py")]
     }
 
     @Test(
@@ -57,29 +58,6 @@ struct NotifyTests {
         #expect(names(in: scratch.file("run/notify")).count == 1)
         #expect(try await daemon.stop().exit == 0)
         #expect(names(in: scratch.file("run/notify")).isEmpty)
-    }
-
-    @Test("an extension renewed in time keeps a lease past its budget, and ends by itself", .timeLimit(.minutes(1)))
-    func extends() async throws {
-        let handler = program(
-            """
-            say("READY=1\\nSTATUS=up")
-            for seq in events():
-                for step in range(16):
-                    say("EXTEND_TIMEOUT_USEC=5000000\\nWATCHDOG=1\\nMAINPID=%d" % os.getpid())
-                    time.sleep(0.5)
-                acknowledge(seq)
-            """)
-        let replay = try LiveReplay(
-            .beats(0, every: 1), scratch, manifest: "notify: true, ready: \"explicit\", budget: \"1s\"",
-            handler: handler)
-        #expect(try await replay.end(within: 30).exit == 0)
-        let decisions = replay.decisions
-        #expect(decisions.has("launching -> active ready"))
-        #expect(decisions.count(of: "begin sd_notify") == 1 && decisions.count(of: "ack 1") == 1)
-        #expect(!decisions.has("strike") && !decisions.has("fault"))
-        let life = (decisions.time(of: "ack 1") ?? 0) - (decisions.time(of: "begin sd_notify") ?? 9)
-        #expect(life > 7)
     }
 
     @Test("WATCHDOG=trigger ends the process as a crash that has this name", .timeLimit(.minutes(1)))
