@@ -141,6 +141,7 @@ prepare-tests:
 	@Scripts/prepare.sh tests
 	@Scripts/prepare-mqtt.sh
 	@Scripts/prepare-metrics.sh
+	@Scripts/prepare-gss.sh
 
 prepare-gate: prepare-lab
 	@Scripts/prepare-page.sh

@@ -273,7 +273,9 @@ if Context.environment["WAKEBRIDGE_OPTIMIZED"] != nil {
             "-Xfrontend", "-function-sections", "-Xfrontend", "-disable-incremental-llvm-codegen",
         ]
     for target in package.targets where [.regular, .executable, .test].contains(target.type) {
+        let isMeasured = ["Benchmarks", "BenchmarkReport", "JournalBenchmark"].contains(target.name)
         let isInstalled = target.path == nil && target.type != .test
-        target.swiftSettings = [.unsafeFlags(isInstalled ? optimized : lines, .when(configuration: .debug))]
+        let flags = isInstalled || isMeasured ? optimized : lines
+        target.swiftSettings = [.unsafeFlags(flags, .when(configuration: .debug))]
     }
 }

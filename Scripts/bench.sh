@@ -7,6 +7,6 @@ cd "$(dirname "$0")/.."
 for program in wakebridged wakebridge wakebridge-transferd Benchmarks JournalBenchmark; do
     Scripts/release.sh --product "$program" >&2
 done
-.build/static/release/Benchmarks "$@" </dev/null
+.build/static/bin/Benchmarks "$@" </dev/null
 # The journal by itself, in a whole run that people read.
-[ $# -gt 0 ] || .build/static/release/JournalBenchmark speed </dev/null
+[ $# -gt 0 ] || .build/static/bin/JournalBenchmark speed </dev/null

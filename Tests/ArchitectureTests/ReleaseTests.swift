@@ -1,4 +1,5 @@
-// Scripts/release.sh on toolchains of their own: how it has Swift link, with lld and without.
+// Scripts/release.sh on toolchains of their own: the options that it links with. Builds for another processor show them, since they
+// need no objects of the tests' build.
 import TestBench
 import Testing
 import WakeSystem
@@ -17,7 +18,7 @@ struct ReleaseTests {
 
     /// What a Swift is asked for that stands in a toolchain with or without lld, on a machine with such a C library.
     private func release(
-        lld: Bool, glibc: String, with variables: String = ""
+        lld: Bool, glibc: String, with variables: String = "RELEASE_SCRATCH=.build/other"
     ) throws -> (status: Int32, output: String, asked: [String]) {
         let path = "\(folder)/tools/bin"
         try Directory.create(path)

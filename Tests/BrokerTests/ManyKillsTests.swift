@@ -8,7 +8,7 @@ struct ManyKillsTests {
 
     @Test(
         "50 brokers and 50 daemons killed amid 10,000 events: each once, twice marked, or in one gap",
-        .tags(.fullScale, .unhurried))
+        .tags(.fullScale))
     func survivesManyKills() async throws {
         try await KillRun(ground: ground).torture(
             events: 10_000, every: 0.02, brokers: 50, daemons: 50, outbox: "4MiB")
@@ -16,7 +16,7 @@ struct ManyKillsTests {
 
     @Test(
         "50 brokers and 50 daemons killed amid 10,000 messages to a handler: every one is delivered",
-        .tags(.fullScale, .unhurried))
+        .tags(.fullScale))
     func deliversMessages() async throws {
         try await InboxKillRun(ground: Ground("mqtt-inbox")).torture(kills: 100, burst: 100)
     }

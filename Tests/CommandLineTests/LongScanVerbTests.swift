@@ -2,7 +2,7 @@
 import TestBench
 import Testing
 
-@Suite("Patient scans", .serialized, .tags(.fullScale, .unhurried))
+@Suite("Patient scans", .serialized, .tags(.fullScale))
 struct LongScanVerbTests {
     @Test("a scan of accessories ends in its time, though the adapter never scans")
     func ends() throws {

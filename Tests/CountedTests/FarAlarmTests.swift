@@ -5,7 +5,7 @@ import Testing
 import WakeSystem
 
 @Suite(
-    "Alarms that are far away", .serialized, .tags(.fullScale, .unhurried), .timeLimit(.minutes(15)),
+    "Alarms that are far away", .serialized, .tags(.fullScale), .timeLimit(.minutes(15)),
     .enabled(if: Machine.freezes, "SKIPPED: no cgroup of version 2 can be had, so that no handler is frozen"))
 struct FarAlarmTests {
     @Test("12,800 alarms that are days away wake the daemon no more often in a minute than none do")

@@ -10,7 +10,7 @@ private enum Schemathesis {
 }
 
 @Suite(
-    "The API and its description", .tags(.fullScale, .unhurried), .timeLimit(.minutes(15)),
+    "The API and its description", .tags(.fullScale), .timeLimit(.minutes(15)),
     .enabled(unless: Schemathesis.hindrance))
 struct DescribedAPITests {
     @Test("what schemathesis makes of the description, the daemon answers as described, and refuses what it must")

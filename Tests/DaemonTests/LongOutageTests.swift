@@ -3,7 +3,7 @@ import TestBench
 import Testing
 
 @Suite(
-    "Two bridges and a broker that is away for long", .tags(.fullScale, .unhurried),
+    "Two bridges and a broker that is away for long", .tags(.fullScale),
     .enabled(unless: RunningBroker.hindrance))
 struct LongOutageTests {
     @Test("the broker is away for a minute: every beat comes, in order, and what came again is marked")

@@ -5,7 +5,7 @@ import Testing
 import WakeModel
 import WakeSystem
 
-@Suite("Scheduled wakes that are given back", .serialized, .tags(.fullScale, .unhurried), .timeLimit(.minutes(4)))
+@Suite("Scheduled wakes that are given back", .serialized, .tags(.fullScale), .timeLimit(.minutes(4)))
 struct LongScheduledWakeTests {
     /// A daemon with one handler that is started with it.
     private func employed(_ agenda: String) throws -> Planner {

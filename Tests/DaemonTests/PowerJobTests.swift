@@ -4,7 +4,7 @@ import Testing
 import WakeModel
 
 @Suite(
-    "A job that requires power", .tags(.fullScale, .unhurried), .serialized, .timeLimit(.minutes(8)),
+    "A job that requires power", .tags(.fullScale), .serialized, .timeLimit(.minutes(8)),
     .enabled(if: MadeUpDevices.arePossible, MadeUpDevices.areMissing))
 struct PowerJobTests {
     private static let supplies = """

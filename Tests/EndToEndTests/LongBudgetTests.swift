@@ -4,7 +4,7 @@ import TestBench
 import Testing
 
 @Suite(
-    "Budgets and tasks in real time", .tags(.fullScale, .unhurried),
+    "Budgets and tasks in real time", .tags(.fullScale),
     .enabled(if: Machine.freezes, "no cgroup of version 2 can be made here"))
 struct LongBudgetTests {
     private let scratch = Scratch()

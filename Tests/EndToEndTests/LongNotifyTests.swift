@@ -3,7 +3,7 @@ import TestBench
 import Testing
 
 @Suite(
-    "An extension in real time", .tags(.fullScale, .unhurried),
+    "An extension in real time", .tags(.fullScale),
     .enabled(if: Machine.freezes, "no cgroup of version 2 can be made here"))
 struct LongNotifyTests {
     private let scratch = Scratch()

@@ -4,7 +4,7 @@ import TestBench
 import Testing
 
 @Suite(
-    "Oneshots in real time", .tags(.fullScale, .unhurried),
+    "Oneshots in real time", .tags(.fullScale),
     .enabled(if: Machine.freezes, "no cgroup of version 2 can be made here"))
 struct LongOneshotTests {
     private let scratch = Scratch()

@@ -10,7 +10,7 @@ struct ReplayedYearTests {
 
     @Test(
         "each of a hundred daily alarms fires once on each day of a year, those without its hour and with two of it too",
-        .tags(.fullScale, .unhurried))
+        .tags(.fullScale))
     func year() throws {
         let begun = SystemClock.monotonic()
         let fired = try Firings(scratch, of: 10, from: "2025-12-31T23:00:00Z", lasting: .seconds(365 * 86_400))

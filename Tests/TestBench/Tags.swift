@@ -4,8 +4,8 @@ import Testing
 extension Tag {
     /// Measures time, processor, system calls or descriptors, so nothing else may run meanwhile.
     @Tag package static var measures: Self
-    /// Needs minutes or the lab, so only the whole gate runs it.
+    /// Needs minutes, the lab or a browser, so `make test` leaves it out and `make prove` runs it.
     @Tag package static var fullScale: Self
-    /// Of these, what a busy machine only makes longer: it runs beside others of its kind.
-    @Tag package static var unhurried: Self
+    /// With the tag above: the gate runs it too.
+    @Tag package static var gate: Self
 }

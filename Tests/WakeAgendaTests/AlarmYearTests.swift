@@ -12,7 +12,7 @@ struct AlarmYearTests {
 
     @Test(
         "a year of a hundred handlers with ten daily alarms each is what the oracle counts",
-        .tags(.fullScale, .unhurried), .enabled(unless: Oracle.hindrance))
+        .tags(.fullScale), .enabled(unless: Oracle.hindrance))
     func year() throws {
         var dice = Dice(365)
         let start = try #require(WallTime(rfc3339: "2026-01-01T00:00:00Z"))

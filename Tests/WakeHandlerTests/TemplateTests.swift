@@ -3,7 +3,7 @@ import TestBench
 import Testing
 import WakeSystem
 
-@Suite("The template of a handler in Swift", .tags(.fullScale, .unhurried))
+@Suite("The template of a handler in Swift", .tags(.fullScale))
 struct TemplateTests {
     private let folder = makeDirectory("/tmp/wakebridge-template-XXXXXX")
 

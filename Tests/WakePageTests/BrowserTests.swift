@@ -15,7 +15,7 @@ private enum Browser {
 }
 
 @Suite(
-    "The page in a browser", .tags(.fullScale, .unhurried),
+    "The page in a browser", .tags(.fullScale, .gate),
     .enabled(unless: Browser.hindrance))
 struct BrowserTests {
     @Test("every check of the page in Chromium holds")

@@ -3,7 +3,7 @@ import TestBench
 import Testing
 
 @Suite(
-    "Lab", .serialized, .tags(.fullScale, .unhurried),
+    "Lab", .serialized, .tags(.fullScale, .gate),
     .enabled(unless: LabRun.hindrance))
 struct LabTests {
     @Test("in the lab", arguments: LabScenario.all)
