@@ -15,7 +15,7 @@ def links(tree):
                 yield Violation(path, link.line, f"this link leads to '{link.target}', which is not there; correct it")
 
 
-@rule("anchors", "links to a heading name one that the page has")
+@rule("anchors", "links to a place in a page name one of its headings")
 def anchors(tree):
     for path in tree.pages:
         for page, anchor, line in tree.page(path).linked_places:

@@ -12,6 +12,8 @@ LIST = "Tests/pauses.txt"
 # A bare call, or one of those that really sleep; neither a declaration nor a method of another value.
 SLEEPERS = r"Task|Glibc|Thread|time|asyncio|ContinuousClock\(\)|SuspendingClock\(\)"
 PAUSE = re.compile(rf"(?<![\w.])(?:(?:{SLEEPERS})\.)?(?:usleep|nanosleep|clock_nanosleep|sleep|pause)\(")
+# Newer Pythons have a token of its own for the text of an f-string.
+NO_CODE = {tokenize.STRING, tokenize.COMMENT, getattr(tokenize, "FSTRING_MIDDLE", tokenize.STRING)}
 DECLARATION = re.compile(r"\b(?:func|def|case)\s+$")
 
 
@@ -19,7 +21,7 @@ def python_code(text):
     """The text with comments and literals blanked."""
     lines = text.split("\n")
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
-        if token.type in (tokenize.STRING, tokenize.COMMENT):
+        if token.type in NO_CODE:
             for number in range(token.start[0] - 1, token.end[0]):
                 start = token.start[1] if number == token.start[0] - 1 else 0
                 end = token.end[1] if number == token.end[0] - 1 else len(lines[number])
