@@ -29,7 +29,7 @@ LIMIT = 1800
 ELSEWHERE = {
     "adapter": "the scenarios setup, crowded-room, first-beat and doctor in the lab's machine",
     "broker": "BrokerTests, with a mosquitto of their own",
-    "checkout": "MakefileTests, which installs to another folder",
+    "checkout": "InstallTests, which installs to another folder",
     "Debian 13": "the run on Debian 13",
 }
 VOLATILE = [

@@ -1,6 +1,6 @@
 // The shared libraries that a program asks for by name, read from its dynamic section with binutils' readelf.
 import Glibc
-import WakeSystem
+import TestBench
 
 /// Where the test bundle lies, there lie the programs.
 let builtPrograms = {
@@ -21,7 +21,7 @@ enum ElfDependencies {
 
 /// Runs a line of shell in the package's folder; what it says on standard output and standard error together.
 func run(_ script: String) -> (status: Int32, output: String) {
-    guard let pipe = popen("cd '\(package)' && { \(script)\n} 2>&1 </dev/null", "r") else { return (-1, "") }
+    guard let pipe = popen("cd '\(packageFolder)' && { \(script)\n} 2>&1 </dev/null", "r") else { return (-1, "") }
     var bytes: [UInt8] = []
     while true {
         let byte = getc(pipe)
@@ -30,11 +30,4 @@ func run(_ script: String) -> (status: Int32, output: String) {
     }
     let status = pclose(pipe)
     return (status & 0x7f == 0 ? (status >> 8) & 0xff : -1, String(decoding: bytes, as: UTF8.self))
-}
-
-extension Substring {
-    /// Whether the word stands here, not as a part of a longer one.
-    func hasWord(_ word: String) -> Bool {
-        split { !($0.isLetter || $0.isNumber || $0 == "_") }.contains { $0 == word }
-    }
 }

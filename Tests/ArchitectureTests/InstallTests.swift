@@ -87,6 +87,22 @@ struct InstallTests {
         #expect(run("find '\(folder)' -type f").output == "")
     }
 
+    @Test("make install and make uninstall go where DESTDIR, PREFIX and UNITDIR say, and nothing is left")
+    func installs() {
+        defer { Directory.removeTree(folder) }
+        let places = "DESTDIR='\(folder)/there' PREFIX=/opt/wake UNITDIR=/opt/units"
+        // What was built for these tests is installed: to build for speed takes minutes.
+        let built = "RELEASE=\"sh -c 'echo \(builtPrograms)'\""
+        let (status, output) = run("env -u MAKEFLAGS make -s -o build install \(built) \(places)")
+        #expect(status == 0, "\(output)")
+        for path in ["opt/wake/bin/wakebridge", "opt/wake/bin/wakebridged", "opt/units/wakebridged.service"] {
+            #expect(File.exists("\(folder)/there/\(path)"), "\(path)")
+        }
+        #expect(run("find '\(folder)/there' -mindepth 1 -maxdepth 1").output == "\(folder)/there/opt\n")
+        #expect(run("env -u MAKEFLAGS make -s uninstall \(places)").status == 0)
+        #expect(run("find '\(folder)/there' ! -type d").output == "")
+    }
+
     /// The links of pages below a folder that lead nowhere, and how many links there are.
     private func deadLinks(below root: String) throws -> (dead: [String], count: Int) {
         var (dead, count): ([String], Int) = ([], 0)

@@ -1,4 +1,4 @@
-// The README's commands, snippets, outputs and links, taken from its text and tried.
+// The commands, snippets and outputs of the README and the first tutorial, taken from their text and tried.
 import TestBench
 import Testing
 import WakeDaemon
@@ -34,7 +34,7 @@ struct ReadmeTests {
         command.replacing("sudo ", with: "").replacing(
             "wakebridge replay", with: "'\(builtPrograms)/wakebridge' replay"
         )
-        .replacing("/usr/share/wakebridge/Devices", with: "'\(package)/Devices'")
+        .replacing("/usr/share/wakebridge/Devices", with: "'\(packageFolder)/Devices'")
         .replacing("--speed 4", with: "--speed max")
     }
 
@@ -87,70 +87,5 @@ struct ReadmeTests {
         let block = try #require(tutorial.block("json5", with: "exec"))
         let manifest = try HandlerManifest(id: "hr", file: "hr.json5", text: Array(block.text.utf8), isRoot: true)
         #expect(manifest.exec == ["./hr.sh"])
-    }
-
-    @Test("every make target and every page that the README names is there")
-    func names() throws {
-        let makefile = try File.text(at: "\(package)/Makefile").split(separator: "\n")
-        let words = readme.text.split { " \n`:;,.".contains($0) }
-        let targets = zip(words, words.dropFirst()).filter { $0.0 == "make" }.map(\.1)
-        #expect(Set(targets).isSuperset(of: ["demo", "test"]))
-        for target in targets { #expect(makefile.contains { $0.hasPrefix("\(target):") }, "make \(target)") }
-    }
-
-    @Test("what a wake costs is the same in the README and on the page of performance, but for its rounding")
-    func costOfWake() throws {
-        let page = try Document("docs/explanation/performance.md").text.replacing("\n", with: " ")
-        let figures = /takes ([0-9.]+) times the limit after 1 ms of silence, and ([0-9.]+) times/
-        let measured = try #require(page.firstMatch(of: figures))
-        let said = try #require(readme.text.firstMatch(of: /performance\.md\): ([0-9.]+) to ([0-9.]+) times/))
-        for (rounded, exact) in [(said.1, measured.1), (said.2, measured.2)] {
-            let difference = try #require(Double(rounded)) - #require(Double(exact))
-            #expect(abs(difference) <= 0.05, "\(rounded) is not \(exact)")
-        }
-    }
-
-    @Test("links between pages lead somewhere", arguments: Document.pages)
-    func links(page: String) throws {
-        for path in try Document(page).linkedPaths { #expect(File.exists("\(package)/\(path)"), "\(page) -> \(path)") }
-    }
-
-    @Test("links to a place in a page name one of its headings", arguments: Document.pages)
-    func places(page: String) throws {
-        for place in try Document(page).linkedPlaces {
-            let anchors = try Document(place.page).anchors
-            #expect(anchors.contains(place.anchor), "\(page) -> \(place.page)#\(place.anchor)")
-        }
-    }
-
-    @Test(
-        "what a handler is said to get is shown by tests that are there, by the names that the page of proofs gives them"
-    )
-    func proofs() throws {
-        let rows = try Document("docs/dev/proofs.md").text.split(separator: "\n").filter {
-            $0.hasPrefix("| ") && $0.hasSuffix("` |")
-        }
-        #expect(rows.count == 7)
-        let written = SourceTree.tests.map(\.text).joined()
-        for row in rows {
-            let cell: Substring = row.split(separator: "|").last ?? ""
-            let names: [Substring] = cell.split(separator: "`").filter { $0.utf8.count > 2 }
-            #expect(!names.isEmpty)
-            for name in names {
-                let isThere = written.contains("\"\(name)\"")
-                #expect(isThere, "there is no test called: \(name)")
-            }
-        }
-    }
-
-    @Test(
-        "CI calls `make check`, the README's test command, the longer tests, the package's and Debian 13's build, and no other test"
-    )
-    func continuousIntegration() throws {
-        let commands = try #require(readme.block("sh", with: "make demo"))
-        #expect(commands.lines == ["make demo", "make test"])
-        let script = try File.text(at: "\(package)/.ci/run").split(separator: "\n").filter { !$0.hasPrefix("#") }
-        let called = script.joined(separator: "\n").matches(of: /make ([a-z0-9- ]*[a-z0-9])/).map { String($0.1) }
-        #expect(called == ["check", "test", "prepare-lab", "check-debian13", "test-deb", "build", "test-rest"])
     }
 }
