@@ -11,10 +11,10 @@ from rules.document import filled
 
 HERE = "Scripts/rules/scripts.py"
 # The targets that .ci/run calls, in their order there.
-CALLED_BY_CI = ["check", "test", "prepare-lab", "check-debian13", "test-deb", "build", "test-rest"]
+CALLED_BY_CI = ["check", "test", "prepare-gate", "build", "-o prepare-tests -o prepare-gate -o build test-gate", "test-deb"]
 # Files of tests whose stage, as `Scripts/test.py list` names it, must not change by chance.
 STAGES = {
-    "LabTests.LabTests": "unhurried", "BreakTests.BreakTests": "rest", "CountedTests.CallTests": "alone",
+    "LabTests.LabTests": "gate", "BreakTests.BreakTests": "gate", "CountedTests.CallTests": "alone",
     "CountedTests.CountedTests": "together",
 }
 # The commands that the README shows first.

@@ -25,5 +25,5 @@ class RunnerTests(InFolder):
             self.assertIn(f"SKIPPED: {told}\n", output)
         asked = lines(folder / "asked")
         self.assertEqual(len(asked), 1)
-        self.assertIn(r"/One\.swift", asked[0])
+        self.assertIn(r"/(One)\.swift", asked[0])
         self.assertTrue(asked[0].endswith(r"--skip ^ATests\.Some/test"), asked[0])
