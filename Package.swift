@@ -277,5 +277,9 @@ if Context.environment["WAKEBRIDGE_OPTIMIZED"] != nil {
         let isInstalled = target.path == nil && target.type != .test
         let flags = isInstalled || isMeasured ? optimized : lines
         target.swiftSettings = [.unsafeFlags(flags, .when(configuration: .debug))]
+        // A debug build leaves C as it is. Only targets of C have the flag: Swift would hand it to its own Clang.
+        if isInstalled, target.name.hasPrefix("C") {
+            target.cSettings = (target.cSettings ?? []) + [.unsafeFlags(["-O2"], .when(configuration: .debug))]
+        }
     }
 }

@@ -151,6 +151,8 @@ def main():
             enter_checkout()
     except OSError as refusal:
         print(f"place.py: the checkout stays at {os.getcwd()}: {refusal}", file=sys.stderr)
+    # A shell trusts PWD before it looks where it is.
+    os.environ["PWD"] = os.getcwd()
     os.execvp(words[0], words)
 
 

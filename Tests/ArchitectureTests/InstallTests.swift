@@ -88,7 +88,7 @@ struct InstallTests {
     }
 
     @Test("make install and make uninstall go where DESTDIR, PREFIX and UNITDIR say, and nothing is left")
-    func installs() {
+    func installsByMake() {
         defer { Directory.removeTree(folder) }
         let places = "DESTDIR='\(folder)/there' PREFIX=/opt/wake UNITDIR=/opt/units"
         // What was built for these tests is installed: to build for speed takes minutes.
