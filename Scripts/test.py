@@ -5,7 +5,6 @@
     test.py gate        the tests that only the gate adds: files with the tag .gate
     test.py prove NAME...
                         the files of these names (File or Target.File), whatever their tags are
-    test.py long        all files with the tag .fullScale but those of NOT_LONG, which have parts of `make prove` of their own
     test.py units       the tests that need no daemon, no root and no clock of their own
     test.py list        says which file of tests runs when, and builds nothing
     test.py OPTIONS...  one run with options of Swift Testing, such as --filter X
@@ -41,7 +40,7 @@ BUILD = os.environ.get("TEST_BUILD")
 BUNDLE = os.environ.get("TEST_BUNDLE")
 SKIPS = os.environ.get("TEST_SKIPS")
 
-GOALS = ("test", "gate", "prove", "long", "units")
+GOALS = ("test", "gate", "prove", "units")
 
 # The tests of `units` leave these out.
 NO_UNITS = {"BreakTests", "BrokerTests", "DaemonTests", "EndToEndTests", "HostileTests", "LabTests", "TortureTests", "WakeSourcesTests"}
@@ -49,11 +48,6 @@ NO_UNITS = {"BreakTests", "BrokerTests", "DaemonTests", "EndToEndTests", "Hostil
 PURE = {"WakeModelTests", "WakeCoreTests", "WakeAgendaTests", "WakeTransferTests", "WakeTraceTests", "WakeProfilesTests", "FuzzTests"}
 # Targets that do not lie in a folder of their name.
 FOLDERS = {"BenchmarkTests": "Tests/Benchmarks/Tests", "LabTests": "Tests/Lab/Suite"}
-# Parts of `make prove` run these files by name.
-NOT_LONG = {
-    "LabTests", "BreakTests", "ManyKillsTests", "KilledTransferTests", "EnduranceTests", "WaitingTransferTests", "LongOutageTests",
-    "AlarmYearTests", "ReplayedYearTests", "PowerJobTests", "BrowsedDaemonTests", "BrowserTests", "APIDescriptionTests", "TemplateTests",
-}
 # The gate plays these sizes; other tiers leave them to the tests.
 GATE_SIZES = {"BREAK_SECONDS": "28"}
 
@@ -253,8 +247,6 @@ def chosen(goal, names):
             say(f"FAIL: no file of tests has the name {', '.join(sorted(missing))}")
             sys.exit(1)
         return [], [(target, file) for target, _, file in files if {file, f"{target}.{file}"}.intersection(names)]
-    if goal == "long":
-        return [], [(target, file) for target, stage, file in files if stage in ("long", "gate") and file not in NOT_LONG]
     beside, alone = {"gate": ("gate", None), "units": ("together", None)}.get(goal, ("together", "alone"))
     left_out = NO_UNITS if goal == "units" else ()
     return tuple([(target, file) for target, stage, file in files if stage == wanted and target not in left_out]
