@@ -91,7 +91,7 @@ struct InstallTests {
     func installsByMake() {
         defer { Directory.removeTree(folder) }
         let places = "DESTDIR='\(folder)/there' PREFIX=/opt/wake UNITDIR=/opt/units"
-        // What was built for these tests is installed: to build for speed takes minutes.
+        // This installs the programs of these tests, since a build for speed takes minutes.
         let built = "RELEASE=\"sh -c 'echo \(builtPrograms)'\""
         let (status, output) = run("env -u MAKEFLAGS make -s -o build install \(built) \(places)")
         #expect(status == 0, "\(output)")

@@ -72,7 +72,7 @@ struct LongFloodTests {
 }
 
 extension RunningDaemon {
-    /// What the daemon itself has used of a processor.
+    /// The processor seconds that the daemon itself has used.
     var processorSeconds: Double {
         let fields = text(of: "/proc/\(running.pid)/stat").split(separator: ")").last?.split(separator: " ") ?? []
         guard fields.count > 12, let user = Double(fields[11]), let system = Double(fields[12]) else { return 0 }

@@ -6,7 +6,7 @@ import Testing
 @Suite("The sd_notify shim", .enabled(if: Machine.freezes, "no cgroup of version 2 can be made here"))
 struct NotifyTests {
     private let scratch = Scratch()
-    /// What each handler begins with.
+    /// The lines that each handler begins with.
     static let python = """
         import array, json, os, socket, sys, time
         notices = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)

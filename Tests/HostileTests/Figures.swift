@@ -75,7 +75,7 @@ struct Figures: CustomStringConvertible {
         value.isFinite ? "\((value * 10).rounded() / 10)" : "-"
     }
 
-    /// What must hold however slow the machine is: the other handler misses no beat, and the daemon answers.
+    /// Claims that no slow machine may break: the other handler misses no beat, and the daemon answers.
     func checkAccounts(at location: SourceLocation = #_sourceLocation) {
         let beats = Array(0..<(Siege.quiet + Siege.attacked))
         #expect(heard.map(\.beat) == beats, "\(name): each beat once, in order", sourceLocation: location)
