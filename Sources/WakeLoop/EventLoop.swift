@@ -43,6 +43,7 @@ public protocol LoopTurn: AnyObject {
 /// An event loop for one thread: everything on it is created, called and released on the thread that runs it.
 public final class EventLoop {
     let handle: OpaquePointer
+    private let timers: any LoopTimers
     private var queues: [TimerClock: TimerQueue] = [:]
     /// Ended when everything that was found ready has been called, if ``requestTurn()`` asked for it.
     public weak var turn: (any LoopTurn)?
@@ -67,11 +68,12 @@ public final class EventLoop {
     /// The rounds of an immediate answer: timers are set only after them, because most are disarmed by then.
     private static let quickRounds = 2
 
-    public init() throws(SystemError) {
+    public init(timers: any LoopTimers = KernelTimers()) throws(SystemError) {
         var loop: OpaquePointer?
         try check(sd_event_new(&loop), "make", "an event loop")
         guard let loop else { throw SystemError("make", "an event loop", .invalid) }
         handle = loop
+        self.timers = timers
     }
 
     deinit { sd_event_unref(handle) }
@@ -95,7 +97,7 @@ public final class EventLoop {
     /// A timer that is not armed yet.
     public func timer(on clock: TimerClock, _ body: @escaping () -> Void) throws(SystemError) -> Timer {
         if let queue = queues[clock] { return Timer(in: queue, body) }
-        let queue = try TimerQueue(on: self, clock: clock)
+        let queue = try TimerQueue(on: self, clock: clock, timers: timers)
         queues[clock] = queue
         return Timer(in: queue, body)
     }
@@ -152,9 +154,11 @@ public final class EventLoop {
         if completes { runTurn() }
         if found == 0 {
             // Does not wait after a turn, because it may have armed timers, which only the next step sets.
-            found = sd_event_wait(handle, isTurnRequested || completes ? 0 : microseconds)
-            isBusy = found > 0 && (isTurnRequested || completes)
-            if found == 0 { return completes || isTurnRequested }
+            let waits = !isTurnRequested && !completes
+            if waits { timers.loopWaits() }
+            found = sd_event_wait(handle, waits ? microseconds : 0)
+            isBusy = found > 0 && !waits
+            if found == 0 { return !waits }
         }
         try check(found, "wait in", "the event loop")
         let begun = beginCall()

@@ -1,5 +1,4 @@
-// Timers: any number on one kernel timer for each clock, so that deadlines that come together cost one wake-up.
-import CSystemd
+// Timers: any number on one alarm for each clock, so that deadlines that come together cost one wake-up.
 import Glibc
 import WakeModel
 import WakeSystem
@@ -76,7 +75,7 @@ public final class Timer {
 
 /// sd-event's own timers are called one a turn, and the kernel's timer is set in between: three system calls for each of two
 /// hundred handlers whose deadlines come together. Here all timers that are due are called in one turn.
-final class TimerQueue {
+public final class TimerQueue {
     private struct Entry {
         let due: Instant
         /// Of two timers due at the same instant, the one armed first is called first.
@@ -88,37 +87,22 @@ final class TimerQueue {
     }
 
     private let clock: TimerClock
-    private var source = SourceHandle(nil)
+    private var alarm: (any LoopAlarm)?
     /// A binary heap; each timer knows its place, so that arming it again moves it instead of leaving a dead entry.
     private var heap: [Entry] = []
     private var armed: UInt64 = 0
     /// While timers are being called: the instant up to which they are due.
     private var horizon: Instant?
-    /// The instant that the kernel's timer waits for.
+    /// The instant that the alarm waits for.
     private var awaited: Instant?
 
-    /// sd-event may call this much later to combine wake-ups. It uses the whole allowance, so a larger one would delay every
-    /// deadline.
-    private static let accuracyMicroseconds: UInt64 = 1
-
-    /// Where the kernel's timer is further ahead than this, its deadline may be postponed again before it comes.
+    /// Where the alarm is further ahead than this, its deadline may be postponed again before it comes.
     private static let distance = TimeSpan.milliseconds(10)
 
-    init(on loop: EventLoop, clock: TimerClock) throws(SystemError) {
+    init(on loop: EventLoop, clock: TimerClock, timers: any LoopTimers) throws(SystemError) {
         self.clock = clock
-        var made: OpaquePointer?
-        let code = sd_event_add_time(
-            loop.handle, &made, clock.number, .max, TimerQueue.accuracyMicroseconds,
-            { _, _, owner in
-                if let owner { Unmanaged<TimerQueue>.fromOpaque(owner).takeUnretainedValue().fireDue() }
-                return 0
-            }, Unmanaged.passUnretained(self).toOpaque())
-        try check(code, "make", "a timer")
-        source = SourceHandle(made)
-        source.setEnabled(Int32(SD_EVENT_OFF))
+        alarm = try timers.alarm(of: self, clock: clock, on: loop)
     }
-
-    deinit { source.cancel() }
 
     func insert(_ timer: Timer, due: Instant) {
         remove(timer)
@@ -129,7 +113,8 @@ final class TimerQueue {
         rise(from: heap.count - 1)
     }
 
-    private func fireDue() {
+    /// Calls every timer that is due; its alarm has gone off.
+    public func fireDue() {
         awaited = nil
         let now = clock.now()
         horizon = now
@@ -141,7 +126,7 @@ final class TimerQueue {
         horizon = nil
     }
 
-    /// Sets the kernel's timer for the first deadline. Call it just before the loop waits: most timers that a wake arms are
+    /// Sets the alarm for the first deadline. Call it just before the loop waits: most timers that a wake arms are
     /// disarmed in the same wake.
     ///
     /// It is not set to a later instant while it is far from its current one: a device that sends every millisecond postpones
@@ -154,10 +139,7 @@ final class TimerQueue {
         }
         guard awaited != first else { return }
         awaited = first
-        guard let due = awaited else { return source.setEnabled(Int32(SD_EVENT_OFF)) }
-        // Rounded up: never early.
-        source.setTime(microseconds: UInt64(max(due.nanoseconds, 0) / 1000 + 1))
-        source.setEnabled(Int32(SD_EVENT_ONESHOT))
+        alarm?.set(for: first)
     }
 
     /// Removes the timer from the heap, if it is in it, and restores the heap's order.

@@ -377,7 +377,7 @@ public final class Daemon {
     private static func bridgeOptions(_ options: DaemonOptions, _ settings: BridgeSettings) -> BridgeOptions {
         var result = BridgeOptions(stateDirectory: options.stateDirectory, runtimeDirectory: options.runtimeDirectory)
         result.settings = settings
-        result.sources = options.sources
+        (result.sources, result.timers) = (options.sources, options.timers)
         result.neighbourStateDirectories = [DaemonOptions().stateDirectory, ForegroundBridge.lastingDirectory]
         result.cgroupName = options.cgroupName
         result.limitsDevices = replay(options, settings) == nil

@@ -1,6 +1,7 @@
 // The daemon's command line: its words, its help, and its exit status: 0 ended in order, 1 failed, 2 wrong usage.
 import Glibc
 import WakeEngine
+import WakeLoop
 import WakeModel
 import WakeSources
 import WakeSystem
@@ -26,9 +27,12 @@ public enum DaemonCommand {
         Flag("speed", value: "N|max", "how fast the trace is played; 1 if not given"),
     ]
 
-    /// - Parameter sources: those that this daemon has, unless a trace is played.
+    /// - Parameters:
+    ///   - sources: those that this daemon has, unless a trace is played.
+    ///   - timers: its alarms, which are the kernel's in every installed daemon.
     public static func run(
-        _ words: [String], sources: [any RegisteredSource.Type] = SourceRegistry.all
+        _ words: [String], sources: [any RegisteredSource.Type] = SourceRegistry.all,
+        timers: any LoopTimers = KernelTimers()
     ) -> Int32 {
         do throws(Complaint) {
             try register(sources)
@@ -36,7 +40,8 @@ public enum DaemonCommand {
             try parsed.atMost(0)
             if parsed.has("help") { return say(help, to: 1) }
             if parsed.has("version") { return say("wakebridged \(Daemon.version)\n", to: 1) }
-            let options = try options(parsed, sources)
+            var options = try options(parsed, sources)
+            options.timers = timers
             return parsed.has("sweep") ? try sweep(options) : try run(options)
         } catch {
             let help = error.isUsage ? "'wakebridged --help' tells how it is used.\n" : ""

@@ -1,5 +1,6 @@
 // What a daemon is told at its start, and what holds where it is told nothing.
 import WakeEngine
+import WakeLoop
 import WakeSources
 import WakeSystem
 import WakeTrace
@@ -25,6 +26,8 @@ public struct DaemonOptions {
     public var replay: Replay?
     /// Those that watch devices, unless a trace is played.
     public var sources = SourceRegistry.all
+    /// Wakes its loop.
+    public var timers: any LoopTimers = KernelTimers()
 
     public init() {
         let places = BridgePlaces.mine

@@ -27,6 +27,8 @@ public struct BridgeOptions {
     public var limitsDevices = true
     /// The sources that may have heard devices when an earlier start ended.
     public var sources = SourceRegistry.all
+    /// Wakes its loop.
+    public var timers: any LoopTimers = KernelTimers()
     /// False for a bridge whose journal goes with it: what would be synchronized to disk stays in memory.
     public var outlivesItself = true
 
@@ -67,7 +69,7 @@ public final class Bridge {
         _ options: BridgeOptions, catalog: Catalog, clock: any WakeClock = RealClock(), handlerLog: any HandlerLog
     ) throws {
         Signals.ignoreBrokenPipes()
-        loop = try EventLoop()
+        loop = try EventLoop(timers: options.timers)
         clockWatch = try ClockWatch(on: loop)
         let aliveUntil = Self.journalWritten(options)
         let journal = try Self.openJournal(options)
