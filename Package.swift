@@ -89,7 +89,7 @@ let package = Package(
             ]),
 
         .target(
-            name: "TestBench", dependencies: ["WakeControl", "WakeLoop", "WakeModel", "WakeSystem"],
+            name: "TestBench", dependencies: ["SteppedPage", "WakeControl", "WakeLoop", "WakeModel", "WakeSystem"],
             path: "Tests/TestBench", exclude: ["bluez.py", "devices.py", "nodes.py"]),
         .testTarget(
             name: "WakeControlTests", dependencies: ["TestBench", "WakeControl", "WakeLoop", "WakeModel", "WakeSystem"]),
@@ -101,12 +101,20 @@ let package = Package(
         .testTarget(
             name: "DaemonTests",
             dependencies: [
-                "ExampleHoldLine", "TestBench", "TickingDaemon", "wakebridge", "wakebridged", "WakeModel", "WakeSystem",
+                "ExampleHoldLine", "SteppedDaemon", "TestBench", "TickingDaemon", "wakebridge", "wakebridged", "WakeModel",
+                "WakeSystem",
             ]),
         .executableTarget(
             name: "TickingDaemon",
             dependencies: ["WakeDaemon", "WakeLoop", "WakeModel", "WakeProfiles", "WakeSources", "WakeSystem"],
             path: "Tests/TickingDaemon"),
+        // Its clocks and alarms are moved by the tests; no program that is installed links them.
+        .target(name: "SteppedClock", path: "Tests/SteppedClock"),
+        .target(name: "SteppedPage", dependencies: ["WakeLoop", "WakeModel", "WakeSystem"], path: "Tests/SteppedPage"),
+        .executableTarget(
+            name: "SteppedDaemon",
+            dependencies: ["SteppedClock", "SteppedPage", "WakeDaemon", "WakeLoop", "WakeModel", "WakeSystem"],
+            path: "Tests/SteppedDaemon"),
         .testTarget(name: "WakeSystemTests", dependencies: ["TestBench", "NodeReader", "WakeModel", "WakeSystem"]),
         .executableTarget(name: "NodeReader", dependencies: ["WakeModel", "WakeSystem"], path: "Tests/NodeReader"),
         .testTarget(

@@ -42,8 +42,10 @@ func milliseconds(_ value: JSONValue?) -> Int64? {
 final class Planner {
     let daemon: RunningDaemon
 
-    init() throws {
+    /// - Parameter isStepped: its time goes on only in `wait`, `advance` and what waits for a line.
+    init(isStepped: Bool = false) throws {
         daemon = try RunningDaemon()
+        if isStepped { try daemon.stepTime() }
         try daemon.write(Self.script, to: "planner.py")
     }
 
@@ -72,7 +74,9 @@ final class Planner {
     ///   - words: `ack` acknowledges each event as it comes.
     ///   - linger: for how long it stays awake, and hears orders, without any event.
     func employ(_ id: String, _ agenda: String, words: [String] = [], linger: String = "1h", more: String = "") throws {
-        let exec = (["/usr/bin/env", "python3", "-u", "\(daemon.folder)/planner.py"] + words).map { "\"\($0)\"" }
+        let clock = daemon.time.map { ["clock=\($0.path)"] } ?? []
+        let program = ["/usr/bin/env", "python3", "-u", "\(daemon.folder)/planner.py"]
+        let exec = (program + words + clock).map { "\"\($0)\"" }
         try daemon.drop(
             id,
             """
@@ -138,6 +142,12 @@ final class Planner {
             os.mkfifo(home + "/orders")
         orders = os.open(home + "/orders", os.O_RDWR | os.O_NONBLOCK)
         book = open(home + "/heard", "a")
+        # CLOCK_BOOTTIME as the test moves it is the second word of its page. It is rounded up: no line comes early.
+        page = [os.open(word[6:], os.O_RDONLY) for word in sys.argv if word.startswith("clock=")]
+        def boottime():
+            if page:
+                return (int.from_bytes(os.pread(page[0], 8, 8), sys.byteorder) // 1000000 + 1) / 1e3
+            return time.clock_gettime(time.CLOCK_BOOTTIME)
         held = {0: b"", orders: b""}
         while True:
             for source in select.select([0, orders], [], [])[0]:
@@ -151,8 +161,7 @@ final class Planner {
                         while rest:
                             rest = rest[os.write(3, rest):]
                         continue
-                    now = time.clock_gettime(time.CLOCK_BOOTTIME)
-                    book.write("%.3f %d %s\\n" % (now, os.getpid(), line.decode()))
+                    book.write("%.3f %d %s\\n" % (boottime(), os.getpid(), line.decode()))
                     book.flush()
                     event = json.loads(line)
                     if "seq" in event and "ack" in sys.argv:

@@ -12,6 +12,8 @@ final class RunningDaemon {
     /// What the daemon takes for the system bus; by default there is none, whatever the machine has.
     var busAddress = "unix:path=/nonexistent/bus"
     var program = Built.daemon
+    /// Its clocks, where the test moves them.
+    private(set) var time: SteppedTime?
     /// What starts it in its place: a program that ends in it.
     var wrapper: [String] = []
 
@@ -37,6 +39,22 @@ final class RunningDaemon {
         }
         Directory.removeTree(folder)
     }
+
+    /// From its start on its time goes on only in `wait` and `advance`.
+    func stepTime() throws {
+        program = Built.steppedDaemon
+        time = try SteppedTime(in: folder)
+    }
+
+    /// By so much its time goes on, each timer alone and in order.
+    func advance(by span: TimeSpan) {
+        if let time { time.advance(by: span, of: process) } else { usleep(UInt32(span.nanoseconds / 1000)) }
+    }
+
+    /// By its CLOCK_BOOTTIME, in seconds.
+    var now: Double { ((time?.boottime ?? SystemClock.boottime()) - .zero).seconds }
+    /// By its wall clock.
+    var wall: WallTime { time?.wall ?? SystemClock.wall() }
 
     /// With the handlers that these tests know, and the trace of one strap in `strap.trace`.
     static func withStrap(_ operations: String = "") throws -> RunningDaemon {
@@ -70,7 +88,8 @@ final class RunningDaemon {
     }
 
     private func launch(_ words: [String]) throws -> Child {
-        let script = "DBUS_SYSTEM_BUS_ADDRESS='\(busAddress)' exec \"$0\" \"$@\" 2>>'\(logFile)'"
+        let setting = "DBUS_SYSTEM_BUS_ADDRESS='\(busAddress)' \(time?.setting ?? "")"
+        let script = "\(setting) exec \"$0\" \"$@\" 2>>'\(logFile)'"
         let directories = ["--config", configuration, "--state", state, "--runtime", runtime]
         return try Child(wrapper + ["sh", "-c", script, program] + directories + words)
     }
@@ -109,7 +128,9 @@ final class RunningDaemon {
 
     func state(of id: String) throws -> String { try handler(id)["state"]?.string ?? "none" }
 
+    /// Where its time is moved, the seconds are its own: they pass as soon as all is quiet.
     func wait(_ seconds: Int64 = 60, until condition: () throws -> Bool) rethrows -> Bool {
+        if let time { return try time.wait(.seconds(seconds), of: process, until: condition) }
         let end = SystemClock.monotonic() + .seconds(seconds)
         while try !condition() {
             guard SystemClock.monotonic() < end else { return false }

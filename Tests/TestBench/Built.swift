@@ -14,6 +14,7 @@ package enum Built {
     package static var tool: String { environment("WAKEBRIDGE_TOOL") ?? "\(folder)/wakebridge" }
     package static var daemon: String { environment("WAKEBRIDGED") ?? "\(folder)/wakebridged" }
     package static var tickingDaemon: String { "\(folder)/TickingDaemon" }
+    package static var steppedDaemon: String { "\(folder)/SteppedDaemon" }
     package static var fixture: String { "\(folder)/FixtureHandler" }
     package static var attacker: String { "\(folder)/Attacker" }
     package static var udevProbe: String { "\(folder)/UdevProbe" }

@@ -1,0 +1,93 @@
+// The time of a stepped daemon: it goes on only where a test moves it, from each deadline to the next.
+import Glibc
+import SteppedPage
+import WakeModel
+import WakeSystem
+
+package final class SteppedTime {
+    /// Of the page, which the daemon and its handlers may read.
+    package let path: String
+    private let page: SteppedPage
+    private let bell: Int32
+    /// How long the machine itself may take until all is quiet.
+    private static let patience = TimeSpan.seconds(60)
+
+    /// Begins with the time of the kernel's clocks.
+    package init(in folder: String) throws {
+        path = folder + "/time"
+        page = try SteppedPage(path)
+        page.start(
+            monotonic: SystemClock.monotonic(), boottime: SystemClock.boottime(), realtime: SystemClock.realtime())
+        mkfifo(SteppedPage.bell(of: path), 0o600)
+        bell = open(SteppedPage.bell(of: path), O_RDWR | O_NONBLOCK | O_CLOEXEC)
+        guard bell >= 0 else { throw SystemError("open", SteppedPage.bell(of: path), Errno.last) }
+    }
+
+    deinit { close(bell) }
+
+    package var boottime: Instant { page.boottime }
+    package var wall: WallTime { WallTime(microseconds: page.realtime.nanoseconds / 1000) }
+
+    /// Goes before the program of a daemon, for the shell.
+    package var setting: String { "\(SteppedPage.variable)='\(path)'" }
+
+    /// Moves to each deadline in turn, and waits each time until all is quiet. A daemon that does not run finds it past.
+    package func advance(by span: TimeSpan, of daemon: Int32) {
+        var left = span
+        settle(daemon)
+        while left > .zero {
+            left = left - step(atMost: left, isAlive(daemon))
+            settle(daemon)
+        }
+    }
+
+    /// Advances until the condition is true, by so much at most; false then.
+    package func wait(_ span: TimeSpan, of daemon: Int32, until condition: () throws -> Bool) rethrows -> Bool {
+        let end = SystemClock.monotonic() + Self.patience
+        var left = span
+        while try !condition() {
+            if !settle(daemon) {
+                guard SystemClock.monotonic() < end else { return false }
+                usleep(1000)
+                continue
+            }
+            if try condition() { return true }
+            guard left > .zero else { return false }
+            left = left - step(atMost: left, true)
+        }
+        return true
+    }
+
+    private func step(atMost limit: TimeSpan, _ isWatched: Bool) -> TimeSpan {
+        let span = isWatched ? min(max(page.distance ?? limit, TimeSpan(nanoseconds: 1)), limit) : limit
+        page.move(by: span)
+        return span
+    }
+
+    /// Waits until the loop of the daemon waits, and every handler is frozen or blocked in a read; false where the daemon ends.
+    ///
+    /// Between two looks that find the same, the daemon had called everything that was ready, and no handler had run.
+    @discardableResult
+    package func settle(_ daemon: Int32) -> Bool {
+        let end = SystemClock.monotonic() + Self.patience
+        var before: [Int32: String]?
+        while SystemClock.monotonic() < end {
+            guard ask(daemon, until: end) else { return false }
+            let runs = QuietProcesses.runs(below: daemon)
+            if let runs, runs == before { return true }
+            before = runs
+        }
+        return false
+    }
+
+    /// Rings, and waits until the daemon's loop waits again.
+    private func ask(_ daemon: Int32, until end: Instant) -> Bool {
+        page.question += 1
+        write(bell, [0], 1)
+        while page.answer != page.question {
+            guard isAlive(daemon), SystemClock.monotonic() < end else { return false }
+            usleep(100)
+        }
+        return true
+    }
+}
