@@ -101,8 +101,8 @@ let package = Package(
         .testTarget(
             name: "DaemonTests",
             dependencies: [
-                "ExampleHoldLine", "SteppedDaemon", "TestBench", "TickingDaemon", "wakebridge", "wakebridged", "WakeModel",
-                "WakeSystem",
+                "ExampleHoldLine", "SteppedDaemon", "TestBench", "TickingDaemon", "wakebridge", "wakebridged",
+                "WakeModel", "WakeSystem",
             ]),
         .executableTarget(
             name: "TickingDaemon",

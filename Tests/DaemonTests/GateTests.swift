@@ -21,7 +21,7 @@ struct GateTests {
 
     /// - Parameter more: beside the gate on a mount at the returned place.
     private func gated(_ agenda: String) throws -> (Planner, place: String) {
-        let planner = try Planner()
+        let planner = try Planner(isStepped: true)
         let place = planner.daemon.folder + "/data"
         try Directory.create(place)
         // The kernel's name for the boot is a file of the test's, so that a test can boot anew.
@@ -46,7 +46,7 @@ struct GateTests {
         #expect(wake.exit == 5 && wake.talk.contains("cannot be woken before its gates have opened"), "\(wake)")
         #expect(wake.talk.contains("they wait for mount:\(place)"), "\(wake)")
         let attached = try planner.daemon.following("attach", "vault")
-        sleep(4)
+        planner.daemon.advance(by: .seconds(4))
         #expect(try planner.daemon.state(of: "vault") == "idle")
         #expect(try launches(planner) == 0, "\(planner.daemon.log)")
         kill(attached.process, SIGTERM)
@@ -88,7 +88,7 @@ struct GateTests {
         try planner.daemon.stop()
         try planner.daemon.write("11111111-2222-3333-4444-555555555555\n", to: "boot")
         try planner.start()
-        sleep(3)
+        planner.daemon.advance(by: .seconds(3))
         #expect(planner.heard("vault", "restored").count == 2, "it is gated again")
         #expect(try launches(planner) == 0)
         try mount(planner, place)

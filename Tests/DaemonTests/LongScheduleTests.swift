@@ -1,5 +1,5 @@
-// What of the schedule takes a minute by its nature: a period, a poll, and the time in which a long job may make no progress. All
-// of it in one test, so that it takes a minute and a half once.
+// The schedule over a minute: a period, a poll, and the time in which a long job may make no progress. All of it is one test,
+// for which the minute passes once.
 import Glibc
 import TestBench
 import Testing
@@ -10,13 +10,13 @@ import WakeSystem
 struct LongScheduleTests {
     private let planner: Planner
 
-    init() throws { planner = try Planner() }
+    init() throws { planner = try Planner(isStepped: true) }
 
     /// Orders a floor for which a poll is due long after it may ride along; returns the floor in seconds, and by CLOCK_BOOTTIME when
     /// the poll is due.
     private func orderPoll(of id: String) throws -> (floor: Int, due: Double) {
-        let base = boottimeNow()
-        let wall = SystemClock.wall().microseconds / 1_000
+        let base = planner.daemon.now
+        let wall = planner.daemon.wall.microseconds / 1_000
         // The first poll counts from when its manifest was read, which is not known here to the second.
         _ = try planner.ask(id, "{\"poll\":\"never\"}")
         func due(_ floor: Int) throws -> Double {
@@ -42,7 +42,7 @@ struct LongScheduleTests {
         try planner.employ("rider", "poll: { require: [] }, alarms: []", words: ["ack"], more: "autostart: true")
         let work = "jobs: [{ id: \"job\", kind: \"processing\" }]"
         for id in ["diligent", "stalled"] { try planner.employ(id, work, more: "autostart: true") }
-        let begun = boottimeNow()
+        let begun = planner.daemon.now
         try planner.start()
         for id in ["diligent", "stalled"] { try planner.say(id, "{\"submit\":{\"job\":\"job\"}}") }
         let diligent = try planner.await(1, "job.due", of: "diligent")[0]
@@ -60,7 +60,7 @@ struct LongScheduleTests {
     /// 35 s of work, which is longer than the 30 s of content.
     private func advance(_ job: HeardLine) throws {
         for done in 1...7 {
-            sleep(5)
+            planner.daemon.advance(by: .seconds(5))
             try planner.say("diligent", "{\"progress\":\(job.sequence ?? 0),\"done\":\(done),\"total\":7}")
         }
         #expect(try planner.daemon.handler("diligent")["state"]?.string == "active")

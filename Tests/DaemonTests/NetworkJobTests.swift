@@ -20,7 +20,7 @@ struct NetworkJobTests {
     private func lower(_ planner: Planner) throws { try ip("route del default", planner) }
 
     private func planner() throws -> Planner {
-        let planner = try Planner()
+        let planner = try Planner(isStepped: true)
         planner.daemon.wrapper = ["unshare", "--net"]
         try planner.employ(
             "sync", "jobs: [{ id: \"sync\", kind: \"processing\", require: [\"network\"], max_run: \"1h\" }]",
@@ -43,12 +43,12 @@ struct NetworkJobTests {
         #expect(waits == ["network"])
         var longest = 0.0
         for _ in 0..<4 {
-            let raisedAt = boottimeNow()
+            let raisedAt = planner.daemon.now
             try raise(planner)
-            sleep(2)
+            planner.daemon.advance(by: .seconds(2))
             try lower(planner)
-            longest = max(longest, boottimeNow() - raisedAt)
-            sleep(2)
+            longest = max(longest, planner.daemon.now - raisedAt)
+            planner.daemon.advance(by: .seconds(2))
         }
         // A route that was there for longer has settled, and the job begins with reason.
         guard longest < 2.8 || planner.heard("sync", "job.due").isEmpty else {
@@ -56,7 +56,7 @@ struct NetworkJobTests {
         }
         #expect(planner.heard("sync", "job.due").isEmpty, "it started while the route flapped")
 
-        let raisedAt = boottimeNow()
+        let raisedAt = planner.daemon.now
         try raise(planner)
         let first = try planner.await(1, "job.due", of: "sync")[0]
         #expect(first.at - raisedAt >= 3, "it settles for 3 s")
@@ -65,12 +65,12 @@ struct NetworkJobTests {
 
         // For less than ten seconds nothing is lost.
         try lower(planner)
-        sleep(5)
+        planner.daemon.advance(by: .seconds(5))
         try raise(planner)
-        sleep(7)
+        planner.daemon.advance(by: .seconds(7))
         #expect(planner.heard("sync", "expiring").isEmpty, "five seconds without a route are no loss")
 
-        let loweredAt = boottimeNow()
+        let loweredAt = planner.daemon.now
         try lower(planner)
         try planner.say("sync", "{\"progress\":\(sequence),\"done\":1}")
         let warning = try planner.await(1, "expiring", of: "sync", within: 30)[0]

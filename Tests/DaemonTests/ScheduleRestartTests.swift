@@ -9,7 +9,7 @@ import WakeSystem
 struct ScheduleRestartTests {
     /// - Parameter boots: the kernel's name for the boot is a file of the test's, so that the daemon can be made to boot anew.
     private func employed(_ agenda: String, words: [String] = [], boots: Bool = false) throws -> Planner {
-        let planner = try Planner()
+        let planner = try Planner(isStepped: true)
         if boots {
             try name(boot: "11111111-0000-0000-0000-000000000001", of: planner)
             let boot = "mount --bind '\(planner.daemon.folder)/boot' /proc/sys/kernel/random/boot_id"
@@ -56,7 +56,7 @@ struct ScheduleRestartTests {
     @Test("what was ordered before a kill -9 comes after it, at the time for which it was ordered")
     func comesAfter() throws {
         let planner = try employed("alarms: [], jobs: [{ id: \"j\", kind: \"refresh\" }]", words: ["ack"])
-        let orderedAt = boottimeNow()
+        let orderedAt = planner.daemon.now
         #expect(try planner.ask("one", "{\"alarm\":{\"id\":\"tea\",\"in_s\":6}}")["alarm"]?.string == "set")
         #expect(
             try planner.ask("one", "{\"submit\":{\"job\":\"j\",\"not_before_s\":6}}")["submit"]?.string == "submitted")
@@ -72,7 +72,7 @@ struct ScheduleRestartTests {
         let planner = try employed("alarms: []", words: ["ack"])
         #expect(try planner.ask("one", "{\"alarm\":{\"id\":\"tea\",\"in_s\":5}}")["alarm"]?.string == "set")
         try planner.daemon.stop(SIGKILL)
-        sleep(8)
+        planner.daemon.advance(by: .seconds(8))
         try planner.start()
         let fired = try planner.await(1, "alarm.fired", of: "one")[0]
         #expect(fired.name == "tea" && (fired.data["late_s"]?.integer ?? 0) >= 2 && fired.data["missed"]?.integer == 0)
@@ -80,7 +80,7 @@ struct ScheduleRestartTests {
         try #require(planner.daemon.wait { (try? planner.daemon.handler("one")["open"]?.integer) == 0 })
         try planner.restart()
         try planner.await(3, "restored", of: "one")
-        sleep(2)
+        planner.daemon.advance(by: .seconds(2))
         #expect(planner.heard("one", "alarm.fired").count == 1, "it came once")
     }
 
@@ -109,15 +109,14 @@ struct ScheduleRestartTests {
         let count = 24
         for number in 0..<count { try planner.say("one", "{\"alarm\":{\"id\":\"a\(number)\",\"in_s\":5}}") }
         try planner.await(count, "reply", of: "one")
-        let orderedAt = boottimeNow()
         try planner.daemon.stop(SIGKILL)
-        while boottimeNow() < orderedAt + 6 { usleep(100_000) }
+        planner.daemon.advance(by: .seconds(6))
         // What fired before the end came already.
         let before = planner.heard("one", "alarm.fired").count
         try name(boot: "22222222-0000-0000-0000-000000000002", of: planner)
-        let bootedAt = boottimeNow()
+        let bootedAt = planner.daemon.now
         try planner.start()
-        let startedAt = boottimeNow()
+        let startedAt = planner.daemon.now
         let fired = try planner.await(count, "alarm.fired", of: "one", within: 60).dropFirst(before)
         let late = fired.map { $0.at - bootedAt }
         #expect(late.allSatisfy { $0 <= 30 + (startedAt - bootedAt) + 5 }, "\(late)")

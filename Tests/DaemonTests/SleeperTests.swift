@@ -24,8 +24,11 @@ struct SleeperTests {
         """
     }
 
-    private func start(_ sockets: String, _ extra: String = "") throws -> RunningDaemon {
+    private func start(
+        _ sockets: String, _ extra: String = "", isStepped: Bool = true
+    ) throws -> RunningDaemon {
         let daemon = try RunningDaemon.withStrap()
+        if isStepped { try daemon.stepTime() }
         try daemon.write(program(sockets.replacing("FOLDER", with: daemon.folder)), to: "holder.py")
         try daemon.drop("holder", manifest("\(daemon.folder)/holder.py", extra))
         try daemon.start("--replay", "\(daemon.folder)/strap.trace")
@@ -61,7 +64,7 @@ struct SleeperTests {
         let daemon = try start(listeners)
         try #require(daemon.wait { !reports(daemon).isEmpty }, "\(daemon.log)")
         for _ in 0..<3 {
-            usleep(1_100_000)
+            daemon.advance(by: .milliseconds(1_100))
             try wake(daemon)
         }
         let told = reports(daemon)
@@ -75,7 +78,7 @@ struct SleeperTests {
         try daemon.tool("restart", "holder")
         // A process that held nothing at its first freeze is looked at again after a pause, at its next freeze.
         for _ in 0..<20 where reports(daemon).count < 2 {
-            usleep(1_100_000)
+            daemon.advance(by: .milliseconds(1_100))
             try wake(daemon)
         }
         #expect(daemon.wait { reports(daemon).count == 2 }, "a new process is asked again: \(daemon.log)")
@@ -87,7 +90,7 @@ struct SleeperTests {
         let path = bus.address.split(separator: ",")[0].split(separator: "=")[1]
         let daemon = try start("held.append(socket.socket(socket.AF_UNIX))\nheld[0].connect(\"\(path)\")")
         try #require(daemon.wait { !reports(daemon).isEmpty }, "\(daemon.log)")
-        usleep(1_100_000)
+        daemon.advance(by: .milliseconds(1_100))
         try wake(daemon)
         let told = reports(daemon)
         #expect(told.count == 1 && told[0].contains("a connection to the message bus \(path)"), "\(told)")
@@ -103,7 +106,7 @@ struct SleeperTests {
         try daemon.write(program("held.append(1)"), to: "holder.py")
         #expect(daemon.wait { (try? daemon.state(of: "holder")) != "quarantined" }, "it was mended: \(daemon.log)")
         try wake(daemon)
-        usleep(1_100_000)
+        daemon.advance(by: .milliseconds(1_100))
         try wake(daemon)
         #expect(try daemon.state(of: "holder") == "suspended" && reports(daemon).count == 1)
     }
@@ -115,7 +118,7 @@ struct SleeperTests {
         let daemon = try start(sockets.isEmpty ? listeners : sockets, extra)
         for _ in 0..<2 {
             #expect(daemon.wait { (try? daemon.state(of: "holder")) == "suspended" }, "\(daemon.log)")
-            usleep(1_100_000)
+            daemon.advance(by: .milliseconds(1_100))
             try wake(daemon)
         }
         #expect(reports(daemon).isEmpty && !daemon.log.contains("cannot see which sockets"), "\(daemon.log)")
@@ -125,7 +128,10 @@ struct SleeperTests {
         "a frozen handler that was looked at wakes the daemon no more often than one that is not looked at",
         .tags(.measures))
     func costsNothing() throws {
-        let (looked, ignored) = (try start(listeners), try start(listeners, "sleepers_listen: \"allow\""))
+        let (looked, ignored) = (
+            try start(listeners, isStepped: false),
+            try start(listeners, "sleepers_listen: \"allow\"", isStepped: false)
+        )
         try #require(looked.wait { !reports(looked).isEmpty }, "\(looked.log)")
         usleep(1_000_000)
         var counts: [(looked: Int, ignored: Int)] = []
