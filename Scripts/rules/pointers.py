@@ -27,7 +27,7 @@ EDGES = {
     "Sources/WakeLoop/DescriptorStore.swift": "the names of sd_listen_fds_with_names",
     "Sources/WakeLoop/EventLoop.swift": "sd-event's handle",
     "Sources/WakeLoop/Source.swift": "sd-event's sources and their userdata",
-    "Sources/WakeLoop/Timer.swift": "sd-event's userdata",
+    "Sources/WakeLoop/LoopTimers.swift": "sd-event's userdata",
     "Sources/WakeLoop/Bus/BusConnection.swift": "sd-bus's handle, messages and userdata",
     "Sources/WakeLoop/Bus/BusError.swift": "an error that a message carries",
     "Sources/WakeLoop/Bus/BusMessage.swift": "reads and writes sd-bus's messages",

@@ -34,8 +34,7 @@ final class RunningDaemon {
     deinit {
         if let child {
             kill(child.process, SIGTERM)
-            let end = SystemClock.monotonic() + .seconds(10)
-            while !child.isOver, SystemClock.monotonic() < end { usleep(2000) }
+            _ = Patience.wait(.seconds(10)) { child.isOver }
         }
         Directory.removeTree(folder)
     }
@@ -131,12 +130,7 @@ final class RunningDaemon {
     /// Where its time is moved, the seconds are its own: they pass as soon as all is quiet.
     func wait(_ seconds: Int64 = 60, until condition: () throws -> Bool) rethrows -> Bool {
         if let time { return try time.wait(.seconds(seconds), of: process, until: condition) }
-        let end = SystemClock.monotonic() + .seconds(seconds)
-        while try !condition() {
-            guard SystemClock.monotonic() < end else { return false }
-            usleep(3000)
-        }
-        return true
+        return try Patience.wait(.seconds(seconds), until: condition)
     }
 
     // MARK: Files

@@ -25,13 +25,9 @@ package final class Child {
 
     /// Waits to its end, and kills what does not come to it: that says so in its talk.
     package func finish(within seconds: Int64 = 600) -> (exit: Int32, output: String, talk: String) {
-        let end = SystemClock.monotonic() + .seconds(seconds)
-        while !isOver {
-            guard SystemClock.monotonic() < end else {
-                kill(process, SIGKILL)
-                return (-SIGKILL, output, talk + "\nkilled by the tests: it was not over after \(seconds) s")
-            }
-            usleep(1000)
+        guard Patience.wait(.seconds(seconds), until: { isOver }) else {
+            kill(process, SIGKILL)
+            return (-SIGKILL, output, talk + "\nkilled by the tests: it was not over after \(seconds) s")
         }
         return (exit, output, talk)
     }

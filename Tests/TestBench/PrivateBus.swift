@@ -63,27 +63,23 @@ package final class PrivateBus {
     /// As if the bus had crashed.
     package func kill() {
         Glibc.kill(daemon.process, SIGKILL)
-        while !daemon.isOver { usleep(1000) }
+        _ = Patience.wait { daemon.isOver }
     }
 
     private func wait(for name: String) throws {
-        for _ in 0..<1000 {
-            let answer = try call(
+        let isThere = try Patience.wait {
+            try call(
                 "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus.NameHasOwner", ["string:\(name)"]
-            )
-            if answer.contains("boolean true") { return }
-            usleep(10_000)
+            ).contains("boolean true")
         }
-        throw SystemError("find on the bus", name, .timedOut)
+        guard isThere else { throw SystemError("find on the bus", name, .timedOut) }
     }
 
     private static func firstLine(of child: Child) throws -> String {
-        for _ in 0..<5000 {
-            let text = child.output
-            if let end = text.firstIndex(of: "\n") { return String(text[..<end]) }
-            guard !child.isOver else { break }
-            usleep(1000)
+        _ = Patience.wait { child.output.contains("\n") || child.isOver }
+        guard let end = child.output.firstIndex(of: "\n") else {
+            throw SystemError("start", "dbus-daemon: \(child.talk)", .noEntry)
         }
-        throw SystemError("start", "dbus-daemon: \(child.talk)", .noEntry)
+        return String(child.output[..<end])
     }
 }

@@ -32,17 +32,15 @@ package final class ScriptedBluez {
     }
 
     private func answer(to command: String) throws -> String {
-        for _ in 0..<20_000 {
-            let lines = child.output.split(separator: "\n")
-            if lines.count > answered {
-                answered += 1
-                return String(lines[answered - 1].dropFirst(3))
-            }
-            guard !child.isOver else { break }
-            usleep(500)
+        _ = Patience.wait { lines.count > answered || child.isOver }
+        guard lines.count > answered else {
+            throw SystemError("have bluez.py do", "\(command): \(child.talk)", .timedOut)
         }
-        throw SystemError("have bluez.py do", "\(command): \(child.talk)", .timedOut)
+        answered += 1
+        return String(lines[answered - 1].dropFirst(3))
     }
+
+    private var lines: [Substring] { child.output.split(separator: "\n") }
 
     package var isGone: Bool { child.isOver }
 
@@ -53,6 +51,6 @@ package final class ScriptedBluez {
     /// As if it had crashed.
     package func kill() {
         Glibc.kill(child.process, SIGKILL)
-        while !child.isOver { usleep(500) }
+        _ = Patience.wait { child.isOver }
     }
 }

@@ -48,7 +48,6 @@ package final class SteppedTime {
         while try !condition() {
             if !settle(daemon) {
                 guard SystemClock.monotonic() < end else { return false }
-                usleep(1000)
                 continue
             }
             if try condition() { return true }
@@ -84,10 +83,7 @@ package final class SteppedTime {
     private func ask(_ daemon: Int32, until end: Instant) -> Bool {
         page.question += 1
         write(bell, [0], 1)
-        while page.answer != page.question {
-            guard isAlive(daemon), SystemClock.monotonic() < end else { return false }
-            usleep(100)
-        }
-        return true
+        _ = Patience.wait(end - SystemClock.monotonic()) { page.answer == page.question || !isAlive(daemon) }
+        return page.answer == page.question
     }
 }
