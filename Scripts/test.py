@@ -5,6 +5,7 @@
     test.py gate        the tests that only the gate adds: files with the tag .gate
     test.py prove NAME...
                         the files of these names (File or Target.File), whatever their tags are
+    test.py shaken      the tests of every change but those that measure: what Scripts/shake.py runs
     test.py units       the tests that need no daemon, no root and no clock of their own
     test.py list        says which file of tests runs when, and builds nothing
     test.py list outside
@@ -50,7 +51,7 @@ BUILD = os.environ.get("TEST_BUILD")
 BUNDLE = os.environ.get("TEST_BUNDLE")
 SKIPS = os.environ.get("TEST_SKIPS")
 
-GOALS = ("test", "gate", "prove", "units")
+GOALS = ("test", "gate", "prove", "shaken", "units")
 
 # The tests of `units` leave these out.
 NO_UNITS = {"BreakTests", "BrokerTests", "DaemonTests", "EndToEndTests", "HostileTests", "LabTests", "TortureTests", "WakeSourcesTests"}
@@ -275,7 +276,7 @@ def chosen(goal, names):
             say(f"FAIL: no file of tests has the name {', '.join(sorted(missing))}")
             sys.exit(1)
         return [], [(target, file) for target, _, file in files if {file, f"{target}.{file}"}.intersection(names)]
-    beside, alone = {"gate": ("gate", None), "units": ("together", None)}.get(goal, ("together", "alone"))
+    beside, alone = ("gate" if goal == "gate" else "together", "alone" if goal == "test" else None)
     left_out = NO_UNITS if goal == "units" else ()
     return tuple([(target, file) for target, stage, file in files if stage == wanted and target not in left_out]
                  for wanted in (beside, alone))
@@ -307,9 +308,9 @@ def run(words):
         say(f"SKIPPED: {place}: {reason}")
     beside, alone = chosen(goal, words[1:])
     # Guests and browsers need this machine's own folders and devices.
-    owns = goal == "test" and has_own_systems()
+    owns = goal in ("test", "shaken") and has_own_systems()
     before = (lambda unit: own_system(unit.name)) if owns else lambda unit: []
-    shows = None if goal in ("test", "units") else is_news
+    shows = None if goal in ("test", "shaken", "units") else is_news
     with concurrent.futures.ThreadPoolExecutor(JOBS) as pool:
         outcomes = list(pool.map(lambda unit: play(bundle, unit, shows, before(unit)), units_of(beside, skipped, merges=True)))
     outcomes += [play(bundle, unit, is_news, before(unit)) for unit in units_of(alone, skipped)]

@@ -37,6 +37,15 @@ class RunnerTests(InFolder):
         self.assertIn(r"/(One)\.swift", asked[0])
         self.assertTrue(asked[0].endswith(r"--skip ^ATests\.Some/test"), asked[0])
 
+    def test_what_is_shaken(self):
+        """a shake has the files of every change but those that measure, and every change has these too"""
+        for name, tags in [("One", ""), ("Two", ".measures"), ("Three", ".fullScale"), ("Four", ".outside")]:
+            put(f'@Suite("It", .tags({tags})) struct A {{ @Test func b() {{}} }}\n', self.folder / f"Tests/ATests/{name}.swift")
+        look = "import sys; sys.path.insert(0, sys.argv[1]); import test; print(test.chosen('shaken', []), test.chosen('test', []))"
+        status, output = run(["python3", "-c", look, str(self.folder / "Scripts")])
+        together, alone = [("ATests", "Four"), ("ATests", "One")], [("ATests", "Two")]
+        self.assertEqual((status, output), (0, f"{(together, [])} {(together, alone)}\n"))
+
     def fails(self, times, listed=""):
         """One file of each kind fails so many times. Gives the status, the output, and the files in the order of their processes."""
         put("@Test(.tags(.outside))\n", self.folder / "Tests/ATests/Broker.swift")
