@@ -98,22 +98,34 @@ public final class Daemon {
         monitors.listen()
     }
 
-    /// Runs until a signal ends it; returns the process's exit status.
-    public func run() throws -> Int32 {
+    /// Serves from now on.
+    public func start() throws {
         do {
             try prepare()
+            try bridge.loop.proveAlive()
         } catch {
             // A start in vain leaves no cgroup behind, and closes the journal in order.
             bridge.close()
             throw error
         }
-        try bridge.loop.proveAlive()
-        ServiceState.ready()
+        reportReady()
         observers.statusLine.updateSoon()
-        let means = bridge.strength == .strong ? "by the cgroup freezer" : "by stop signals"
-        log.notice("ready: manifests are read from \(options.manifestDirectory), handlers are suspended \(means)")
         // On a thread: /tmp may be long, and a process that a dead replay left may take its time to end.
         _ = try? BackgroundJob { TemporaryGround.clearDead() }
+    }
+
+    private func reportReady() {
+        do throws(SystemError) {
+            try ServiceState.ready()
+        } catch {
+            log.error("\(error.description); it may end this daemon after its limit for a start")
+        }
+        let means = bridge.strength == .strong ? "by the cgroup freezer" : "by stop signals"
+        log.notice("ready: manifests are read from \(options.manifestDirectory), handlers are suspended \(means)")
+    }
+
+    /// Runs until a signal ends it; returns the process's exit status.
+    public func run() throws(SystemError) -> Int32 {
         let status = try bridge.loop.run()
         entry.close()
         answers?.watching.close()

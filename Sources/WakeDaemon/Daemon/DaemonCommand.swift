@@ -58,10 +58,21 @@ public enum DaemonCommand {
     }
 
     private static func run(_ options: DaemonOptions) throws(Complaint) -> Int32 {
+        let daemon = try start(options)
+        do throws(SystemError) {
+            return try daemon.run()
+        } catch {
+            throw .failure("cannot go on: \(error)")
+        }
+    }
+
+    private static func start(_ options: DaemonOptions) throws(Complaint) -> Daemon {
         do {
             // Asked to end or to read again while it starts, it does so once it has started.
             for number in [SIGTERM, SIGINT, SIGHUP] { try Signals.block(number) }
-            return try Daemon(options).run()
+            let daemon = try Daemon(options)
+            try daemon.start()
+            return daemon
         } catch {
             throw .failure("cannot start: \(error)")
         }
