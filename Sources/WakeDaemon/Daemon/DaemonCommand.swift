@@ -34,18 +34,19 @@ public enum DaemonCommand {
         _ words: [String], sources: [any RegisteredSource.Type] = SourceRegistry.all,
         timers: any LoopTimers = KernelTimers()
     ) -> Int32 {
+        // Before anything is opened: a file at the number of standard error would take in the log.
+        StandardStreams.occupyClosed()
         do throws(Complaint) {
             try register(sources)
             let parsed = try ParsedWords(Array(words.dropFirst()), options: flags)
             try parsed.atMost(0)
-            if parsed.has("help") { return say(help, to: 1) }
-            if parsed.has("version") { return say("wakebridged \(Daemon.version)\n", to: 1) }
+            if parsed.has("help") { return try answer(help) }
+            if parsed.has("version") { return try answer("wakebridged \(Daemon.version)\n") }
             var options = try options(parsed, sources)
             options.timers = timers
             return parsed.has("sweep") ? try sweep(options) : try run(options)
         } catch {
-            let help = error.isUsage ? "'wakebridged --help' tells how it is used.\n" : ""
-            _ = say("wakebridged: \(error.sentence)\n\(help)", to: 2)
+            report(error)
             return error.exitStatus
         }
     }
@@ -127,9 +128,20 @@ public enum DaemonCommand {
         }
     }
 
-    private static func say(_ text: String, to descriptor: Int32) -> Int32 {
-        if let stream = try? FileDescriptor.duplicate(of: descriptor) { _ = try? stream.write(Array(text.utf8)) }
-        return 0
+    private static func answer(_ text: String) throws(Complaint) -> Int32 {
+        do throws(SystemError) {
+            try StandardStreams.write(Array(text.utf8), to: 1, called: "standard output")
+            return 0
+        } catch {
+            throw .failure(error.description)
+        }
+    }
+
+    /// Where standard error cannot be written, the exit status is all that can be reported.
+    private static func report(_ complaint: Complaint) {
+        let help = complaint.isUsage ? "'wakebridged --help' tells how it is used.\n" : ""
+        let text = "wakebridged: \(complaint.sentence)\n\(help)"
+        try? StandardStreams.write(Array(text.utf8), to: 2, called: "standard error")
     }
 
     private static var help: String {
