@@ -1,4 +1,4 @@
-// A daemon that ends by itself writes why, also where it can open nothing or has no standard stream.
+// A daemon that ends by itself writes why, also where it can open nothing, has no standard stream, or dies of a signal.
 import Glibc
 import TestBench
 import Testing
@@ -65,5 +65,26 @@ struct LastSentenceTests {
             #expect(unanswered.talk.hasPrefix("wakebridged: could not write standard output: "), "\(unanswered)")
         }
         #expect(try launch("exec \"$0\" --nonsense 2>&-", [Built.daemon]).finish().exit == 2)
+    }
+
+    @Test("a daemon that a fatal signal ends names it, and dies of it")
+    func signals() throws {
+        let daemon = try RunningDaemon()
+        // Backtraces of Swift's runtime, where it is set to print them, would come in place of the sentence.
+        daemon.wrapper = ["env", "SWIFT_BACKTRACE=enable=no"]
+        let fatal = [
+            "ABRT": SIGABRT, "BUS": SIGBUS, "FPE": SIGFPE, "ILL": SIGILL, "SEGV": SIGSEGV, "SYS": SIGSYS,
+            "TRAP": SIGTRAP,
+        ]
+        for (name, number) in fatal {
+            try daemon.startUnasked()
+            let mark = daemon.log.utf8.count
+            #expect(try daemon.stop(number) == -number)
+            let last = daemon.log(after: mark).split(separator: "\n").last ?? ""
+            #expect(last.hasPrefix("wakebridged: ended by SIG\(name): "), "\(daemon.log)")
+        }
+        // The next start removes what the last death left behind.
+        try daemon.start()
+        #expect(try daemon.stop() == 0)
     }
 }

@@ -36,6 +36,7 @@ public enum DaemonCommand {
     ) -> Int32 {
         // Before anything is opened: a file at the number of standard error would take in the log.
         StandardStreams.occupyClosed()
+        Signals.reportFatal()
         do throws(Complaint) {
             try register(sources)
             let parsed = try ParsedWords(Array(words.dropFirst()), options: flags)
