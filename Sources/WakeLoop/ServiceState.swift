@@ -6,7 +6,10 @@ public enum ServiceState {
     /// Whether a service manager listens.
     public static var isHeard: Bool { Environment.value(of: "NOTIFY_SOCKET") != nil }
 
-    public static func ready() { notify("READY=1") }
+    /// The service manager waits for this, and ends a daemon that does not report it in time.
+    public static func ready() throws(SystemError) {
+        try check(sd_notify(0, "READY=1"), "report readiness to", "the service manager")
+    }
     public static func stopping() { notify("STOPPING=1") }
 
     /// One line for `systemctl status`.

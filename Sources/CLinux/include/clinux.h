@@ -82,6 +82,8 @@ int clinux_heed_signal(int number);
 /// 1 where the process ignores the signal, 0 where it does not.
 int clinux_ignores_signal(int number);
 int clinux_block_signal(int number);
+/// From now on a signal by which the program ends itself, such as SIGSEGV, is named on standard error before it takes effect.
+void clinux_report_fatal_signals(void);
 
 /// Calls `body` once, on a detached thread.
 int clinux_thread(void (*body)(void *), void *context);
