@@ -25,11 +25,11 @@ struct clinux_identity {
     gid_t group;
 };
 
-/// A connected Unix socket, non-blocking and close-on-exec. The program at the other end sees the user.
+/// A connected Unix socket, non-blocking and close-on-exec. The program at the other end sees the user. Where the kernel can refuse
+/// descriptors, none can be passed to it.
 int clinux_connect_unix(const char *path, struct clinux_identity identity, const gid_t *groups, size_t count);
-/// A Unix socket that listens, in a new file of the user's that has `mode` from its first moment. One at which no process answers is
-/// replaced; -EEXIST where the path is no socket, -EADDRINUSE where a process answers. Where the kernel can refuse descriptors, none
-/// can be passed to it.
+/// The same that listens, in a new file of the user's that has `mode` from its first moment. One that no process holds is replaced;
+/// -EEXIST where the path is no socket, -EADDRINUSE where a process holds it.
 int clinux_listen_unix(
     const char *path, mode_t mode, struct clinux_identity identity, const gid_t *groups, size_t count);
 /// Removes the file of a Unix socket; -EEXIST where the path is none.
