@@ -365,7 +365,7 @@ struct SocketTests {
             book.write(word + " " + json.dumps(data) + "\\n")
             book.flush()
             if word == "opened" and data.get("passed"):
-                with socket.socket(fileno=os.dup(3)) as channel:
+                with socket.socket(fileno=os.dup(int(os.environ["WAKEBRIDGE_SOCKETS_FD"]))) as channel:
                     text, numbers, _, _ = socket.recv_fds(channel, 4096, 4)
                 held[json.loads(text)["socket"]] = socket.socket(fileno=numbers[0])
             if word == "opened" and not asked:

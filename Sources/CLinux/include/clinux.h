@@ -125,7 +125,7 @@ struct clinux_limit {
     uint64_t soft, hard;
 };
 
-#define CLINUX_MOST_INHERITED 8
+#define CLINUX_MOST_INHERITED 9
 
 /// Everything a child needs, prepared before the clone, because after it nothing may allocate or lock.
 struct clinux_spawn_request {

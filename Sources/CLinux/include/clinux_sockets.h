@@ -56,7 +56,7 @@ int clinux_probe_peer(int descriptor, bool isProbed);
 /// The address from which packets to a host would leave this machine; returns 4 or 16.
 int clinux_way_to(const uint8_t *bytes, size_t count, uint8_t own[CLINUX_ADDRESS_BYTES]);
 
-/// Two connected stream sockets, close-on-exec. Where the kernel can refuse it, none can be passed into the first.
-int clinux_socket_pair(int ends[2]);
+/// Two connected stream sockets, close-on-exec. The first sends, and nothing can be sent into it.
+int clinux_one_way_pair(int ends[2]);
 /// Sends the text with a copy of a descriptor, all of it or nothing.
 int clinux_pass_descriptor(int socket, const void *text, size_t length, int passed);
