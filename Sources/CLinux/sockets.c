@@ -164,6 +164,11 @@ int clinux_latest_datagram(int descriptor, int64_t *nanoseconds) {
     return 0;
 }
 
+int clinux_forget_linger(int descriptor) {
+    struct linger off = {0};
+    return setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &off, sizeof off) < 0 ? -errno : 0;
+}
+
 static int set(int descriptor, int name, int value) {
     return setsockopt(descriptor, IPPROTO_TCP, name, &value, sizeof value) < 0 ? -errno : 0;
 }

@@ -51,6 +51,8 @@ int clinux_look_at_socket(int descriptor, struct clinux_socket_look *look);
 /// notes that from the first call on. Fails for sockets that are not of the network.
 int clinux_latest_datagram(int descriptor, int64_t *nanoseconds);
 
+/// The last close of the socket does not wait until what was sent has arrived (SO_LINGER).
+int clinux_forget_linger(int descriptor);
 /// The peer is asked every two seconds whether it is there, and missed after ten; or as rarely again as usual.
 int clinux_probe_peer(int descriptor, bool isProbed);
 /// The address from which packets to a host would leave this machine; returns 4 or 16.
