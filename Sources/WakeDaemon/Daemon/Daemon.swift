@@ -83,7 +83,7 @@ public final class Daemon {
         handedOver = (
             LiveTransfers(
                 of: bridge, runtimeDirectory: options.runtimeDirectory, stateDirectory: options.stateDirectory),
-            LiveSockets(of: bridge)
+            try LiveSockets(of: bridge)
         )
         if Self.replay(options, settings) == nil {
             try sources.watch(
