@@ -178,6 +178,7 @@ struct OperatorTests {
     @Test("why answers every wake that did not happen")
     func why() throws {
         let daemon = try RunningDaemon.withStrap("+0.5 1 data 2a37 0648\n")
+        try daemon.stepTime()
         try daemon.drop("asleep", diary(watch: "wake: false", in: daemon))
         try daemon.drop("patient", diary(watch: "max_latency: \"1h\"", in: daemon))
         try daemon.drop("stopped", diary("stop_events: \"keep\"", in: daemon))
