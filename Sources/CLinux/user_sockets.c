@@ -78,7 +78,7 @@ static int remove_there(const struct task *task) {
     return unlink(task->path) < 0 ? -errno : 0;
 }
 
-// 0 where a process holds the socket at the path. It is asked with a socket of another kind: the kernel then only says that the kinds
+// 0 where a process holds the socket at the path. It is asked with a socket of another kind: the kernel then only answers that the kinds
 // differ. A connection would be the other process's to fill with descriptors, before it is closed here.
 static int find_holder(const struct task *task) {
     int probe = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);

@@ -289,7 +289,7 @@ public struct ConfigurationError: Error, Hashable, Sendable, CustomStringConvert
     public var sentence: String
     /// The value that is wrong, where it is one.
     public var place: ConfigurationPath?
-    /// The machine lacks something for now, such as descriptors: this says nothing about the file.
+    /// The machine lacks something for now, such as descriptors: this is no fault of the file.
     public var isPassing = false
     /// Its line, once ``located(in:)`` has looked; the sentence of a text that cannot be read names its own.
     public private(set) var line: Int?

@@ -116,7 +116,7 @@ public final class SocketCalls: Sendable {
 }
 
 extension SocketCall {
-    /// Nil where there is nothing to tell.
+    /// Nil where there is nothing to report.
     fileprivate func perform() -> SocketAnswer.Finding? {
         do throws(SystemError) {
             switch act {

@@ -119,7 +119,7 @@ public enum UnixSocket {
         guard status.st_mode & S_IFMT == S_IFSOCK else {
             throw SystemError("listen at", path, .exists, advice: "it is no socket; move it away")
         }
-        // One of another kind is not connected: the kernel only says that a process holds the socket.
+        // One of another kind is not connected: the kernel only answers that a process holds the socket.
         let probe = try make(path, SOCK_DGRAM)
         let answer = withAddress(path) { address, length in attempt { Int(Glibc.connect(probe.raw, address, length)) } }
         guard case .failure(.connectionRefused) = answer else {

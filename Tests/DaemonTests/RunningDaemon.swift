@@ -51,7 +51,7 @@ final class RunningDaemon {
         try #require(time, "its time is not stepped").advance(by: span, of: process)
     }
 
-    /// Waits until it, its handlers and its peers have nothing to do, while its time stands still.
+    /// Waits until it, its handlers and its peers have nothing to do, while its time does not move.
     func settle() throws { try #require(try #require(time, "its time is not stepped").settle(process), "\(log)") }
 
     /// By its CLOCK_BOOTTIME, in seconds.
@@ -124,7 +124,7 @@ final class RunningDaemon {
         return try JSONValue(parsing: Array(outcome.output.utf8))
     }
 
-    /// Runs the tool beside it; where time is stepped, it stands still while the tool has something to do.
+    /// Runs the tool beside it; where time is stepped, it does not move while the tool has something to do.
     func following(_ words: String...) throws -> Child {
         let child = try Child([Built.tool, "--runtime", runtime] + words)
         time?.peers.append(child)

@@ -19,7 +19,7 @@ enum Hostile {
         try await siege.end()
     }
 
-    /// Attacks by a socket that the daemon holds for the attacker; each has its name and what stands behind that.
+    /// Attacks by a socket that the daemon holds for the attacker; each has its name and its parts.
     static let ofHeldSockets = [
         HeldSocketAttack("linger-held", ["40"]), HeldSocketAttack("linger-held", ["40", "1"]),
         HeldSocketAttack("filled", []), HeldSocketAttack("linger-channel", ["40"], fds: "pass"),

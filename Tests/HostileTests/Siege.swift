@@ -84,7 +84,7 @@ final class Siege {
         try send(["peers", file, "180"])
         let hasPeers = try await wait(10) { !text(of: file).isEmpty }
         try #require(hasPeers)
-        // As it stands in an address of the kernel's.
+        // As an address of the kernel's contains it.
         let port = try #require(lines(of: file).first.flatMap { UInt16($0) })
         return "sockets: [{ name: \"line\", connect: \"tcp:127.0.0.1:\(UInt16(bigEndian: port))\", fds: \"\(fds)\" }]"
     }

@@ -43,7 +43,7 @@ class Process:
         return self.child.wait(20)
 
     def stop(self):
-        """Has it stand still, each of its threads."""
+        """Stops it, each of its threads."""
         self.child.send_signal(signal.SIGSTOP)
         until(lambda: all(state == "T" for state in self.states()))
 

@@ -14,7 +14,7 @@ package final class SteppedTime {
     package let path: String
     private let page: SteppedPage
     private let bell: Int32
-    /// Time stands still while any of them has something to do.
+    /// Time does not move while any of them has something to do.
     package var peers: [any Peer]
     /// How long the machine itself may take until all is quiet.
     private static let patience = TimeSpan.seconds(60)

@@ -81,7 +81,7 @@ extension HandlerManifest {
 }
 
 extension ConfigurationReport {
-    /// A look-up that failed: for want of something, which says nothing about the name, or for the reason in `sentence`.
+    /// A look-up that failed: for want of something, which is no fault of the name, or for the reason in `sentence`.
     fileprivate func add(_ error: SystemError, at place: ConfigurationPath, as sentence: String) {
         let isPassing = error.errno.isLackOfDescriptors
         add(isPassing ? error.description : sentence, at: place, isPassing: isPassing)

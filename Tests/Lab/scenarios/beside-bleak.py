@@ -34,7 +34,7 @@ def run(lab):
     since, before = time.monotonic(), [spent(bridge.daemon.pid), spent(bleak.pid)]
 
     def heard():
-        """Beats, not events: while two subscribe, the bridge is told of each twice."""
+        """Beats, not events: while two subscribe, the bridge gets each twice."""
         return len({one.beat for one in bridge.beats(since=since)})
 
     until(lambda: heard() >= BEATS, 60, 0.5)

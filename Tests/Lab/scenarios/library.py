@@ -154,7 +154,7 @@ def hear(lab, broadcasters):
 
 
 def end_complete(recordings, broadcasters):
-    """Ends each recording that has all that its device says; returns whether none goes on."""
+    """Ends each recording that has all that its device sends; returns whether none goes on."""
     for one in [one for one in broadcasters if one.device.name in recordings]:
         if all(data.hex() in text(recordings[one.device.name].file) for data in one.data):
             recordings.pop(one.device.name).end()
