@@ -17,6 +17,7 @@ import WakeSystem
 
     @Test("a handler whose program is missing says which, and starts by itself once the program is there")
     func missingProgram() throws {
+        try daemon.stepTime()
         let program = daemon.folder + "/late/diary.py"
         try daemon.drop("late", manifest(program, Self.quick))
         try play()
@@ -33,6 +34,7 @@ import WakeSystem
 
     @Test("a quarantined handler whose program is fixed in its place runs again without an operator")
     func fixedProgram() throws {
+        try daemon.stepTime()
         try daemon.write("import sys\nsys.exit('the cloud has no such key')\n", to: "broken.py")
         try daemon.drop("broken", manifest(daemon.folder + "/broken.py", Self.quick))
         try play()
@@ -46,6 +48,7 @@ import WakeSystem
         "a program behind a link is seen to be fixed where it really is, and where the link is turned to another version"
     )
     func linkedProgram() throws {
+        try daemon.stepTime()
         for version in ["v0", "v1", "v2"] { try Directory.create("\(daemon.folder)/\(version)", mode: 0o755) }
         try daemon.write("import sys\nsys.exit('broken')\n", to: "v0/first.py")
         try daemon.write("import sys\nsys.exit('broken')\n", to: "v1/second.py")
@@ -60,7 +63,7 @@ import WakeSystem
             #expect(try daemon.wait(30) { try daemon.state(of: id) == "quarantined" }, "\(daemon.log)")
         }
         // The first look comes a moment after the quarantine; only a report of the kernel brings another one.
-        usleep(500_000)
+        try daemon.advance(by: .seconds(5))
         try daemon.write(Script.diary, to: "v0/first.py")
         #expect(daemon.wait { !daemon.diary("first").isEmpty }, "\(daemon.log)")
         symlink(daemon.folder + "/v2", daemon.folder + "/next")

@@ -38,6 +38,7 @@ import WakeSystem
 
     @Test("a handler that only crashes is found quarantined, and the command that goes with it lifts that")
     func quarantined() throws {
+        try daemon.stepTime()
         try daemon.write("raise SystemExit(3)\n", to: "broken.py")
         let timers = #"timers: { failure_base: "1ms", failure_cap: "1ms" }"#
         try daemon.drop("broken", manifest(daemon.folder + "/broken.py", timers))

@@ -155,8 +155,8 @@ struct InboxTests {
             let script = "\(planner.daemon.folder)/post.py"
             let before = lines(of: answered).count
             let poster = try Child(["python3", script, socket, "80", "\(round)-", "--book", answered])
-            try #require(planner.daemon.wait { lines(of: answered).count > before }, "\(planner.daemon.log)")
-            usleep(UInt32(dice.below(100_000)))
+            let count = before + dice.below(40)
+            try #require(planner.daemon.wait { lines(of: answered).count > count }, "\(planner.daemon.log)")
             try planner.daemon.stop(SIGKILL)
             _ = poster.finish()
             try planner.start()

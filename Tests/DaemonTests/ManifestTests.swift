@@ -20,18 +20,19 @@ struct ManifestTests {
     @Test("a manifest that is linked in is found, and so is one in a folder that took the place of handlers.d")
     func linkedIn() throws {
         let daemon = try RunningDaemon.withStrap()
+        try daemon.stepTime()
         try daemon.start("--replay", "\(daemon.folder)/strap.trace")
         try daemon.write(manifest("\(daemon.folder)/diary.py"), to: "linked.json5")
         #expect(try Child(["ln", "-s", "\(daemon.folder)/linked.json5", daemon.manifests]).finish().exit == 0)
         #expect(daemon.wait { (try? daemon.state(of: "linked")) == "idle" }, "\(daemon.log)")
         for number in 1...2 {
             #expect(try Child(["mv", daemon.manifests, "\(daemon.folder)/old\(number)"]).finish().exit == 0)
-            usleep(200_000)
+            try daemon.advance(by: .seconds(10))
             let last = number == 1 ? "linked" : "next1"
             #expect(try daemon.state(of: last) != "none", "nobody is removed with the folder")
             try Directory.create(daemon.manifests)
             #expect(daemon.wait { (try? daemon.state(of: last)) == "none" }, "\(daemon.log)")
-            usleep(200_000)
+            try daemon.advance(by: .seconds(10))
             try daemon.drop("next\(number)", manifest("\(daemon.folder)/diary.py"))
             #expect(daemon.wait { (try? daemon.state(of: "next\(number)")) == "idle" }, "\(daemon.log)")
         }

@@ -64,16 +64,16 @@ private func bridge(beats: Int, _ settings: String = "{}") throws -> RunningDaem
 struct MetricsTests {
     @Test("what a strap did and its handler made of it is counted: events, wakes, latencies, budgets, commits")
     func counts() throws {
-        let daemon = try bridge(beats: 30)
-        #expect(daemon.wait(30) { daemon.diary("hr").count { $0.hasPrefix("data") } == 30 }, "\(daemon.log)")
+        let daemon = try bridge(beats: 10)
+        #expect(daemon.wait(30) { daemon.diary("hr").count { $0.hasPrefix("data") } == 10 }, "\(daemon.log)")
         #expect(daemon.wait { (try? daemon.state(of: "hr")) == "suspended" })
         let scrape = try Scrape(daemon)
         #expect(scrape.contentType == "Content-Type: application/openmetrics-text; version=1.0.0; charset=utf-8")
-        #expect(scrape["wakebridge_events_total{mode=\"bluetooth-central\",kind=\"data\"}"] == 30)
-        #expect(scrape["wakebridge_device_events_total{device=\"strap\"}"] == 31)
+        #expect(scrape["wakebridge_events_total{mode=\"bluetooth-central\",kind=\"data\"}"] == 10)
+        #expect(scrape["wakebridge_device_events_total{device=\"strap\"}"] == 11)
         #expect(scrape["wakebridge_devices{mode=\"bluetooth-central\",link=\"connected\"}"] == 1)
         #expect(scrape["wakebridge_handler_state{handler=\"hr\",state=\"suspended\"}"] == 1)
-        #expect(scrape["wakebridge_handler_acknowledged_events_total{handler=\"hr\",result=\"unsaid\"}"] == 31)
+        #expect(scrape["wakebridge_handler_acknowledged_events_total{handler=\"hr\",result=\"unsaid\"}"] == 11)
         #expect(scrape["wakebridge_handler_wakes_total{handler=\"hr\",by=\"launch\"}"] == 1)
         let thaws = scrape["wakebridge_handler_wakes_total{handler=\"hr\",by=\"thaw\"}"] ?? 0
         #expect(thaws >= 1 && scrape["wakebridge_handler_wake_latency_seconds_count{handler=\"hr\"}"] == thaws)

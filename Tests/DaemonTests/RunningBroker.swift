@@ -42,11 +42,7 @@ final class RunningBroker {
 
     func start() throws {
         child = try Child(["/usr/sbin/mosquitto", "-c", folder + "/mosquitto.conf"])
-        let end = SystemClock.monotonic() + .seconds(10)
-        while try probe().exit != 0 {
-            try #require(SystemClock.monotonic() < end, "mosquitto does not listen: \(child?.talk ?? "")")
-            usleep(10_000)
-        }
+        try #require(Patience.wait { try probe().exit == 0 }, "mosquitto does not listen: \(child?.talk ?? "")")
     }
 
     /// In order, so that it keeps what waits.

@@ -26,6 +26,12 @@ struct SocketRouteTests {
         try #require(exit == 0, "ip \(words): \(talk)")
     }
 
+    /// What the kernel tells of the connection in the network of a process.
+    private func kernelSees(_ state: some RegexComponent, in process: pid_t) -> Bool {
+        let enter = ["nsenter", "-t", "\(process)", "-n", "ss", "-tnioH", "dport", "5060"]
+        return (try? Child(enter).finish().output.firstMatch(of: state)) != nil
+    }
+
     /// A daemon whose handler is connected to `peer`, from 192.0.2.1 to 192.0.2.2.
     private func connected(to peer: Child) throws -> RunningDaemon {
         let daemon = try RunningDaemon()
@@ -62,15 +68,20 @@ struct SocketRouteTests {
         // Before there was a way, it may have been told that its peer is unreachable.
         let told = count("closed", daemon)
         // It has been silent for longer than any peer is waited for.
-        sleep(13)
+        #expect(Patience.wait { kernelSees(#/lastrcv:(1[3-9]|[2-9]\d)\d\d\d/#, in: daemon.process) })
         try ip("route add blackhole 192.0.2.1/32", in: peer.process)
         try ip("addr add 192.0.2.9/32 dev near", in: daemon.process)
         let changed = monotonicNow()
         try ip("route replace 192.0.2.2/32 dev near src 192.0.2.9", in: daemon.process)
-        sleep(4)
+        // The peer is asked whether it is there, and its answer does not come.
+        #expect(Patience.wait { kernelSees(#/timer:\(keepalive,[^,]*,[1-9]/#, in: daemon.process) })
         try ip("route del blackhole 192.0.2.1/32", in: peer.process)
         let isInTime = monotonicNow() - changed < 5.5
-        sleep(14)
+        // It is asked no more.
+        #expect(
+            Patience.wait {
+                kernelSees(#/timer:\(keepalive,\d+min/#, in: daemon.process) || count("closed", daemon) > told
+            })
         // Where this test itself came too late, the connection was given up with reason.
         guard isInTime || count("closed", daemon) == told else {
             return print("SKIPPED: this machine was too slow to bring the way back within 5.5 s")

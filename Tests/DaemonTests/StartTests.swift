@@ -104,13 +104,14 @@ struct StartTests {
     @Test("the journal's retention holds for subscriptions that name none: what is older becomes a gap")
     func retention() throws {
         let daemon = try RunningDaemon()
+        try daemon.stepTime()
         try daemon.write("{ journal: { retention: \"1s\" } }", to: "config/wakebridge.json5")
         try daemon.write(Script.diary, to: "diary.py")
         try daemon.write(strapTrace("+0 1 data 2a37 0648\n"), to: "strap.trace")
         try daemon.drop("log", manifest("\(daemon.folder)/diary.py", watch: "wake: false"))
         try daemon.start("--replay", "\(daemon.folder)/strap.trace")
         try #require(daemon.wait { (try? daemon.handler("log")["queued"]?.integer) == 2 })
-        usleep(1_200_000)
+        try daemon.advance(by: .milliseconds(1_200))
         try daemon.tool("simulate", "wake", "log")
         #expect(
             daemon.wait { daemon.diary("log").contains { $0.hasPrefix("gap") && $0.contains("retention") } },
