@@ -34,7 +34,7 @@ final class RunningDaemon {
     deinit {
         if let child {
             kill(child.process, SIGTERM)
-            _ = Patience.wait(.seconds(10)) { child.isOver }
+            _ = wait(10) { child.isOver }
         }
         Directory.removeTree(folder)
     }
@@ -105,7 +105,17 @@ final class RunningDaemon {
         kill(child.process, signal)
         try #require(wait { child.isOver }, "\(log)")
         self.child = nil
+        if let time { stampJournal(time.wall) }
         return child.exit
+    }
+
+    /// The kernel stamps files by its own clock, and the daemon reads there when the life before ended.
+    private func stampJournal(_ wall: WallTime) {
+        let (seconds, rest) = wall.microseconds.quotientAndRemainder(dividingBy: 1_000_000)
+        let stamp = timeval(tv_sec: Int(seconds), tv_usec: Int(rest))
+        for database in [runtime + "/run.sqlite", state + "/journal.sqlite"] {
+            for end in ["", "-wal", "-turns"] { utimes(database + end, [stamp, stamp]) }
+        }
     }
 
     var log: String { text(of: logFile) }

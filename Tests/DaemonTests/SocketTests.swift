@@ -336,6 +336,7 @@ struct SocketTests {
         arguments: ["python", "swift"])
     func examples(language: String) throws {
         let daemon = try RunningDaemon()
+        try daemon.stepTime()
         let door = try NetworkSocket.listen(at: .anyPort)
         let port = try #require(NetworkSocket.ownEnd(of: door.raw)?.port)
         let command =

@@ -40,13 +40,14 @@ package enum QuietProcesses {
     private static let longWait: Int32 = 200
 
     #if arch(x86_64)
-        /// read, poll, select, accept, recvfrom, recvmsg, wait4, futex, epoll_wait, waitid, pselect6, ppoll, epoll_pwait, accept4.
-        private static let waiting: Set<Int> = [0, 7, 23, 43, 45, 47, 61, 202, 232, 247, 270, 271, 281, 288]
+        /// read, poll, select, accept, recvfrom, recvmsg, wait4, rt_sigsuspend, futex, epoll_wait, waitid, pselect6, ppoll,
+        /// epoll_pwait, accept4.
+        private static let waiting: Set<Int> = [0, 7, 23, 43, 45, 47, 61, 130, 202, 232, 247, 270, 271, 281, 288]
         /// Which word of a call to poll, epoll_wait and epoll_pwait is its timeout.
         private static let timeouts = [7: 3, 232: 4, 281: 4]
     #else
-        /// epoll_pwait, read, pselect6, ppoll, waitid, futex, accept, recvfrom, recvmsg, accept4, wait4.
-        private static let waiting: Set<Int> = [22, 63, 72, 73, 95, 98, 202, 207, 212, 242, 260]
+        /// epoll_pwait, read, pselect6, ppoll, waitid, futex, rt_sigsuspend, accept, recvfrom, recvmsg, accept4, wait4.
+        private static let waiting: Set<Int> = [22, 63, 72, 73, 95, 98, 133, 202, 207, 212, 242, 260]
         /// Which word of a call to epoll_pwait is its timeout; that of ppoll is not to be seen.
         private static let timeouts = [22: 4]
     #endif
