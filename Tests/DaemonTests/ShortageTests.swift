@@ -11,6 +11,7 @@ struct ShortageTests {
         "a handler whose locks cannot be looked at is not taken for one that got away", arguments: ["cgroup", "signal"])
     func locks(backend: String) throws {
         let daemon = try RunningDaemon.withStrap()
+        try daemon.stepTime()
         try daemon.write("{ suspend: \"\(backend)\" }", to: "config/wakebridge.json5")
         let script = """
             import fcntl, json, os, sys
@@ -37,16 +38,22 @@ struct ShortageTests {
             .finish()
         // What it has open stays, and not one comes to it.
         try limit(daemon, to: "3")
-        usleep(1_200_000)
-        let waiter = try Child(["timeout", "10", "flock", "\(daemon.state)/handlers/locker/diary", "true"])
-        usleep(1_200_000)
+        try daemon.advance(by: .milliseconds(1_200))
+        let waiter = try Child(["flock", "--no-fork", "\(daemon.state)/handlers/locker/diary", "true"])
+        #expect(Patience.wait { isWaiting(waiter) })
+        try daemon.advance(by: .milliseconds(1_200))
         try limit(daemon, to: limits.output.split(separator: "\n").first.map(String.init) ?? "1024")
         // In a cgroup that takes no descriptor that is not open already.
         #expect(daemon.log.contains("cannot see which locks") == (backend == "signal"), "\(daemon.log)")
-        #expect(waiter.finish(within: 30).exit == 0, "\(daemon.log)")
+        #expect(daemon.wait { !isWaiting(waiter) } && waiter.finish(within: 30).exit == 0, "\(daemon.log)")
         try daemon.tool("simulate", "disconnect", "strap")
         #expect(daemon.wait { daemon.diary("locker").count == 2 }, "\(daemon.log)")
         #expect(try daemon.handler("locker")["pid"]?.integer == pid, "\(daemon.log)")
+    }
+
+    /// Whether another process has the lock that this one wants.
+    private func isWaiting(_ waiter: Child) -> Bool {
+        text(of: "/proc/locks").contains("-> FLOCK  ADVISORY  WRITE \(waiter.process) ")
     }
 
     private func limit(_ daemon: RunningDaemon, to files: String) throws {

@@ -43,8 +43,8 @@ struct WebTests {
         #expect(list.contains("phone") && list.contains("read") && !list.contains(token))
 
         let stream = try Child(
-            ["curl", "-sSN", "--max-time", "20", "http://127.0.0.1:\(port)/v1/events"] + bearer(token))
-        usleep(300_000)
+            ["curl", "-sSN", "-v", "--max-time", "20", "http://127.0.0.1:\(port)/v1/events"] + bearer(token))
+        #expect(daemon.wait { stream.talk.contains("200 OK") }, "\(stream.talk)")
         #expect(try daemon.tool("web", "--revoke", "phone").exit == 0)
         #expect(daemon.wait { stream.isOver })
         #expect(try curl(port, "/v1/status", bearer(token)).hasSuffix("401"))
