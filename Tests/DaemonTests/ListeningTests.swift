@@ -18,6 +18,7 @@ struct ListeningTests {
         daemon = try RunningDaemon.withStrap()
         for command in ["adapter hci0", "peripheral 1 hci0", "peripheral 2 hci0", "live"] { try bluez.tell(command) }
         daemon.busAddress = bus.address
+        try daemon.stepTime(beside: bus, bluez)
         for number in 1...2 {
             try daemon.drop(
                 "strap\(number)", manifest(daemon.folder + "/diary.py", watch: "device: \"Strap \(number)\""))
@@ -34,6 +35,8 @@ struct ListeningTests {
 
     /// When the last gap of the first strap begins.
     private func gapBegins() throws -> WallTime {
+        // Until it is told too.
+        try daemon.settle()
         let line = try #require(daemon.diary("strap1").last { $0.hasPrefix("gap ") })
         let text = line.drop { $0 != "{" }
         let gap = try JSONValue(parsing: Array(text.utf8))
@@ -42,11 +45,11 @@ struct ListeningTests {
 
     /// The second strap speaks for so long that the journal has been written well after `moment`.
     private func speak(after moment: WallTime) throws {
-        let isSpoken = try daemon.wait {
-            _ = try bluez.tell("say 61")
-            return SystemClock.wall() >= moment + .seconds(1) && heard("data", by: 2) > 5
+        while daemon.wall < moment + .seconds(1) {
+            #expect(try bluez.tell("say 61").contains("2"))
+            try daemon.advance(by: .milliseconds(50))
         }
-        #expect(isSpoken)
+        #expect(heard("data", by: 2) > 5)
     }
 
     @Test("a strap that was away when the daemon was killed has its gap from when it went", arguments: [false, true])
@@ -54,13 +57,13 @@ struct ListeningTests {
         try bluez.tell("quiet")
         try bluez.tell("down 1")
         #expect(daemon.wait { heard("disconnected", by: 1) == 1 })
-        let silent = SystemClock.wall()
+        let silent = daemon.wall
         try speak(after: silent)
         try daemon.stop(SIGKILL)
         if isReplaced {
             // A life that never watches it keeps what is known.
             try daemon.start("--no-bluetooth")
-            usleep(300_000)
+            try daemon.advance(by: .seconds(10))
             try daemon.stop(SIGKILL)
         }
         try daemon.start()
@@ -74,7 +77,7 @@ struct ListeningTests {
     func paused() throws {
         #expect(try daemon.tool("session", "pause", "Strap 1").exit == 0)
         #expect(daemon.wait { heard("disconnected", by: 1) == 1 })
-        let silent = SystemClock.wall()
+        let silent = daemon.wall
         try speak(after: silent)
         try daemon.stop()
         try daemon.start()
@@ -86,7 +89,7 @@ struct ListeningTests {
 
     @Test("what was up when the daemon was killed may be dead since it was armed; at an end in order it had spoken")
     func up() throws {
-        let armed = SystemClock.wall()
+        let armed = daemon.wall
         try speak(after: armed)
         try daemon.stop(SIGKILL)
         try daemon.start()
@@ -94,7 +97,7 @@ struct ListeningTests {
         #expect(try gapBegins() <= armed)
         #expect(try bluez.tell("say 62") == "1 2")
         #expect(daemon.wait { daemon.diary("strap1").last?.hasPrefix("data") == true })
-        let last = SystemClock.wall()
+        let last = daemon.wall
         try speak(after: last)
         try daemon.stop()
         try daemon.start()
