@@ -89,7 +89,8 @@ let package = Package(
             ]),
 
         .target(
-            name: "TestBench", dependencies: ["SteppedPage", "WakeControl", "WakeLoop", "WakeModel", "WakeSystem"],
+            name: "TestBench",
+            dependencies: ["SteppedClock", "SteppedPage", "WakeControl", "WakeLoop", "WakeModel", "WakeSystem"],
             path: "Tests/TestBench", exclude: ["bluez.py", "devices.py", "nodes.py"]),
         .testTarget(
             name: "WakeControlTests", dependencies: ["TestBench", "WakeControl", "WakeLoop", "WakeModel", "WakeSystem"]),

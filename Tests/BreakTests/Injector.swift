@@ -21,12 +21,12 @@ final class Injector {
     func play(_ round: Round) async throws {
         let start = monotonicNow()
         for step in round.steps {
-            try await pause(start + step.at - monotonicNow())
+            try await RealTime.reach(start + step.at)
             try await lookAfterBridge()
             if step.fault.isFault { injected[step.fault.kind, default: 0] += 1 }
             try await perform(step.fault)
         }
-        try await pause(start + round.seconds - monotonicNow())
+        try await RealTime.reach(start + round.seconds)
     }
 
     func note(_ words: String) {

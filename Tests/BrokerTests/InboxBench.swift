@@ -74,7 +74,7 @@ struct InboxKillRun {
             let isBroker = kill.isMultiple(of: 2)
             // What a broker has acknowledged and not saved, it loses by itself.
             if isBroker { try await broker.save(to: Self.database(ground)) }
-            try await pause(Double(dice.below(burst)) / 1_000)
+            try await RealTime.pass(Double(dice.below(burst)) / 1_000)
             if isBroker {
                 broker.kill()
                 try await broker.start()

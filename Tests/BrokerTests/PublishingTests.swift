@@ -141,8 +141,8 @@ struct PublishingTests {
         trace.add(0.2, 1, "connect")
         trace.addBeats(1, from: 1, every: 1)
         // Between them is time to publish each: of what changes at once only the last is published.
-        trace.add(5, 1, "gap link count=3 for=1")
-        trace.addBeats(1, from: 12, every: 1)
+        trace.add(4, 1, "gap link count=3 for=1")
+        trace.addBeats(1, from: 8, every: 1)
         let bridge = PublishedBridge(
             ground, trace: ground.write(trace.text, to: "gap.trace"), settings: PublishedBridge.settings(broker))
         kept.things = [broker, bridge.daemon]
@@ -162,7 +162,9 @@ struct PublishingTests {
         broker.kill()
         let isLost = try await wait(60) { bridge.log.contains("lost the broker at mqtt://127.0.0.1:\(broker.port)") }
         #expect(isLost, "\(bridge.log)")
-        try await pause(2)
+        // Lines that wait: the last of them only once the broker is back.
+        let outbox = bridge.ground.runtime + "/mqtt-outbox"
+        try #require(try await wait(60) { text(of: outbox).contains("\"bpm\":100") })
         // The second client listens before the daemon is back: what waited is not retained.
         kill(bridge.daemon.pid, SIGSTOP)
         try await broker.start()

@@ -19,14 +19,13 @@ final class ScriptedBluetooth {
             "env", "TZ=UTC", "DBUS_SYSTEM_BUS_ADDRESS=\(bus.address)", "/usr/bin/python3", Self.script("bluez.py"),
             directory + "/world.json",
         ])
-        for _ in 0..<1000 {
-            let answer = try bus.call(
+        let isThere = try Patience.wait {
+            try bus.call(
                 "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus.NameHasOwner",
-                ["string:org.bluez"])
-            if answer.contains("boolean true") { return }
-            usleep(10_000)
+                ["string:org.bluez"]
+            ).contains("boolean true")
         }
-        throw SystemError("start", "bluez.py: \(bluetoothd?.talk ?? "")", .timedOut)
+        guard isThere else { throw SystemError("start", "bluez.py: \(bluetoothd?.talk ?? "")", .timedOut) }
     }
 
     deinit { Directory.removeTree(directory) }
@@ -43,19 +42,27 @@ final class ScriptedBluetooth {
         try Child(environment + wrapper + [Built.tool] + words).finish()
     }
 
+    /// Other tests go on meanwhile: most of its time is patience of the tool's own.
+    func tool(_ words: String...) async throws -> (exit: Int32, output: String, talk: String) { try await tool(words) }
+    func tool(
+        _ words: [String], below wrapper: [String] = []
+    ) async throws -> (exit: Int32, output: String, talk: String) {
+        try await Child(environment + wrapper + [Built.tool] + words).result()
+    }
+
     /// On a terminal, where each prompt gets its answer, so long after it was seen; what was seen is `output`.
     func terminal(_ answers: [(prompt: String, answer: String)], thinking seconds: Double = 0, _ words: String...)
-        throws -> (exit: Int32, output: String, talk: String)
-    { try terminal(answers, thinking: seconds, words) }
+        async throws -> (exit: Int32, output: String, talk: String)
+    { try await terminal(answers, thinking: seconds, words) }
 
     func terminal(_ answers: [(prompt: String, answer: String)], thinking seconds: Double = 0, _ words: [String])
-        throws -> (exit: Int32, output: String, talk: String)
+        async throws -> (exit: Int32, output: String, talk: String)
     {
         let pairs = answers.map { "[\"\($0.prompt)\", \"\($0.answer)\"]" }.joined(separator: ", ")
-        return try Child(
+        return try await Child(
             environment + ["/usr/bin/python3", Self.script("terminal.py"), "[\(pairs)]", "\(seconds)", Built.tool]
                 + words
-        ).finish()
+        ).result()
     }
 
     func start(_ words: String...) throws -> Child { try start(words) }

@@ -69,19 +69,19 @@ import WakeSystem
         let daemon = try BluetoothDaemon(bluetooth)
         let near = try daemon.stream("/v1/neighbours")
         #expect(
-            daemon.wait { near.output.contains(#"{"neighbour":{"address":"C0:DE:00:00:00:10","name":"Lab Strap""#) })
+            Patience.wait { near.output.contains(#"{"neighbour":{"address":"C0:DE:00:00:00:10","name":"Lab Strap""#) })
         kill(near.process, SIGKILL)
         let left = try daemon.stream("/v1/pairing", #"{"device":"Lab Strap"}"#)
-        #expect(daemon.wait { left.output.contains(#"{"ask":"passkey"}"#) }, "\(left.output)")
+        #expect(Patience.wait { left.output.contains(#"{"ask":"passkey"}"#) }, "\(left.output)")
         let second = try daemon.stream("/v1/pairing", #"{"device":"Lab Strap"}"#).finish(within: 30)
         #expect(second.output.contains(#""code":"conflict""#))
         kill(left.process, SIGKILL)
-        #expect(daemon.wait { bluetooth.calls.contains("CancelPairing") })
+        #expect(Patience.wait { bluetooth.calls.contains("CancelPairing") })
 
         var id = 1
         var pairing = try daemon.stream("/v1/pairing", #"{"device":"Lab Strap","alias":"chest"}"#)
         // The one that was left may take a moment to end in order.
-        while !daemon.wait(until: { pairing.output.contains(#"{"ask":"passkey"}"#) || pairing.isOver })
+        while !Patience.wait(until: { pairing.output.contains(#"{"ask":"passkey"}"#) || pairing.isOver })
             || pairing.isOver
         {
             try #require(id < 50, "\(pairing.output)")
@@ -102,14 +102,14 @@ import WakeSystem
     func nameAndForget() throws {
         let bluetooth = try ScriptedBluetooth(strap(#""bonded": true, "trusted": true, "alias": "chest""#))
         let daemon = try BluetoothDaemon(bluetooth)
-        #expect(daemon.wait { daemon.ask("/v1/devices").contains(#""alias":"chest""#) })
+        #expect(Patience.wait { daemon.ask("/v1/devices").contains(#""alias":"chest""#) })
         let taken = daemon.ask("/v1/devices/name", #"{"device":"chest","name":"Lab Strap"}"#)
         #expect(taken.contains(#""code":"conflict""#), "\(taken)")
         let named = daemon.ask("/v1/devices/name", #"{"device":"chest","name":"belt"}"#)
         #expect(named == "{\"alias\":\"belt\",\"source\":\"/bluetooth/C0:DE:00:00:00:10\"}\n")
         let path = "/org/bluez/hci0/dev_C0_DE_00_00_00_10"
         #expect(bluetooth.calls.contains("Set \(path) Alias belt"))
-        #expect(daemon.wait { daemon.ask("/v1/devices").contains(#""alias":"belt""#) })
+        #expect(Patience.wait { daemon.ask("/v1/devices").contains(#""alias":"belt""#) })
         let forgotten = daemon.ask("/v1/devices/forget", #"{"device":"belt"}"#)
         #expect(forgotten.contains(#""alias":"belt""#), "\(forgotten)")
         #expect(bluetooth.calls.contains("RemoveDevice \(path)"))
@@ -129,12 +129,9 @@ private struct Dialogue {
     func goAway() { close(input) }
 
     func hears(_ line: String) -> Bool {
-        for _ in 0..<6_000 {
-            if child.output.split(separator: "\n").contains(Substring(line)) { return true }
-            if child.isOver { return false }
-            usleep(5_000)
-        }
-        return false
+        func hasCome() -> Bool { child.output.split(separator: "\n").contains(Substring(line)) }
+        _ = Patience.wait { hasCome() || child.isOver }
+        return hasCome()
     }
 }
 
@@ -158,7 +155,7 @@ private final class BluetoothDaemon {
         child = try bluetooth.startDaemon([
             "--config", folder + "/config", "--state", folder + "/state", "--runtime", folder + "/run",
         ])
-        try #require(wait { access(socket, F_OK) == 0 }, "\(child.talk)")
+        try #require(Patience.wait { access(socket, F_OK) == 0 }, "\(child.talk)")
     }
 
     deinit {
@@ -174,13 +171,5 @@ private final class BluetoothDaemon {
 
     func ask(_ path: String, _ body: String? = nil) -> String {
         (try? stream(path, body).finish(within: 60).output) ?? ""
-    }
-
-    func wait(until condition: () -> Bool) -> Bool {
-        for _ in 0..<6_000 {
-            if condition() { return true }
-            usleep(5_000)
-        }
-        return false
     }
 }

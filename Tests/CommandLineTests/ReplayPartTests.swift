@@ -157,13 +157,15 @@ import WakeSystem
         let ends = try Pipe(ours: .write).releaseEnds()
         let child = try Child([Built.tool, "replay", trace, "--step"] + handler, input: ends.readEnd)
         close(ends.readEnd)
-        #expect(wait { child.talk.contains("next, line 5, after 0.0 s: 1 connect\n") }, "\(child.talk)")
+        #expect(Patience.wait { child.talk.contains("next, line 5, after 0.0 s: 1 connect\n") }, "\(child.talk)")
         #expect(Heard.all(child.output).isEmpty)
         press(1, ends.writeEnd)
-        #expect(wait { child.talk.contains("next, line 6, after 1.0 s: 1 data 2a37 0048\n") }, "\(child.talk)")
-        #expect(wait { Heard.all(child.output).count == 1 }, "\(child.output)")
+        #expect(Patience.wait { child.talk.contains("next, line 6, after 1.0 s: 1 data 2a37 0048\n") }, "\(child.talk)")
+        #expect(Patience.wait { Heard.all(child.output).count == 1 }, "\(child.output)")
         press(2, ends.writeEnd)
-        #expect(wait { child.talk.contains("next, line 8") && Heard.all(child.output).count == 3 }, "\(child.talk)")
+        #expect(
+            Patience.wait { child.talk.contains("next, line 8") && Heard.all(child.output).count == 3 }, "\(child.talk)"
+        )
         #expect(!child.talk.contains("next, line 9") && !child.isOver)
         close(ends.writeEnd)
         let outcome = child.finish(within: 60)
@@ -178,8 +180,8 @@ import WakeSystem
         let words = ["--replay", trace, "--from", "3s", "--step"]
         let child = try Child([Built.tool, "run"] + words + handler, input: ends.readEnd)
         close(ends.readEnd)
-        #expect(wait { child.talk.contains("next, line 9, after 0.0 s") }, "\(child.talk)")
-        #expect(wait { Heard.all(child.output).count == 2 }, "\(child.output)")
+        #expect(Patience.wait { child.talk.contains("next, line 9, after 0.0 s") }, "\(child.talk)")
+        #expect(Patience.wait { Heard.all(child.output).count == 2 }, "\(child.output)")
         close(ends.writeEnd)
         #expect(child.finish(within: 60).exit == 0)
         let silent = try Child([Built.tool, "run"] + words + handler).finish(within: 60)
@@ -190,13 +192,5 @@ import WakeSystem
     private func press(_ count: Int, _ keyboard: Int32) {
         let lines = [UInt8](repeating: UInt8(ascii: "\n"), count: count)
         _ = write(keyboard, lines, count)
-    }
-
-    private func wait(until condition: () -> Bool) -> Bool {
-        for _ in 0..<6_000 {
-            if condition() { return true }
-            usleep(10_000)
-        }
-        return false
     }
 }

@@ -5,7 +5,7 @@ import Testing
 import WakeModel
 import WakeSystem
 
-@Suite("Scanning", .serialized) struct ScanVerbTests {
+@Suite("Scanning") struct ScanVerbTests {
     private static let world = #"""
         {"devices": [
             {"address": "C0:DE:00:00:00:10", "name": "Lab Strap", "uuids": ["180d"], "signal": -60},
@@ -23,9 +23,9 @@ import WakeSystem
     static let scan = ["scan", "--adapter", "00:1A:7D:DA:71:13"]
 
     @Test("scan prints a line for each peripheral that a profile knows, counts the others, and ends what it began")
-    func lines() throws {
+    func lines() async throws {
         let bluetooth = try ScriptedBluetooth(Self.world)
-        let outcome = try bluetooth.tool(Self.scan + ["--for", "2s"])
+        let outcome = try await bluetooth.tool(Self.scan + ["--for", "2s"])
         #expect(outcome.exit == 0)
         #expect(
             Set(outcome.output.split(separator: "\n").map(String.init)) == [
@@ -39,9 +39,9 @@ import WakeSystem
     }
 
     @Test("--all --json prints an object for each, and addresses that look the same are one with a count")
-    func json() throws {
+    func json() async throws {
         let bluetooth = try ScriptedBluetooth(Self.world)
-        let outcome = try bluetooth.tool(Self.scan + ["--all", "--json", "--for=2s"])
+        let outcome = try await bluetooth.tool(Self.scan + ["--all", "--json", "--for=2s"])
         #expect(outcome.talk == "")
         let rows = try outcome.output.split(separator: "\n").map { try JSONValue(parsing: Array($0.utf8)[...]) }
         let tags = rows.filter { $0["name"]?.string == "Tag" }
@@ -55,42 +55,42 @@ import WakeSystem
     }
 
     @Test("a peripheral is one line, whatever its advertisements say next and however late its name comes")
-    func restless() throws {
+    func restless() async throws {
         let bluetooth = try ScriptedBluetooth(
             #"""
             {"devices": [{"address": "41:DE:00:00:00:01", "uuids": ["180d"], "restless": true, "late": "Ta\tg"}]}
             """#)
-        let lines = try bluetooth.tool(Self.scan + ["--for", "1500ms"]).output.split(separator: "\n")
+        let lines = try await bluetooth.tool(Self.scan + ["--for", "1500ms"]).output.split(separator: "\n")
         #expect(lines.count == 1, "\(lines)")
-        let objects = try bluetooth.tool(Self.scan + ["--json", "--for", "1500ms"]).output.split(separator: "\n")
+        let objects = try await bluetooth.tool(Self.scan + ["--json", "--for", "1500ms"]).output.split(separator: "\n")
         // Its name is known by now.
         #expect(objects.count == 1, "\(objects)")
     }
 
     @Test("a tab in a name moves no cell")
-    func tab() throws {
+    func tab() async throws {
         let bluetooth = try ScriptedBluetooth(
             #"{"devices": [{"address": "C0:DE:00:00:00:01", "name": "a\tb", "uuids": ["180d"]}]}"#)
-        let outcome = try bluetooth.tool(Self.scan + ["--for", "2s"])
+        let outcome = try await bluetooth.tool(Self.scan + ["--for", "2s"])
         #expect(outcome.output == "a\u{fffd}b  C0:DE:00:00:00:01  -60 dBm  heart-rate-monitor  new\n")
     }
 
     @Test("a bluetoothd that dies during a scan is named, and not the adapter")
-    func dead() throws {
+    func dead() async throws {
         let bluetooth = try ScriptedBluetooth(#"{"adapters": [{"dies": 300}]}"#)
-        let outcome = try bluetooth.tool(Self.scan)
+        let outcome = try await bluetooth.tool(Self.scan)
         #expect(outcome.exit == 1)
         #expect(outcome.talk.contains("bluetoothd ended; see 'systemctl status bluetooth'"), "\(outcome.talk)")
     }
 
     @Test("--profile has bluetoothd listen for that profile's services only")
-    func profile() throws {
+    func profile() async throws {
         let bluetooth = try ScriptedBluetooth(Self.world)
-        let outcome = try bluetooth.tool(Self.scan + ["-p", "heart-rate-monitor", "--for", "2s"])
+        let outcome = try await bluetooth.tool(Self.scan + ["-p", "heart-rate-monitor", "--for", "2s"])
         #expect(outcome.output.split(separator: "\n").count == 3)
         #expect(outcome.talk == "")
         #expect(bluetooth.calls.contains("UUIDs 180d"))
-        let wrong = try bluetooth.tool(Self.scan + ["-p", "heart-rate"])
+        let wrong = try await bluetooth.tool(Self.scan + ["-p", "heart-rate"])
         #expect(wrong.exit == 2)
         #expect(wrong.talk.contains("Did you mean 'heart-rate-cycling' or 'heart-rate-monitor'"))
     }
@@ -112,28 +112,28 @@ import WakeSystem
     @Test(
         "where accessories are not announced one sentence says so, once, beside the results of Bluetooth",
         .enabled(if: Machine.makesNamespaces, "needs root and namespaces"))
-    func withoutUdev() throws {
+    func withoutUdev() async throws {
         let bluetooth = try ScriptedBluetooth(Self.world)
         let container = ["unshare", "--mount", "sh", "-c", "mount -t tmpfs tmpfs /run && exec \"$@\"", "sh"]
         let sentence = "udevd is not running, as in most containers; scan where it runs"
-        let outcome = try bluetooth.tool(["scan", "--json", "--for", "700ms"], below: container)
+        let outcome = try await bluetooth.tool(["scan", "--json", "--for", "700ms"], below: container)
         #expect(
             outcome.exit == 0 && outcome.talk == "{\"note\":\"no accessories: \(sentence)\"}\n", "\(outcome.talk)")
         let rows = try outcome.output.split(separator: "\n").map { try JSONValue(parsing: Array($0.utf8)) }
         #expect(rows.contains { $0["address"]?.string == "C0:DE:00:00:00:12" }, "\(rows)")
-        let wanted = try bluetooth.tool(["scan", "-p", "gps-receiver"], below: container)
+        let wanted = try await bluetooth.tool(["scan", "-p", "gps-receiver"], below: container)
         #expect(
             wanted.exit == 1 && wanted.talk == "wakebridge scan: no accessory can be seen: \(sentence)\n",
             "\(wanted.talk)")
         // A scan of Bluetooth alone misses nothing.
-        let others = try bluetooth.tool(["scan", "-p", "heart-rate-monitor", "--for", "300ms"], below: container)
+        let others = try await bluetooth.tool(["scan", "-p", "heart-rate-monitor", "--for", "300ms"], below: container)
         #expect(others.exit == 0 && others.talk == "", "\(others.talk)")
     }
 
     @Test("on a terminal the table is drawn over itself until Ctrl-C, which ends the scan")
-    func live() throws {
+    func live() async throws {
         let bluetooth = try ScriptedBluetooth(Self.world)
-        let seen = try bluetooth.terminal([("Lab Strap", "\\u0003")], Self.scan)
+        let seen = try await bluetooth.terminal([("Lab Strap", "\\u0003")], Self.scan)
         #expect(seen.exit == 0)
         #expect(seen.output.contains("NAME"))
         #expect(seen.output.contains("A\r\u{1b}[J"))
@@ -142,10 +142,10 @@ import WakeSystem
     }
 
     @Test("a scan listens for all of its time, counted from where the adapter obeys, and tells what it waits for")
-    func delayed() throws {
+    func delayed() async throws {
         let bluetooth = try ScriptedBluetooth(
             #"{"adapters": [{"busy": 2}], "devices": [{"address": "C0:DE:00:00:00:10", "uuids": ["180d"]}]}"#)
-        let outcome = try bluetooth.tool(Self.scan + ["--for", "1s"])
+        let outcome = try await bluetooth.tool(Self.scan + ["--for", "1s"])
         #expect(outcome.exit == 0)
         #expect(outcome.output == "C0:DE:00:00:00:10  C0:DE:00:00:00:10  -60 dBm  heart-rate-monitor  new\n")
         #expect(
@@ -154,9 +154,9 @@ import WakeSystem
     }
 
     @Test("devices tells what was adopted, without a daemon, and what to do where there is nothing")
-    func devices() throws {
+    func devices() async throws {
         let bluetooth = try ScriptedBluetooth(Self.world)
-        let outcome = try bluetooth.tool("devices")
+        let outcome = try await bluetooth.tool("devices")
         #expect(outcome.exit == 0)
         #expect(
             outcome.output == """
@@ -164,9 +164,9 @@ import WakeSystem
                 chest   C0:DE:00:00:00:12  heart-rate-monitor  bonded, trusted, connected     77 %  -
 
                 """)
-        let json = try JSONValue(parsing: Array(try bluetooth.tool("devices", "--json").output.utf8)[...])
+        let json = try JSONValue(parsing: Array(try await bluetooth.tool("devices", "--json").output.utf8)[...])
         #expect(json["devices"]?.array?.first?["battery"]?.integer == 77)
-        #expect(try ScriptedBluetooth("{}").tool("devices").output.contains("'wakebridge pair' adds one"))
+        #expect(try await ScriptedBluetooth("{}").tool("devices").output.contains("'wakebridge pair' adds one"))
     }
 
     @Test("devices says that accessories are missing and why, where the daemon cannot be asked")

@@ -14,8 +14,7 @@ import WakeWords
     @Test("every verb has help with its usage and its options, on standard output, with exit 0", arguments: verbs)
     func help(verb: String) throws {
         for words in [[verb, "--help"], [verb, "-h"], ["help", verb]] {
-            let child = try Child([Built.tool] + words)
-            while !child.isOver { usleep(1000) }
+            let child = try Child([Built.tool] + words).finish()
             #expect(child.exit == 0)
             #expect(child.output.hasPrefix("usage: wakebridge \(verb)"))
             #expect(child.output.contains("--help"))
@@ -133,8 +132,7 @@ import WakeWords
             (["completion", "offer"], "must follow after '--'"),
         ])
     func wrongUsage(words: [String], sentence: String) throws {
-        let child = try Child([Built.tool] + words)
-        while !child.isOver { usleep(1000) }
+        let child = try Child([Built.tool] + words).finish()
         #expect(child.exit == 2)
         #expect(child.output == "")
         #expect(child.talk.contains(sentence))

@@ -58,7 +58,12 @@ struct CallTests {
             log,
         ])
         try #require(try await wait(30) { TestBench.lines(of: log).count == 1 }, "the handler hears the connect")
-        usleep(500_000)
+        let tree = "\(Machine.cgroup ?? "")/wakebridge-replay-\(replay.process)"
+        let isQuiet = Patience.wait {
+            names(in: tree).contains { TestBench.lines(of: "\(tree)/\($0)/cgroup.events").contains("frozen 1") }
+                && processState(replay.process) == "S"
+        }
+        try #require(isQuiet, "the handler is frozen")
         // It is waited for without a limit.
         let patience = try Child(["python3", "-c", "import os, time; time.sleep(60); os.kill(\(replay.process), 9)"])
         let count = benchmark_count_calls(replay.process)

@@ -13,7 +13,7 @@ struct FarAlarmCallTests {
     private struct Least {
         var few = Int.max
         var many = Int.max
-        var perWake: Double { Double(many - few) / 80 }
+        var perWake: Double { Double(many - few) / 40 }
     }
 
     @Test("a device's wake takes no more system calls where 12,800 alarms are days away")
@@ -33,7 +33,7 @@ struct FarAlarmCallTests {
     }
 
     private func count(_ alarms: Int, _ least: inout Least) async throws -> Bool {
-        guard let few = try await calls(alarms, beats: 20), let many = try await calls(alarms, beats: 100) else {
+        guard let few = try await calls(alarms, beats: 10), let many = try await calls(alarms, beats: 50) else {
             return false
         }
         least = Least(few: min(least.few, few), many: min(least.many, many))

@@ -15,9 +15,9 @@ struct FarAlarmTests {
         try await with.awaitReady()
         let without = try AlarmFleet(alarms: 0, beats: 0)
         try await without.awaitReady()
-        try await pause(5)
+        try await RealTime.pass(5)
         let before = (without.wakeUps, with.wakeUps)
-        try await pause(60)
+        try await RealTime.pass(60)
         let (quiet, found) = (without.wakeUps - before.0, with.wakeUps - before.1)
         print(
             "in 60 s a daemon wakes \(quiet) times without alarms and \(found) times with \(AlarmFleet.allAlarms)"

@@ -78,7 +78,7 @@ struct MetricsCountTests {
         for part in ["gatt", "heart-rate-monitor"] {
             #expect(try Child(["cp", "-r", "\(packageFolder)/Devices/\(part)", devices]).finish().exit == 0)
         }
-        let (few, many) = (8, 40)
+        let (few, many) = (4, 16)
         // Side by side: the start and what is warmed up drop out.
         let runs = try [few, many].map { try Run(program, devices: devices, beats: $0, in: folder) }
         let (short, long) = (try await runs[0].finish(), try await runs[1].finish())

@@ -23,11 +23,9 @@ struct EnduranceTests {
         let file = scratch.write(trace.text, to: "beats.trace")
         let daemon = try await RunningDaemon(
             scratch, handlers: ["strap": manifest([Built.fixture], "timers: { linger: \"0s\" }")], replay: file)
-        while try await wakes(daemon) < 500 { try await pause(0.1) }
+        #expect(try await wait(200, every: 0.1) { try await wakes(daemon) >= 500 })
         let before = (descriptors: daemon.running.openDescriptors, memory: daemon.running.kibibytes("VmRSS"))
-        let start = monotonicNow()
-        while try await wakes(daemon) < 10_500, monotonicNow() - start < 200 { try await pause(0.5) }
-        #expect(try await wakes(daemon) >= 10_500)
+        #expect(try await wait(200, every: 0.5) { try await wakes(daemon) >= 10_500 })
         // The tool's own connections come and go, so a few looks are taken.
         let areSame = try await wait(5) { daemon.running.openDescriptors <= before.descriptors }
         #expect(areSame, "\(before.descriptors) descriptors became \(daemon.running.openDescriptors)")

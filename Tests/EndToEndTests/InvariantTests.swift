@@ -60,19 +60,30 @@ struct InvariantTests {
         "I8: a lock that another process waits for is released, or its frozen holder killed, within about a second",
         .enabled(if: access("/usr/bin/flock", X_OK) == 0, "flock(1) is missing"), .timeLimit(.minutes(1)))
     func freesLocks() async throws {
-        let (log, lock) = (scratch.file("log"), scratch.file("lock"))
-        let replay = try LiveReplay(
-            .beats(1, every: 20), scratch, handler: [Built.fixture, "--hold-lock", lock, "--log", log])
-        let isHeld = try await wait(10) { LoggedEvent.read(log).count == 1 && replay.leaves.areFrozen }
-        #expect(isHeld)
-        // No process waits for the lock, so its holder may stay frozen.
-        try await pause(0.5)
-        #expect(replay.leaves.areFrozen)
-        let waiter = try Running(["/usr/bin/flock", lock, "/bin/true"], in: scratch)
+        func holding(_ lock: String) -> String {
+            manifest([Built.fixture, "--hold-lock", scratch.file(lock), "--log", scratch.file("log-\(lock)")])
+        }
+        let trace = scratch.write(TraceText.beats(1, every: 20).text, to: "beats.trace")
+        let daemon = try await RunningDaemon(
+            scratch, handlers: ["one": holding("first"), "two": holding("second")], replay: trace)
+        let areHeld = try await wait(60) {
+            isLocked("first") && isLocked("second") && daemon.leaves.names.count == 2 && daemon.leaves.areFrozen
+        }
+        #expect(areHeld)
+        // No process waits for the other lock, so its holder stays frozen while the daemon looks.
+        let waiter = try Running(["/usr/bin/flock", scratch.file("first"), "/bin/true"], in: scratch)
         #expect(try await waiter.end(within: 10).seconds < 5)
-        replay.running.signal(SIGINT)
-        _ = try await replay.end(within: 15)
-        #expect(!replay.leaves.exist)
+        #expect(isLocked("second") && daemon.leaves.names.contains { daemon.leaves.isFrozen($0) })
+        let other = try Running(["/usr/bin/flock", scratch.file("second"), "/bin/true"], in: scratch)
+        #expect(try await other.end(within: 10).seconds < 5)
+        #expect(try await daemon.stop().exit == 0)
+        #expect(!daemon.leaves.exist)
+    }
+
+    private func isLocked(_ name: String) -> Bool {
+        let file = open(scratch.file(name), O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
+        defer { close(file) }
+        return flock(file, LOCK_EX | LOCK_NB) < 0
     }
 
     @Test(
@@ -83,9 +94,8 @@ struct InvariantTests {
         let replay = try LiveReplay(
             .beats(1, every: 20), scratch,
             handler: [Built.fixture, "--hold-lock", lock, "--ack-after", "800", "--log", log])
-        let isHeld = try await wait(10) { LoggedEvent.read(log).count == 1 }
+        let isHeld = try await wait(10) { LoggedEvent.read(log).count == 1 && isLocked("lock") }
         #expect(isHeld)
-        try await pause(0.2)
         let waiter = try Running(["/usr/bin/flock", lock, "/bin/true"], in: scratch)
         #expect(try await waiter.end(within: 10).seconds < 6)
         replay.running.signal(SIGINT)

@@ -13,9 +13,9 @@ struct WakingTests {
         let replay = try LiveReplay(
             .beats(6, every: 1), scratch, handler: [Built.fixture, "--log", log])
         var frozen: [Double] = []
-        while !replay.running.isOver {
+        _ = try await wait(60, every: 0.02) {
             if replay.leaves.areFrozen { frozen.append(monotonicNow()) }
-            try await pause(0.02)
+            return replay.running.isOver
         }
         let outcome = try await replay.end()
         #expect(outcome.exit == 0)

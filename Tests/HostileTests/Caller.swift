@@ -1,4 +1,5 @@
 // The operator while an attack lasts: asks the daemon for its status over and over.
+import Synchronization
 import TestBench
 
 /// How long each answer took, in seconds, and what came in place of one.
@@ -17,22 +18,23 @@ private enum Answer {
 /// Asks until it is stopped, with the real tool.
 final class Caller {
     private let asking: Task<[Answer], Never>
+    private let isStopped = Flag()
 
     init(_ socket: String) {
-        asking = Task {
+        asking = Task { [isStopped] in
             var answers: [Answer] = []
             repeat {
                 answers.append(await ask(socket))
-                try? await pause(0.2)
-            } while !Task.isCancelled
+                _ = try? await wait(0.2) { isStopped.isRaised }
+            } while !isStopped.isRaised
             return answers
         }
     }
 
-    deinit { asking.cancel() }
+    deinit { isStopped.raise() }
 
     func stop() async -> Answers {
-        asking.cancel()
+        isStopped.raise()
         var answers = Answers()
         for answer in await asking.value {
             switch answer {
@@ -44,17 +46,19 @@ final class Caller {
     }
 }
 
-/// A call under way outlives the wish to stop for some seconds: its answer tells most of a daemon that hangs.
+private final class Flag: Sendable {
+    private let state = Mutex(false)
+    var isRaised: Bool { state.withLock { $0 } }
+    func raise() { state.withLock { $0 = true } }
+}
+
+/// A call under way outlives the wish to stop: its answer tells most of a daemon that hangs.
 private func ask(_ socket: String) async -> Answer {
     let start = monotonicNow()
     guard let tool = try? Child([Built.tool, "--socket", socket, "status", "--json"]) else {
         return .failure("the tool did not start")
     }
-    while !tool.isOver {
-        let limit = Task.isCancelled ? 5.0 : 30.0
-        guard monotonicNow() - start < limit else { return .failure("no answer in \(monotonicNow() - start) s") }
-        // A pause of its own, for a cancelled task knows none.
-        await Task.detached { try? await pause(0.002) }.value
-    }
+    let isOver = (try? await wait(30, every: 0.002) { tool.isOver }) ?? false
+    guard isOver else { return .failure("no answer in \(monotonicNow() - start) s") }
     return tool.exit == 0 ? .after(monotonicNow() - start) : .failure(tool.talk)
 }

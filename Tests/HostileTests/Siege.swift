@@ -46,10 +46,9 @@ final class Siege {
     /// Those that the daemon had to leave, which a test of what must hold has told already.
     private func removeCgroups() {
         put("1", at: "\(tree)/cgroup.kill")
-        let end = monotonicNow() + 5
-        while access(tree, F_OK) == 0, monotonicNow() < end {
+        _ = Patience.wait(.seconds(5)) {
             for leaf in names(in: tree) { rmdir("\(tree)/\(leaf)") }
-            if rmdir(tree) < 0 { usleep(10_000) }
+            return rmdir(tree) == 0 || access(tree, F_OK) < 0
         }
     }
 
@@ -140,7 +139,7 @@ final class Siege {
         try await assault()
         _ = try await wait(patience, every: 0.05) { heard.count >= Self.quiet + Self.attacked }
         // The last beats are heard, and the attack may go on: the daemon pays for that as well.
-        try await pause(start + Double(Self.attacked) * Self.attackedPeriod - monotonicNow())
+        try await RealTime.reach(start + Double(Self.attacked) * Self.attackedPeriod)
         let processor = (processorTime(of: daemon.pid) - spent) / (monotonicNow() - start)
         let answers = await caller.stop()
         let status = try await tool("status", "--json")?.talk ?? ""

@@ -1,4 +1,4 @@
-// The three clocks of a page that a test moves; the kernel's clocks where no test gives a page.
+// The three clocks of a page that a test moves, or of a thread that holds them; the kernel's clocks elsewhere.
 #include "stepped_clock.h"
 
 #include <fcntl.h>
@@ -19,11 +19,33 @@ __attribute__((constructor)) static void open_page(void) {
     if (mapped != MAP_FAILED) clocks = mapped;
 }
 
-int64_t clinux_clock_nanoseconds(int clock) {
-    if (clocks && clock == CLOCK_MONOTONIC) return clocks[0];
-    if (clocks && clock == CLOCK_BOOTTIME) return clocks[1];
-    if (clocks && clock == CLOCK_REALTIME) return clocks[2];
+// In the order of the page, while the thread holds them.
+static _Thread_local int holds;
+static _Thread_local int64_t held[3];
+
+static int64_t kernel_nanoseconds(int clock) {
     struct timespec now;
     clock_gettime(clock, &now);
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+void stepped_clock_hold(void) {
+    if (holds++) return;
+    held[0] = kernel_nanoseconds(CLOCK_MONOTONIC);
+    held[1] = kernel_nanoseconds(CLOCK_BOOTTIME);
+    held[2] = kernel_nanoseconds(CLOCK_REALTIME);
+}
+
+void stepped_clock_move(int64_t nanoseconds) {
+    for (int i = 0; i < 3; i++) held[i] += nanoseconds;
+}
+
+void stepped_clock_release(void) { holds--; }
+
+int64_t clinux_clock_nanoseconds(int clock) {
+    const volatile int64_t *moved = holds ? held : clocks;
+    if (moved && clock == CLOCK_MONOTONIC) return moved[0];
+    if (moved && clock == CLOCK_BOOTTIME) return moved[1];
+    if (moved && clock == CLOCK_REALTIME) return moved[2];
+    return kernel_nanoseconds(clock);
 }

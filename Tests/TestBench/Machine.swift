@@ -63,7 +63,7 @@ package func monotonicNow() -> Double {
 
 /// Never blocks the thread that other tests share.
 package func pause(_ seconds: Double) async throws {
-    try await Task.sleep(nanoseconds: UInt64(max(0, seconds) * 1e9))
+    try await RealTime.pass(seconds)
 }
 
 /// Looks every `period` seconds until it holds; false after `seconds`.
@@ -73,7 +73,7 @@ package func wait(
     let end = monotonicNow() + seconds
     while try await !condition() {
         guard monotonicNow() < end else { return false }
-        try await pause(period)
+        try await RealTime.pass(period)
     }
     return true
 }

@@ -10,7 +10,7 @@ package final class Metronome {
             let start = monotonicNow()
             while true {
                 let due = start + Double(lateness.count + 1) * period
-                try? await pause(due - monotonicNow())
+                try? await RealTime.reach(due)
                 guard !Task.isCancelled else { return lateness.sorted() }
                 lateness.append(monotonicNow() - due)
             }

@@ -1,20 +1,20 @@
 // The one place where a test that blocks its thread looks again for what gives it no notice: the end of a process, a line in a file.
 import Glibc
 import WakeModel
-import WakeSystem
 
 package enum Patience {
     /// Looks again this much later: far below what a person notices, far above what a look costs.
-    private static let microseconds: UInt32 = 200
+    package static let period = TimeSpan.microseconds(200)
 
     /// Waits until the condition is true; returns false after `limit`, which only a fault reaches.
     package static func wait(
-        _ limit: TimeSpan = .seconds(120), until condition: () throws -> Bool
+        _ limit: TimeSpan = .seconds(120), every period: TimeSpan = period, until condition: () throws -> Bool
     ) rethrows -> Bool {
-        let end = SystemClock.monotonic() + limit
+        // By the kernel's clock, also where the thread holds its own.
+        let end = monotonicNow() + limit.seconds
         while try !condition() {
-            guard SystemClock.monotonic() < end else { return false }
-            usleep(microseconds)
+            guard monotonicNow() < end else { return false }
+            usleep(UInt32(period.nanoseconds / 1000))
         }
         return true
     }

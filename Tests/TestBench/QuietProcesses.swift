@@ -19,6 +19,11 @@ package enum QuietProcesses {
         return runs
     }
 
+    /// The same of peers alone.
+    package static func runs(of peers: [any Peer]) -> [Int32: String]? {
+        runs(below: 0, beside: peers.flatMap(\.processes))
+    }
+
     /// A thread that has ended is quiet, and so is one that is stopped. One that acts alone goes on by itself when its wait is over.
     private static func isQuiet(_ thread: String, actsAlone: Bool) -> Bool {
         let state = text(of: "\(thread)/stat").split(separator: ")").last?.split(separator: " ").first?.first

@@ -22,7 +22,7 @@ struct Killer {
     /// comes to that end sooner.
     mutating func torture(_ daemon: Daemon, handlers: Int, daemons: Int) async throws {
         while handlerKills < handlers || daemonKills < daemons {
-            try await pause(nextPause())
+            try await RealTime.pass(nextPause())
             let left = (handlers - handlerKills, daemons - daemonKills)
             if Int.random(in: 0..<(left.0 + left.1), using: &random) < left.0 {
                 guard try await killHandler(of: daemon) else { return }

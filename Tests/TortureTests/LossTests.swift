@@ -40,7 +40,7 @@ struct LossTests {
         let isPlayed = try await wait { text(of: self.ground.daemonLog).contains("is played") }
         #expect(isPlayed)
         try daemon.killAndRestart()
-        try await pause(0.3)
+        try #require(try await wait(60) { daemon.isReady })
         var reckoning = try await finish(daemon)
         #expect(reckoning.heard.count < 5_500)
         reckoning.checkOrder()

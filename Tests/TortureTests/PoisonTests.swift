@@ -45,7 +45,8 @@ struct PoisonTests {
         let before = configurations()
         ground.install("one", [])
         #expect(try await wait(10) { configurations() > before })
-        try await pause(0.3)
+        // The turn in which it was configured has ended once this is answered.
+        #expect(try await daemon.owed() == 0)
         #expect(try await daemon.tool("dead-letters", "replay", "--all").exit == 0)
         #expect(try await wait(10) { self.heard(bytes) == 11 })
         #expect(try await letters(daemon) == [])
@@ -80,7 +81,8 @@ struct PoisonTests {
         #expect(lines(of: record).isEmpty)
         #expect(try await daemon.owed() == 100)
         ground.write("", to: "mended")
-        try await pause(0.2)
+        // Many times longer than such a handler waits for its next start.
+        #expect(try await daemon.state() == "quarantined")
         #expect(lines(of: record).isEmpty)
         #expect(try await daemon.tool("start", "one").exit == 0)
         try await daemon.settle(within: 20)

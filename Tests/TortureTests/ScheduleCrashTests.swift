@@ -1,5 +1,5 @@
-// kill -9 of the daemon at random instants of ordering, firing, acknowledging and cancelling: nothing comes twice without a
-// mark, and nothing that was answered is forgotten.
+// kill -9 of the daemon amid ordering, firing, acknowledging and cancelling: nothing comes twice without a mark, and nothing
+// that was answered is forgotten.
 import Glibc
 import TestBench
 import Testing
@@ -8,7 +8,9 @@ import WakeModel
 @Suite("Crashes amid what is scheduled", .serialized)
 struct ScheduleCrashTests {
     private let ground = Ground()
-    private static var kills: Int { isFull ? 200 : 30 }
+    private static var kills: Int { isFull ? 200 : 10 }
+    /// Where the scheduler itself kills the daemon: after it has ordered or cancelled, and before and after it acknowledges.
+    private static let points = ["submit", "alarm", "fired", "acknowledged", "cancel"]
     /// Each is submitted once; when all have been, there are only alarms.
     private static var jobs: Int { isFull ? 600 : 150 }
     private static var isFull: Bool { Torture.isFull }
@@ -17,7 +19,7 @@ struct ScheduleCrashTests {
         ground.write(Self.scheduler, to: "scheduler.py")
         let words = [
             "/usr/bin/python3", "-u", ground.file("scheduler.py"), ground.record, ground.file("rest"),
-            "\(Torture.seed)", "\(Self.jobs)",
+            "\(Torture.seed)", "\(Self.jobs)", ground.file("strike"),
         ]
         let jobs = (0..<Self.jobs).map { "{ id: \"j\($0)\", kind: \"\($0 % 3 == 0 ? "refresh" : "processing")\" }" }
         let user = geteuid() == 0 ? "user: \"root\", " : ""
@@ -28,14 +30,20 @@ struct ScheduleCrashTests {
             """, to: "config/handlers.d/scheduler.json5")
     }
 
-    private func torture(prepare: (inout Killer) -> Void = { _ in }) async throws {
+    private func torture(reboots: Bool = false) async throws {
         install()
         let daemon = Daemon(ground, trace: ground.write(Self.silence, to: "silence.trace"), speed: "1")
         try daemon.start()
-        var killer = Killer(seed: Torture.seed)
-        killer.longestPause = 0.9
-        prepare(&killer)
-        try await killer.torture(daemon, handlers: 0, daemons: Self.kills)
+        var dice = Dice(Torture.seed)
+        for kill in 0..<Self.kills {
+            // Some at once, and some up to several milliseconds later, amid what the daemon makes of it.
+            let spins = dice.isOne(in: 3) ? 0 : dice.below(200_000)
+            ground.write("\(Self.points[kill % Self.points.count]) \(spins)", to: "strike.new")
+            rename(ground.file("strike.new"), ground.file("strike"))
+            try #require(try await wait(60) { daemon.ended != nil }, "\(text(of: ground.daemonLog).suffix(2000))")
+            if reboots { ground.wipeRuntime() }
+            try daemon.start()
+        }
         // Where the machine was slow, the last life makes up for it.
         let isBusy = try await wait(60, every: 0.1) { ScheduleRecord(ground.record).deliveries.count >= Self.kills }
         try #require(isBusy, "\(text(of: ground.daemonLog).suffix(2000))")
@@ -43,18 +51,19 @@ struct ScheduleCrashTests {
         try await settle(daemon)
         #expect(try await daemon.stop() == 0)
         let record = ScheduleRecord(ground.record)
-        print("torture: seed \(Torture.seed), \(killer.daemonKills) daemons killed, \(record.summary)")
+        print("torture: seed \(Torture.seed), \(Self.kills) daemons killed, \(record.summary)")
         #expect(record.complaints == [])
         let ledger = try Reckoning.readJournal(of: ground)
         #expect(ledger.owed == 0 && ledger.deadLetters == 0)
         #expect(ledger.scheduled == [], "still in the database: \(ledger.scheduled)")
     }
 
-    /// Until all that was promised has come, and longer than any alarm is ahead.
+    /// Until all that was promised has come, and nothing is scheduled any more.
     private func settle(_ daemon: Daemon) async throws {
         let isSettled = try await wait(90, every: 0.2) {
-            guard ScheduleRecord(ground.record).forgotten.isEmpty, try await daemon.owed() == 0 else { return false }
-            try await pause(1.5)
+            let pending = try await daemon.tool("pending", "--json")
+            guard pending.exit == 0, pending.output.contains("\"pending\":[]") else { return false }
+            guard ScheduleRecord(ground.record).forgotten.isEmpty else { return false }
             return try await daemon.owed() == 0
         }
         #expect(
@@ -68,7 +77,7 @@ struct ScheduleCrashTests {
     func survivesKills() async throws { try await torture() }
 
     @Test("the same where each kill is a reboot, which leaves nothing of the runtime directory")
-    func survivesReboots() async throws { try await torture { $0.wipesRuntime = true } }
+    func survivesReboots() async throws { try await torture(reboots: true) }
 
     private static let silence = """
         wakebridge-trace 1
@@ -81,8 +90,8 @@ struct ScheduleCrashTests {
     /// Orders at its start and after each event, and writes down what it says before it says it, and what it hears before it
     /// acts on it. Every alarm and every job has a name of its own.
     private static let scheduler = """
-        import json, os, random, sys, time
-        path, rest, seed, most = sys.argv[1:5]
+        import json, os, random, sys
+        path, rest, seed, most, strike = sys.argv[1:6]
         before = open(path).read().split("\\n") if os.path.exists(path) else []
         life = sum(line.startswith("life ") for line in before)
         jobs = sum(line.startswith("out ") and '"submit"' in line for line in before)
@@ -93,10 +102,20 @@ struct ScheduleCrashTests {
         def note(word, text):
             os.write(book, ("%s %d %d %s\\n" % (word, os.getpid(), os.getppid(), text)).encode())
 
+        def pass_by(point):
+            if not os.path.exists(strike):
+                return
+            where, spins = open(strike).read().split()
+            if where == point:
+                os.unlink(strike)
+                for _ in range(int(spins)): pass
+                os.kill(os.getppid(), 9)
+
         def say(order):
             text = json.dumps(order, separators=(",", ":"))
             note("out", text)
             os.write(3, (text + "\\n").encode())
+            pass_by(next(iter(order)))
 
         def order():
             global count, jobs
@@ -131,11 +150,12 @@ struct ScheduleCrashTests {
                 proceed(isResting)
                 os.write(3, b'{"ready":true}\\n')
             if "seq" in event:
-                time.sleep(dice.choice([0, 0, 0.005, 0.03]))
+                pass_by("fired")
                 if dice.random() < 0.05 and event["attempt"] == 1:
                     os.write(3, b'{"nack":%d,"after_s":0.1}\\n' % event["seq"])
                 else:
                     os.write(3, b'{"ack":%d}\\n' % event["seq"])
+                    pass_by("acknowledged")
                 data = event["data"]
                 one = ("alarm", data["id"]) if "id" in data else ("job", data["job"])
                 if one in ahead:

@@ -17,7 +17,7 @@ struct FullDiskTests {
         try room.start()
         try room.mountState(Self.size)
         try room.order([room.download("1", "/flood/1")])
-        try #require(TransferRoom.wait(60) { room.told("transfer.settled").count == 1 }, "\(room.log)")
+        try #require(Patience.wait { room.told("transfer.settled").count == 1 }, "\(room.log)")
         #expect(room.why("1") == "storage" && room.file("1") == nil && room.parts.isEmpty)
     }
 
@@ -28,19 +28,19 @@ struct FullDiskTests {
         try room.mountState(Self.size)
         let source = try room.source("/valve/1")
         try room.order([room.download("1", "/valve/1")])
-        try #require(TransferRoom.wait(60) { room.partBytes >= source.count / 2 }, "\(room.log)")
+        try #require(Patience.wait { room.partBytes >= source.count / 2 }, "\(room.log)")
         let filler = "\(room.folder)/state/handlers/photos/filler"
         let filling = try Child(["dd", "if=/dev/zero", "of=\(filler)", "bs=64k"]).finish()
         #expect(filling.exit == 1 && filling.talk.contains("No space left"), "\(filling)")
         try room.open()
-        let isTriedAgain = try TransferRoom.wait(60) {
+        let isTriedAgain = try Patience.wait {
             try room.tool("transfers", "photos").output.contains("retry")
         }
         try #require(isTriedAgain, "\(room.log)")
         #expect(room.told("transfer.finished").isEmpty && room.file("1") == nil && room.parts.count == 1)
 
         try File.remove(filler)
-        try #require(TransferRoom.wait(60) { room.told("transfer.settled").count == 1 }, "\(room.log)")
+        try #require(Patience.wait { room.told("transfer.settled").count == 1 }, "\(room.log)")
         #expect(room.told("transfer.finished").count == 1 && room.why("1") == nil && room.file("1") == source)
     }
 }

@@ -6,9 +6,9 @@ struct KilledTransferTests {
     @Test(
         "with daemon, transferd and handler killed at random points each file is its source, or a word says why not; no part is left, and its session settles once"
     )
-    func killed() throws {
+    func killed() async throws {
         var transfers = try KilledTransfers(files: 200, seed: 28)
-        try transfers.kill(times: 100)
+        try await transfers.kill(times: 100)
         try transfers.check()
     }
 }

@@ -24,14 +24,14 @@ struct KilledTransfers {
         try room.start()
         try room.order(all.map { room.download($0.id, $0.path) })
         // One that dies amid its orders would order the first of them again.
-        let isOrdered = try TransferRoom.wait(60) { try room.tool("transfers").output.contains("photos/\(files)") }
+        let isOrdered = try Patience.wait { try room.tool("transfers").output.contains("photos/\(files)") }
         try #require(isOrdered, "\(room.log)")
     }
 
-    mutating func kill(times: Int) throws {
+    mutating func kill(times: Int) async throws {
         let begun = SystemClock.monotonic()
         for _ in 1...times {
-            usleep(UInt32(dice.below(300) + 20) * 1_000)
+            try await RealTime.pass(Double(dice.below(300) + 20) / 1_000)
             try kill(dice.below(10), in: room)
         }
         #expect(room.told("transfer.settled").isEmpty)
@@ -53,7 +53,8 @@ struct KilledTransfers {
 
     /// Each file is its source, or a word says why not; no part is left, and the session has settled once.
     func check() throws {
-        try #require(TransferRoom.wait(180) { !room.told("transfer.settled").isEmpty }, "\(room.log.suffix(3_000))")
+        try #require(
+            Patience.wait(.seconds(180)) { !room.told("transfer.settled").isEmpty }, "\(room.log.suffix(3_000))")
         let (told, sources) = (room.told("transfer.finished"), try room.sources(all.map(\.path)))
         for ((id, path), source) in zip(all, sources) {
             let why = try #require(told.last { $0.id == id }, "\(id) has no end").why
@@ -61,7 +62,7 @@ struct KilledTransfers {
             #expect(why == wanted, "\(path)")
             #expect(room.file(id) == (why == nil ? source : nil), "\(path)")
         }
-        #expect(TransferRoom.wait(60) { room.parts.isEmpty }, "\(room.parts)")
+        #expect(Patience.wait { room.parts.isEmpty }, "\(room.parts)")
         #expect(Set(room.told("transfer.settled").map(\.sequence)).count == 1)
     }
 }

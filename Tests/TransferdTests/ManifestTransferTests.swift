@@ -33,16 +33,16 @@ struct ManifestTransferTests {
         let room = try TransferRoom(Self.manifest)
         try attach("left", in: room)
         try room.start()
-        let isThere = try TransferRoom.wait(60) { try room.tool("handlers").output.contains("photos@left") }
+        let isThere = try Patience.wait { try room.tool("handlers").output.contains("photos@left") }
         try #require(isThere, "\(room.log)")
         try room.order([room.download("1", "/valve/1")], of: "photos@left")
         let place = "\(room.folder)/state/handlers/photos@bluetooth_C0=F1=F2=F3=F4=01"
-        try #require(TransferRoom.wait(60) { names(in: place + "/.transfers").contains { $0.hasSuffix(".part") } })
+        try #require(Patience.wait { names(in: place + "/.transfers").contains { $0.hasSuffix(".part") } })
         room.stop(SIGKILL)
         try attach("wrist", in: room)
         try room.start()
         try room.open()
-        try #require(TransferRoom.wait(60) { room.told("transfer.settled").count == 1 }, "\(room.log)\n\(room.told)")
+        try #require(Patience.wait { room.told("transfer.settled").count == 1 }, "\(room.log)\n\(room.told)")
         #expect(room.why("1") == nil)
         #expect(try File.bytes(at: place + "/1") == room.source("/valve/1"))
         #expect(try room.tool("handlers").output.contains("photos@wrist"))
@@ -53,16 +53,16 @@ struct ManifestTransferTests {
         let room = try TransferRoom()
         try room.start()
         try room.order([room.download("1", "/valve/1")])
-        try #require(TransferRoom.wait(60) { room.parts.count == 1 }, "\(room.log)")
+        try #require(Patience.wait { room.parts.count == 1 }, "\(room.log)")
         room.stop(SIGKILL)
         let manifest = try File.bytes(at: "\(room.folder)/config/handlers.d/photos.json5")
         try write(Array("{".utf8), in: room)
         try room.start()
-        #expect(TransferRoom.wait(60) { room.transferds.isEmpty }, "no manifest says which user it may run as")
+        #expect(Patience.wait { room.transferds.isEmpty }, "no manifest says which user it may run as")
         #expect(room.parts.count == 1)
         try room.open()
         try write(manifest, in: room)
-        try #require(TransferRoom.wait(60) { room.told("transfer.settled").count == 1 }, "\(room.log)")
+        try #require(Patience.wait { room.told("transfer.settled").count == 1 }, "\(room.log)")
         #expect(try room.file("1") == room.source("/valve/1"))
     }
 
@@ -71,11 +71,11 @@ struct ManifestTransferTests {
         let room = try TransferRoom()
         try room.start()
         try room.order([room.download("1", "/valve/1")])
-        try #require(TransferRoom.wait(60) { room.parts.count == 1 }, "\(room.log)")
+        try #require(Patience.wait { room.parts.count == 1 }, "\(room.log)")
         room.killTransferd()
         #expect(try room.tool("transfers", "--cancel", "photos/1", "photos").exit == 0)
         let folder = "\(room.folder)/state/handlers/photos/.transfers"
-        #expect(TransferRoom.wait(60) { names(in: folder).isEmpty }, "\(names(in: folder)) \(room.log)")
+        #expect(Patience.wait { names(in: folder).isEmpty }, "\(names(in: folder)) \(room.log)")
     }
 
     @Test("what is cancelled while its program dies leaves no part either")
@@ -83,13 +83,13 @@ struct ManifestTransferTests {
         let room = try TransferRoom()
         try room.start()
         try room.order([room.download("1", "/valve/1")])
-        try #require(TransferRoom.wait(60) { room.parts.count == 1 }, "\(room.log)")
+        try #require(Patience.wait { room.parts.count == 1 }, "\(room.log)")
         try #require(room.transferds.count == 1)
         // It is sent the word, and never reads it.
         for process in room.transferds { kill(process, SIGSTOP) }
         #expect(try room.tool("transfers", "--cancel", "photos/1", "photos").exit == 0)
         room.killTransferd()
         let folder = "\(room.folder)/state/handlers/photos/.transfers"
-        #expect(TransferRoom.wait(60) { names(in: folder).isEmpty }, "\(names(in: folder)) \(room.log)")
+        #expect(Patience.wait { names(in: folder).isEmpty }, "\(names(in: folder)) \(room.log)")
     }
 }

@@ -23,7 +23,7 @@ struct ScopedTransferTests {
         room.wrapper = ["unshare", "--mount", "sh", "-c", run, "sh"]
         try room.start()
         try room.order([room.download("1", "/plain/1")])
-        try #require(TransferRoom.wait(60) { room.told("transfer.settled").count == 1 }, "\(room.log)")
+        try #require(Patience.wait { room.told("transfer.settled").count == 1 }, "\(room.log)")
         #expect(try room.file("1") == room.source("/plain/1"))
         return (room, text(of: "\(room.folder)/words"))
     }

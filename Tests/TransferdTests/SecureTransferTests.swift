@@ -21,7 +21,7 @@ struct SecureTransferTests {
             room.download("down", "/down/1", isSecure: true), room.download("plain", "/plain/1", isSecure: true),
             room.download("up", "/up/1"),
         ])
-        try #require(TransferRoom.wait(60) { room.told("transfer.settled").count == 1 }, "\(room.log)")
+        try #require(Patience.wait { room.told("transfer.settled").count == 1 }, "\(room.log)")
         #expect(room.why("down") == "insecure-redirect" && room.file("down") == nil && room.parts.isEmpty)
         let asked = try room.asked()
         #expect(asked.contains("/down/1") && !asked.contains("/plain/down"), "\(asked)")
@@ -34,7 +34,7 @@ struct SecureTransferTests {
         let room = try TransferRoom(isSecure: true)
         try start(room)
         try room.order([room.download("1", "/plain/1", isSecure: true)])
-        try #require(TransferRoom.wait(60) { room.told("transfer.settled").count == 1 }, "\(room.log)")
+        try #require(Patience.wait { room.told("transfer.settled").count == 1 }, "\(room.log)")
         #expect(room.why("1") == "certificate" && room.file("1") == nil && room.parts.isEmpty)
         #expect(try !room.asked().contains("/plain/1"))
     }

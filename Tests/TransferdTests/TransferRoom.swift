@@ -40,7 +40,7 @@ final class TransferRoom {
         let text = manifest.replacing("DIR", with: folder).replacing("USER", with: user)
         let place = server
         let count = isSecure ? 2 : 1
-        try #require(TransferRoom.wait(60) { place.output.count { $0 == "\n" } == count })
+        try #require(Patience.wait { place.output.count { $0 == "\n" } == count })
         ports = server.output.split(separator: "\n").map(String.init)
         try File.replace("\(folder)/config/handlers.d/photos.json5", with: Array(text.utf8))
     }
@@ -68,15 +68,6 @@ final class TransferRoom {
         try #require(made.exit == 0, "openssl made no certificate: \(text(of: folder + "/openssl.log"))")
     }
 
-    static func wait(_ seconds: Int64, _ isTrue: () throws -> Bool) rethrows -> Bool {
-        let end = SystemClock.monotonic() + .seconds(seconds)
-        while SystemClock.monotonic() < end {
-            if try isTrue() { return true }
-            usleep(20_000)
-        }
-        return try isTrue()
-    }
-
     // MARK: The daemon
 
     func start() throws {
@@ -85,13 +76,13 @@ final class TransferRoom {
         // A pipe would stay open with transferd, which outlives the daemon, and its end would be waited for.
         let script = "\(variables) exec \"$0\" \"$@\" >>'\(folder)/log' 2>&1"
         daemon = try Child(wrapper + ["sh", "-c", script, Built.daemon] + places + words)
-        try #require(Self.wait(60) { (try? tool("status").exit) == 0 }, "\(log)")
+        try #require(Patience.wait { (try? tool("status").exit) == 0 }, "\(log)")
     }
 
     func stop(_ signal: Int32 = SIGTERM) {
         guard let daemon else { return }
         kill(daemon.process, signal)
-        #expect(Self.wait(60) { daemon.isOver }, "the daemon does not end")
+        #expect(Patience.wait { daemon.isOver }, "the daemon does not end")
         self.daemon = nil
     }
 

@@ -26,7 +26,7 @@ struct TransferdTests {
         try room.start()
         let before = try room.wakes()
         try room.order(Self.kinds.map { room.download($0.kind, "/\($0.kind)/1") })
-        try #require(TransferRoom.wait(60) { room.told("transfer.settled").count == 1 }, "\(room.log)\n\(room.told)")
+        try #require(Patience.wait { room.told("transfer.settled").count == 1 }, "\(room.log)\n\(room.told)")
         for (kind, why) in Self.kinds {
             let end = try #require(room.told("transfer.finished").first { $0.id == kind })
             #expect(end.why == why, "\(kind)")
@@ -50,7 +50,7 @@ struct TransferdTests {
             room.download("good", "/plain/1", #","sha256":"\#(digest)""#),
             room.download("bad", "/plain/1", #","sha256":"\#(String(repeating: "0", count: 64))""#),
         ])
-        try #require(TransferRoom.wait(60) { room.told("transfer.settled").count == 1 }, "\(room.log)")
+        try #require(Patience.wait { room.told("transfer.settled").count == 1 }, "\(room.log)")
         #expect(room.file("good") == source && room.file("bad") == nil)
         #expect(room.told("transfer.finished").first { $0.id == "bad" }?.why == "checksum")
     }
@@ -70,7 +70,7 @@ struct TransferdTests {
             {"transfer":{"session":"photos","id":"no","url":"http://127.0.0.1:\(room.ports[0])/once/no","from":"absent"}}
             """,
         ])
-        try #require(TransferRoom.wait(60) { room.told("transfer.settled").count == 1 }, "\(room.log)")
+        try #require(Patience.wait { room.told("transfer.settled").count == 1 }, "\(room.log)")
         let stored = try JSONValue(parsing: try File.bytes(at: "\(room.folder)/stored"))["/once/up"]
         #expect(stored?["length"]?.integer == Int64(source.count))
         #expect(stored?["key"]?.string?.hasPrefix("\"photos-") == true)
@@ -82,10 +82,10 @@ struct TransferdTests {
         let room = try TransferRoom()
         try room.start()
         try room.order([room.download("1", "/secret/1")])
-        try #require(TransferRoom.wait(60) { room.told("transfer.challenge").count == 1 }, "\(room.log)")
+        try #require(Patience.wait { room.told("transfer.challenge").count == 1 }, "\(room.log)")
         #expect(room.told("transfer.challenge").first?.data["realm"]?.string == #"Basic realm="r""#)
         try room.order([#"{"credential":{"transfer":"photos/1","user":"me","password":"word"}}"#])
-        try #require(TransferRoom.wait(60) { room.told("transfer.settled").count == 1 }, "\(room.log)")
+        try #require(Patience.wait { room.told("transfer.settled").count == 1 }, "\(room.log)")
         #expect(try room.file("1") == room.source("/secret/1"))
     }
 
@@ -94,7 +94,7 @@ struct TransferdTests {
         let room = try TransferRoom()
         try room.start()
         try room.order([room.download("vast", "/vast/1"), room.download("noise", "/noise/1")])
-        let areTriedAgain = try TransferRoom.wait(60) {
+        let areTriedAgain = try Patience.wait {
             try room.tool("transfers", "photos").output.split(separator: "\n").count { $0.contains("retry") } == 2
         }
         try #require(areTriedAgain, "\(room.log)")
@@ -105,9 +105,9 @@ struct TransferdTests {
             #expect(answer.output == "transfer photos/\(id) is cancelled\n" && answer.exit == 0)
         }
         #expect(try room.tool("transfers", "--cancel", "photos/vast", "photos").exit == 5)
-        try #require(TransferRoom.wait(60) { room.told("transfer.settled").count == 1 }, "\(room.log)")
+        try #require(Patience.wait { room.told("transfer.settled").count == 1 }, "\(room.log)")
         #expect(room.told("transfer.finished").allSatisfy { $0.why == "cancelled" })
-        #expect(TransferRoom.wait(60) { room.parts.isEmpty })
+        #expect(Patience.wait { room.parts.isEmpty })
     }
 
     @Test("a second program of one user takes over from the first, which keeps what it has")
@@ -115,7 +115,7 @@ struct TransferdTests {
         let room = try TransferRoom()
         try room.start()
         try room.order((1...2).map { room.download("\($0)", "/valve/\($0)") })
-        try #require(TransferRoom.wait(60) { room.parts.count == 2 }, "\(room.log)")
+        try #require(Patience.wait { room.parts.count == 2 }, "\(room.log)")
         room.stop(SIGKILL)
         let first = room.transferds
         #expect(first.count == 1)
@@ -123,13 +123,13 @@ struct TransferdTests {
             try File.remove("\(room.folder)/run/\(name)")
         }
         try room.start()
-        let isReplaced = TransferRoom.wait(60) {
+        let isReplaced = Patience.wait {
             let now = room.transferds
             return !now.isEmpty && first.allSatisfy { !now.contains($0) }
         }
         #expect(isReplaced, "\(room.log)")
         try room.open()
-        try #require(TransferRoom.wait(60) { room.told("transfer.settled").count == 1 }, "\(room.log)")
+        try #require(Patience.wait { room.told("transfer.settled").count == 1 }, "\(room.log)")
         #expect(first.allSatisfy { !isAlive($0) })
         for id in 1...2 { #expect(try room.file("\(id)") == room.source("/valve/\(id)")) }
     }
@@ -142,7 +142,7 @@ struct TransferdTests {
             room.download("absent/1", "/plain/placeless").replacing(#""id":"absent/1""#, with: #""id":"folder""#),
             room.download("port", "/plain/2").replacing(":\(room.ports[0])/", with: ":99999/"),
         ])
-        try #require(TransferRoom.wait(60) { room.told("transfer.settled").count == 1 }, "\(room.log)")
+        try #require(Patience.wait { room.told("transfer.settled").count == 1 }, "\(room.log)")
         #expect(room.why("folder") == "path" && room.why("port") == "address" && room.parts.isEmpty)
         #expect(try !room.asked().contains("placeless"))
     }
@@ -154,7 +154,7 @@ struct TransferdTests {
         try Directory.create("\(room.folder)/state/handlers/photos", mode: 0o700)
         #expect(symlink(room.folder, "\(room.folder)/state/handlers/photos/way") == 0)
         try room.order([room.download("way/out", "/plain/1").replacing(#""id":"way/out""#, with: #""id":"1""#)])
-        try #require(TransferRoom.wait(60) { room.told("transfer.settled").count == 1 }, "\(room.log)")
+        try #require(Patience.wait { room.told("transfer.settled").count == 1 }, "\(room.log)")
         #expect(room.told("transfer.finished").first?.why == "path")
         #expect(access("\(room.folder)/out", F_OK) != 0)
     }
@@ -171,7 +171,7 @@ struct TransferdTests {
             room.download(path, "/plain/1").replacing("\"id\":\"\(path)\"", with: "\"id\":\"\(id)\"")
         }
         try room.order([ordered("in/here", "1"), ordered("way/out", "2"), ordered("in/../../../../out", "3")])
-        try #require(TransferRoom.wait(60) { room.told("transfer.settled").count == 1 }, "\(room.log)")
+        try #require(Patience.wait { room.told("transfer.settled").count == 1 }, "\(room.log)")
         #expect(try room.file("in/here") == room.source("/plain/1"), "\(room.log)")
         #expect(room.why("2") == "path" && access("\(room.folder)/out", F_OK) != 0, "\(room.log)")
         #expect(room.log.contains("ENOSYS") == false, "\(room.log)")
@@ -182,14 +182,14 @@ struct TransferdTests {
         let room = try TransferRoom()
         try room.start()
         try room.order((1...2).map { room.download("\($0)", "/valve/\($0)") })
-        try #require(TransferRoom.wait(60) { room.parts.count == 2 }, "\(room.log)")
+        try #require(Patience.wait { room.parts.count == 2 }, "\(room.log)")
         let mover = room.transferds
         room.stop(SIGKILL)
         try room.open()
-        try #require(TransferRoom.wait(60) { (1...2).allSatisfy { room.file("\($0)") != nil } })
+        try #require(Patience.wait { (1...2).allSatisfy { room.file("\($0)") != nil } })
         #expect(room.told("transfer.settled").isEmpty)
         try room.start()
-        try #require(TransferRoom.wait(60) { room.told("transfer.settled").count == 1 }, "\(room.log)")
+        try #require(Patience.wait { room.told("transfer.settled").count == 1 }, "\(room.log)")
         #expect(room.told("transfer.finished").count == 2)
         #expect(mover.count == 1 && room.transferds == mover, "what the next daemon sweeps is not transferd")
     }
@@ -198,9 +198,9 @@ struct TransferdTests {
 @Suite("Transfers amid kills", .serialized, .timeLimit(.minutes(5)))
 struct FewKilledTransferTests {
     @Test("of twenty transfers amid ten kills each file is its source, or a word says why not")
-    func killed() throws {
+    func killed() async throws {
         var transfers = try KilledTransfers(files: 20, seed: 28)
-        try transfers.kill(times: 10)
+        try await transfers.kill(times: 10)
         try transfers.check()
     }
 }

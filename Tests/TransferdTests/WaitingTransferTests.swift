@@ -21,16 +21,16 @@ struct WaitingTransferTests {
         #expect(try room.tool("simulate", "condition", "network", "off").exit == 0)
         try room.order(
             (1...100).map { room.download("\($0)", "/plain/\($0)", $0 % 2 == 0 ? "" : ",\"not_before_s\":86400") })
-        let areOrdered = try TransferRoom.wait(60) { try room.tool("transfers").output.contains("photos/100") }
+        let areOrdered = try Patience.wait { try room.tool("transfers").output.contains("photos/100") }
         try #require(areOrdered, "\(room.log)")
-        let areOpen = TransferRoom.wait(60) {
+        let areOpen = Patience.wait {
             lines(of: "\(room.folder)/heard").count { $0.contains("socket.opened") } == 8
         }
         try #require(areOpen, "\(room.log) \(text(of: "\(room.folder)/heard"))")
         // It starts later, and so looks more often for a program that keeps the clock, where none does.
         let idle = try TransferRoom()
         try idle.start()
-        try await pause(8)
+        try await RealTime.pass(8)
         let faults = room.majorFaults
         var (count, quiet) = try await minute(of: room, idle)
         // A page that the kernel had dropped makes its reader wait, which counts as a wake-up.
@@ -44,7 +44,7 @@ struct WaitingTransferTests {
 
     private func minute(of room: TransferRoom, _ idle: TransferRoom) async throws -> (count: Int, quiet: Int) {
         let before = (room.wakeUps, idle.wakeUps)
-        try await pause(60)
+        try await RealTime.pass(60)
         return (room.wakeUps - before.0, idle.wakeUps - before.1)
     }
 

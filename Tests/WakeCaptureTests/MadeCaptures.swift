@@ -22,7 +22,18 @@ enum Tshark {
     static func notifications(_ file: String) throws -> Int {
         try count(file, "btatt.opcode==0x1b || btatt.opcode==0x23")
     }
-    static func indications(_ file: String) throws -> Int { try count(file, "btatt.opcode==0x1d") }
+
+    /// Both at once: most of its time tshark takes to start.
+    static func values(_ file: String) throws -> (notifications: Int, indications: Int) {
+        let filter = "btatt.opcode==0x1b || btatt.opcode==0x23 || btatt.opcode==0x1d"
+        let outcome = try Child(["/usr/bin/tshark", "-r", file, "-Y", filter, "-T", "fields", "-e", "btatt.opcode"])
+            .finish()
+        #expect(outcome.exit == 0, "\(outcome.talk)")
+        let lines = outcome.output.split(separator: "\n")
+        return (
+            lines.count { $0.contains("0x1b") || $0.contains("0x23") }, lines.count { $0.contains("0x1d") }
+        )
+    }
 
     static func run(_ words: [String]) throws {
         let outcome = try Child(words).finish()

@@ -28,14 +28,9 @@ import WakeSystem
         let program = try SideProgram(child, input: Array(input.utf8), patience: patience)
         self.program = program
         try program.listen(on: loop, of: self) { $0.look() }
-        if let book { awaitEntry(in: book) }
-        while hearsLate, !text(of: status).contains("Z (zombie)") { usleep(1_000) }
+        if let book { _ = Patience.wait { !text(of: book).isEmpty } }
+        if hearsLate { _ = Patience.wait { text(of: status).contains("Z (zombie)") } }
         while ending == nil { try loop.runOnce(timeout: .seconds(1)) }
-    }
-
-    private func awaitEntry(in book: String) {
-        let end = SystemClock.monotonic() + .seconds(60)
-        while text(of: book).isEmpty, SystemClock.monotonic() < end { usleep(1_000) }
     }
 
     private func look() { if ending == nil { ending = program?.advance() } }

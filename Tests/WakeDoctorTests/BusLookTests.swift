@@ -40,7 +40,7 @@ import WakeSystem
             while True: s.accept()[0].close()
             """
         let bus = try Child(["/usr/bin/python3", "-c", script, folder + "/bus"])
-        while bus.output.isEmpty, !bus.isOver { usleep(1000) }
+        _ = Patience.wait { !bus.output.isEmpty || bus.isOver }
         let seen = (1...20).map { _ in look("unix:path=\(folder)/bus") }
         #expect(seen.allSatisfy { if case .refused = $0 { true } else { false } }, "\(seen)")
     }
@@ -99,7 +99,7 @@ import WakeSystem
         let clients = try ["org.bluez", "org.example"].map {
             try Child(["/usr/bin/python3", "-c", script, bus.address, $0])
         }
-        while clients.contains(where: { $0.output.isEmpty && !$0.isOver }) { usleep(1000) }
+        _ = Patience.wait { clients.allSatisfy { !$0.output.isEmpty || $0.isOver } }
         func names() -> [BusClient]? {
             guard case .reached(.running(let facts)) = look(bus.address) else { return nil }
             return facts.clients

@@ -91,7 +91,7 @@ struct EventSequenceTests {
     @Test("work in a background task is cancelled when its time is nearly over, and the task is ended")
     func expiresWork() async {
         let work = Task {
-            try await session.withBackgroundTask(named: "up") { try await Task.sleep(for: .seconds(3600)) }
+            try await session.withBackgroundTask(named: "up") { try await workWithoutEnd() }
         }
         await settle()
         feed(notice("expiring", "{\"reason\":\"extension\",\"remaining_ms\":2000,\"tasks\":[\"up\"],\"open\":[]}"))

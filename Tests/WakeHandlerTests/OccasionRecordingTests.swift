@@ -115,7 +115,7 @@ struct OccasionRecordingTests {
         recording.mostAttempts = 1
         let answers = try await recording.play { session in
             session.scheduler.register(forTaskWithIdentifier: "backup") { _ in
-                try await Task.sleep(for: .seconds(3600))
+                try await workWithoutEnd()
                 return .useful
             }
             session.backgroundFetch.register { _ in .noData }

@@ -92,3 +92,11 @@ var builtPrograms: String {
     let bundle = CommandLine.arguments.first { $0.hasSuffix(".xctest") } ?? CommandLine.arguments[0]
     return bundle.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
 }
+
+/// Work that goes on until it is cancelled.
+func workWithoutEnd() async throws {
+    let (nothing, end) = AsyncStream.makeStream(of: Never.self)
+    for await _ in nothing {}
+    withExtendedLifetime(end) {}
+    throw CancellationError()
+}

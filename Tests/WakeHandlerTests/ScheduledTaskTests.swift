@@ -205,7 +205,7 @@ struct TaskExpirationTests {
     @Test("an alarm in hand does not end because a condition went")
     func alarmStays() async {
         fed.session.alarms.register { _ in
-            try await Task.sleep(for: .seconds(3600))
+            try await workWithoutEnd()
             return .useful
         }
         fed.feed(alarm(5))
@@ -282,7 +282,7 @@ struct AwaitedWorkTests {
         let seen = Box<ExpirationReason?>(nil)
         register { task in
             task.expirationHandler = { seen.value = task.expirationReason }
-            try await Task.sleep(for: .seconds(3600))
+            try await workWithoutEnd()
             return .useful
         }
         fed.feed(job(5))
@@ -313,7 +313,7 @@ struct AwaitedWorkTests {
         let starts = Box(0)
         register { _ in
             starts.value += 1
-            try await Task.sleep(for: .seconds(3600))
+            try await workWithoutEnd()
             return .useful
         }
         fed.feed(job(5), notice("resumed", "{\"frozen_for_ms\":1,\"reason\":\"job\",\"open\":[]}"), job(5, attempt: 2))

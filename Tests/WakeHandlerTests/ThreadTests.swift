@@ -19,18 +19,23 @@ import WakeSystem
         return try Child(Self.user + ["prlimit", "--nproc=1:", "sh", "-c", "exec '\(program)' 3>&1"], input: file)
     }
 
-    /// Stopped while it tries for a thread: it does so for a second, of which a busy machine may leave nothing.
+    /// Stopped while it tries for a thread, between two tries of which it pauses: for a second, of which a busy machine may leave
+    /// nothing.
     private func stopped() throws -> Child {
         for _ in 1...20 {
             let handler = try starved()
-            let folder = "/proc/\(handler.process)"
-            while !handler.isOver, !text(of: folder + "/comm").hasPrefix("ExampleBeat") { usleep(1_000) }
-            usleep(200_000)
+            _ = Patience.wait { handler.isOver || isPausing(handler.process) }
             kill(handler.process, SIGSTOP)
-            while !handler.isOver, !text(of: folder + "/stat").contains(") T ") { usleep(1_000) }
+            _ = Patience.wait { handler.isOver || processState(handler.process) == "T" }
             if !handler.isOver { return handler }
         }
         throw SystemError("stop", "a handler that tries for a thread", .timedOut)
+    }
+
+    /// By the kernel's name for where it waits; nothing else of a handler does so there.
+    private func isPausing(_ process: Int32) -> Bool {
+        text(of: "/proc/\(process)/comm").hasPrefix("ExampleBeat")
+            && text(of: "/proc/\(process)/wchan").hasSuffix("nanosleep")
     }
 
     @Test("it says why on standard error and ends, instead of waiting for ever")

@@ -10,6 +10,7 @@ import WakeSystem
 @testable import WakeSources
 
 final class Air {
+    let time: HeldTime
     let loop: EventLoop
     let directory: String
     private(set) var bus: PrivateBus
@@ -50,10 +51,12 @@ final class Air {
         self.patience = patience
         self.pins = pins
         directory = try Directory.makeTemporary(prefix: "wakeair")
-        loop = try EventLoop()
+        time = HeldTime()
+        loop = try EventLoop(timers: time)
         let address = "unix:path=\(directory)/socket"
         bus = try PrivateBus(at: address)
         bluez = try ScriptedBluez(on: bus)
+        time.peers = [bus, bluez]
         line = SystemBus(on: loop, to: .address(address))
         var ends: [Int32] = [0, 0]
         try #require(socketpair(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0, &ends) == 0)
@@ -126,8 +129,12 @@ final class Air {
 
     static func address(_ number: UInt8) -> [UInt8] { [number, 0, 0, 0, 0xde, 0xc0] }
 
+    /// Each a moment after the one before.
     func tell(_ commands: String...) throws {
-        for command in commands { try bluez.tell(command) }
+        for command in commands {
+            time.move(by: .milliseconds(1))
+            try bluez.tell(command)
+        }
     }
 
     /// An adapter with so many peripherals, and bluetoothd in its name; returns when all are ready.
@@ -138,9 +145,7 @@ final class Air {
         try expect(count)
     }
 
-    func expect(_ count: Int, within time: TimeSpan = .seconds(10)) throws {
-        try turn(for: time) { connected.count == count }
-    }
+    func expect(_ count: Int) throws { try turn { connected.count == count } }
 
     /// Another bridge takes its place, which knows no more than what it kept.
     func replaceBridge() throws {
@@ -153,6 +158,7 @@ final class Air {
     func replaceBluez() throws {
         bluez.kill()
         bluez = try ScriptedBluez(on: bus)
+        time.peers = [bus, bluez]
     }
 
     func replaceBus() throws {
@@ -161,6 +167,7 @@ final class Air {
         bluez.kill()
         bus = try PrivateBus(at: "unix:path=\(directory)/socket")
         bluez = try ScriptedBluez(on: bus)
+        time.peers = [bus, bluez]
     }
 
     /// Everybody says a word; who is heard is in the books.
@@ -174,54 +181,59 @@ final class Air {
             let isHeard = sources.contains(source)
             _ = accounts[source]?.say(on: heart, at: now, wasPassedOn: isHeard, isOwed: true)
         }
-        try drain()
+        time.move(by: .milliseconds(1))
+        try settle()
     }
 
-    /// Until everything has come that bluetoothd said by now. On a busy machine a while without a word says nothing of that; and
-    /// an end that is noticed after a word was said in it would put that word outside of its gap.
+    /// Until everything has come that bluetoothd said by now; no more of what it does next than that. An end that is noticed
+    /// after a word was said in it would put that word outside of its gap.
     private func hearOut() throws {
         var isAnswered = false
         let ping = BusCall("org.bluez", "/", "org.freedesktop.DBus.Peer", "Ping", [])
         guard let connection = line.connection else { return }
-        connection.call(ping, within: .seconds(10)) { _ in isAnswered = true }
-        try turn { isAnswered }
-        try drain()
+        connection.call(ping, within: .seconds(60)) { _ in isAnswered = true }
+        #expect(try loop.turn(for: .seconds(60)) { isAnswered })
+        while try loop.runOnce(timeout: .zero) {}
+        time.move(by: .milliseconds(1))
     }
 
-    /// Until nothing has come for some milliseconds.
-    func drain(_ quiet: TimeSpan = .milliseconds(8)) throws { while try loop.runOnce(timeout: quiet) {} }
+    /// Until bus, bluetoothd and bridge have no more to say to each other; no time passes.
+    func settle() throws { try time.settle(loop) }
 
-    /// Whether a whole second passes in which nothing ticks; what was under way may take its time before.
+    /// So much time goes by, and all that falls due in it happens.
+    func pass(_ span: TimeSpan) throws { try time.pass(span, on: loop) }
+
+    /// Whether nothing ticks in an hour, once what was under way is over.
     func comesToRest() throws -> Bool {
-        let end = SystemClock.monotonic() + .seconds(10)
-        while SystemClock.monotonic() < end {
-            if try !loop.runOnce(timeout: .seconds(1)) { return true }
-        }
-        return false
+        try pass(.seconds(60))
+        let before = time.fired
+        try pass(.seconds(3_600))
+        return time.fired == before
     }
 
-    func turn(for time: TimeSpan = .seconds(10), until condition: () -> Bool) throws {
-        let hasCome = try loop.turn(for: time, until: condition)
+    /// As much time goes by as it takes, up to a limit which only a fault reaches.
+    func turn(within span: TimeSpan = .seconds(10), until condition: () -> Bool) throws {
+        let hasCome = try time.pass(span, on: loop, until: condition)
         #expect(hasCome)
     }
 
     /// So many values in all: two processes pass them on, so they are waited for; no more come then.
     func expectValues(_ count: Int) throws {
         try turn { values == count }
-        try drain()
+        try settle()
         #expect(values == count)
     }
 
     /// Bluetoothd is called so once, and not again before it has been quiet for so long.
     func expectOneCall(of member: String, quiet: TimeSpan) throws {
         try turn { (try? bluez.tell("calls \(member)")) == "1" }
-        try drain(quiet)
+        try pass(quiet)
         #expect(try bluez.tell("calls \(member)") == "1")
     }
 
     func checkBooks() throws {
         try turn { !accounts.values.contains { $0.isAwaited } }
-        try drain()
+        try settle()
         for source in accounts.keys.sorted() {
             accounts[source]?.close()
             let complaints = accounts[source]?.complaints ?? []

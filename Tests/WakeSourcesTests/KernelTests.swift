@@ -35,7 +35,7 @@ extension SourceTests {
         try air.replaceBluez()
         try air.turn { air.orders.count == 4 }
         #expect(air.orders.map(\.opcode) == [0x34, 0x14, 0x14, 0x14])
-        try air.drain(.milliseconds(100))
+        try air.pass(.milliseconds(100))
         #expect(air.orders.count == 4)
     }
 
@@ -48,7 +48,7 @@ extension SourceTests {
         try air.turn { air.orders.count > 2 }
         try air.populate(1)
         let count = air.orders.count
-        try air.drain(.milliseconds(100))
+        try air.pass(.milliseconds(100))
         #expect(air.orders.count == count)
     }
 
@@ -65,7 +65,7 @@ extension SourceTests {
         let air = try Air()
         try air.populate(1)
         try air.passConnection(1)
-        try air.drain()
+        try air.settle()
         try air.replaceBluez()
         try air.turn { air.connected.isEmpty }
         #expect(air.orders.map(\.opcode) == [0x34, 0x14])
@@ -100,10 +100,10 @@ extension SourceTests {
         try air.tell("adapter hci0", "peripheral 1 hci0 leftover", "live")
         try air.turn { air.source?.watched.count == 1 }
         try air.passConnection(1)
-        try air.drain()
+        try air.settle()
         try air.replaceBridge()
         try air.turn { air.source?.watched.values.first?.machine.facts.isUp == true }
-        try air.drain(.milliseconds(300))
+        try air.pass(.milliseconds(300))
         #expect(air.orders.isEmpty)
         #expect(try air.bluez.tell("calls Disconnect") == "0")
     }
@@ -127,7 +127,7 @@ extension SourceTests {
         try air.tell("adapter hci0", "peripheral 1 hci0", "peripheral 2 hci0", "live")
         try air.turn { air.isBlocked(2) }
         #expect(air.attentions == [.bondInvalid])
-        try air.drain(.milliseconds(50))
+        try air.pass(.milliseconds(50))
         try air.tell("set 2 Blocked no")
         try air.turn { air.orders.last?.opcode == 0x33 }
         #expect(air.orders.suffix(2).map(\.opcode) == [0x27, 0x33])
@@ -147,7 +147,7 @@ extension SourceTests {
         try air.tell("set 1 Blocked no")
         try air.turn { air.orders.last?.opcode == 0x33 }
         let count = air.orders.count
-        try air.drain(.milliseconds(100))
+        try air.pass(.milliseconds(100))
         #expect(air.orders.count == count)
     }
 }

@@ -20,16 +20,16 @@ struct SourceTests {
                 let number = 1 + dice.below(20)
                 let verb = ["down", "down", "services", "forget"][dice.below(4)]
                 try air.tell("\(verb) \(number)")
-                if dice.isOne(in: 3) { try air.drain() }
+                if dice.isOne(in: 3) { try air.settle() }
             }
             if round % 10 == 9 { try air.tell("power hci0 off", "power hci0 on") }
             try air.say()
         }
         for number in 1...20 { try air.tell("up \(number)") }
-        try air.drain(.milliseconds(200))
+        try air.pass(.milliseconds(200))
         try air.expect(20)
         try air.say()
-        try air.drain(.milliseconds(50))
+        try air.pass(.milliseconds(50))
         try air.checkBooks()
         #expect(air.values > 200 && air.reasons.count > 20)
         #expect(Set(air.reasons).isSubset(of: ["link-lost", "services-changed", "adapter-down"]))
@@ -88,7 +88,7 @@ struct SourceTests {
         try air.turn { air.connected.isEmpty }
         try air.tell("adapter hci0")
         for number in 1...5 { try air.tell("peripheral \(number) hci0 \(state)") }
-        try air.drain()
+        try air.settle()
         let begun = SystemClock.monotonic()
         try air.tell("live")
         try air.expect(5)
@@ -172,7 +172,7 @@ struct SourceTests {
         air.read = [heart]
         try air.tell("adapter hci0", "peripheral 1 hci0", "live")
         try air.turn { air.values == 1 }
-        try air.drain(.milliseconds(50))
+        try air.pass(.milliseconds(50))
         #expect(air.values == 1)
     }
 
@@ -181,7 +181,7 @@ struct SourceTests {
         let air = try Air()
         try air.populate(3)
         try air.tell("nonsense", "flood 5000")
-        try air.drain(.milliseconds(100))
+        try air.pass(.milliseconds(100))
         #expect(air.connected.count == 3 && air.reasons.isEmpty && air.accounts.count == 3)
         #expect(air.source?.watched.count == 3)
         try air.say()
@@ -194,7 +194,7 @@ struct SourceTests {
         try air.populate(1)
         try air.tell("fault RegisterApplication failed", "quiet", "down 1")
         try air.turn { air.connected.isEmpty }
-        try air.drain(.milliseconds(100))
+        try air.pass(.milliseconds(100))
         #expect(air.connected.isEmpty)
         try air.tell("advertise 1")
         try air.expect(1)
@@ -212,10 +212,10 @@ struct SourceTests {
         let waiting = { air.source?.watched["/bluetooth/C0:DE:00:00:00:02"]?.machine.facts.hasRoom }
         #expect(waiting() == false)
         try air.tell("advertise 2")
-        try air.drain(.milliseconds(20))
+        try air.pass(.milliseconds(20))
         #expect(waiting() == false)
         try air.turn { waiting() == true }
-        try air.drain(.milliseconds(20))
+        try air.pass(.milliseconds(20))
         #expect(air.source?.slots.nextEnd == nil)
     }
 

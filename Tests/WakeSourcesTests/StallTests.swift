@@ -87,7 +87,7 @@ extension SourceTests {
         #expect(air.orders.map(\.opcode) == [0x05, 0x05, 0x05, 0x05])
         #expect(air.orders.map(\.bytes) == [[0], [1], [1], [1]])
         #expect(air.orders.allSatisfy { $0.controller == 0 })
-        try air.drain(.milliseconds(1500))
+        try air.pass(.milliseconds(1500))
         #expect(air.orders.count == 4)
         // Again, and longer.
         let again = SystemClock.monotonic()
@@ -101,11 +101,11 @@ extension SourceTests {
         let air = try away("away")
         try air.passFailure()
         try air.passScan()
-        try air.drain(.milliseconds(1500))
+        try air.pass(.milliseconds(1500))
         try air.tell("set 1 Blocked yes", "set 2 Blocked yes")
         try air.turn { air.isBlocked(1) && air.isBlocked(2) }
         try air.passFailure()
-        try air.drain(.milliseconds(1500))
+        try air.pass(.milliseconds(1500))
         #expect(!air.orders.contains { $0.opcode == 0x05 })
     }
 
@@ -113,7 +113,7 @@ extension SourceTests {
     func waitsForLinks() throws {
         let air = try away("up")
         try air.passFailure()
-        try air.drain(.milliseconds(1500))
+        try air.pass(.milliseconds(1500))
         #expect(air.orders.isEmpty)
         try air.tell("down 2")
         try air.turn { air.orders.count == 4 }
@@ -128,7 +128,7 @@ extension SourceTests {
         try air.turn { air.orders.count > 2 }
         try air.replaceBluez()
         try air.tell("adapter hci0", "live")
-        try air.drain()
+        try air.settle()
         air.kernelStatus = [0]
         let count = air.orders.count
         try air.turn { air.orders.count > count }
@@ -143,7 +143,7 @@ extension SourceTests {
         try air.turn { air.orders.count == 2 }
         air.source?.stop()
         #expect(air.orders.map(\.bytes) == [[0], [1], [1], [1], [1]])
-        try air.drain(.milliseconds(100))
+        try air.pass(.milliseconds(100))
         #expect(air.orders.count == 5)
     }
 
@@ -154,7 +154,7 @@ extension SourceTests {
         try air.tell("fault RegisterApplication failed 99", "adapter hci0", "peripheral 1 hci0", "live")
         try air.turn { air.source?.watched[SourceTests.first]?.machine.facts.isReachable == true }
         try air.passFailure()
-        try air.drain(.milliseconds(1500))
+        try air.pass(.milliseconds(1500))
         #expect(air.orders.isEmpty)
     }
 

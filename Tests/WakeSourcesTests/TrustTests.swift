@@ -15,7 +15,7 @@ extension SourceTests {
         try air.populate(1)
         air.close(strap)
         try air.turn { air.connected.isEmpty }
-        try air.drain(.milliseconds(200))
+        try air.pass(.milliseconds(200))
         return air
     }
 
@@ -27,13 +27,13 @@ extension SourceTests {
         air.sessions[strap] = .closed
         air.source?.setSession(.closed, of: strap)
         try air.turn { air.reasons == ["session-closed"] }
-        try air.drain(.milliseconds(200))
+        try air.pass(.milliseconds(200))
         #expect(try air.bluez.tell("calls DisconnectTrusted") == "0")
         #expect(air.connected.isEmpty)
         try air.say()
         air.sessions[strap] = .open
         air.source?.setSession(.open, of: strap)
-        try air.drain(.milliseconds(50))
+        try air.pass(.milliseconds(50))
         try air.tell("up 1")
         try air.expect(1)
         try air.say()
@@ -59,11 +59,11 @@ extension SourceTests {
             try air.populate(1)
             if isSwitched { air.close(strap) } else { try air.tell("set 1 Trusted no") }
             try air.turn { air.connected.isEmpty }
-            try air.drain(.milliseconds(50))
+            try air.pass(.milliseconds(50))
             try air.tell("power hci0 off")
-            try air.drain()
+            try air.settle()
             if isSwitched { air.open(strap) } else { try air.tell("set 1 Trusted yes") }
-            try air.drain(.milliseconds(200))
+            try air.pass(.milliseconds(200))
             try air.tell("power hci0 on")
             try air.expect(1)
             #expect(try air.bluez.tell("calls Connect") == "1")
@@ -75,7 +75,7 @@ extension SourceTests {
         let air = try closed()
         air.open(strap)
         air.close(strap)
-        try air.drain(.milliseconds(200))
+        try air.pass(.milliseconds(200))
         #expect(air.source?.watched[strap] != nil && air.connected.isEmpty)
         #expect(try air.bluez.tell("trusted 1") == "no")
         air.open(strap)
@@ -99,7 +99,7 @@ extension SourceTests {
                 try air.tell("adapter hci0", "peripheral 1 hci0", "live")
             }
             try air.turn { (try? air.bluez.tell("trusted 1")) == "no" }
-            try air.drain(.milliseconds(200))
+            try air.pass(.milliseconds(200))
             #expect(air.connected.isEmpty && air.sessions[strap] == .closed)
             #expect(try air.bluez.tell("calls DisconnectTrusted") == "0")
             air.open(strap)
@@ -113,7 +113,7 @@ extension SourceTests {
             let air = try closed()
             try air.replaceBluez()
             air.open(strap)
-            try air.drain(.milliseconds(50))
+            try air.pass(.milliseconds(50))
             if isByNext { try air.replaceBridge() }
             try air.tell("adapter hci0", "peripheral 1 hci0", "set 1 Trusted no", "live")
             try air.expect(1)
@@ -127,7 +127,7 @@ extension SourceTests {
         try air.tell("fault Set failed")
         air.open(strap)
         try air.turn { (try? air.bluez.tell("calls Set")) == "2" }
-        try air.drain(.milliseconds(50))
+        try air.pass(.milliseconds(50))
         #expect(air.awaitedTrust == [strap])
         try air.tell("set 1 Alias Chest")
         try air.expect(1)
@@ -142,7 +142,7 @@ extension SourceTests {
         air.close(strap)
         // The kernel brings back what is trusted.
         try air.turn { (try? air.bluez.tell("trusted 1")) == "no" }
-        try air.drain(.milliseconds(300))
+        try air.pass(.milliseconds(300))
         #expect(air.connected.isEmpty && air.source?.watched[strap]?.machine.facts.isConnected == false)
     }
 
@@ -154,7 +154,7 @@ extension SourceTests {
         try air.populate(1)
         try air.tell("set 1 Trusted no")
         try air.turn { air.connected.isEmpty }
-        try air.drain(.milliseconds(200))
+        try air.pass(.milliseconds(200))
         air.open(strap)
         try air.expect(1)
         #expect(try air.bluez.tell("calls Connect") == "1")
@@ -173,7 +173,7 @@ extension SourceTests {
     func leavesForeign() throws {
         let air = try closed()
         try air.tell("up 1")
-        try air.drain(.milliseconds(200))
+        try air.pass(.milliseconds(200))
         #expect(try air.bluez.tell("calls Disconnect") == "1")
         #expect(air.source?.watched[strap]?.machine.facts.isConnected == true && air.connected.isEmpty)
     }

@@ -1,6 +1,7 @@
 // What the tests of processes share: a tree of their own, shells in leaves of it, and patience with a limit.
 import Glibc
 import Synchronization
+import TestBench
 import Testing
 import WakeModel
 
@@ -47,60 +48,49 @@ func python(_ script: String) -> SpawnRequest {
     return request
 }
 
-/// Asks every half millisecond until the answer is yes; false after `limit`.
-func eventually(within limit: TimeSpan = .seconds(5), _ condition: () throws -> Bool) rethrows -> Bool {
-    let end = SystemClock.monotonic() + limit
-    while SystemClock.monotonic() < end {
-        if try condition() { return true }
-        usleep(500)
-    }
-    return try condition()
-}
-
-/// Reads until end-of-file, or for at most five seconds.
+/// Reads until end-of-file.
 func readToEnd(_ file: borrowing PipeEnd) throws -> String {
     var bytes: [UInt8] = []
-    let end = SystemClock.monotonic() + .seconds(5)
-    while SystemClock.monotonic() < end {
-        switch try file.read(appendingTo: &bytes, limit: 4096) {
-        case .bytes: continue
-        case .endOfFile, .closed: return String(decoding: bytes, as: UTF8.self)
-        case .wouldBlock: usleep(500)
+    _ = try Patience.wait {
+        while true {
+            switch try file.read(appendingTo: &bytes, limit: 4096) {
+            case .bytes: continue
+            case .endOfFile, .closed: return true
+            case .wouldBlock: return false
+            }
         }
     }
     return String(decoding: bytes, as: UTF8.self)
 }
 
-/// Reads until a line has come, or for at most five seconds.
+/// Reads until a line has come.
 func readLine(_ file: borrowing PipeEnd) throws -> String {
     var bytes: [UInt8] = []
-    let end = SystemClock.monotonic() + .seconds(5)
-    while SystemClock.monotonic() < end, bytes.last != UInt8(ascii: "\n") {
-        if case .wouldBlock = try file.read(appendingTo: &bytes, limit: 1) { usleep(500) }
+    _ = try Patience.wait {
+        while bytes.last != UInt8(ascii: "\n") {
+            if case .bytes = try file.read(appendingTo: &bytes, limit: 1) { continue }
+            return false
+        }
+        return true
     }
     return String(decoding: bytes.dropLast(), as: UTF8.self)
 }
 
 func waitForEnd(of child: borrowing ChildProcess) throws -> WakeModel.ExitStatus? {
-    let end = SystemClock.monotonic() + .seconds(5)
-    while SystemClock.monotonic() < end {
-        if let status = try child.reap() { return status }
-        usleep(500)
+    var status: WakeModel.ExitStatus?
+    _ = try Patience.wait {
+        status = try child.reap()
+        return status != nil
     }
-    return nil
+    return status
 }
 
 /// Waits for the container to be as asked.
 func settles(_ child: borrowing ChildProcess, populated: Bool? = nil, frozen: Bool? = nil) throws -> Bool {
-    let end = SystemClock.monotonic() + .seconds(5)
-    while SystemClock.monotonic() < end {
+    try Patience.wait {
         let events = try child.container.events()
-        if populated ?? events.isPopulated == events.isPopulated, frozen ?? events.isFrozen == events.isFrozen {
-            return true
-        }
-        usleep(200)
+        return populated ?? events.isPopulated == events.isPopulated && frozen ?? events.isFrozen == events.isFrozen
     }
-    return false
 }
 
 /// Kills what is left of a test's child, and reaps it.
@@ -110,4 +100,14 @@ func finish(_ child: borrowing ChildProcess) throws {
     _ = try? waitForEnd(of: child)
     _ = try settles(child, populated: false)
     _ = child.container.remove()
+}
+
+/// Starts another child, gives it a line, and waits until it has answered: one that could run would have done so meanwhile.
+func outrun(by request: SpawnRequest) throws {
+    var other = try ChildProcess.spawn(request, into: .processGroup(ProcessGroup()))
+    try other.container.thaw()
+    _ = try other.input.write(Array("hello\n".utf8))
+    other.input.close()
+    #expect(try readToEnd(other.output) == "got hello\n")
+    #expect(try waitForEnd(of: other) == .exited(code: 0))
 }

@@ -13,7 +13,7 @@ import WakeModel
         var child = try ChildProcess.spawn(shell("read line; echo got $line"), into: bench.container())
         _ = try child.input.write(Array("hello\n".utf8))
         child.input.close()
-        usleep(50_000)
+        try outrun(by: shell("read line; echo got $line"))
         var bytes: [UInt8] = []
         #expect(try child.output.read(appendingTo: &bytes, limit: 100) == .wouldBlock)
         #expect(try child.startupOutcome() == .pending)
@@ -53,7 +53,7 @@ import WakeModel
             try child.container.freeze()
             #expect(try settles(child, frozen: true) == true)
             _ = try child.input.write(Array("frozen\n".utf8))
-            usleep(2_000)
+            try outrun(by: shell("read line; echo got $line"))
             var bytes: [UInt8] = []
             #expect(try child.output.read(appendingTo: &bytes, limit: 100) == .wouldBlock)
             try child.container.thaw()
@@ -84,7 +84,7 @@ import WakeModel
             into: bench.container())
         try child.container.thaw()
         #expect(try readLine(child.output) == "ready")
-        #expect(try eventually { try child.container.processes().processes.count == 4 } == true)
+        #expect(try Patience.wait { try child.container.processes().processes.count == 4 } == true)
         try child.container.freeze()
         #expect(try settles(child, frozen: true) == true)
         let members = try child.container.processes().processes
@@ -92,10 +92,10 @@ import WakeModel
         #expect(try waitForEnd(of: child) == .signalled(SIGKILL))
         #expect(try settles(child, populated: false) == true)
         let areDead = try members.allSatisfy { pid in
-            try eventually { try ProcessStatus(of: pid).map { $0.state == 0x5A } ?? true }
+            try Patience.wait { try ProcessStatus(of: pid).map { $0.state == 0x5A } ?? true }
         }
         #expect(areDead)
-        #expect(eventually { child.container.remove() } == true)
+        #expect(Patience.wait { child.container.remove() } == true)
     }
 
     @Test("a program that cannot be executed is told with the stage, the path and the reason")
@@ -208,7 +208,7 @@ import WakeModel
         try child.container.freeze()
         #expect(try settles(child, frozen: true) == true)
         _ = try child.input.write(Array("two\n".utf8))
-        usleep(10_000)
+        try outrun(by: shell("read line; echo got $line"))
         var bytes: [UInt8] = []
         #expect(try child.output.read(appendingTo: &bytes, limit: 10) == .wouldBlock)
         try child.container.thaw()
@@ -266,7 +266,7 @@ import WakeModel
             let child = try ChildProcess.spawn(shell("exit 0"), into: bench.container())
             try child.container.kill()
             #expect(try waitForEnd(of: child) == .signalled(SIGKILL))
-            #expect(eventually { child.container.remove() } == true)
+            #expect(Patience.wait { child.container.remove() } == true)
         }
         // Other tests run beside this one; a leak would show a thousand times.
         #expect(try Directory.names(in: "/proc/self/fd").count < before + 200)
@@ -279,7 +279,7 @@ import WakeModel
         let child = try ChildProcess.spawn(shell("sleep 1000 & sleep 1000"), into: bench.container())
         let other = try ChildProcess.spawn(shell("sleep 1000"), into: bench.container())
         try child.container.thaw()
-        #expect(try eventually { try child.container.processes().processes.count >= 2 } == true)
+        #expect(try Patience.wait { try child.container.processes().processes.count >= 2 } == true)
         let orphans = try bench.tree.sweep()
         #expect(try waitForEnd(of: child) != nil)
         #expect(try waitForEnd(of: other) != nil)
@@ -295,10 +295,10 @@ import WakeModel
         #expect(try leaf.events() == LeafEvents(isPopulated: false, isFrozen: true))
         let other = try bench.tree.makeLeaf(named: "other")
         var change = pollfd(fd: other.changesDescriptor, events: Int16(POLLPRI), revents: 0)
-        #expect(eventually { poll(&change, 1, 0) == 0 } == true)
+        #expect(Patience.wait { poll(&change, 1, 0) == 0 } == true)
         try other.thaw()
         // Asked again and again: a signal of another test may interrupt one waiting.
-        #expect(eventually { poll(&change, 1, 0) == 1 } == true)
+        #expect(Patience.wait { poll(&change, 1, 0) == 1 } == true)
     }
 
     @Test("a leaf whose name is taken gets another, and is not shared")
@@ -324,8 +324,8 @@ import WakeModel
         #expect(leaf.remove() == false)
         kill(child.process, SIGKILL)
         // Frozen with its leaf, it dies all the same.
-        #expect(eventually { child.isOver } == true)
-        #expect(eventually { leaf.remove() } == true)
+        #expect(Patience.wait { child.isOver } == true)
+        #expect(Patience.wait { leaf.remove() } == true)
         let path = bench.tree.path + "/left"
         for below in ["", "/a", "/a/b"] { try Directory.create(path + below, mode: 0o755) }
         #expect(try bench.tree.sweep() == [])

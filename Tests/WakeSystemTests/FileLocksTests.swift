@@ -1,5 +1,6 @@
 // File locks between real processes: held, waited for by a stranger, waited for by a member, of every kind Linux has.
 import Glibc
+import TestBench
 import Testing
 import WakeModel
 
@@ -42,10 +43,9 @@ struct FileLocksTests {
         let waiter = try start(taking == .inherited ? .flock : taking, bench, in: path)
         let outside = try waiter.container.processes().processes
         var state: LockState? = .free
-        let end = SystemClock.monotonic() + .seconds(5)
-        while state != .blocking, SystemClock.monotonic() < end {
+        _ = try Patience.wait {
             state = try locks.inspect(Members(processes: members), .thorough)
-            usleep(1_000)
+            return state == .blocking
         }
         #expect(state == .blocking)
         // A waiting OFD request names no process, so it counts as another process's.

@@ -12,7 +12,7 @@ struct HeldSocketsTests {
     private func held(_ script: String) throws -> [ReachableSocket] {
         let whole = script + "\nprint('there')\nimport time\ntime.sleep(60)"
         let child = try Child(["/usr/bin/python3", "-u", "-c", whole])
-        #expect(eventually(within: .seconds(60)) { child.output == "there\n" }, "\(child.talk)")
+        #expect(Patience.wait(.seconds(60)) { child.output == "there\n" }, "\(child.talk)")
         return try ReachableSocket.held(by: Members(processes: [child.process]))
     }
 

@@ -25,15 +25,15 @@ struct RouteTableTests {
         try cable(network)
         #expect(try links() == [], "a route to the neighbours leads nowhere else")
         try network.ip("route add default via 192.0.2.1")
-        #expect(try eventually { try links() == ["near"] })
+        #expect(try Patience.wait { try links() == ["near"] })
         try network.ip("link set near-far down")
-        #expect(try eventually { try links() == [] })
+        #expect(try Patience.wait { try links() == [] })
         try network.ip("link set near-far up")
-        #expect(try eventually { try links() == ["near"] })
+        #expect(try Patience.wait { try links() == ["near"] })
         try network.ip("address delete 192.0.2.2/24 dev near")
         #expect(try links() == [])
         try network.ip("-6 route add default dev near")
-        #expect(try eventually { try links() == ["near"] })
+        #expect(try Patience.wait { try links() == ["near"] })
     }
 
     @Test("a default route over several links counts for each; one that refuses, or of another table, for none")
@@ -50,7 +50,7 @@ struct RouteTableTests {
         try network.ip("link set second up")
         try network.ip("link set second-far up")
         try network.ip("route add default nexthop via 192.0.2.1 nexthop via 198.51.100.1")
-        #expect(try eventually { try links() == ["near", "second"] })
+        #expect(try Patience.wait { try links() == ["near", "second"] })
     }
 
     @Test("patterns name links, and only those that a default route leads over")
@@ -80,7 +80,7 @@ struct RouteTableTests {
         #expect(!isReadable(events.raw))
         try network.ip("route add default via 192.0.2.1")
         #expect(isReadable(events.raw))
-        #expect(try eventually { try links() == ["near"] })
+        #expect(try Patience.wait { try links() == ["near"] })
     }
 
     private func isReadable(_ raw: Int32) -> Bool {

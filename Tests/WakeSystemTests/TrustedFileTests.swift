@@ -116,7 +116,7 @@ final class TrustedFileTests {
         // openat(2) of x86-64 and of arm64.
         let opening = ["257", "56"]
         #expect(
-            eventually {
+            Patience.wait {
                 let call = text(of: "/proc/\(writer.process)/syscall").split(separator: " ").first.map(String.init)
                 return opening.contains(call ?? "")
             })

@@ -118,7 +118,7 @@ private final class BluetoothPair {
         let before = (Program.processorTime(of: daemon.pid), Program.processorTime(of: bleak.pid))
         for _ in 0..<wakes { try wake(bleak.board, &round, spacing, patience) }
         // The last freeze belongs to it.
-        sleep(.milliseconds(20))
+        RealTime.pass(.milliseconds(20))
         let after = (Program.processorTime(of: daemon.pid), Program.processorTime(of: bleak.pid))
         round.ours.cost = Double((after.0 - before.0).nanoseconds) / 1000 / Double(wakes)
         round.theirs.cost = Double((after.1 - before.1).nanoseconds) / 1000 / Double(wakes)
@@ -129,13 +129,11 @@ private final class BluetoothPair {
         let (reads, resumed, calls) = (board.reads, board.resumed, theirs.reads)
         number = number % 0xffff + 1
         let start = Instant(nanoseconds: try stage.tell("beat \(number)"))
-        sleep(until: start + spacing)
-        while board.reads == reads || theirs.reads == calls {
-            guard SystemClock.monotonic() < start + patience else {
-                let who = board.reads == reads ? "our handler" : "bleak's callback"
-                throw Failure("\(who) has not had a notification within \(patience.seconds) s")
-            }
-            sleep(.microseconds(500))
+        RealTime.reach(start + spacing)
+        let isTold = RealTime.wait(patience, every: .microseconds(500)) { board.reads > reads && theirs.reads > calls }
+        guard isTold else {
+            let who = board.reads == reads ? "our handler" : "bleak's callback"
+            throw Failure("\(who) has not had a notification within \(patience.seconds) s")
         }
         round.ours.latencies.append(Double(board.readAt - start.nanoseconds) / 1000)
         round.theirs.latencies.append(Double(theirs.readAt - start.nanoseconds) / 1000)

@@ -37,10 +37,8 @@ final class BluetoothStage {
         let null = try File.open("/dev/null", for: .read)
         let words = ["dbus-daemon", "--session", "--nofork", "--nopidfile", "--address=unix:path=\(folder)/bus"]
         try start(words, input: null.raw, "dbus-daemon")
-        let end = SystemClock.monotonic() + .seconds(10)
-        while !File.exists(folder + "/bus") {
-            guard SystemClock.monotonic() < end else { throw failure("dbus-daemon", "does not listen") }
-            sleep(.milliseconds(5))
+        guard RealTime.wait(every: .milliseconds(5), until: { File.exists(folder + "/bus") }) else {
+            throw failure("dbus-daemon", "does not listen")
         }
     }
 
@@ -70,12 +68,8 @@ final class BluetoothStage {
 
     /// Waits until so many listen, by what bluetoothd counts.
     func await(_ what: String, _ count: Int64) throws {
-        let end = SystemClock.monotonic() + .seconds(20)
-        while try tell(what) < count {
-            guard SystemClock.monotonic() < end else {
-                throw Failure("\(count) \(what) were awaited for 20 s, and \(try tell(what)) came: \(lastWords())")
-            }
-            sleep(.milliseconds(20))
+        guard try RealTime.wait(.seconds(20), every: .milliseconds(20), until: { try tell(what) >= count }) else {
+            throw Failure("\(count) \(what) were awaited for 20 s, and \(try tell(what)) came: \(lastWords())")
         }
     }
 

@@ -76,10 +76,8 @@ struct HandlerGroups {
 
     /// Waits until so many are frozen.
     func await(frozen count: Int) throws {
-        let end = SystemClock.monotonic() + .seconds(30)
-        while frozen < count {
-            guard SystemClock.monotonic() < end else { throw Failure("not all of \(count) handlers froze in 30 s") }
-            sleep(.milliseconds(50))
+        guard RealTime.wait(every: .milliseconds(50), until: { frozen >= count }) else {
+            throw Failure("not all of \(count) handlers froze in 30 s")
         }
     }
 }

@@ -55,17 +55,16 @@ struct BroadcastFigures {
 
     /// All are known, and the handler has had what is told of those that it watches.
     private func awaitAll(_ board: Board, _ bleak: Listener) throws {
-        let end = SystemClock.monotonic() + .seconds(30)
-        while board.reads < 3 || bleak.board.reads < UInt64(Self.named) * 3 {
-            guard SystemClock.monotonic() < end else {
-                throw Failure(
-                    board.reads < 3
-                        ? "wakebridged told of no broadcast in 30 s: it may hear a radio of this machine instead"
-                        : "bleak's scanner heard nothing in 30 s")
-            }
-            sleep(.milliseconds(50))
+        let areHeard = RealTime.wait(every: .milliseconds(50)) {
+            board.reads >= 3 && bleak.board.reads >= UInt64(Self.named) * 3
         }
-        sleep(.seconds(5))
+        guard areHeard else {
+            throw Failure(
+                board.reads < 3
+                    ? "wakebridged told of no broadcast in 30 s: it may hear a radio of this machine instead"
+                    : "bleak's scanner heard nothing in 30 s")
+        }
+        RealTime.pass(.seconds(5))
     }
 
     private func period(
@@ -79,7 +78,7 @@ struct BroadcastFigures {
             ]
         }
         let (begun, before) = (SystemClock.monotonic(), try look())
-        sleep(.milliseconds(Int64(rounds) * 500))
+        RealTime.pass(.milliseconds(Int64(rounds) * 500))
         let (time, after) = ((SystemClock.monotonic() - begun).seconds, try look())
         let rates = zip(after, before).map { ($0 - $1) / time }
         return Period(

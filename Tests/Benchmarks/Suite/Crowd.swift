@@ -54,7 +54,7 @@ final class Crowd {
         try awaitFirstEvent()
         try groups.await(frozen: plan.handlers)
         // A bridge looks at whom it has frozen, and takes back a freeze that it has not looked at when an event comes.
-        sleep(.milliseconds(300))
+        RealTime.pass(.milliseconds(300))
         let start = try subject.stimulate()
         let frozen = try freezes(after: start)
         var round = Round()
@@ -70,16 +70,14 @@ final class Crowd {
     }
 
     private func awaitFirstEvent() throws {
-        let end = SystemClock.monotonic() + .seconds(30)
-        while boards.contains(where: { $0.reads == 0 }) {
-            guard SystemClock.monotonic() < end else { throw Failure("not every handler had its event in 30 s") }
-            sleep(.milliseconds(50))
+        guard RealTime.wait(every: .milliseconds(50), until: { boards.allSatisfy { $0.reads > 0 } }) else {
+            throw Failure("not every handler had its event in 30 s")
         }
     }
 
     /// By the handler's number. They are all awake before one looks.
     private func freezes(after start: Instant) throws -> [Int: Instant] {
-        sleep(until: start + TimeSpan(nanoseconds: plan.warning.nanoseconds / 2))
+        RealTime.reach(start + TimeSpan(nanoseconds: plan.warning.nanoseconds / 2))
         let groups = groups.members
         let files = groups.map { open($0.events, O_RDONLY | O_CLOEXEC) }
         defer { for file in files { close(file) } }

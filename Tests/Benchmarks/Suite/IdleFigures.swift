@@ -14,13 +14,13 @@ struct IdleFigures {
         defer { folder.remove() }
         let daemon = try RunningDaemon(folder, words: ["--replay", folder.trace, "--speed", "max"])
         defer { daemon.end() }
-        sleep(.seconds(1))
+        RealTime.pass(.seconds(1))
         try HandlerGroups(runtimeDirectory: folder.path + "/run").await(frozen: Self.count)
-        sleep(.seconds(3))
+        RealTime.pass(.seconds(3))
         let vigil = Vigil(over: daemon.pid)
         let end = SystemClock.monotonic() + time
         while SystemClock.monotonic() < end {
-            sleep(.milliseconds(500))
+            RealTime.pass(.milliseconds(500))
             vigil.look()
         }
         let frozen = HandlerGroups(runtimeDirectory: folder.path + "/run").frozen

@@ -85,12 +85,9 @@ private final class PageBench {
             let reads = board.reads
             number = number % 0xffff + 1
             let start = Instant(nanoseconds: try stage.tell("beat \(number)"))
-            sleep(until: start + spacing)
-            while board.reads == reads {
-                guard SystemClock.monotonic() < start + patience else {
-                    throw Failure("the handler has not had a notification within \(patience.seconds) s")
-                }
-                sleep(.microseconds(500))
+            RealTime.reach(start + spacing)
+            guard RealTime.wait(patience, every: .microseconds(500), until: { board.reads > reads }) else {
+                throw Failure("the handler has not had a notification within \(patience.seconds) s")
             }
             return Double(board.readAt - start.nanoseconds) / 1000
         }

@@ -47,15 +47,9 @@ enum Program {
     }
 
     static func awaitEnd(of pid: Int32, patience: TimeSpan = .seconds(15)) {
-        let end = SystemClock.monotonic() + patience
-        var isKilled = false
-        while waitpid(pid, nil, WNOHANG) == 0 {
-            if !isKilled, SystemClock.monotonic() > end {
-                isKilled = true
-                kill(pid, SIGKILL)
-            }
-            sleep(until: SystemClock.monotonic() + .milliseconds(5))
-        }
+        if RealTime.wait(patience, every: .milliseconds(5), until: { waitpid(pid, nil, WNOHANG) != 0 }) { return }
+        kill(pid, SIGKILL)
+        waitpid(pid, nil, 0)
     }
 
     /// Processor time of all its threads, its children apart.
@@ -89,11 +83,3 @@ extension String {
         return nil
     }
 }
-
-func sleep(until instant: Instant) {
-    var time = timespec(
-        tv_sec: Int(instant.nanoseconds / 1_000_000_000), tv_nsec: Int(instant.nanoseconds % 1_000_000_000))
-    while clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, nil) == EINTR {}
-}
-
-func sleep(_ span: TimeSpan) { sleep(until: SystemClock.monotonic() + span) }

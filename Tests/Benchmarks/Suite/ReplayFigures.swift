@@ -56,10 +56,8 @@ struct ReplayFigures {
 
     /// The connect and all data; the numbers of a new journal begin at 1.
     private static func last(of count: Int, on board: Board) throws -> UInt64 {
-        let end = SystemClock.monotonic() + .seconds(60)
-        while board.sequence < UInt64(count) + 1 {
-            guard SystemClock.monotonic() < end else { throw Failure("the trace was not played in 60 s") }
-            sleep(.milliseconds(100))
+        guard RealTime.wait(.seconds(60), every: .milliseconds(100), until: { board.sequence > UInt64(count) }) else {
+            throw Failure("the trace was not played in 60 s")
         }
         return board.sequence
     }

@@ -57,7 +57,7 @@ struct ScaleFigures {
             let before = Program.processorTime(of: subject.pid)
             try body()
             // The last freeze belongs to it.
-            sleep(.milliseconds(20))
+            RealTime.pass(.milliseconds(20))
             return Double((Program.processorTime(of: subject.pid) - before).nanoseconds) / 1000 / Double(count)
         }
     }

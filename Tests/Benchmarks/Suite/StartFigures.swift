@@ -25,7 +25,7 @@ struct StartFigures {
             defer { folder.remove() }
             let daemon = try RunningDaemon(folder, program: program)
             times.append(daemon.readyAfter.seconds * 1000)
-            sleep(.milliseconds(100))
+            RealTime.pass(.milliseconds(100))
             memories.append(Memory(of: daemon.pid))
             daemon.end()
         }

@@ -55,12 +55,9 @@ final class Subject {
     ) throws -> (latency: Int64, wasFrozen: Bool) {
         let (reads, resumed) = (board.reads, board.resumed)
         let start = try stimulate(frame)
-        sleep(until: start + spacing)
-        while board.reads == reads {
-            guard SystemClock.monotonic() < start + patience else {
-                throw failure("has not woken its handler within \(patience.seconds) s")
-            }
-            sleep(.microseconds(500))
+        RealTime.reach(start + spacing)
+        guard RealTime.wait(patience, every: .microseconds(500), until: { board.reads > reads }) else {
+            throw failure("has not woken its handler within \(patience.seconds) s")
         }
         return (board.readAt - start.nanoseconds, board.resumed > resumed)
     }
@@ -68,13 +65,11 @@ final class Subject {
     /// What it executes in one wake, once its handler is frozen.
     func step() throws -> Steps {
         for _ in 0..<5 {
-            sleep(.milliseconds(50))
+            RealTime.pass(.milliseconds(50))
             let reads = board.reads
             let steps = try Steps(through: pid) { try stimulate() }
-            let end = SystemClock.monotonic() + .seconds(10)
-            while board.reads == reads {
-                guard SystemClock.monotonic() < end else { throw failure("has not woken its handler within 10 s") }
-                sleep(.milliseconds(1))
+            guard RealTime.wait(.seconds(10), until: { board.reads > reads }) else {
+                throw failure("has not woken its handler within 10 s")
             }
             if let steps { return steps }
         }
@@ -95,7 +90,7 @@ final class Subject {
     func beat(_ count: Int, every spacing: TimeSpan) throws {
         let start = SystemClock.monotonic()
         for number in 0..<count {
-            sleep(until: start + spacing * Int64(number))
+            RealTime.reach(start + spacing * Int64(number))
             try stimulate()
         }
     }
@@ -110,12 +105,8 @@ final class Subject {
             try writeAll(bytes)
             left -= min(burst, left)
         }
-        let patience = SystemClock.monotonic() + .seconds(60)
-        while board.sequence < target {
-            guard SystemClock.monotonic() < patience else {
-                throw failure("has delivered \(frames - Int(target - board.sequence)) of \(frames) events in 60 s")
-            }
-            sleep(.milliseconds(1))
+        guard RealTime.wait(.seconds(60), until: { board.sequence >= target }) else {
+            throw failure("has delivered \(frames - Int(target - board.sequence)) of \(frames) events in 60 s")
         }
         return Instant(nanoseconds: board.readAt) - start
     }

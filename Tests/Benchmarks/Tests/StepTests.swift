@@ -14,7 +14,8 @@ struct StepTests {
         let device = try Pipe(ours: .write).releaseEnds()
         let shell = try Child(["/bin/sh", "-c", "read word; printf 0"], input: device.readEnd)
         close(device.readEnd)
-        usleep(200_000)
+        // It reads its first descriptor.
+        #expect(Patience.wait { text(of: "/proc/\(shell.process)/syscall").hasPrefix("0 0x0 ") })
         let failure = benchmark_halt(shell.process)
         guard failure == 0 else {
             close(device.writeEnd)

@@ -69,9 +69,9 @@ enum LabRun {
     private static func play() {
         guard let child = try? Child(["\(packageFolder)/Scripts/lab.sh"]) else { return }
         var told = 0
-        while !child.isOver {
+        _ = Patience.wait(.seconds(86_400), every: .seconds(1)) {
             told = tell(child.output, after: told)
-            sleep(1)
+            return child.isOver
         }
         _ = tell(child.output, after: told)
     }

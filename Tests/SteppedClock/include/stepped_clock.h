@@ -3,3 +3,8 @@
 #include <stdint.h>
 
 int64_t clinux_clock_nanoseconds(int clock);
+
+/* The clocks of the calling thread stand still until they are moved; all others go on. Holds are counted. */
+void stepped_clock_hold(void);
+void stepped_clock_move(int64_t nanoseconds);
+void stepped_clock_release(void);

@@ -187,17 +187,20 @@ struct AccessorySourceTests {
 
     @Test("bytes that waited for the bridge, not it for them, are one message where silence ends messages")
     func readsLate() throws {
-        let bench = try AccessoryBench()
+        let time = HeldTime()
+        let bench = try AccessoryBench(time: time)
         bench.plan.framing = .idle(.milliseconds(500))
         let gadget = try Gadget()
+        let line = try WaitingBytes(of: gadget)
         bench.plug(gadget, serial: "A1")
         #expect(try bench.turn { bench.story() == ["+"] })
         gadget.say("on")
-        // Read, and then nothing is for a while, while the device goes on.
-        try bench.pause(.milliseconds(5))
-        usleep(10_000)
+        #expect(Patience.wait { line.count == 2 })
+        #expect(try bench.turn { line.count == 0 })
+        // Nothing is read for a while, while the device goes on.
         gadget.say("e")
-        usleep(700_000)
+        #expect(Patience.wait { line.count == 1 })
+        time.move(by: .milliseconds(700))
         #expect(try bench.turn { bench.story().count > 1 })
         try bench.pause(.milliseconds(700))
         #expect(bench.story() == ["+", ":one"])

@@ -12,6 +12,7 @@ final class Radio {
     /// The first one.
     static let logger = "/bluetooth/00:1D:FD:00:00:01"
 
+    private let time = HeldTime()
     let bus: PrivateBus
     var bluez: ScriptedBluez
     let bench: AccessoryBench
@@ -25,7 +26,8 @@ final class Radio {
     ) throws {
         bus = try PrivateBus()
         bluez = try ScriptedBluez(on: bus)
-        bench = try AccessoryBench()
+        time.peers = [bus, bluez]
+        bench = try AccessoryBench(time: time)
         bench.plan = AccessoryPlan(node: .rfcomm, framing: .line, settle: .zero, replugGrace: .milliseconds(100))
         line = SystemBus(on: bench.loop, to: .address(bus.address))
         client = BluezClient(line)
@@ -58,5 +60,6 @@ final class Radio {
         bluez.kill()
         #expect(try bench.turn { !client.isThere })
         bluez = try ScriptedBluez(on: bus)
+        time.peers = [bus, bluez]
     }
 }

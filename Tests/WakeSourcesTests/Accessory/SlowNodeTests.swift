@@ -31,18 +31,18 @@ private final class Gate: Sendable {
 
     func pass() {
         standing.withLock { $0.waiting += 1 }
-        let end = SystemClock.monotonic() + .seconds(5)
-        while !mayPass(end) { usleep(500) }
+        if !Patience.wait(.seconds(5), until: { mayPass() }) {
+            standing.withLock { standing in
+                standing.isForced = true
+                standing.waiting -= 1
+            }
+        }
     }
 
-    private func mayPass(_ end: Instant) -> Bool {
+    private func mayPass() -> Bool {
         standing.withLock { standing in
-            if standing.permits == 0 {
-                guard SystemClock.monotonic() >= end else { return false }
-                standing.isForced = true
-            } else {
-                standing.permits -= 1
-            }
+            guard standing.permits > 0 else { return false }
+            standing.permits -= 1
             standing.waiting -= 1
             return true
         }

@@ -37,6 +37,24 @@ final class Gadget {
     }
 }
 
+/// What a gadget has said that nobody has read yet, as a program that opened its node before sees it.
+final class WaitingBytes {
+    private let node: Int32
+
+    init(of gadget: Gadget) throws {
+        node = open(gadget.node, O_RDONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC)
+        try #require(node >= 0)
+    }
+
+    deinit { close(node) }
+
+    var count: Int32 {
+        var count: Int32 = -1
+        _ = ioctl(node, UInt(FIONREAD), &count)
+        return count
+    }
+}
+
 /// The kernel's clocks, beside which the system sleeps whenever a test wants it to: nobody waits for what is to wait long.
 final class SleepyClock: WakeClock {
     private let clock = RealClock()
@@ -55,6 +73,7 @@ final class SleepyClock: WakeClock {
 }
 
 final class AccessoryBench {
+    private let time: HeldTime?
     let loop: EventLoop
     private(set) lazy var source = makeSource()
     private let sleepyClock = SleepyClock()
@@ -76,8 +95,10 @@ final class AccessoryBench {
     var plan = AccessoryPlan(
         node: .serial, framing: .line, settle: .milliseconds(50), replugGrace: .milliseconds(100))
 
-    init(_ registry: AccessoryRegistry = AccessoryRegistry()) throws {
-        loop = try EventLoop()
+    /// - Parameter time: of the loop and this thread, where a test moves it.
+    init(_ registry: AccessoryRegistry = AccessoryRegistry(), time: HeldTime? = nil) throws {
+        self.time = time
+        loop = try EventLoop(timers: time ?? KernelTimers())
         self.registry = registry
     }
 
@@ -131,9 +152,13 @@ final class AccessoryBench {
     }
 
     /// Turns the loop until `isDone`, for ten seconds at most.
-    func turn(_ isDone: () -> Bool) throws -> Bool { try loop.turn(until: isDone) }
+    func turn(_ isDone: () -> Bool) throws -> Bool {
+        if let time { return try time.pass(.seconds(10), on: loop, until: isDone) }
+        return try loop.turn(until: isDone)
+    }
 
     func pause(_ span: TimeSpan) throws {
+        if let time { return try time.pass(span, on: loop) }
         let end = SystemClock.monotonic() + span
         while SystemClock.monotonic() < end { try loop.runOnce(timeout: .milliseconds(5)) }
     }

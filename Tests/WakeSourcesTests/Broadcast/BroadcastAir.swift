@@ -10,6 +10,7 @@ import WakeSystem
 @testable import WakeSources
 
 final class BroadcastAir {
+    let time = HeldTime()
     let loop: EventLoop
     let directory: String
     let clock: any WakeClock = RealClock()
@@ -34,10 +35,11 @@ final class BroadcastAir {
     init(_ rules: BroadcastRules = BroadcastRules()) throws {
         self.rules = rules
         directory = try Directory.makeTemporary(prefix: "wakecast")
-        loop = try EventLoop()
+        loop = try EventLoop(timers: time)
         let address = "unix:path=\(directory)/socket"
         bus = try PrivateBus(at: address)
         bluez = try ScriptedBluez(on: bus)
+        time.peers = [bus, bluez]
         line = SystemBus(on: loop, to: .address(address))
         profiles = ProfileLibrary.load([.init(name: "tag", file: "tag", text: Array(Self.tag.utf8))]).library
         source = try BroadcastSource(
@@ -68,12 +70,14 @@ final class BroadcastAir {
         try bluez.tell("broadcast hci0 \(address) 0499 \(data)")
     }
 
-    func turn(until condition: () -> Bool) throws {
-        let hasCome = try loop.turn(for: .seconds(10), until: condition)
+    /// As much time goes by as it takes, up to a limit which only a fault reaches.
+    func turn(within span: TimeSpan = .seconds(10), until condition: () -> Bool) throws {
+        let hasCome = try time.pass(span, on: loop, until: condition)
         #expect(hasCome, "\(told)")
     }
 
-    func drain() throws { while try loop.runOnce(timeout: .milliseconds(30)) {} }
+    /// Until bus, bluetoothd and bridge have no more to say to each other; no time passes.
+    func settle() throws { try time.settle(loop) }
 }
 
 extension BroadcastAir: SourceHost {

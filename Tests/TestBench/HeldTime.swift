@@ -1,0 +1,133 @@
+// The clocks of a test's own thread and the alarms of its loop: they stand still until the test moves them.
+import SteppedClock
+import WakeLoop
+import WakeModel
+import WakeSystem
+
+/// Made, moved and released on one thread. Other threads and all processes keep the kernel's clocks.
+package final class HeldTime: LoopTimers {
+    private var alarms: [HeldAlarm] = []
+    private var overdue: Deferred?
+    /// Whom the loop asks and answers: time stands still while any of them has something to do.
+    package var peers: [any Peer] = []
+
+    /// How often an alarm went off.
+    package private(set) var fired = 0
+
+    package init() { stepped_clock_hold() }
+
+    deinit { stepped_clock_release() }
+
+    package func alarm(
+        of queue: TimerQueue, clock: TimerClock, on loop: EventLoop
+    ) throws(SystemError) -> any LoopAlarm {
+        if overdue == nil { overdue = try loop.deferred(priority: .normal, of: self) { $0.fireDue() } }
+        let alarm = HeldAlarm(of: queue, clock: clock, by: self)
+        alarms.append(alarm)
+        return alarm
+    }
+
+    package func loopWaits() {}
+
+    /// The clocks go on by so much, and what is due then is called by the next turns of the loop.
+    package func move(by span: TimeSpan) {
+        stepped_clock_move(span.nanoseconds)
+        fireLater()
+    }
+
+    fileprivate func fireLater() { if alarms.contains(where: \.isDue) { overdue?.schedule() } }
+
+    private func fireDue() {
+        for alarm in alarms where alarm.isDue {
+            fired += 1
+            alarm.fire()
+        }
+    }
+
+    /// Turns the loop until nothing is ready on it, and no peer has anything to do; or until the condition is true, and returns
+    /// whether it is.
+    ///
+    /// Between two looks that find the same, no peer had run, so that nothing can be on its way.
+    @discardableResult
+    package func settle(_ loop: EventLoop, until condition: () throws -> Bool = { false }) throws -> Bool {
+        var (before, isTrue): ([Int32: String]?, Bool) = (nil, false)
+        let isSettled = try Patience.wait {
+            var hasTurned = false
+            isTrue = try condition()
+            while try !isTrue && loop.runOnce(timeout: .zero) {
+                hasTurned = true
+                isTrue = try condition()
+            }
+            if isTrue { return true }
+            let runs = QuietProcesses.runs(of: peers)
+            defer { before = runs }
+            return !hasTurned && runs != nil && runs == before
+        }
+        guard isSettled else { throw SystemError("settle", "a test's loop and its peers", .timedOut) }
+        return isTrue
+    }
+
+    /// Goes on by so much: from each deadline to the next, and on only when all has settled.
+    package func pass(_ span: TimeSpan, on loop: EventLoop) throws {
+        var left = span
+        try settle(loop)
+        while left > .zero {
+            left = left - step(atMost: left)
+            try settle(loop)
+        }
+    }
+
+    /// Goes on until the condition is true, by so much at most; false then. Where no deadline is left, only what others do is
+    /// waited for.
+    package func pass(_ span: TimeSpan, on loop: EventLoop, until condition: () throws -> Bool) throws -> Bool {
+        var left = span
+        while try !settle(loop, until: condition) {
+            guard let distance, distance <= left else {
+                return try Patience.wait { try settle(loop, until: condition) }
+            }
+            left = left - step(atMost: left)
+        }
+        return true
+    }
+
+    private func step(atMost limit: TimeSpan) -> TimeSpan {
+        let span = min(max(distance ?? limit, TimeSpan(nanoseconds: 1)), limit)
+        move(by: span)
+        return span
+    }
+
+    /// To the first deadline; nil where there is none.
+    private var distance: TimeSpan? { alarms.compactMap(\.distance).min() }
+}
+
+private final class HeldAlarm: LoopAlarm {
+    private unowned let queue: TimerQueue
+    private unowned let time: HeldTime
+    private let clock: TimerClock
+    private var due: Instant?
+
+    init(of queue: TimerQueue, clock: TimerClock, by time: HeldTime) {
+        (self.queue, self.clock, self.time) = (queue, clock, time)
+    }
+
+    private var now: Instant {
+        switch clock {
+        case .monotonic: SystemClock.monotonic()
+        case .boottime, .boottimeAlarm: SystemClock.boottime()
+        case .realtime, .realtimeAlarm: SystemClock.realtime()
+        }
+    }
+
+    var distance: TimeSpan? { due.map { $0 - now } }
+    var isDue: Bool { due.map { $0 <= now } ?? false }
+
+    func set(for instant: Instant?) {
+        due = instant
+        if isDue { time.fireLater() }
+    }
+
+    func fire() {
+        due = nil
+        queue.fireDue()
+    }
+}
