@@ -46,4 +46,17 @@ import Testing
         #expect(try File.text(at: victim) == "precious" && File.text(at: path) == "report")
         #expect(throws: SystemError.self) { try File.replacePlain(directory, with: []) }
     }
+
+    @Test("a directory that all may enter is so under a umask that would close it, with those above it")
+    func createsWhateverTheUmask() throws {
+        let directory = try Directory.makeTemporary(prefix: "wakefile")
+        defer { Directory.removeTree(directory) }
+        // Each usual umask takes something of this mode.
+        try Directory.create("\(directory)/above/below", mode: 0o777)
+        try Directory.create("\(directory)/own/below")
+        for (path, mode) in [("above", 0o777), ("above/below", 0o777), ("own", 0o700), ("own/below", 0o700)] {
+            var status = stat()
+            #expect(stat("\(directory)/\(path)", &status) == 0 && status.st_mode & 0o7777 == UInt32(mode), "\(path)")
+        }
+    }
 }
