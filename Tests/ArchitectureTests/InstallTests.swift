@@ -236,7 +236,7 @@ struct InstallTests {
         let advice = output.split(separator: "\n").filter { !$0.hasPrefix("  ") }
         #expect(
             advice.first == """
-                The group and the folders are made by: sudo systemd-sysusers \(folder)/lib/sysusers.d/wakebridge.conf \
+                The group, a user and the folders are made by: sudo systemd-sysusers \(folder)/lib/sysusers.d/wakebridge.conf \
                 && sudo systemd-tmpfiles --create \(folder)/lib/tmpfiles.d/wakebridge.conf
                 """)
     }
