@@ -31,7 +31,7 @@ package final class LiveAgenda: TurnObserver {
         (turn, loop, catalog, clockWatch) = (bridge.turn, bridge.loop, bridge.catalog, bridge.clockWatch)
         executor = bridge.executor
         var places = places
-        places.readers = WaitingHandlers(catalog: bridge.catalog, accounts: bridge.accounts)
+        places.readers = HandlerUsers(catalog: bridge.catalog, accounts: bridge.accounts)
         self.places = places
         self.hook = hook
         watches = ConditionWatches(on: bridge.loop, bus: bus, places)
@@ -103,13 +103,15 @@ extension LiveAgenda: MachineReading {
     }
 }
 
-/// The users of the handlers whose manifests wait for a path.
-private struct WaitingHandlers: PathReaders {
+/// As they are looked up for each launch.
+private struct HandlerUsers: PathReaders {
     let catalog: Catalog
     let accounts: AccountBook
 
-    func readers(of path: String) -> [Account] {
-        let waiting = catalog.handlers.values.filter { $0.agenda.conditions.contains(.unlocked(path)) }
-        return waiting.compactMap { try? accounts.account(of: $0) }
+    func reader(of handler: HandlerID) -> PathReader? {
+        guard let manifest = catalog.handlers[handler] else { return nil }
+        do throws(SystemError) { return try accounts.switching(for: manifest).map { .user($0) } ?? .daemon } catch {
+            return nil
+        }
     }
 }

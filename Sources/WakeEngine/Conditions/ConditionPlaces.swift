@@ -2,9 +2,23 @@
 import WakeModel
 import WakeSystem
 
-/// Those that have to read what is at a path before it counts as unlocked, beside the daemon.
+/// Whose rights decide whether a path counts as unlocked.
+package enum PathReader {
+    /// The daemon's own, which the handler has too.
+    case daemon
+    case user(Account)
+
+    var account: Account? {
+        switch self {
+        case .daemon: nil
+        case .user(let account): account
+        }
+    }
+}
+
 package protocol PathReaders {
-    func readers(of path: String) -> [Account]
+    /// Nil where no user is known for the handler: then it can read nothing.
+    func reader(of handler: HandlerID) -> PathReader?
 }
 
 /// As on any machine, unless a test says otherwise.
@@ -20,6 +34,8 @@ package struct ConditionPlaces {
         package var clock = (first: TimeSpan.seconds(1), longest: TimeSpan.seconds(60))
         /// What changes together is looked at together, this long after the first change.
         package var together = TimeSpan.milliseconds(100)
+        /// Between two looks at what other users may change without end.
+        package var pause = TimeSpan.seconds(1)
     }
 
     /// The file system whose free space counts.
