@@ -1,7 +1,26 @@
-// Whether a file or folder can really be read: a locked one may well be listed.
+// Whether a file or folder can really be read: a locked one may well be listed. Only what is no device and no pipe is opened.
+import CLinux
 import Glibc
 
 extension File {
+    /// The whole of a plain file that another user may change. What is none is refused, and not opened: to open a FIFO waits for its
+    /// writer.
+    public static func plainBytes(at path: String, limit: Int) throws(SystemError) -> [UInt8] {
+        try bytes(of: try openPlain(path), named: path, limit: limit)
+    }
+
+    static func openPlain(_ path: String) throws(SystemError) -> FileDescriptor {
+        let marked = try attempt { Int(Glibc.open(path, clinux_o_path | O_CLOEXEC)) }.get("open", path)
+        let mark = FileDescriptor(owning: Int32(marked))
+        var status = stat()
+        guard fstat(mark.raw, &status) == 0 else { throw SystemError("look at", path, .last) }
+        guard status.st_mode & S_IFMT == S_IFREG else {
+            throw SystemError("open", path, .invalid, advice: "it is no plain file; put one there")
+        }
+        let (own, flags) = (mark.ownPath, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
+        return FileDescriptor(owning: Int32(try attempt { Int(Glibc.open(own, flags)) }.get("open", path)))
+    }
+
     /// Whether it opens for reading with the rights of this thread. Root may open what its mode closes to all, so the mode must let
     /// it be read as well.
     /// - Parameter mark: of what is looked at; it was not opened.
