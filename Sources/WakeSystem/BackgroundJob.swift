@@ -64,7 +64,9 @@ enum WorkThread {
                 clinux_identity(user: account.user, group: account.group), account.groups, account.groups.count,
                 { context in if let context { Unmanaged<Work>.fromOpaque(context).takeUnretainedValue().body(nil) } },
                 Unmanaged.passUnretained(self).toOpaque())
-            if code < 0 { body(SystemError("act as", "user \(account.name)", Errno(code: -code))) }
+            guard code < 0 else { return }
+            let advice = "run the daemon as root, or the handler as the daemon's user"
+            body(SystemError("act as", "user \(account.name)", Errno(code: -code), advice: advice))
         }
     }
 

@@ -9,10 +9,26 @@ public final class PathWatch: Sendable {
         public let path: String
         /// What is there can be read with the rights of the thread that looked.
         public let isReadable: Bool
+        /// Of the file that is there; nil where the thread found none.
+        public let version: Version?
         /// The kernel's numbers of what is watched for it now.
         public let watches: Set<Int32>
         /// Why not all of it is watched that could be.
         public let fault: SystemError?
+    }
+
+    /// Two versions that were copied together may have the same time.
+    public struct Version: Hashable, Sendable {
+        private let number: UInt64
+        private let seconds: Int
+        private let nanoseconds: Int
+
+        /// - Parameter mark: of the file; it need not be opened.
+        init?(of mark: borrowing FileDescriptor) {
+            var status = stat()
+            guard fstat(mark.raw, &status) == 0 else { return nil }
+            (number, seconds, nanoseconds) = (UInt64(status.st_ino), status.st_ctim.tv_sec, status.st_ctim.tv_nsec)
+        }
     }
 
     /// Of which watches something was reported.
@@ -43,17 +59,17 @@ public final class PathWatch: Sendable {
     /// between is reported. It may take long; what this thread may not list is not watched.
     public func look(at path: String) -> Finding {
         var watches: Set<Int32> = []
-        var (isReadable, fault): (Bool, SystemError?) = (false, nil)
+        var (isReadable, version, fault): (Bool, Version?, SystemError?) = (false, nil, nil)
         do throws(SystemError) {
             let end = try PathWalk.follow(path) { mark in
                 let number = inotify_add_watch(raw, mark.ownPath, mask)
                 if number >= 0 { watches.insert(number) } else if Errno.last == .noSpace { fault = Self.lack(at: path) }
             }
-            isReadable = File.canBeRead(end)
+            (isReadable, version) = (File.canBeRead(end), Version(of: end))
         } catch {
             // What is missing or closed is seen by the folder above it.
         }
-        return Finding(path: path, isReadable: isReadable, watches: watches, fault: fault)
+        return Finding(path: path, isReadable: isReadable, version: version, watches: watches, fault: fault)
     }
 
     /// The same of several paths, on a thread, with the rights of the account.
@@ -62,7 +78,9 @@ public final class PathWatch: Sendable {
         at paths: [String], as account: Account?
     ) throws(SystemError) -> BackgroundJob<[Finding]> {
         try BackgroundJob(as: account) { [self] error in
-            if let error { return paths.map { Finding(path: $0, isReadable: false, watches: [], fault: error) } }
+            if let error {
+                return paths.map { Finding(path: $0, isReadable: false, version: nil, watches: [], fault: error) }
+            }
             return paths.map { look(at: $0) }
         }
     }
@@ -91,7 +109,8 @@ public final class PathWatch: Sendable {
     }
 
     private static func lack(at path: String) -> SystemError {
-        SystemError("watch", path, .noSpace, advice: "raise fs.inotify.max_user_watches with sysctl")
+        SystemError(
+            "watch", path, .noSpace, advice: "its changes are seen late until you raise fs.inotify.max_user_watches")
     }
 
     /// The layout of inotify(7): watch, mask, cookie and the length of the name that follows, four bytes each.

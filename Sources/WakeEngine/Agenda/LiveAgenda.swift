@@ -31,7 +31,7 @@ package final class LiveAgenda: TurnObserver {
         (turn, loop, catalog, clockWatch) = (bridge.turn, bridge.loop, bridge.catalog, bridge.clockWatch)
         executor = bridge.executor
         var places = places
-        places.readers = HandlerUsers(catalog: bridge.catalog, accounts: bridge.accounts)
+        places.readers = HandlerUsers(of: bridge)
         self.places = places
         self.hook = hook
         watches = ConditionWatches(on: bridge.loop, bus: bus, places)
@@ -100,18 +100,5 @@ extension LiveAgenda: MachineReading {
     package var conditions: [(condition: Condition, isTrue: Bool)] { watches.found }
     package func transferName(of handler: HandlerID, _ number: Int64) -> String? {
         turn.transferName(of: handler, number)
-    }
-}
-
-/// As they are looked up for each launch.
-private struct HandlerUsers: PathReaders {
-    let catalog: Catalog
-    let accounts: AccountBook
-
-    func reader(of handler: HandlerID) -> PathReader? {
-        guard let manifest = catalog.handlers[handler] else { return nil }
-        do throws(SystemError) { return try accounts.switching(for: manifest).map { .user($0) } ?? .daemon } catch {
-            return nil
-        }
     }
 }

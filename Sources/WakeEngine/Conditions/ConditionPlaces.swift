@@ -2,25 +2,6 @@
 import WakeModel
 import WakeSystem
 
-/// Whose rights decide whether a path counts as unlocked.
-package enum PathReader {
-    /// The daemon's own, which the handler has too.
-    case daemon
-    case user(Account)
-
-    var account: Account? {
-        switch self {
-        case .daemon: nil
-        case .user(let account): account
-        }
-    }
-}
-
-package protocol PathReaders {
-    /// Nil where no user is known for the handler: then it can read nothing.
-    func reader(of handler: HandlerID) -> PathReader?
-}
-
 /// As on any machine, unless a test says otherwise.
 package struct ConditionPlaces {
     /// How often a source looks again.
@@ -34,7 +15,7 @@ package struct ConditionPlaces {
         package var clock = (first: TimeSpan.seconds(1), longest: TimeSpan.seconds(60))
         /// What changes together is looked at together, this long after the first change.
         package var together = TimeSpan.milliseconds(100)
-        /// Between two looks at what other users may change without end.
+        /// Between two looks at the paths of one handler, whose user may change them without end.
         package var pause = TimeSpan.seconds(1)
     }
 

@@ -134,7 +134,7 @@ package final class ConditionWatches {
         _ path: String, _ listener: @escaping (Bool) -> Void
     ) throws(SystemError) -> ConditionWatch {
         let watch = ConditionWatch(listener)
-        if mounts == nil { mounts = try MountSource(on: loop, places) }
+        if mounts == nil { mounts = try MountSource(on: loop, places, unlocked) }
         try mounts?.join(path, watch)
         return watch
     }
@@ -148,6 +148,7 @@ package final class ConditionWatches {
             watch.report(false)
             return watch
         }
+        if mounts == nil { mounts = try MountSource(on: loop, places, unlocked) }
         try unlocked.join(path, for: handler, watch)
         return watch
     }

@@ -1,19 +1,20 @@
-// The conditions `mount:PATH`: something is mounted there. The kernel tells of each change, and one look serves all paths.
+// The conditions `mount:PATH`: something is mounted there. The kernel tells of each change, and one look serves all conditions.
 import WakeLoop
 import WakeModel
 import WakeSystem
 
 final class MountSource {
     private let table: MountTable
-    private let intervals: ConditionPlaces.Intervals
+    private let together: TimeSpan
+    /// What a mount covers or brings is no change of a folder.
+    private let unlocked: UnlockedSource
     private var watch: Watch?
     private var timer: Timer?
-    private var lookedAt = Instant.zero
     private var listeners: [String: ConditionWatch] = [:]
 
-    init(on loop: EventLoop, _ places: ConditionPlaces) throws(SystemError) {
+    init(on loop: EventLoop, _ places: ConditionPlaces, _ unlocked: UnlockedSource) throws(SystemError) {
         table = try MountTable(places.mounts)
-        intervals = places.intervals
+        (together, self.unlocked) = (places.intervals.together, unlocked)
         timer = try loop.timer(on: .monotonic, of: self) { $0.look() }
         watch = try loop.watch(table.raw, for: .priority, of: self) { $0.lookSoon() }
     }
@@ -21,7 +22,7 @@ final class MountSource {
     /// Before what it watches is closed.
     deinit { watch?.cancel() }
 
-    var isNeeded: Bool { !listeners.isEmpty }
+    var isNeeded: Bool { !listeners.isEmpty || unlocked.isNeeded }
 
     func join(_ path: String, _ listener: ConditionWatch) throws(SystemError) {
         let isMounted = try table.mounted(among: [path]).contains(path)
@@ -34,12 +35,12 @@ final class MountSource {
     /// A user may mount and unmount without a pause.
     private func lookSoon() {
         guard timer?.armedAt == nil else { return }
-        timer?.arm(at: max(SystemClock.monotonic() + intervals.together, lookedAt + intervals.pause))
+        timer?.arm(at: SystemClock.monotonic() + together)
     }
 
     private func look() {
-        lookedAt = SystemClock.monotonic()
-        guard let mounted = try? table.mounted(among: listeners.keys) else { return }
+        unlocked.mountsChanged()
+        guard !listeners.isEmpty, let mounted = try? table.mounted(among: listeners.keys) else { return }
         for (path, listener) in listeners { listener.report(mounted.contains(path)) }
     }
 }
