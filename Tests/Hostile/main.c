@@ -28,7 +28,8 @@ static const struct {
     {"files", open_files},                 {"forks", fork_much},                  {"threads", start_threads},
     {"memory", touch_memory},              {"flood-replies", flood_replies},      {"flood-log", flood_log},
     {"flood-notices", flood_notices},      {"range-locks", lock_ranges},          {"description-locks", lock_descriptions},
-    {"epolls", fill_epolls},               {"steal", steal},
+    {"epolls", fill_epolls},               {"steal", steal},                      {"exchange-paths", exchange_paths},
+    {"order-paths", order_paths},
 };
 
 double now(void) {
