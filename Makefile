@@ -46,9 +46,10 @@ prove-tests: prepare-tests build ## run the files of tests in FILES, whatever th
 	@$(FOR_SPEED) Scripts/test.py prove $(FILES)
 
 # The tests' build is not shaken: on a quarter of a core it takes an hour. Some file has to run after it, so the shortest does.
-shake: prepare-tests ## every test on a quarter of a core, with a slow disk and random stops; SHAKE_ROUNDS, SHAKE_SEED, ARGS= another command
+# Two processes side by side use the quarter up, and more would only be slower. Other users can read what is preloaded in the checkout's place.
+shake: prepare-tests ## most tests on a quarter of a core, with a slow disk and random stops; SHAKE_ROUNDS, SHAKE_SEED, ARGS= another command
 	@Scripts/test.py prove WakeModelTests.ChannelTests
-	@Scripts/shake.py $(ARGS)
+	@TEST_JOBS="$${TEST_JOBS:-2}" TEST_SILENCE="$${TEST_SILENCE:-3600}" Scripts/place.py checkout Scripts/shake.py $(ARGS)
 
 test-debian13: ## build with Debian 13's own Swift in a Debian 13 root, for speed, and run the unit tests there
 	@Scripts/debian13.sh

@@ -2,7 +2,7 @@
 # Fuzzes every reader of bytes from outside, each for a bounded time, and ends with one line: `make fuzz`.
 # Scripts/fuzz.sh [READER...]
 # FUZZ_SECONDS (60) is how long each is fuzzed, FUZZ_SEED (1) what chance is drawn from, FUZZ_JOBS how many run side by side.
-# An input that ends a reader is kept in Tests/Fuzz/crashes, where the tests read it from then on.
+# An input that ends a reader is kept in .build/fuzzed/crashes, and is read first the next time. A line names the place to commit it to.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 
@@ -31,7 +31,7 @@ begin_corpus() { # READER PATTERN...
     shift
     corpus=$work/corpus/$reader
     mkdir -p "$corpus"
-    set -- "Tests/Fuzz/seeds/$reader/*" "Tests/Fuzz/crashes/$reader/*" "$@"
+    set -- "Tests/Fuzz/seeds/$reader/*" "Tests/Fuzz/crashes/$reader/*" "$work/crashes/$reader/*" "$@"
     # A pattern becomes names, however they are spelled.
     IFS=
     for pattern in "$@"; do
@@ -66,10 +66,10 @@ fuzz() { # READER PATTERN...
 }
 
 keep() {
-    kept=Tests/Fuzz/crashes/$reader
+    kept=$work/crashes/$reader
     mkdir -p "$kept"
     find "$found" -type f ! -name 'slow-unit-*' -exec cp {} "$kept" \;
-    echo "fuzz.sh: $reader was ended by an input, which is kept in $kept" >&2
+    echo "fuzz.sh: $reader was ended by an input, which is kept in $kept; commit it with the fix, in Tests/Fuzz/crashes/$reader" >&2
 }
 
 # Started by this script itself, once for each reader.

@@ -35,21 +35,12 @@ give_up() {
     exit 0
 }
 
-make_venv() { # REQUIREMENTS PYTHON OPTION...: $place/venv with the pinned parts, again where they changed
-    wanted=$1 python=$2 venv=$place/venv
-    shift 2
-    ! cmp -s "$wanted" "$venv/requirements.txt" || return 0
-    command -v "$python" >/dev/null || give_up "there is no $python here"
-    echo "$(basename "$0" .sh): installing what $wanted names into $venv" >&2
-    rm -rf "$venv"
-    quietly "$python" -m venv "$@" "$venv" || without_venv "$python -m venv failed (Debian: apt-get install python3-venv)"
-    quietly "$venv/bin/pip" --disable-pip-version-check install --requirement "$wanted" ||
-        without_venv "pip could not install what $wanted names"
-    cp "$wanted" "$venv/requirements.txt"
-}
-
-# Half an environment must not be taken for a whole one.
-without_venv() {
-    rm -rf "$venv"
-    give_up "$*"
+make_venv() { # REQUIREMENTS PYTHON OPTION...: $place/venv leads to the environment with these pinned parts
+    found=$(Scripts/venv.sh "$@") || give_up "$(echo "$found" | tail -n 1)"
+    # Within .build the way is short: the checkout of the tests has another path.
+    case $found in .build/*) found=..${found#.build} ;; esac
+    mkdir -p "$place"
+    [ "$(readlink "$place/venv")" != "$found" ] || return 0
+    [ -L "$place/venv" ] || rm -rf "$place/venv"
+    ln -sfn "$found" "$place/venv"
 }

@@ -22,7 +22,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 RESULTS = "docs/dev/proven.txt"
 
 SOURCES = ("Package.swift", "Sources")
-BENCH = (*SOURCES, "Tests/TestBench")
+BENCH = (*SOURCES, "Tests/TestBench", "Tests/Lab/waiting.py")
 LAB = (*SOURCES, "Devices", "udev", "Tests/Lab", "Scripts/lab.sh", "Scripts/prepare-lab.sh", "Scripts/release.sh")
 PACKAGE = (*SOURCES, "Devices", "Examples", "Packages", "docs/man", "udev", "Scripts/deb.sh", "Scripts/debian.sh",
            "Scripts/install.sh", "Scripts/release.sh")
@@ -98,7 +98,8 @@ def built():
         Part("arm64", "the programs for arm64 replay as those for amd64 do, and the unit tests pass", "make test-arm64",
              (*PORT, "Scripts/arm64.sh", "Scripts/arm64-build.sh", "Scripts/arm64.skips"), ()),
         Part("installed", "the package outlives power cuts, upgrades and full disks on whole machines", "make test-installed",
-             (*PACKAGE, "Tests/Installed", "Tests/Lab/dongle.py", "Scripts/test-installed.sh"), ("lab",)),
+             (*PACKAGE, "Tests/Installed", "Tests/Lab/dongle.py", "Tests/Lab/rhythm.py", "Tests/Lab/waiting.py",
+              "Scripts/test-installed.sh"), ("lab",)),
         Part("tutorials", "the tutorials work to the letter in Debian 12 and 13", "make test-tutorials",
              (*PACKAGE, "docs/tutorials", "Scripts/test-tutorials.sh", "Scripts/follow.py", "Scripts/container.py"), ()),
         Part("sanitize", "the unit tests show no memory error and no race", "make check-sanitize",

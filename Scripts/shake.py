@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs a command while time comes in small pieces: on a quarter of a core, with a slow disk and a process that stops now and then.
 
-    shake.py [COMMAND...]   the command is Scripts/test.py unless another is given
+    shake.py [COMMAND...]   the command is `Scripts/test.py shaken` unless another is given
 
 The command and all that it starts share a quarter of a core. Each fsync takes 25 ms longer, and in each second one process is
 stopped for 300 ms. A test that fails only here counts on time that a busy machine does not give.
@@ -236,7 +236,7 @@ def stop(number, _):
 
 
 def main(words):
-    command = words or [str(ROOT / "Scripts/test.py")]
+    command = words or [str(ROOT / "Scripts/test.py"), "shaken"]
     rounds = int(os.environ.get("SHAKE_ROUNDS", "1"))
     seed = int(os.environ.get("SHAKE_SEED") or random.randrange(1_000_000))
     for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):

@@ -31,7 +31,7 @@ make_disk() { # SUITE
         echo "$stamp" >"$place/$1.made"
     fi
     mkdir -p "$root/opt/within" "$place/$1"
-    cp Tests/Installed/within.py Tests/Lab/dongle.py "$root/opt/within/"
+    cp Tests/Installed/within.py Tests/Lab/dongle.py Tests/Lab/waiting.py "$root/opt/within/"
     cp Tests/Installed/keyboard.service Tests/Installed/radio.service "$root/etc/systemd/system/"
     ln -sf ../keyboard.service "$root/etc/systemd/system/multi-user.target.wants/keyboard.service"
     cp -L "$root/vmlinuz" "$root/initrd.img" "$place/$1/"

@@ -5,12 +5,19 @@
     test.py gate        the tests that only the gate adds: files with the tag .gate
     test.py prove NAME...
                         the files of these names (File or Target.File), whatever their tags are
+    test.py shaken      the tests of every change but those that measure: what Scripts/shake.py runs
     test.py units       the tests that need no daemon, no root and no clock of their own
     test.py list        says which file of tests runs when, and builds nothing
+    test.py list outside
+                        says which files are tried again, and builds nothing
     test.py OPTIONS...  one run with options of Swift Testing, such as --filter X
 
 A file of tests is a process, in which one test runs after another; the files of a target in PURE share one. Some processes run side
 by side, the longest of Tests/times.txt first. Files with the tag .measures run afterwards, one by one: they would measure each other.
+
+A process that fails has failed. Only files with the tag .outside count on a program that is not ours, so each of them that failed runs
+once more at the end, alone. Where it passes then, `FLAKED Target.File` is printed. It still counts as a failure, but for the files
+of Tests/quarantine.txt (Scripts/quarantine.py).
 
 Root builds and runs the tests below a constant path that every user may walk to, and gives each process of `make test` its own mounts,
 processes, network, /tmp and /run (Scripts/place.py). Scripts/tested.sh builds the tests; TEST_BUILD holds other options of `swift
@@ -21,6 +28,7 @@ target, Target.File or Target.Suite/test. A test that skips itself for a reason 
 """
 import collections
 import concurrent.futures
+import datetime
 import os
 import pathlib
 import re
@@ -32,6 +40,9 @@ import sys
 import threading
 import time
 
+sys.dont_write_bytecode = True
+import quarantine  # noqa: E402
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LOGS = ROOT / ".build/tests"
 JOBS = int(os.environ.get("TEST_JOBS", "4"))
@@ -40,7 +51,7 @@ BUILD = os.environ.get("TEST_BUILD")
 BUNDLE = os.environ.get("TEST_BUNDLE")
 SKIPS = os.environ.get("TEST_SKIPS")
 
-GOALS = ("test", "gate", "prove", "units")
+GOALS = ("test", "gate", "prove", "shaken", "units")
 
 # The tests of `units` leave these out.
 NO_UNITS = {"BreakTests", "BrokerTests", "DaemonTests", "EndToEndTests", "HostileTests", "LabTests", "TortureTests", "WakeSourcesTests"}
@@ -48,9 +59,8 @@ NO_UNITS = {"BreakTests", "BrokerTests", "DaemonTests", "EndToEndTests", "Hostil
 PURE = {"WakeModelTests", "WakeCoreTests", "WakeAgendaTests", "WakeTransferTests", "WakeTraceTests", "WakeProfilesTests", "FuzzTests"}
 # Targets that do not lie in a folder of their name.
 FOLDERS = {"BenchmarkTests": "Tests/Benchmarks/Tests", "LabTests": "Tests/Lab/Suite"}
-# The gate plays these sizes; other tiers leave them to the tests. A bridge that starts while descriptors are out may end with 1, and
-# the break test does not always see why: the theme of starvation is left to `make prove`.
-GATE_SIZES = {"BREAK_SECONDS": "28", "BREAK_THEMES": "kills manners full damage clock weak"}
+# The gate plays these sizes; other tiers leave them to the tests.
+GATE_SIZES = {"BREAK_SECONDS": "28"}
 
 ENDED = re.compile(r"Test run with (\d+) tests? .*(passed|failed) after")
 OF_SWIFT_TESTING = ("◇ ", "✔ ", "↳ ", "➜ ", "━ ", "✘ ")
@@ -60,7 +70,8 @@ SKIPPED = re.compile(r"➜ (?:Test|Suite) .* skipped")
 # A comment of Swift Testing, or a line that a test prints of a part of its own.
 REASON = re.compile(r'(?:➜ (?:Test|Suite) .* skipped: "(?:SKIPPED: )?|SKIPPED: )(.*?)"?$')
 
-Outcome = collections.namedtuple("Outcome", "unit passes ran skips seconds lines")
+# `flaked` is set where the process failed at its first try, and passed at its second.
+Outcome = collections.namedtuple("Outcome", "unit passes ran skips seconds lines flaked", defaults=[False])
 printing = threading.Lock()
 running = {}
 
@@ -70,10 +81,15 @@ def say(*lines):
         print(*lines, sep="\n", flush=True)
 
 
+def text_of(path):
+    """Empty where there is no such file."""
+    file = ROOT / path
+    return file.read_text() if file.exists() else ""
+
+
 def listed(path):
     """The lines of a list below Tests, without its comments."""
-    file = ROOT / "Tests" / path
-    return [line for line in file.read_text().splitlines() if line and line[0] != "#"] if file.exists() else []
+    return [line for line in text_of(f"Tests/{path}").splitlines() if line and line[0] != "#"]
 
 
 def tagged(text, tag):
@@ -86,20 +102,30 @@ def stage_of(text):
     return "alone" if tagged(text, "measures") else "together"
 
 
-def sources():
-    """Target, stage and name of each file that holds tests."""
+def texts():
+    """Target, path and text of each file that holds tests."""
     folders = {path.name: path for path in (ROOT / "Tests").iterdir() if path.name.endswith("Tests")}
     folders.update({target: ROOT / folder for target, folder in FOLDERS.items()})
     for target, folder in folders.items():
         for path in folder.rglob("*.swift"):
             text = path.read_text()
             if "@Test" in text:
-                yield target, stage_of(text), path.stem
+                yield target, path, text
+
+
+def sources():
+    """Target, stage and name of each file that holds tests."""
+    return ((target, stage_of(text), path.stem) for target, path, text in texts())
 
 
 def seconds_of_files():
     """How long the longer files took on two cores: an order to begin in, and no limit."""
     return {name: float(seconds) for name, seconds in map(str.split, listed("times.txt"))}
+
+
+def outside():
+    """The files, as Target.File, whose tests count on a program that is not ours."""
+    return {f"{target}.{path.stem}" for target, path, text in texts() if tagged(text, "outside")}
 
 
 def units_of(files, left_out=(), merges=False):
@@ -168,9 +194,10 @@ def own_system(name):
     return [sys.executable, str(ROOT / "Scripts/place.py"), "process", name]
 
 
-def play(bundle, unit, shows=None, before=()):
-    """Lines that `shows` holds for are printed as they come, where it is given; of a process that fails, all are at its end."""
-    log = LOGS / f"{unit.name}.log"
+def play(bundle, unit, shows=None, before=(), beside=""):
+    """Lines that `shows` holds for are printed as they come, where it is given; of a process that fails, all are at its end.
+    `beside` keeps the output of an earlier try of the same file."""
+    log = LOGS / f"{unit.name}{beside}.log"
     begun = time.monotonic()
     with open(log, "wb") as output:
         process = subprocess.Popen([*before, bundle, "--testing-library", "swift-testing", *unit.options], cwd=ROOT,
@@ -248,10 +275,22 @@ def chosen(goal, names):
             say(f"FAIL: no file of tests has the name {', '.join(sorted(missing))}")
             sys.exit(1)
         return [], [(target, file) for target, _, file in files if {file, f"{target}.{file}"}.intersection(names)]
-    beside, alone = {"gate": ("gate", None), "units": ("together", None)}.get(goal, ("together", "alone"))
+    beside, alone = ("gate" if goal == "gate" else "together", "alone" if goal == "test" else None)
     left_out = NO_UNITS if goal == "units" else ()
     return tuple([(target, file) for target, stage, file in files if stage == wanted and target not in left_out]
                  for wanted in (beside, alone))
+
+
+def try_again(outcomes, play_again):
+    """Only what counts on an outside program has a second try. The outcome of the first one stays, and may be excused."""
+    may, excused = outside(), quarantine.names(text_of(quarantine.LIST), datetime.date.today())
+    for outcome in outcomes:
+        name = outcome.unit.name
+        if not outcome.passes and name in may:
+            say(f"test.py: {name} counts on an outside program, and runs once more, alone")
+            if play_again(outcome.unit).passes:
+                outcome = outcome._replace(passes=name in excused, flaked=True)
+        yield outcome
 
 
 def run(words):
@@ -268,12 +307,13 @@ def run(words):
         say(f"SKIPPED: {place}: {reason}")
     beside, alone = chosen(goal, words[1:])
     # Guests and browsers need this machine's own folders and devices.
-    owns = goal == "test" and has_own_systems()
+    owns = goal in ("test", "shaken") and has_own_systems()
     before = (lambda unit: own_system(unit.name)) if owns else lambda unit: []
-    shows = None if goal in ("test", "units") else is_news
+    shows = None if goal in ("test", "shaken", "units") else is_news
     with concurrent.futures.ThreadPoolExecutor(JOBS) as pool:
         outcomes = list(pool.map(lambda unit: play(bundle, unit, shows, before(unit)), units_of(beside, skipped, merges=True)))
-    return outcomes + [play(bundle, unit, is_news, before(unit)) for unit in units_of(alone, skipped)]
+    outcomes += [play(bundle, unit, is_news, before(unit)) for unit in units_of(alone, skipped)]
+    return list(try_again(outcomes, lambda unit: play(bundle, unit, is_news, before(unit), ".again")))
 
 
 def gate_scenarios():
@@ -300,11 +340,14 @@ def main():
         signal.signal(number, stop)
     if sys.argv[1:] == ["list"]:
         return say(*(" ".join(place) for place in sorted(sources())))
+    if sys.argv[1:] == ["list", "outside"]:
+        return say(*sorted(outside()))
     enter_place()
     outcomes = run(sys.argv[1:])
     ran = sum(outcome.ran for outcome in outcomes)
     failed = list(failures(outcomes))
     took = f"{time.monotonic() - begun:.0f} s"
+    flaked = [f"FLAKED {outcome.unit.name}" for outcome in outcomes if outcome.flaked]
     reason = ROOT / ".build/lab/reason"
     if reason.exists() and reason.stat().st_size:
         say(f"SKIPPED: the lab: {reason.read_text().strip()}")
@@ -314,10 +357,10 @@ def main():
     if not all(outcome.passes for outcome in outcomes):
         # The lines around an issue may hold the end of its test, which is listed below them too.
         broken = len({line for line in failed if re.search("✘ Test (?!run with).* failed after", line)})
-        say(*failed, f"FAIL: {broken} of {ran} tests failed, {took}")
+        say(*failed, *flaked, f"FAIL: {broken} of {ran} tests failed, {took}")
         sys.exit(1)
     skipped = [line for outcome in outcomes for line in outcome.skips]
-    say(*skipped, f"PASS: {ran} tests, {len(skipped)} of them skipped, {took}")
+    say(*skipped, *flaked, f"PASS: {ran} tests, {len(skipped)} of them skipped, {took}")
 
 
 if __name__ == "__main__":

@@ -60,13 +60,19 @@ class SocketTest(unittest.TestCase):
 
     def setUp(self):
         self.reading, self.feeding = os.pipe()
+        self.replies, writing = os.pipe()
         self.daemon, handler = socket.socketpair()
+        self.daemon.shutdown(socket.SHUT_RD)
         self.far, self.near = socket.socketpair()
-        os.environ["WAKEBRIDGE_SOCKETS"] = f"sip={os.dup(self.near.fileno())}"
-        self.addCleanup(os.environ.pop, "WAKEBRIDGE_SOCKETS")
-        self.session = wakehandler.Session(input=self.reading, replies=handler.fileno())
+        given = {"WAKEBRIDGE_SOCKETS": f"sip={os.dup(self.near.fileno())}", "WAKEBRIDGE_SOCKETS_FD": str(handler.fileno())}
+        for name, value in given.items():
+            os.environ[name] = value
+            self.addCleanup(os.environ.pop, name)
+        self.session = wakehandler.Session(input=self.reading, replies=writing)
         for one in (self.daemon, handler, self.far, self.near):
             self.addCleanup(one.close)
+        for number in (self.reading, self.replies, writing):
+            self.addCleanup(os.close, number)
 
     def feed(self, *lines):
         os.write(self.feeding, "".join(line + "\n" for line in lines).encode())
@@ -100,7 +106,7 @@ class SocketTest(unittest.TestCase):
         self.assertEqual(self.session.keepalive("sip", 900).outcome, "set")
         self.feed(notice("reply", ref=2, reconnect="reconnecting", pending=[]))
         self.assertEqual(self.session.reconnect("sip").outcome, "reconnecting")
-        lines = [json.loads(line) for line in self.daemon.recv(4096).splitlines()]
+        lines = [json.loads(line) for line in os.read(self.replies, 4096).splitlines()]
         self.assertEqual(lines, [{"keepalive": {"socket": "sip", "within_s": 900}, "ref": 1},
                                  {"reconnect": "sip", "ref": 2}])
 

@@ -399,6 +399,8 @@ class Session:
         self._last_reference = 0
         self._deadline: Optional[float] = None
         self._sockets: Dict[str, socket.socket] = {}
+        channel = os.environ.get("WAKEBRIDGE_SOCKETS_FD")
+        self._channel = int(channel) if channel else None
         self._inherited = dict(pair.split("=", 1) for pair in os.environ.get("WAKEBRIDGE_SOCKETS", "").split(",") if pair)
         self.restoration: Optional[Restoration] = None
         """What the process was told at its start. It is there before the first event."""
@@ -590,13 +592,13 @@ class Session:
             if former:
                 former.close()
                 del self._sockets[event.name]
-        elif event.kind == "socket.opened" and event.data.get("passed") and self._replies is not None:
-            self._receive_sockets(self._replies)
+        elif event.kind == "socket.opened" and event.data.get("passed") and self._channel is not None:
+            self._receive_sockets(self._channel)
 
-    def _receive_sockets(self, replies: int) -> None:
-        """Each comes with a line that names it, over descriptor 3."""
-        with socket.socket(fileno=os.dup(replies)) as channel:
-            while _is_ready(replies, select.POLLIN, 0):
+    def _receive_sockets(self, number: int) -> None:
+        """Each comes with a line that names it."""
+        with socket.socket(fileno=os.dup(number)) as channel:
+            while _is_ready(number, select.POLLIN, 0):
                 text, control, _, _ = channel.recvmsg(4096, socket.CMSG_SPACE(4), socket.MSG_DONTWAIT)
                 numbers = array.array("i")
                 for _, kind, part in control:

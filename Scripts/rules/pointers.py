@@ -15,6 +15,7 @@ EDGES = {
     "Sources/WakeSystem/FileDescriptor.swift": "read and write",
     "Sources/WakeSystem/Leaf.swift": "reads cgroup.events without allocating",
     "Sources/WakeSystem/Log.swift": "writes a line with one call",
+    "Sources/WakeSystem/StandardStreams.swift": "writes bytes with one call",
     "Sources/WakeSystem/MappedFile.swift": "a file in memory",
     "Sources/WakeSystem/SpawnRequest.swift": "argv and envp",
     "Sources/WakeSystem/TemporaryDirectory.swift": "mkdtemp changes its template; readlink fills a buffer",
@@ -41,7 +42,6 @@ EDGES = {
     "Sources/WakeHandler/Descriptors.swift": "read and write",
     "Sources/WakeHandler/SocketDescriptors.swift": "recvmsg and the descriptor that comes with it",
     "Sources/WakeWords/ParsedWords.swift": "getopt_long's argv",
-    "Sources/wakebridge/Console.swift": "writes a line with one call",
     "Sources/wakebridge/ControlClient.swift": "libcurl's callbacks",
 }
 UNSAFE = re.compile("Unsafe|OpaquePointer|Unmanaged")

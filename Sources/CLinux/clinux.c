@@ -99,9 +99,9 @@ int clinux_pass_credentials(int descriptor) {
 #define SO_PASSRIGHTS 83 // Linux 6.16
 #endif
 
-int clinux_refuse_descriptors(int listener) {
+int clinux_refuse_descriptors(int socket) {
     int off = 0;
-    if (setsockopt(listener, SOL_SOCKET, SO_PASSRIGHTS, &off, sizeof off) == 0) return 0;
+    if (setsockopt(socket, SOL_SOCKET, SO_PASSRIGHTS, &off, sizeof off) == 0) return 0;
     return errno == ENOPROTOOPT ? 1 : -errno;
 }
 

@@ -164,6 +164,11 @@ int clinux_latest_datagram(int descriptor, int64_t *nanoseconds) {
     return 0;
 }
 
+int clinux_forget_linger(int descriptor) {
+    struct linger off = {0};
+    return setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &off, sizeof off) < 0 ? -errno : 0;
+}
+
 static int set(int descriptor, int name, int value) {
     return setsockopt(descriptor, IPPROTO_TCP, name, &value, sizeof value) < 0 ? -errno : 0;
 }
@@ -189,10 +194,14 @@ int clinux_way_to(const uint8_t *bytes, size_t count, uint8_t own[CLINUX_ADDRESS
     return length;
 }
 
-int clinux_socket_pair(int ends[2]) {
+int clinux_one_way_pair(int ends[2]) {
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0) return -errno;
-    (void)clinux_refuse_descriptors(ends[0]);
-    return 0;
+    // The other end cannot undo it, and its writes fail from the first on.
+    if (shutdown(ends[0], SHUT_RD) == 0) return 0;
+    int error = errno;
+    close(ends[0]);
+    close(ends[1]);
+    return -error;
 }
 
 int clinux_pass_descriptor(int socket, const void *text, size_t length, int passed) {

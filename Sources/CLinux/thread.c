@@ -1,6 +1,7 @@
-// A thread for one call that may take long. It handles no signals: they belong to the loop.
+// A thread for one call that may take long. It handles no signal but the fatal ones: all others belong to the loop.
 #define _GNU_SOURCE
 #include "clinux.h"
+#include "fatal_signals.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -39,6 +40,8 @@ static int begin(void (*body)(void *), void *context, int state, pthread_t *thre
     *work = (struct work){.body = body, .context = context};
     sigset_t all, before;
     sigfillset(&all);
+    // Blocked, these would end the program without its last sentence.
+    for (size_t place = 0; place < FATAL_SIGNALS; place++) sigdelset(&all, fatal_signals[place]);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     int error = start(work, state, thread);
     pthread_sigmask(SIG_SETMASK, &before, NULL);

@@ -44,9 +44,12 @@ static int perform(struct task *task) {
     return failure < 0 ? failure : task->answer;
 }
 
+// Whoever closes a socket also closes the descriptors that wait in it, and that takes as long as their sender likes.
 static int make(void) {
     int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    return descriptor < 0 ? -errno : descriptor;
+    if (descriptor < 0) return -errno;
+    (void)clinux_refuse_descriptors(descriptor);
+    return descriptor;
 }
 
 static int connect_there(const struct task *task) {
@@ -65,15 +68,24 @@ static int remove_there(const struct task *task) {
     return unlink(task->path) < 0 ? -errno : 0;
 }
 
-// One that no process answers at any more.
+// 0 where a process holds the socket at the path. It is asked with a socket of another kind: the kernel then only answers that the kinds
+// differ. A connection would be the other process's to fill with descriptors, before it is closed here.
+static int find_holder(const struct task *task) {
+    int probe = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (probe < 0) return -errno;
+    int answer = connect(probe, (const struct sockaddr *)&task->address, sizeof task->address) < 0 ? -errno : 0;
+    close(probe);
+    return answer == -EPROTOTYPE ? 0 : answer;
+}
+
+// One that no process holds any more.
 static int remove_stale(const struct task *task) {
     struct stat status;
     if (lstat(task->path, &status) < 0) return errno == ENOENT ? 0 : -errno;
     if (!S_ISSOCK(status.st_mode)) return -EEXIST;
-    int probe = connect_there(task);
-    if (probe == -ECONNREFUSED) return remove_there(task);
-    if (probe >= 0) close(probe);
-    return probe == -EACCES ? -EACCES : -EADDRINUSE;
+    int answer = find_holder(task);
+    if (answer == -ECONNREFUSED) return remove_there(task);
+    return answer < 0 ? answer : -EADDRINUSE;
 }
 
 static int bind_there(const struct task *task, int descriptor) {
@@ -91,8 +103,7 @@ static int listen_there(const struct task *task) {
     if (descriptor < 0) return descriptor;
     int failure = bind_there(task, descriptor);
     if (failure == 0) {
-        failure = clinux_refuse_descriptors(descriptor);
-        if (failure >= 0) failure = listen(descriptor, BACKLOG) < 0 ? -errno : 0;
+        failure = listen(descriptor, BACKLOG) < 0 ? -errno : 0;
         if (failure < 0) (void)unlink(task->path);
     }
     if (failure == 0) return descriptor;

@@ -60,15 +60,19 @@ public final class BackgroundSession {
     public convenience init() { self.init(serving: nil) }
 
     private convenience init(serving delegate: (any AccessoryDelegate)?) {
-        let named = getenv("WAKEBRIDGE_FD").flatMap { Int32(String(cString: $0)) }
-        self.init(delegate: delegate, input: 0, replies: named ?? 3)
+        self.init(delegate: delegate, input: 0, replies: Self.descriptor(in: "WAKEBRIDGE_FD") ?? 3)
     }
 
     convenience init(delegate: (any AccessoryDelegate)?, input: Int32, replies: Int32) {
         self.init(
             delegate, input, .descriptor(OutputDescriptor(replies)), .descriptor(OutputDescriptor(1)),
             SocketDescriptors(
-                inherited: getenv("WAKEBRIDGE_SOCKETS").map { String(cString: $0) } ?? "", channel: replies))
+                inherited: getenv("WAKEBRIDGE_SOCKETS").map { String(cString: $0) } ?? "",
+                channel: Self.descriptor(in: "WAKEBRIDGE_SOCKETS_FD")))
+    }
+
+    private static func descriptor(in variable: String) -> Int32? {
+        getenv(variable).flatMap { Int32(String(cString: $0)) }
     }
 
     /// A session that is fed by ``receive(_:)`` and whose lines stay in memory: for test harnesses.

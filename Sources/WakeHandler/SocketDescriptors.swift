@@ -1,4 +1,4 @@
-// The descriptors of sockets that the process has: inherited as WAKEBRIDGE_SOCKETS says, or passed over descriptor 3.
+// The descriptors of sockets that the process has: inherited as WAKEBRIDGE_SOCKETS lists them, or passed over WAKEBRIDGE_SOCKETS_FD.
 internal import WakeModel
 
 #if canImport(Darwin)

@@ -13,9 +13,10 @@ public enum DescriptorStore {
         _ = sd_pid_notify_with_fds(0, 0, "FDSTORE=1\nFDPOLL=0\nFDNAME=\(name)", &copies, 1)
     }
 
-    public static func remove(_ name: String) {
-        guard ServiceState.isHeard else { return }
-        _ = sd_notify(0, "FDSTOREREMOVE=1\nFDNAME=\(name)")
+    /// Has the copies of that name closed. What is returned hangs up once that is done; nil where no service manager listens.
+    public static func remove(_ name: String) -> FileDescriptor? {
+        guard ServiceState.isHeard, sd_notify(0, "FDSTOREREMOVE=1\nFDNAME=\(name)") > 0 else { return nil }
+        return ServiceState.barrier()
     }
 
     /// What was kept of an earlier start, in the order in which it came. Call it once: who gets them owns them.

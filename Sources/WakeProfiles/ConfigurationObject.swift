@@ -289,6 +289,8 @@ public struct ConfigurationError: Error, Hashable, Sendable, CustomStringConvert
     public var sentence: String
     /// The value that is wrong, where it is one.
     public var place: ConfigurationPath?
+    /// The machine lacks something for now, such as descriptors: this is no fault of the file.
+    public var isPassing = false
     /// Its line, once ``located(in:)`` has looked; the sentence of a text that cannot be read names its own.
     public private(set) var line: Int?
 
@@ -330,8 +332,10 @@ public final class ConfigurationReport {
 
     public init(file: String) { self.file = file }
 
-    public func add(_ sentence: String, at place: ConfigurationPath? = nil) {
-        errors.append(ConfigurationError(file: file, sentence: sentence, place: place))
+    public func add(_ sentence: String, at place: ConfigurationPath? = nil, isPassing: Bool = false) {
+        var error = ConfigurationError(file: file, sentence: sentence, place: place)
+        error.isPassing = isPassing
+        errors.append(error)
     }
 
     /// Throws the collected faults, if there are any.

@@ -45,7 +45,10 @@ final class ProfileEntry: Sendable {
 
     private var whole: (profile: Profile, decoder: ProfileDecoder) {
         content.withLock { content in
-            if case .read(let profile, let decoder, _) = content { return (profile, decoder) }
+            // What could not be read for want of descriptors is read again.
+            if case .read(let profile, let decoder, let faults) = content, !faults.contains(where: \.isPassing) {
+                return (profile, decoder)
+            }
             let (profile, faults) = read()
             let decoder = ProfileDecoder(profile)
             content = .read(profile, decoder, faults: faults)

@@ -14,8 +14,7 @@ public struct ChildProcess: ~Copyable {
     public let container: ProcessContainer
     /// The child's standard input; closing it gives the child end-of-file.
     public var input: PipeEnd
-    /// Our end of the pipe that is the child's descriptor 3. A socket carries descriptors too, and reading it would close them here: it
-    /// is one only where the child is to be passed some.
+    /// Our end of the pipe that is the child's descriptor 3. A socket would carry descriptors too, and reading it would close them here.
     public var replies: PipeEnd
     public var output: PipeEnd
     public var errors: PipeEnd
@@ -33,7 +32,7 @@ public struct ChildProcess: ~Copyable {
         throws(SystemError) -> ChildProcess
     {
         do {
-            let channels = try Channels(takesDescriptors: request.takesDescriptors)
+            let channels = try Channels()
             let (pid, pidfd) = try launch(request, at: container.birthplace(), with: channels)
             container.adopt(pid)
             return ChildProcess(
@@ -181,14 +180,12 @@ private struct Channels: ~Copyable {
     let startup: Pipe
     let replies: Pipe
 
-    init(takesDescriptors: Bool) throws(SystemError) {
+    init() throws(SystemError) {
         let input = try Pipe(ours: .write, capacity: ChildProcess.inputCapacity)
         let output = try Pipe(ours: .read)
         let errors = try Pipe(ours: .read)
         let startup = try Pipe(ours: .read)
-        let replies =
-            try takesDescriptors
-            ? Pipe(passingDescriptors: ()) : Pipe(ours: .read, capacity: ChildProcess.replyCapacity)
+        let replies = try Pipe(ours: .read, capacity: ChildProcess.replyCapacity)
         self.input = input
         self.output = output
         self.errors = errors

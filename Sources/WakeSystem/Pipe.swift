@@ -25,18 +25,6 @@ public struct Pipe: ~Copyable {
         self.writeEnd = writeEnd
     }
 
-    /// Two sockets in place of the two ends: what is written on either side is read on the other. Ours is the read end. Descriptors can
-    /// be passed to the child, and where the kernel can refuse it, none by it.
-    init(passingDescriptors: Void) throws(SystemError) {
-        var ends: [Int32] = [-1, -1]
-        _ = try attemptC { clinux_socket_pair(&ends) }.get("make", "a pair of sockets")
-        let readEnd = FileDescriptor(owning: ends[0])
-        let writeEnd = FileDescriptor(owning: ends[1])
-        try readEnd.setNonblocking()
-        self.readEnd = readEnd
-        self.writeEnd = writeEnd
-    }
-
     /// Gives up both ends; the caller owns them.
     public consuming func releaseEnds() -> (readEnd: Int32, writeEnd: Int32) {
         (readEnd.release(), writeEnd.release())
@@ -91,20 +79,6 @@ public struct PipeEnd: ~Copyable {
         switch descriptor {
         case .some(let open): try open.write(bytes, from: offset)
         case .none: .closed
-        }
-    }
-
-    /// Sends a copy of a descriptor with a text; false where there is no room, or no reader any more.
-    public borrowing func pass(_ descriptor: Int32, with text: [UInt8]) -> Bool {
-        switch self.descriptor {
-        case .some(let open):
-            let number = open.raw
-            return if case .value = attemptC({ clinux_pass_descriptor(number, text, text.count, descriptor) }) {
-                true
-            } else {
-                false
-            }
-        case .none: return false
         }
     }
 

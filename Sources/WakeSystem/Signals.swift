@@ -14,6 +14,9 @@ public enum Signals {
     /// Whether the process that started us, or we ourselves, ignore the signal.
     public static func isIgnored(_ number: Int32) -> Bool { clinux_ignores_signal(number) == 1 }
 
+    /// Names on standard error the signal by which the program ends itself, such as that of a trap, before it takes effect.
+    public static func reportFatal() { clinux_report_fatal_signals() }
+
     /// Blocks one signal in the calling thread and in every thread that it starts later; call it before there are others.
     public static func block(_ number: Int32) throws(SystemError) {
         _ = try attemptC { clinux_block_signal(number) }.get("block", "signal \(number)")

@@ -15,10 +15,8 @@ public struct SpawnRequest: Sendable {
     public var account: Account?
     public var fileCreationMask: UInt32 = 0o077
     public var limits = ProcessLimits()
-    /// Its descriptors from 4 on, at most eight; -1 leaves a number free.
+    /// Its descriptors from 4 on, at most nine; -1 leaves a number free.
     public var inherited: [Int32] = []
-    /// Its descriptor 3 is a socket, over which it can be passed more.
-    public var takesDescriptors = false
     /// Kills the program when the thread that spawned it ends, so that a crash of the daemon leaves nothing running.
     public var diesWithDaemon = true
 

@@ -30,8 +30,7 @@ public struct PeerCredentials: Hashable, Sendable {
 
 public enum UnixSocket {
     /// Listens at `path`. An existing socket is replaced only if no process answers on it. Sweep the cgroup tree before: a
-    /// child of an earlier daemon that was never thawed still holds the old socket, and would seem to answer. Where the
-    /// kernel can refuse it, clients cannot pass descriptors: closing one can take as long as its sender likes.
+    /// child of an earlier daemon that was never thawed still holds the old socket, and would seem to answer.
     /// - Parameters:
     ///   - mode: 0o600 for the owner alone, 0o660 with a group.
     ///   - group: the group that may connect too; nil keeps the process's own.
@@ -45,8 +44,6 @@ public enum UnixSocket {
             // A link may stand in its place by now: others may write to the folder.
             _ = try attempt { Int(fchmodat(AT_FDCWD, path, mode_t(mode), AT_SYMLINK_NOFOLLOW)) }
                 .get("set the mode of", path)
-            let number = socket.raw
-            _ = try attemptC { clinux_refuse_descriptors(number) }.get("refuse descriptors at", path)
             _ = try attempt { Int(Glibc.listen(socket.raw, 64)) }.get("listen at", path)
         } catch {
             unlink(path)
@@ -101,12 +98,19 @@ public enum UnixSocket {
         }
     }
 
+    /// Where the kernel can refuse it, nobody can pass descriptors to a stream: closing one can take as long as its sender likes.
+    /// Those that come with datagrams are closed with care.
     private static func make(_ path: String, _ type: __socket_type = SOCK_STREAM) throws(SystemError) -> FileDescriptor
     {
         guard path.utf8.count <= longestPath else { throw SystemError("use as a socket", path, .nameTooLong) }
         let kind = Int32(type.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
-        return FileDescriptor(
+        let made = FileDescriptor(
             owning: Int32(try attempt { Int(socket(AF_UNIX, kind, 0)) }.get("make a socket for", path)))
+        let number = made.raw
+        if type == SOCK_STREAM {
+            _ = try attemptC { clinux_refuse_descriptors(number) }.get("refuse descriptors at", path)
+        }
+        return made
     }
 
     private static func removeStale(_ path: String) throws(SystemError) {
@@ -115,7 +119,8 @@ public enum UnixSocket {
         guard status.st_mode & S_IFMT == S_IFSOCK else {
             throw SystemError("listen at", path, .exists, advice: "it is no socket; move it away")
         }
-        let probe = try make(path)
+        // One of another kind is not connected: the kernel only answers that a process holds the socket.
+        let probe = try make(path, SOCK_DGRAM)
         let answer = withAddress(path) { address, length in attempt { Int(Glibc.connect(probe.raw, address, length)) } }
         guard case .failure(.connectionRefused) = answer else {
             throw SystemError("listen at", path, Errno(code: EADDRINUSE), advice: "another daemon answers there")

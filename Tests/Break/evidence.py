@@ -165,7 +165,8 @@ class Journal:
             if os.path.exists(f"{folder}/{name}"):
                 try:
                     self.read(f"{folder}/{name}")
-                except sqlite3.DatabaseError:
+                # Flipped bits also make texts that are no numbers, and numbers that are no texts.
+                except (sqlite3.Error, ValueError, TypeError, IndexError):
                     self.sound = False
 
     def read(self, path):

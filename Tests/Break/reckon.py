@@ -11,10 +11,12 @@ import bisect
 import os
 import subprocess
 import sys
-import time
 
 from evidence import UNNOTED, Journal, Round, answered
 import gaps
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "Lab"))
+from waiting import until  # noqa: E402
 
 PATIENCE = 1.5  # seconds that a busy machine may take for anything
 complaints, counts = [], {}
@@ -301,9 +303,7 @@ def check_disk(game):
 
 def look_at_calm(folder, daemon):
     game = Round(folder)
-    end = time.monotonic() + 0.02 + 2 + PATIENCE
-    while time.monotonic() < end and (list(awake(game, daemon)) or list(strays(game, folder, daemon))):
-        time.sleep(0.02)
+    until(lambda: not [*awake(game, daemon), *strays(game, folder, daemon)], 0.02 + 2 + PATIENCE, 0.02)
     for who in awake(game, daemon):
         complain("I1", f"{who} has nothing to do and is not frozen")
     for who in strays(game, folder, daemon):

@@ -11,7 +11,7 @@ def halves(content):
     found, places = {}, [0]
     for place in places:
         half = content[place:]
-        if half[:8] == b"WkBrTrn1" and zlib.crc32(half[:24]) == struct.unpack_from("<I", half, 24)[0]:
+        if len(half) >= HEADER and half[:8] == b"WkBrTrn1" and zlib.crc32(half[:24]) == struct.unpack_from("<I", half, 24)[0]:
             number, capacity = struct.unpack_from("<QQ", half, 8)
             found[number] = half[:capacity]
             if place == 0:

@@ -3,7 +3,7 @@ import TestBench
 import Testing
 import WakeModel
 
-@Suite("Commands over a broker", .serialized, .enabled(unless: MQTTBench.hindrance))
+@Suite("Commands over a broker", .serialized, .tags(.outside), .enabled(unless: MQTTBench.hindrance))
 struct CommandTests {
     private let ground = Ground("mqtt")
     private let kept = Kept()

@@ -8,7 +8,7 @@ import WakeSystem
 
 @testable import WakeMQTT
 
-@Suite("A connection to a broker", .serialized, .enabled(unless: MQTTBench.hindrance))
+@Suite("A connection to a broker", .serialized, .tags(.outside), .enabled(unless: MQTTBench.hindrance))
 final class ConnectionTests {
     private let ground = Ground("mqtt")
     private let loop: EventLoop

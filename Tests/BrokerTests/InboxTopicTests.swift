@@ -2,7 +2,7 @@
 import TestBench
 import Testing
 
-@Suite("Messages from a broker", .serialized, .enabled(unless: MQTTBench.hindrance))
+@Suite("Messages from a broker", .serialized, .tags(.outside), .enabled(unless: MQTTBench.hindrance))
 struct InboxTopicTests {
     private let ground = Ground("mqtt-inbox")
 

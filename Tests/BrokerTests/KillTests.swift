@@ -2,7 +2,7 @@
 import TestBench
 import Testing
 
-@Suite("Kills amid events", .serialized, .enabled(unless: MQTTBench.hindrance))
+@Suite("Kills amid events", .serialized, .tags(.outside), .enabled(unless: MQTTBench.hindrance))
 struct KillTests {
     private let ground = Ground("mqtt")
 

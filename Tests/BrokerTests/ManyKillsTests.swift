@@ -2,7 +2,7 @@
 import TestBench
 import Testing
 
-@Suite("Many kills amid events", .serialized, .enabled(unless: MQTTBench.hindrance))
+@Suite("Many kills amid events", .serialized, .tags(.outside), .enabled(unless: MQTTBench.hindrance))
 struct ManyKillsTests {
     private let ground = Ground("mqtt")
 

@@ -4,7 +4,7 @@ import TestBench
 import Testing
 import WakeModel
 
-@Suite("Publishing to a broker", .serialized, .enabled(unless: MQTTBench.hindrance))
+@Suite("Publishing to a broker", .serialized, .tags(.outside), .enabled(unless: MQTTBench.hindrance))
 struct PublishingTests {
     private let ground = Ground("mqtt")
     private let kept = Kept()

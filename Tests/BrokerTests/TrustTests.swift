@@ -3,7 +3,7 @@ import Glibc
 import TestBench
 import Testing
 
-@Suite("Trust in a broker", .serialized, .enabled(unless: MQTTBench.hindrance))
+@Suite("Trust in a broker", .serialized, .tags(.outside), .enabled(unless: MQTTBench.hindrance))
 struct TrustTests {
     private let ground = Ground("mqtt")
 

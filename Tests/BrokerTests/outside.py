@@ -3,7 +3,7 @@
 # says when the broker has acknowledged all of them.
 import json
 import sys
-import time
+import threading
 
 import paho.mqtt.client as mqtt
 
@@ -27,9 +27,9 @@ def say_connected():
     sys.stdout.flush()
 
 
-def settle(published, acknowledged):
-    while len(acknowledged) < published:
-        time.sleep(0.002)
+def settle(unsettled, acknowledged, published):
+    for _ in range(unsettled):
+        acknowledged.acquire()
     sys.stdout.write("{\"settled\": %d}\n" % published)
     sys.stdout.flush()
 
@@ -38,9 +38,9 @@ def main():
     options = json.loads(sys.argv[1])
     client = mqtt.Client(client_id=options.get("name", "outside"), userdata=sys.stdout, clean_session=True)
     topics = options["topics"]
-    published, acknowledged = 0, []
+    published, settled, acknowledged = 0, 0, threading.Semaphore(0)
     client.on_message = hear
-    client.on_publish = lambda client, output, number: acknowledged.append(number)
+    client.on_publish = lambda client, output, number: acknowledged.release()
     client.on_connect = lambda client, output, flags, code: begin(client, topics)
     client.on_subscribe = lambda client, output, number, granted: say_connected()
     if "user" in options:
@@ -53,7 +53,8 @@ def main():
     for line in sys.stdin:
         words = line.rstrip("\n").split("\t", 2)
         if words == ["settle"]:
-            settle(published, acknowledged)
+            settle(published - settled, acknowledged, published)
+            settled = published
             continue
         is_retained = words[0] == "retain"
         topic, payload = words[-2:] if len(words) > 1 else (words[0], "")

@@ -12,6 +12,7 @@ import WakeModel
         let daemon = try RunningDaemon.withStrap()
         for command in ["adapter hci0", "peripheral 1 hci0", "peripheral 2 hci0", "live"] { try bluez.tell(command) }
         daemon.busAddress = bus.address
+        try daemon.stepTime(beside: bus, bluez)
         try daemon.start()
         func adapter() throws -> JSONValue? { try daemon.json("status")["adapters"]?.array?.first }
         #expect(try daemon.wait { try adapter()?["links"]?.integer == 2 }, "\(daemon.log)")

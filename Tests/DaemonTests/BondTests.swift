@@ -19,6 +19,7 @@ struct BondTests {
         let commands = ["adapter hci0", "peripheral 1 hci0", "peripheral 2 hci0", "set 2 Paired no", "set 2 Bonded no"]
         for command in commands + ["live"] { try bluez.tell(command) }
         daemon.busAddress = bus.address
+        try daemon.stepTime(beside: bus, bluez)
         try daemon.write(Self.clerk, to: "clerk.py")
         try daemon.drop("open", manifest(""))
         try daemon.drop("wary", manifest("require: [\"bonded\"],"))

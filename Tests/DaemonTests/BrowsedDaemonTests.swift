@@ -36,7 +36,7 @@ private final class Watcher {
 }
 
 @Suite(
-    "The page of a real daemon", .serialized, .tags(.fullScale), .timeLimit(.minutes(10)),
+    "The page of a real daemon", .serialized, .tags(.fullScale, .outside), .timeLimit(.minutes(10)),
     .enabled(unless: Watcher.hindrance))
 struct BrowsedDaemonTests {
     private func serve() throws -> (daemon: RunningDaemon, address: String) {

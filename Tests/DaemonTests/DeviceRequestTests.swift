@@ -15,6 +15,7 @@ import WakeSystem
         daemon = try RunningDaemon.withStrap()
         for command in ["adapter hci0", "peripheral 1 hci0", "live"] { try bluez.tell(command) }
         daemon.busAddress = bus.address
+        try daemon.stepTime(beside: bus, bluez)
         try daemon.drop("strap", manifest(daemon.folder + "/diary.py"))
         try daemon.start()
         #expect(

@@ -3,7 +3,7 @@ import TestBench
 import Testing
 import WakeModel
 
-@Suite("Two bridges and a broker", .serialized, .enabled(unless: RunningBroker.hindrance))
+@Suite("Two bridges and a broker", .serialized, .tags(.outside), .enabled(unless: RunningBroker.hindrance))
 struct FleetTests {
     private let pair: TwoBridges
 

@@ -5,14 +5,13 @@ import Testing
 import WakeModel
 import WakeSystem
 
-/// When a handler's leaf was found frozen, and when it was not, by CLOCK_MONOTONIC in seconds.
+/// When a handler's leaf was found frozen, and when it was not, by the daemon's CLOCK_BOOTTIME in seconds.
 private struct FreezeRecord {
     private(set) var frozen: [Double] = []
     private(set) var running: [Double] = []
 
-    mutating func look(at leaf: String) {
+    mutating func look(at leaf: String, _ now: Double) {
         let events = lines(of: "\(leaf)/cgroup.events")
-        let now = monotonicNow()
         if events.contains("frozen 1") {
             frozen.append(now)
         } else if events.contains("frozen 0") {
@@ -23,18 +22,23 @@ private struct FreezeRecord {
 
 @Suite("Flows", .serialized, .timeLimit(.minutes(4)))
 struct FlowTests {
-    /// Acknowledges what is no beginning of a flow, and notes each line with the instant of CLOCK_MONOTONIC.
-    private static let listener = """
-        import json, os, sys, time
+    /// Acknowledges what is no beginning of a flow, and notes each line with the instant of CLOCK_BOOTTIME, which is the second
+    /// word of the page of a stepped time.
+    private static func listener(_ page: String) -> String {
+        """
+        import json, os, sys
         book = open(os.environ["WAKEBRIDGE_STATE_DIR"] + "/diary", "a")
+        page = os.open("\(page)", os.O_RDONLY)
         for line in sys.stdin:
             event = json.loads(line)
-            book.write("%.3f %s %s\\n" % (time.monotonic(), event["type"][11:], json.dumps(event.get("data"))))
+            now = int.from_bytes(os.pread(page, 8, 8), sys.byteorder) / 1e9
+            book.write("%.9f %s %s\\n" % (now, event["type"][11:], json.dumps(event.get("data"))))
             book.flush()
             if "seq" in event and event["type"] != "wakebridge.flow.started":
                 os.write(3, b'{"ack":%d}\\n' % event["seq"])
 
         """
+    }
 
     private func leaf(of id: String, _ daemon: RunningDaemon) throws -> String? {
         guard let process = try daemon.handler(id)["pid"]?.integer else { return nil }
@@ -54,7 +58,8 @@ struct FlowTests {
     func staysAwake() throws {
         let beats = String(repeating: "+0.3 1 data 2a37 0048\n", count: 40)
         let daemon = try RunningDaemon.withStrap("+4 1 data 2a37 0047\n" + beats + "+30 1 data 2a37 0049\n")
-        try daemon.write(Self.listener, to: "listener.py")
+        try daemon.stepTime()
+        try daemon.write(Self.listener(try #require(daemon.time).path), to: "listener.py")
         let program = daemon.folder + "/listener.py"
         try daemon.drop("ecg", manifest(program, "flows: [{ name: \"ecg\", from: \"device:strap\", idle: \"2s\" }]"))
         try daemon.drop("other", manifest(program))
@@ -66,16 +71,14 @@ struct FlowTests {
         let (mine, others) = (try #require(try leaf(of: "ecg", daemon)), try #require(try leaf(of: "other", daemon)))
         try #require(daemon.wait { !times("flow.started", of: "ecg", daemon).isEmpty }, "\(daemon.log)")
         var (record, contrast) = (FreezeRecord(), FreezeRecord())
-        let end = monotonicNow() + 60
-        while monotonicNow() < end, record.frozen.isEmpty {
-            record.look(at: mine)
-            contrast.look(at: others)
-            usleep(2_000)
+        for _ in 0..<600 where record.frozen.isEmpty {
+            try daemon.advance(by: .milliseconds(50))
+            record.look(at: mine, daemon.now)
+            contrast.look(at: others, daemon.now)
         }
         let ended = try #require(times("flow.ended", of: "ecg", daemon).first, "\(daemon.diary("ecg"))\n\(daemon.log)")
         let last = try #require(times("device.data", of: "ecg", daemon).last { $0 < ended })
         let frozen = try #require(record.frozen.first, "never frozen\n\(daemon.log)")
-        // The handler may read the last beat late, and the end of the flow in time.
         #expect(frozen >= last + 1 && frozen >= ended && ended >= last + 1)
         #expect(
             contrast.frozen.contains { $0 < last }, "the other one was seen awake at \(contrast.running.count) looks")
@@ -86,7 +89,7 @@ struct FlowTests {
     private static let audio = "flows: [{ name: \"rec\", from: \"self\", group: \"audio\", idle: \"60s\" }]"
 
     private func employed(_ more: String = "") throws -> Planner {
-        let planner = try Planner()
+        let planner = try Planner(isStepped: true)
         for id in ["one", "two"] { try planner.employ(id, Self.audio, more: "autostart: true, \(more)") }
         try planner.start()
         return planner
@@ -117,7 +120,7 @@ struct FlowTests {
 
     @Test("a flow is open while events come and go: none of them waits for it, and none closes it")
     func delaysNothing() throws {
-        let planner = try Planner()
+        let planner = try Planner(isStepped: true)
         try planner.employ(
             "one", "\(Self.audio), alarms: []", words: [], more: "autostart: true")
         try planner.start()
@@ -163,7 +166,7 @@ struct FlowTests {
         "while its flow is open a handler's own cgroup has the share that the manifest says, and once that is over all there is",
         .enabled(if: Machine.limitsProcessor, "SKIPPED: the cgroup of these tests is lent no cpu controller"))
     func limited() throws {
-        let planner = try Planner()
+        let planner = try Planner(isStepped: true)
         let flows = "flows: [{ name: \"rec\", from: \"self\", cpu: \"25%\", idle: \"60s\" }]"
         try planner.employ("one", flows, more: "autostart: true")
         try planner.start()
@@ -179,7 +182,7 @@ struct FlowTests {
 
     @Test("a share of the processor that cannot be kept is told by status, doctor's source, and the log once")
     func share() throws {
-        let planner = try Planner()
+        let planner = try Planner(isStepped: true)
         let flows = "flows: [{ name: \"rec\", from: \"self\", cpu: \"25%\", idle: \"60s\" }]"
         try planner.employ("one", flows, more: "autostart: true")
         try planner.start()

@@ -3,7 +3,7 @@ import TestBench
 import Testing
 
 @Suite(
-    "Two bridges and a broker that is away for long", .tags(.fullScale),
+    "Two bridges and a broker that is away for long", .tags(.fullScale, .outside),
     .enabled(unless: RunningBroker.hindrance))
 struct LongOutageTests {
     @Test("the broker is away for a minute: every beat comes, in order, and what came again is marked")

@@ -60,7 +60,7 @@ struct LongScheduleTests {
     /// 35 s of work, which is longer than the 30 s of content.
     private func advance(_ job: HeardLine) throws {
         for done in 1...7 {
-            planner.daemon.advance(by: .seconds(5))
+            try planner.daemon.advance(by: .seconds(5))
             try planner.say("diligent", "{\"progress\":\(job.sequence ?? 0),\"done\":\(done),\"total\":7}")
         }
         #expect(try planner.daemon.handler("diligent")["state"]?.string == "active")

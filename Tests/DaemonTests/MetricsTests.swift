@@ -152,7 +152,7 @@ struct MetricsTests {
 }
 
 @Suite(
-    "Metrics as others read them", .serialized,
+    "Metrics as others read them", .serialized, .tags(.outside),
     .enabled(unless: Peers.hindrance))
 struct MetricsPeerTests {
     @Test("promtool finds nothing to complain of in the text format, and reads every sample")

@@ -6,7 +6,7 @@ import WakeModel
 import WakeSystem
 
 @Suite(
-    "A job that requires a network", .serialized, .tags(.fullScale), .timeLimit(.minutes(4)),
+    "A job that requires a network", .serialized, .timeLimit(.minutes(4)),
     .enabled(if: Machine.makesNamespaces, "needs root and namespaces"))
 struct NetworkJobTests {
     /// Runs `ip` in the daemon's network.
@@ -41,18 +41,11 @@ struct NetworkJobTests {
         #expect(try planner.ask("sync", "{\"submit\":{\"job\":\"sync\"}}")["submit"]?.string == "submitted")
         let waits = try planner.pending("sync").first?["waits_for"]?.array?.compactMap(\.string)
         #expect(waits == ["network"])
-        var longest = 0.0
         for _ in 0..<4 {
-            let raisedAt = planner.daemon.now
             try raise(planner)
-            planner.daemon.advance(by: .seconds(2))
+            try planner.daemon.advance(by: .seconds(2))
             try lower(planner)
-            longest = max(longest, planner.daemon.now - raisedAt)
-            planner.daemon.advance(by: .seconds(2))
-        }
-        // A route that was there for longer has settled, and the job begins with reason.
-        guard longest < 2.8 || planner.heard("sync", "job.due").isEmpty else {
-            return print("SKIPPED: this machine was too slow to take a route away after 2 s: after \(longest) s")
+            try planner.daemon.advance(by: .seconds(2))
         }
         #expect(planner.heard("sync", "job.due").isEmpty, "it started while the route flapped")
 
@@ -65,9 +58,9 @@ struct NetworkJobTests {
 
         // For less than ten seconds nothing is lost.
         try lower(planner)
-        planner.daemon.advance(by: .seconds(5))
+        try planner.daemon.advance(by: .seconds(5))
         try raise(planner)
-        planner.daemon.advance(by: .seconds(7))
+        try planner.daemon.advance(by: .seconds(7))
         #expect(planner.heard("sync", "expiring").isEmpty, "five seconds without a route are no loss")
 
         let loweredAt = planner.daemon.now

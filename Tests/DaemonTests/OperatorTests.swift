@@ -69,12 +69,13 @@ struct OperatorTests {
     @Test("while attached no budget counts, and Ctrl-C of attach lets go")
     func attach() throws {
         let daemon = try RunningDaemon.withStrap()
+        try daemon.stepTime()
         try daemon.drop(
             "log", manifest("\(daemon.folder)/puppet.py", "budget: \"2s\", timers: { grace: \"100ms\" }"))
         try begin(daemon)
         let attached = try daemon.following("attach", "log")
         try #require(daemon.wait { (try? daemon.json("why", "log")["why"]?.string) == "attached" })
-        usleep(3_000_000)
+        try daemon.advance(by: .seconds(3))
         #expect(try daemon.handler("log")["strikes"]?.integer == 0)
         #expect(try daemon.state(of: "log") == "active")
         kill(attached.process, SIGINT)
@@ -85,15 +86,16 @@ struct OperatorTests {
     @Test("two terminals may be attached; the handler is let go with the last, and stop lets both go")
     func attachTwice() throws {
         let daemon = try RunningDaemon.withStrap()
+        try daemon.stepTime()
         try daemon.drop("log", diary(in: daemon))
         try begin(daemon)
         let terminals = [try daemon.following("attach", "log"), try daemon.following("attach", "log")]
         try #require(daemon.wait { (try? daemon.json("why", "log")["why"]?.string) == "attached" })
-        usleep(200_000)
+        try daemon.settle()
         kill(terminals[0].process, SIGINT)
         try #require(daemon.wait { terminals[0].isOver })
-        usleep(200_000)
-        #expect(daemon.wait { (try? daemon.json("why", "log")["why"]?.string) == "attached" })
+        try daemon.advance(by: .seconds(1))
+        #expect(try daemon.json("why", "log")["why"]?.string == "attached")
         try daemon.tool("stop", "log")
         #expect(daemon.wait { terminals[1].isOver } && terminals[1].exit == 1)
         #expect(terminals[1].talk.contains("detached log"), "\(terminals[1].talk)")
@@ -104,6 +106,7 @@ struct OperatorTests {
     @Test("simulate wakes, kills, expires and disconnects, and refuses what could not happen")
     func simulate() throws {
         let daemon = try RunningDaemon.withStrap()
+        try daemon.stepTime()
         try daemon.drop("log", diary(in: daemon))
         try daemon.drop(
             "slow",
@@ -175,6 +178,7 @@ struct OperatorTests {
     @Test("why answers every wake that did not happen")
     func why() throws {
         let daemon = try RunningDaemon.withStrap("+0.5 1 data 2a37 0648\n")
+        try daemon.stepTime()
         try daemon.drop("asleep", diary(watch: "wake: false", in: daemon))
         try daemon.drop("patient", diary(watch: "max_latency: \"1h\"", in: daemon))
         try daemon.drop("stopped", diary("stop_events: \"keep\"", in: daemon))
@@ -252,15 +256,13 @@ struct OperatorTests {
     @Test("watch gives the exact lines of handlers, and lines without a seq for events that no handler gets")
     func watch() throws {
         let daemon = try RunningDaemon.withStrap()
+        try daemon.stepTime()
         try daemon.start("--replay", "\(daemon.folder)/strap.trace")
         let watching = try daemon.following("watch", "--json")
-        // Nobody says when the watcher has subscribed; it has once it is told something.
-        let isHeard = try daemon.wait {
-            try daemon.tool("simulate", "disconnect", "strap")
-            usleep(200_000)
-            return watching.output.contains("\n")
-        }
-        try #require(isHeard)
+        // By then the watcher has subscribed, and waits for more.
+        try daemon.settle()
+        try daemon.tool("simulate", "disconnect", "strap")
+        try #require(daemon.wait { watching.output.contains("\n") }, "\(watching.talk)")
         let unowed = try JSONValue(parsing: Array(watching.output.prefix { $0 != "\n" }.utf8))
         #expect(unowed["type"]?.string == "wakebridge.device.disconnected")
         #expect(unowed["seq"] == nil && unowed["attempt"] == nil && unowed["budgetms"] == nil, "\(watching.output)")
@@ -321,7 +323,6 @@ struct OperatorTests {
         #expect(try daemon.tool("dead-letters", "drop", "--all").exit == 0, "all of none are dropped")
         #expect(try daemon.tool("dead-letters", "drop", "\(first)").exit == 5)
         // What was answered holds, whatever comes next.
-        usleep(200_000)
         try daemon.stop(SIGKILL)
         try begin(daemon)
         #expect(try letters().isEmpty)

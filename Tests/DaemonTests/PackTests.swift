@@ -32,6 +32,7 @@ struct PackTests {
             "adapter hci0", "peripheral 1 hci0", "pack 1", "teach 1 00 dd031000f0", "teach 1 01 dd03 200000", "live",
         ] { try bluez.tell(command) }
         daemon.busAddress = bus.address
+        try daemon.stepTime(beside: bus, bluez)
         try daemon.write(Self.profile, to: "config/Devices/pack/profile.json5")
         try daemon.drop(
             "diary",
@@ -51,13 +52,12 @@ struct PackTests {
 
     /// What was written to the pack, until nothing more is for longer than it is polled.
     private func questions() throws -> [String] {
-        var asked: [String] = []
-        _ = try daemon.wait(20) {
-            let more = try bluez.tell("asked 1").split(separator: " ").map(String.init)
+        var (asked, more): ([String], [String]) = ([], [])
+        repeat {
+            try daemon.advance(by: .milliseconds(700))
+            more = try bluez.tell("asked 1").split(separator: " ").map(String.init)
             asked += more
-            usleep(700_000)
-            return more.isEmpty
-        }
+        } while !more.isEmpty
         return asked
     }
 

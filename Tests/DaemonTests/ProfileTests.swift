@@ -37,6 +37,7 @@ struct ProfileTests {
         let bluez = try ScriptedBluez(on: bus)
         let daemon = try RunningDaemon.withStrap()
         daemon.busAddress = bus.address
+        try daemon.stepTime(beside: bus, bluez)
         let own = "5f0f0001-1ab0-4c7a-9e33-000000000001"
         for command in ["adapter hci0", "peripheral 1 hci0", "offer 1 \(own)", "live"] { try bluez.tell(command) }
         try daemon.drop("log", watching("strap", in: daemon))
@@ -63,6 +64,7 @@ struct ProfileTests {
         let bluez = try ScriptedBluez(on: bus)
         let daemon = try RunningDaemon.withStrap()
         daemon.busAddress = bus.address
+        try daemon.stepTime(beside: bus, bluez)
         for command in ["adapter hci0", "peripheral 1 hci0"] { try bluez.tell(command) }
         // Another adapter knows it too, and has no link to it.
         if hasDouble { for command in ["adapter hci1", "double 1 hci1"] { try bluez.tell(command) } }

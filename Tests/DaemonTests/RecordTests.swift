@@ -22,7 +22,8 @@ import WakeSystem
 
     private func playing() throws -> RunningDaemon {
         let daemon = try RunningDaemon()
-        // Time for a recorder to come before the first value.
+        try daemon.stepTime()
+        // A recorder comes before the first value.
         let first = "+3 1 data 2a37 10495403\n"
         let values = (0..<40).map { "+0.01 1 data 2a37 10\(40 + $0)\n" }.joined()
         let last = "+0.1 1 disconnect reason=remote-user\n+0.1 1 connect\n+0 1 data 2a37 10aa\n"
@@ -70,7 +71,7 @@ import WakeSystem
         #expect(try File.text(at: output).hasSuffix("+0.000000 1 connect\nend\n"))
         let recorder = try daemon.following("record", "strap", "-o", output)
         #expect(daemon.wait { (try? File.text(at: output))?.hasSuffix("connect\n") == true })
-        usleep(300_000)
+        try daemon.settle()
         try daemon.stop()
         #expect(daemon.wait { recorder.isOver })
         #expect(recorder.exit == 1)

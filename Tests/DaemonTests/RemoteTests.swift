@@ -6,7 +6,7 @@ import WakeModel
 import WakeSystem
 
 @Suite(
-    "Devices of another bridge", .serialized, .enabled(unless: RunningBroker.hindrance))
+    "Devices of another bridge", .serialized, .tags(.outside), .enabled(unless: RunningBroker.hindrance))
 struct RemoteTests {
     private let broker: RunningBroker
     private let daemon: RunningDaemon

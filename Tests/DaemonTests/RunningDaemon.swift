@@ -39,16 +39,20 @@ final class RunningDaemon {
         Directory.removeTree(folder)
     }
 
-    /// From its start on its time goes on only in `wait` and `advance`.
-    func stepTime() throws {
+    /// From its start on its time goes on only in `wait` and `advance`, and not while a peer has something to do.
+    func stepTime(beside peers: any Peer...) throws {
         program = Built.steppedDaemon
-        time = try SteppedTime(in: folder)
+        time = try SteppedTime(in: folder, beside: peers)
     }
 
-    /// By so much its time goes on, each timer alone and in order.
-    func advance(by span: TimeSpan) {
-        if let time { time.advance(by: span, of: process) } else { usleep(UInt32(span.nanoseconds / 1000)) }
+    /// By so much its time goes on, each timer alone and in order; returns how often it moved.
+    @discardableResult
+    func advance(by span: TimeSpan) throws -> Int {
+        try #require(time, "its time is not stepped").advance(by: span, of: process)
     }
+
+    /// Waits until it, its handlers and its peers have nothing to do, while its time does not move.
+    func settle() throws { try #require(try #require(time, "its time is not stepped").settle(process), "\(log)") }
 
     /// By its CLOCK_BOOTTIME, in seconds.
     var now: Double { ((time?.boottime ?? SystemClock.boottime()) - .zero).seconds }
@@ -74,8 +78,9 @@ final class RunningDaemon {
 
     /// Starts it and waits until it says that it is ready.
     func startUnasked() throws {
+        let mark = log.utf8.count
         child = try launch([])
-        try #require(wait { log.contains("ready: ") }, "\(log)")
+        try #require(wait { log(after: mark).contains("ready: ") }, "\(log)")
     }
 
     /// Runs it where it should not start: its exit status, and what it said.
@@ -119,7 +124,12 @@ final class RunningDaemon {
         return try JSONValue(parsing: Array(outcome.output.utf8))
     }
 
-    func following(_ words: String...) throws -> Child { try Child([Built.tool, "--runtime", runtime] + words) }
+    /// Runs the tool beside it; where time is stepped, it does not move while the tool has something to do.
+    func following(_ words: String...) throws -> Child {
+        let child = try Child([Built.tool, "--runtime", runtime] + words)
+        time?.peers.append(child)
+        return child
+    }
 
     func handler(_ id: String) throws -> JSONValue {
         try #require(try json("handlers")["handlers"]?.array?.first { $0["id"]?.string == id } ?? .null)

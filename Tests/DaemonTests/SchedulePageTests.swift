@@ -1,4 +1,5 @@
 // docs/how-to/schedule-work.md, followed to the letter with a daemon of its own: files are saved, commands run, outputs compared.
+import Glibc
 import TestBench
 import Testing
 import WakeSystem
@@ -39,6 +40,7 @@ struct SchedulePageTests {
     init() throws {
         page = try Document("docs/how-to/schedule-work.md")
         daemon = try RunningDaemon()
+        try daemon.stepTime()
         // The handlers of other users read their programs there.
         try Directory.create("\(daemon.folder)/my", mode: 0o755)
     }
@@ -50,7 +52,11 @@ struct SchedulePageTests {
             .replacing("/var/tmp/told", with: "\(daemon.folder)/told")
             .replacing("\"auto\"", with: "\"\(me)\"")
             .replacing("--for 1d", with: "--for 1s")
+            .replacing("sleep 5", with: "read -r word <'\(work)'")
     }
+
+    /// Where the page's program sleeps for a part of its work, it waits here for a line.
+    private var work: String { "\(daemon.folder)/work" }
 
     private func run(_ command: String) throws -> (exit: Int32, output: String, talk: String) {
         let tool = """
@@ -115,11 +121,15 @@ struct SchedulePageTests {
     func followed() throws {
         let settings = try #require(page.block("json5", with: "alerts: {"))
         try daemon.write(here(settings.text), to: "config/wakebridge.json5")
+        #expect(mkfifo(work, 0o666) == 0 && chmod(work, 0o666) == 0)
+        let parts = FileDescriptor(owning: open(work, O_RDWR | O_CLOEXEC))
         try daemon.start("--no-bluetooth", "--no-accessories")
         for step in Step.all(of: page) {
             switch step {
             case .file(let path, let text): try save(text, to: path)
-            case .commands(let commands, let shown): try perform(commands, shown: shown)
+            case .commands(let commands, let shown):
+                if shown?.last?.hasSuffix("backed up") == true { _ = try parts.write(Array("1\n2\n3\n".utf8)) }
+                try perform(commands, shown: shown)
             }
         }
     }

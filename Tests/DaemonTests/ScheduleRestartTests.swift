@@ -72,7 +72,7 @@ struct ScheduleRestartTests {
         let planner = try employed("alarms: []", words: ["ack"])
         #expect(try planner.ask("one", "{\"alarm\":{\"id\":\"tea\",\"in_s\":5}}")["alarm"]?.string == "set")
         try planner.daemon.stop(SIGKILL)
-        planner.daemon.advance(by: .seconds(8))
+        try planner.daemon.advance(by: .seconds(8))
         try planner.start()
         let fired = try planner.await(1, "alarm.fired", of: "one")[0]
         #expect(fired.name == "tea" && (fired.data["late_s"]?.integer ?? 0) >= 2 && fired.data["missed"]?.integer == 0)
@@ -80,7 +80,7 @@ struct ScheduleRestartTests {
         try #require(planner.daemon.wait { (try? planner.daemon.handler("one")["open"]?.integer) == 0 })
         try planner.restart()
         try planner.await(3, "restored", of: "one")
-        planner.daemon.advance(by: .seconds(2))
+        try planner.daemon.advance(by: .seconds(2))
         #expect(planner.heard("one", "alarm.fired").count == 1, "it came once")
     }
 
@@ -110,7 +110,7 @@ struct ScheduleRestartTests {
         for number in 0..<count { try planner.say("one", "{\"alarm\":{\"id\":\"a\(number)\",\"in_s\":5}}") }
         try planner.await(count, "reply", of: "one")
         try planner.daemon.stop(SIGKILL)
-        planner.daemon.advance(by: .seconds(6))
+        try planner.daemon.advance(by: .seconds(6))
         // What fired before the end came already.
         let before = planner.heard("one", "alarm.fired").count
         try name(boot: "22222222-0000-0000-0000-000000000002", of: planner)

@@ -1,5 +1,5 @@
 // What wakes when of what is scheduled: one test for each cause in the table of docs/reference/what-wakes-when.md that needs no
-// long wait and no world of its own.
+// world of its own.
 import Glibc
 import TestBench
 import Testing
@@ -10,9 +10,9 @@ import WakeSystem
 struct ScheduledWakeTests {
     /// A daemon with one handler that is started with it.
     private func employed(
-        _ agenda: String, words: String..., linger: String = "1h", more: String = ""
+        _ agenda: String, words: String..., linger: String = "1h", more: String = "", isStepped: Bool = true
     ) throws -> Planner {
-        let planner = try Planner()
+        let planner = try Planner(isStepped: isStepped)
         try planner.employ("one", agenda, words: words, linger: linger, more: "autostart: true, \(more)")
         try planner.start()
         return planner
@@ -21,9 +21,9 @@ struct ScheduledWakeTests {
     /// Whether alarms of the calendar are let go: the clock is kept, or has been waited for.
     static var runsCalendar: Bool { SystemClock.isSynchronized || boottimeNow() > 600 }
 
-    /// So many seconds from now, by the system's zone.
-    private func timeOfDay(in seconds: Int) -> String {
-        var (now, local) = (time(nil) + seconds, tm())
+    /// So many seconds from now by its wall clock, in the system's zone.
+    private func timeOfDay(in seconds: Int, _ planner: Planner) -> String {
+        var (now, local) = (Int(planner.daemon.wall.microseconds / 1_000_000) + seconds, tm())
         localtime_r(&now, &local)
         return [local.tm_hour, local.tm_min, local.tm_sec].map { $0 < 10 ? "0\($0)" : "\($0)" }.joined(separator: ":")
     }
@@ -34,15 +34,16 @@ struct ScheduledWakeTests {
         "an alarm by the calendar starts a handler that never ran, at its second, with what the manifest gives it",
         .enabled(if: Self.runsCalendar, "the clock of this machine is not kept, and it came up just now"))
     func byCalendar() throws {
-        let planner = try Planner()
+        let planner = try Planner(isStepped: true)
         try planner.start()
-        let due = time(nil) + 8
+        let due = planner.daemon.wall.microseconds / 1_000_000 + 8
         try planner.employ(
-            "one", "alarms: [{ id: \"pill\", daily: [\"\(timeOfDay(in: 8))\"], data: { dose: 2 } }]", words: ["ack"])
+            "one", "alarms: [{ id: \"pill\", daily: [\"\(timeOfDay(in: 8, planner))\"], data: { dose: 2 } }]",
+            words: ["ack"])
         #expect(planner.daemon.wait { (try? planner.daemon.state(of: "one")) == "idle" })
         let fired = try planner.await(1, "alarm.fired", of: "one")[0]
         #expect(fired.name == "pill" && fired.data["missed"]?.integer == 0 && fired.data["data"]?["dose"]?.integer == 2)
-        #expect(fired.data["due"]?.string.flatMap { WallTime(rfc3339: $0) }?.microseconds == Int64(due) * 1_000_000)
+        #expect(fired.data["due"]?.string.flatMap { WallTime(rfc3339: $0) }?.microseconds == due * 1_000_000)
         #expect(
             planner.heard("one").first?.data["reason"]?.string == "alarm" && fired.line["budgetms"]?.integer == 10_000)
     }
@@ -52,8 +53,8 @@ struct ScheduledWakeTests {
         let planner = try employed("alarms: []", words: "ack", linger: "20ms")
         // While a person is there it hears orders at any time.
         let attached = try planner.daemon.following("attach", "one")
-        let at = WallTime(microseconds: (SystemClock.wall().microseconds / 1_000_000 + 3) * 1_000_000)
-        let orderedAt = boottimeNow()
+        let at = WallTime(microseconds: (planner.daemon.wall.microseconds / 1_000_000 + 3) * 1_000_000)
+        let orderedAt = planner.daemon.now
         #expect(
             try planner.ask("one", "{\"alarm\":{\"id\":\"tea\",\"in_s\":1.5,\"data\":{\"cups\":2}}}")["alarm"]?.string
                 == "set")
@@ -81,7 +82,7 @@ struct ScheduledWakeTests {
         "for an alarm that wakes the machine the kernel's own alarm is set to its instant, and cleared when it is cancelled",
         .enabled(if: Self.hasMachineAlarms, "SKIPPED: this machine has no hardware clock; the lab's has one"))
     func wakesMachine() throws {
-        let planner = try employed("alarms: []")
+        let planner = try employed("alarms: []", isStepped: false)
         #expect(try !planner.setsMachineAlarm())
         let order = try planner.ask("one", "{\"alarm\":{\"id\":\"tea\",\"in_s\":3600,\"wakes_machine\":true}}")
         #expect(order["alarm"]?.string == "set")
@@ -92,7 +93,7 @@ struct ScheduledWakeTests {
 
     @Test("a trace of another day that is played to handlers lets no alarm of the calendar fire")
     func replayed() throws {
-        let planner = try Planner()
+        let planner = try Planner(isStepped: true)
         try planner.daemon.write(
             """
             wakebridge-trace 1
@@ -103,12 +104,12 @@ struct ScheduledWakeTests {
             end
             """, to: "trace")
         try planner.employ(
-            "one", "alarms: [{ id: \"pill\", daily: [\"\(timeOfDay(in: 43_200))\"] }]", words: ["ack"],
+            "one", "alarms: [{ id: \"pill\", daily: [\"\(timeOfDay(in: 43_200, planner))\"] }]", words: ["ack"],
             more: "modes: [\"bluetooth-central\"], watch: [{ profile: \"heart-rate-monitor\" }]")
         try planner.daemon.start("--no-bluetooth", "--replay", planner.daemon.folder + "/trace")
         try planner.await(1, "device.data", of: "one")
         let due = try #require(try planner.daemon.json("pending")["pending"]?.array?.first?["due"])
-        let ahead = try #require(milliseconds(due)) - SystemClock.wall().microseconds / 1_000
+        let ahead = try #require(milliseconds(due)) - planner.daemon.wall.microseconds / 1_000
         #expect(ahead > 40_000_000 && ahead < 43_201_000, "the alarm waits for the machine's own clock")
         #expect(planner.heard("one", "alarm.fired").isEmpty)
     }
@@ -119,11 +120,11 @@ struct ScheduledWakeTests {
         try planner.say("one", "{\"alarm\":{\"id\":\"gone\",\"in_s\":6}}")
         try planner.say("one", "{\"alarm\":{\"id\":\"moved\",\"in_s\":6}}")
         #expect(try planner.ask("one", "{\"cancel\":{\"alarm\":\"gone\"}}")["cancel"]?.string == "cancelled")
-        let movedAt = boottimeNow()
+        let movedAt = planner.daemon.now
         #expect(try planner.ask("one", "{\"alarm\":{\"id\":\"moved\",\"in_s\":8}}")["alarm"]?.string == "replaced")
         let fired = try planner.await(1, "alarm.fired", of: "one")
         #expect(fired[0].name == "moved" && fired[0].at - movedAt >= 8)
-        sleep(1)
+        try planner.daemon.advance(by: .seconds(10))
         #expect(planner.heard("one", "alarm.fired").count == 1)
     }
 
@@ -136,7 +137,7 @@ struct ScheduledWakeTests {
         #expect(
             try planner.ask("one", "{\"submit\":{\"job\":\"j\",\"not_before_s\":6}}")["submit"]?.string == "submitted")
         #expect(try planner.daemon.tool("stop", "one").exit == 0)
-        sleep(8)
+        try planner.daemon.advance(by: .seconds(8))
         #expect(planner.heard("one", "alarm.fired").isEmpty && planner.heard("one", "job.due").isEmpty)
         #expect(try planner.daemon.tool("start", "one").exit == 0)
         let fired = try planner.await(1, "alarm.fired", of: "one")[0]
@@ -216,7 +217,7 @@ struct ScheduledWakeTests {
             jobs: [{ id: "soft", kind: "processing" }, { id: "hard", kind: "processing" },
                    { id: "skipped", kind: "processing", on_deadline: "skip" }]
             """, words: "ack")
-        let begun = boottimeNow()
+        let begun = planner.daemon.now
         for (job, condition) in [("soft", "power"), ("hard", "mount:/nonexistent"), ("skipped", "power")] {
             let order = "{\"submit\":{\"job\":\"\(job)\",\"deadline_s\":3,\"require\":[\"\(condition)\"]}}"
             #expect(try planner.ask("one", order)["submit"]?.string == "submitted")
@@ -236,7 +237,7 @@ struct ScheduledWakeTests {
         #expect(try planner.ask("one", "{\"register\":\"j\"}")["register"]?.string == "registered")
         #expect(try planner.ask("one", "{\"register\":\"j\"}")["code"]?.string == "conflict")
         #expect(try planner.ask("one", "{\"alarm\":{\"id\":\"tea\",\"in_s\":0.1}}")["alarm"]?.string == "set")
-        sleep(1)
+        try planner.daemon.advance(by: .seconds(10))
         #expect(planner.heard("one", "alarm.fired").isEmpty, "events come after ready")
         try planner.say("one", "{\"ready\":true}")
         try planner.await(1, "alarm.fired", of: "one")
@@ -254,5 +255,42 @@ struct ScheduledWakeTests {
         #expect(entry["source"]?.string == "poll" && entry["waits_for"]?.array?.compactMap(\.string) == ["time"])
         #expect(try planner.ask("one", "{\"poll\":\"never\"}")["poll"]?.string == "never")
         #expect(try planner.pending("one").isEmpty)
+    }
+
+    // MARK: Given back
+
+    @Test("an alarm that its handler gives back comes again when the condition that it names is true, and not at once")
+    func handedBackAlarm() throws {
+        let planner = try employed("alarms: []")
+        try planner.say("one", "{\"alarm\":{\"id\":\"tea\",\"in_s\":0.1}}")
+        let first = try #require(try planner.await(1, "alarm.fired", of: "one")[0].sequence)
+        let place = planner.daemon.folder + "/nowhere"
+        try planner.say("one", "{\"nack\":\(first),\"until\":[\"unlocked:\(place)\"]}")
+        let waiting = try planner.pending("one").first
+        #expect(
+            waiting?["waits_for"]?.array?.compactMap(\.string).contains("unlocked:\(place)") == true,
+            "\(waiting ?? .null)")
+        try planner.daemon.advance(by: .seconds(2))
+        #expect(planner.heard("one", "alarm.fired").count == 1)
+        try planner.daemon.write("", to: "nowhere")
+        let second = try planner.await(2, "alarm.fired", of: "one", within: 60)[1]
+        #expect(second.name == "tea" && second.sequence != first)
+        try planner.say("one", "{\"ack\":\(second.sequence ?? 0)}")
+        #expect(planner.daemon.wait { (try? planner.pending("one").isEmpty) == true })
+    }
+
+    @Test("a job that is given back rests for thirty seconds at least, keeps its deadline, and names what it waits for")
+    func handedBackJob() throws {
+        let planner = try employed("jobs: [{ id: \"sync\", kind: \"processing\" }]")
+        try planner.say("one", "{\"submit\":{\"job\":\"sync\",\"deadline_s\":7200}}")
+        let due = try planner.await(1, "job.due", of: "one")[0]
+        try planner.say("one", "{\"nack\":\(due.sequence ?? 0),\"until\":[\"mount:/proc\"]}")
+        #expect(planner.daemon.wait { (try? planner.daemon.handler("one")["open"]?.integer) == 0 })
+        let waiting = try #require(try planner.pending("one").first)
+        let deadline = try #require(milliseconds(due.data["deadline"]))
+        #expect(waiting["state"]?.string == "waiting" && abs((milliseconds(waiting["deadline"]) ?? 0) - deadline) <= 50)
+        #expect(waiting["waits_for"]?.array?.compactMap(\.string).contains("time") == true)
+        let second = try planner.await(2, "job.due", of: "one", within: 60)[1]
+        #expect(second.at - due.at >= 30 && abs((milliseconds(second.data["deadline"]) ?? 0) - deadline) <= 50)
     }
 }

@@ -18,6 +18,7 @@ import WakeSystem
         daemon = try RunningDaemon.withStrap()
         for command in ["adapter hci0", "peripheral 1 hci0", "live"] { try bluez.tell(command) }
         daemon.busAddress = bus.address
+        try daemon.stepTime(beside: bus, bluez)
         try daemon.drop("strap", manifest(daemon.folder + "/diary.py"))
         try daemon.start()
         #expect(try daemon.wait { try bluez.tell("say 60") == "1" && told.contains("data") }, "\(daemon.log)")
@@ -42,7 +43,7 @@ import WakeSystem
         return try Child(words).finish().output
     }
 
-    private func pause() throws {
+    private func pauseSession() throws {
         let outcome = try daemon.tool("session", "pause", "Strap 1")
         #expect(outcome.exit == 0, "\(outcome.talk)")
         #expect(outcome.output.hasPrefix("the session of Strap 1 is paused"))
@@ -53,9 +54,9 @@ import WakeSystem
     @Test("paused, its handler is told so and nothing more, also after a restart; open, it is heard after a gap")
     func pauses() throws {
         #expect(try session() == "open")
-        try pause()
+        try pauseSession()
         let count = told.count
-        let paused = SystemClock.wall()
+        let paused = daemon.wall
         #expect(try daemon.wait { try bluez.tell("say 61") == "" })
         #expect(try bluez.tell("calls Disconnect") == "0")
         try daemon.stop()
@@ -63,7 +64,7 @@ import WakeSystem
         #expect(try daemon.wait { try devices().contains("connected, session paused") })
         #expect(try session() == "paused")
         #expect(try daemon.tool("status").output.contains(", session paused"))
-        usleep(300_000)
+        try daemon.advance(by: .seconds(60))
         #expect(try bluez.tell("say 62") == "")
         #expect(told.count == count, "\(told)")
         #expect(try daemon.tool("session", "open", Self.source).exit == 0)

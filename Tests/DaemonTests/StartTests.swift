@@ -91,8 +91,12 @@ struct StartTests {
         #expect(
             daemon.wait { (try? daemon.handler("loud")["strikes"]?.integer ?? 0) ?? 0 >= 1 },
             "the budget of the settings\n\(daemon.log)")
-        let lines = try daemon.tool("logs", "--json", "loud").output.split(separator: "\n")
-            .map { try JSONValue(parsing: Array($0.utf8)) }.filter { $0["stream"]?.string == "stdout" }
+        func printed() throws -> [JSONValue] {
+            try daemon.tool("logs", "--json", "loud").output.split(separator: "\n")
+                .map { try JSONValue(parsing: Array($0.utf8)) }.filter { $0["stream"]?.string == "stdout" }
+        }
+        try #require(daemon.wait { try !printed().isEmpty }, "\(daemon.log)")
+        let lines = try printed()
         #expect((1...6).contains(lines.count), "\(lines.count)")
         #expect(lines.first?["text"]?.string?.utf8.count == 256)
     }

@@ -7,7 +7,10 @@ import WakeSystem
 
 @Suite("What is watched of a daemon", .serialized) struct WatchedDeviceTests {
     private func stream(_ daemon: RunningDaemon, _ path: String, _ more: String...) throws -> Child {
-        try Child(["curl", "-sSN", "--unix-socket", daemon.runtime + "/control.sock", "http://w" + path] + more)
+        let child = try Child(
+            ["curl", "-sSN", "--unix-socket", daemon.runtime + "/control.sock", "http://w" + path] + more)
+        daemon.time?.peers.append(child)
+        return child
     }
 
     private func ask(_ daemon: RunningDaemon, _ path: String, _ more: String...) throws -> JSONValue {
@@ -17,6 +20,7 @@ import WakeSystem
 
     private func playing(_ operations: String) throws -> RunningDaemon {
         let daemon = try RunningDaemon.withStrap(operations)
+        try daemon.stepTime()
         try daemon.drop("strap", manifest("\(daemon.folder)/diary.py"))
         try daemon.start("--replay", daemon.folder + "/strap.trace")
         return daemon
@@ -36,7 +40,7 @@ import WakeSystem
         }
         #expect(isThere)
         let point = try #require(points.last?.array)
-        #expect(abs((point[0].number ?? 0) - Double(SystemClock.wall().microseconds) / 1e6) < 5)
+        #expect(abs((point[0].number ?? 0) - Double(daemon.wall.microseconds) / 1e6) < 5)
         #expect((64...121).contains(point[1].number ?? 0))
         let day = try ask(daemon, "/v1/devices/history?device=strap&span=24h")
         #expect(day["step_s"]?.integer == 60)
@@ -88,6 +92,7 @@ import WakeSystem
     @Test("a trace is played to a process of its own of the handler's program, and what it says is streamed")
     func replay() throws {
         let daemon = try RunningDaemon.withStrap("+600 1 data 2a37 0040\n")
+        try daemon.stepTime()
         let talker = """
             import json, os, sys
             for line in sys.stdin:
@@ -107,7 +112,8 @@ import WakeSystem
         body.endObject()
         try daemon.write(body.bytes, to: "body.json")
         let before = try daemon.handler("strap")["events"]?.integer
-        let outcome = try stream(daemon, "/v1/replay", "-d", "@\(daemon.folder)/body.json").finish(within: 60)
+        let outcome = try stream(daemon, "/v1/replay", "-d", "@\(daemon.folder)/body.json")
+        #expect(daemon.wait { outcome.isOver }, "\(outcome.talk)")
         let lines = outcome.output.split(separator: "\n")
         #expect(lines.count { $0 == #"{"text":"heard data"}"# } == 2, "\(outcome.output)")
         #expect(lines.last?.contains("3 events, 3 acknowledged") == true, "\(outcome.output)")

@@ -19,7 +19,7 @@ private enum Tshark {
     }
 }
 
-@Suite("An independent reading of the recordings", .enabled(unless: Tshark.hindrance))
+@Suite("An independent reading of the recordings", .tags(.outside), .enabled(unless: Tshark.hindrance))
 struct IndependentReadingTests {
     private let scratch = Scratch()
 

@@ -79,7 +79,7 @@ struct MixedTraceTests {
         for _ in 0..<2 {
             let heard = try await heard(trace, speed: speed)
             #expect(heard.lines.map(withoutBudget) == wanted)
-            #expect(heard.processes.count == 1 && heard.decisions.has("suspending -> suspended"))
+            #expect(heard.processes.count == 1)
         }
         let events = try first.lines.map { try JSONValue(parsing: Array($0.utf8)) }
         let times = events.compactMap { $0["time"]?.string }

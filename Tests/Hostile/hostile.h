@@ -33,10 +33,27 @@ void tie_child(unsigned seconds);
 /// Stands still for good.
 _Noreturn void hold(void);
 
+/// A connection to a peer that never reads, full, whose last close waits. Words: for how many seconds, how many are sent in all, and
+/// the file with the port of the peers, where they are another process's.
+int lingering_socket(char **words);
+
+/// Writes more than the peer's window takes, so that some of it stays unsent.
+void stuff(int sender);
+
+/// The last close waits until all is sent, for so many seconds at most.
+void set_linger(int sender, int seconds);
+
+/// Sends the text with the last reference to the socket; false where it may not be sent.
+int give_away(int channel, const char *text, int sender);
+
 // Attacks of a handler, called before the event is acknowledged.
 void linger_on_replies(const struct turn *turn);
 void linger_on_notices(const struct turn *turn);
 void linger_and_exit(const struct turn *turn);
+void linger_on_held(const struct turn *turn);
+void give_up_filled(const struct turn *turn);
+void linger_on_channel(const struct turn *turn);
+void keep_lock_of_held(const struct turn *turn);
 void open_files(const struct turn *turn);
 void fork_much(const struct turn *turn);
 void start_threads(const struct turn *turn);
@@ -55,5 +72,6 @@ void order_paths(const struct turn *turn);
 int swap_file(char **words);
 int connect_much(char **words);
 int keep_peers(char **words);
+int fill_callers(char **words);
 
 #endif

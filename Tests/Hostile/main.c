@@ -4,6 +4,7 @@
 //   attacker swap FILE SECONDS        turns FILE into a FIFO, a directory and a growing file, and back
 //   attacker connect SOCKET SECONDS   connects to the control socket over and over
 //   attacker peers FILE SECONDS       takes connections and never reads from them; its port stands in FILE
+//   attacker fill PATH SECONDS LINGER takes connections at PATH, and fills each with a socket whose close waits for LINGER seconds
 //
 // What an attack leaves running or allocated is bounded, so that the machine survives where nothing else bounds it.
 #define _GNU_SOURCE
@@ -28,8 +29,9 @@ static const struct {
     {"files", open_files},                 {"forks", fork_much},                  {"threads", start_threads},
     {"memory", touch_memory},              {"flood-replies", flood_replies},      {"flood-log", flood_log},
     {"flood-notices", flood_notices},      {"range-locks", lock_ranges},          {"description-locks", lock_descriptions},
-    {"epolls", fill_epolls},               {"steal", steal},                      {"exchange-paths", exchange_paths},
-    {"order-paths", order_paths},
+    {"epolls", fill_epolls},               {"steal", steal},                      {"linger-held", linger_on_held},
+    {"filled", give_up_filled},            {"linger-channel", linger_on_channel}, {"lock-held", keep_lock_of_held},
+    {"exchange-paths", exchange_paths},    {"order-paths", order_paths},
 };
 
 double now(void) {
@@ -108,6 +110,7 @@ int main(int count, char **words) {
     if (count > 3 && strcmp(words[1], "swap") == 0) return swap_file(words + 2);
     if (count > 3 && strcmp(words[1], "connect") == 0) return connect_much(words + 2);
     if (count > 3 && strcmp(words[1], "peers") == 0) return keep_peers(words + 2);
+    if (count > 4 && strcmp(words[1], "fill") == 0) return fill_callers(words + 2);
     for (size_t index = 0; count > 2 && index < sizeof attacks / sizeof attacks[0]; index++) {
         if (strcmp(words[1], attacks[index].name)) continue;
         serve(attacks[index].act, atol(words[2]), words + 3);

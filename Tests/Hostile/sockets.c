@@ -43,13 +43,18 @@ int keep_peers(char **words) {
     hold();
 }
 
-/// More than the peer's window takes, so that some of it stays unsent.
-static void stuff(int sender) {
+void stuff(int sender) {
     static char bytes[1 << 16];
-    fcntl(sender, F_SETFL, O_NONBLOCK);
+    int flags = fcntl(sender, F_GETFL);
+    fcntl(sender, F_SETFL, flags | O_NONBLOCK);
     for (int round = 0; round < 64; round++)
         if (write(sender, bytes, sizeof bytes) < 0) break;
-    fcntl(sender, F_SETFL, 0);
+    fcntl(sender, F_SETFL, flags);
+}
+
+void set_linger(int sender, int seconds) {
+    struct linger linger = {.l_onoff = 1, .l_linger = seconds};
+    setsockopt(sender, SOL_SOCKET, SO_LINGER, &linger, sizeof linger);
 }
 
 /// The listener of this process, or that of the process whose port stands in the file.
@@ -63,16 +68,14 @@ static in_port_t peer_port(const char *path) {
     return own;
 }
 
-/// Words: for how many seconds its close waits, how many are sent in all, and the file with the port of the peers.
-static int lingering_socket(char **words) {
+int lingering_socket(char **words) {
     struct sockaddr_in address = loopback(peer_port(words[0] && words[1] ? words[2] : NULL));
     int sender = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (connect(sender, (struct sockaddr *)&address, sizeof address) < 0) {
         fprintf(stderr, "attacker: no connection: %s\n", strerror(errno));
         exit(3);
     }
-    struct linger linger = {.l_onoff = 1, .l_linger = (int)number_of(words, 0, 20)};
-    setsockopt(sender, SOL_SOCKET, SO_LINGER, &linger, sizeof linger);
+    set_linger(sender, (int)number_of(words, 0, 20));
     stuff(sender);
     return sender;
 }
@@ -110,9 +113,8 @@ _Noreturn static void pass_in_child(int channel, const char *text, int sender, a
     _exit(0);
 }
 
-/// Sends the text with the last reference to the socket; where it may not be sent the socket is closed without a wait. A child
-/// does it, which alone waits where the daemon was faster.
-static int give_away(int channel, const char *text, int sender) {
+/// Where it may not be sent the socket is closed without a wait. A child does it, which alone waits where the daemon was faster.
+int give_away(int channel, const char *text, int sender) {
     static atomic_int *progress;
     if (!progress)
         progress = mmap(NULL, sizeof *progress, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);

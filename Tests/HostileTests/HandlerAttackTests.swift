@@ -19,6 +19,15 @@ extension Hostile {
         @Test("beside sockets that a handler sent and whose close takes 4 s, another handler gets each event once")
         func sentSockets() async throws { try await withstand("linger-notices", ["4", "16"], "notify: true") }
 
+        @Test(
+            "beside a handler whose held socket keeps each call on it for 40 s, another handler gets each event once",
+            arguments: Hostile.ofHeldSockets)
+        func heldSockets(_ attack: HeldSocketAttack) async throws {
+            let siege = try await besiege(by: attack)
+            try await siege.stand(patience: 90).checkAccounts()
+            try await siege.end()
+        }
+
         @Test("beside a frozen handler with twenty thousand locks, another handler gets each event once")
         func locks() async throws { try await withstand("description-locks", ["20000", "4"]) }
 

@@ -33,6 +33,18 @@ extension Hostile {
         }
     }
 
+    @Suite("Sockets that the daemon holds", .tags(.fullScale))
+    struct HeldSocketTests {
+        @Test(
+            "a held socket that keeps each call on it for 40 s keeps no other handler waiting", .timeLimit(.minutes(3)),
+            arguments: Hostile.ofHeldSockets)
+        func held(_ attack: HeldSocketAttack) async throws {
+            let siege = try await besiege(by: attack)
+            try await siege.stand(patience: 90).check()
+            try await siege.end()
+        }
+    }
+
     @Suite("What a frozen handler holds", .tags(.fullScale))
     struct HoldingTests {
         @Test(

@@ -18,4 +18,30 @@ enum Hostile {
         try await siege.stand(patience: patience).check(at: location)
         try await siege.end()
     }
+
+    /// Attacks by a socket that the daemon holds for the attacker; each has its name and its parts.
+    static let ofHeldSockets = [
+        HeldSocketAttack("linger-held", ["40"]), HeldSocketAttack("linger-held", ["40", "1"]),
+        HeldSocketAttack("filled", []), HeldSocketAttack("linger-channel", ["40"], fds: "pass"),
+        HeldSocketAttack("lock-held", ["40"]),
+    ]
+
+    static func besiege(by attack: HeldSocketAttack) async throws -> Siege {
+        let siege = try Siege(attack.description)
+        let line = try await attack.fills ? siege.filledLine(40) : siege.heldLine(fds: attack.fds)
+        siege.admit(attack.name, attack.words, line)
+        return siege
+    }
+}
+
+struct HeldSocketAttack: CustomStringConvertible, Sendable {
+    let name: String
+    let words: [String]
+    let fds: String
+    var fills: Bool { name == "filled" }
+    var description: String { ([name] + words).joined(separator: " ") }
+
+    init(_ name: String, _ words: [String], fds: String = "inherit") {
+        (self.name, self.words, self.fds) = (name, words, fds)
+    }
 }

@@ -78,6 +78,26 @@ final class Siege {
         strangers.append(try spawn(user + [attacker] + words, output: log, talk: log))
     }
 
+    /// For a manifest: a connection that the daemon holds, to peers that read nothing.
+    func heldLine(fds: String = "inherit") async throws -> String {
+        let file = "\(yard)/port"
+        try send(["peers", file, "180"])
+        let hasPeers = try await wait(10) { !text(of: file).isEmpty }
+        try #require(hasPeers)
+        // As an address of the kernel's contains it.
+        let port = try #require(lines(of: file).first.flatMap { UInt16($0) })
+        return "sockets: [{ name: \"line\", connect: \"tcp:127.0.0.1:\(UInt16(bigEndian: port))\", fds: \"\(fds)\" }]"
+    }
+
+    /// The same over a Unix socket, to a peer that fills it with what takes so many seconds to close.
+    func filledLine(_ seconds: Int) async throws -> String {
+        let path = "\(yard)/peer"
+        try send(["fill", path, "180", "\(seconds)"])
+        let isThere = try await wait(10) { access(path, W_OK) == 0 }
+        try #require(isThere)
+        return "sockets: [{ name: \"line\", connect: \"unix:\(path)\" }]"
+    }
+
     /// What the tool says and its exit status, nil where it does not end in time.
     func tool(_ words: String..., within seconds: Double = 5) async throws -> (exit: Int32, talk: String)? {
         let tool = try Child([Built.tool, "--socket", ground.socket] + words)

@@ -9,6 +9,7 @@ along, and the strap finds its link dead. Both controllers are Bumble's, so the 
 import asyncio
 import os
 import sys
+import time
 import types
 
 from bumble import hci
@@ -19,6 +20,7 @@ from bumble.transport.common import PacketParser
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "Lab"))
 import strap  # noqa: E402
+from rhythm import pace  # noqa: E402
 
 ADAPTER = "00:AA:01:00:00:42/P"
 # What kernels use where it is offered, and these controllers have no complete answer to.
@@ -64,7 +66,7 @@ def controller(name, air, **options):
 async def lend_radio(path, air, own):
     """One controller after another, each for as long as the machine's emulator lives."""
     while True:
-        await asyncio.sleep(0.2)
+        await pace(time.monotonic() + 0.2)
         try:
             transport = await open_transport("unix:" + path)
         except Exception:  # no machine runs

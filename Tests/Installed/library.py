@@ -1,19 +1,23 @@
-"""Serves a file whose second half comes once /run/library/open is there."""
+"""Serves a file whose second half comes once somebody has asked for /open."""
 import http.server
-import os
-import time
+import threading
 
 BODY = bytes(range(256)) * 4096
+OPEN = threading.Event()
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
         self.send_response(200)
+        if self.path == "/open":
+            OPEN.set()
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+            return
         self.send_header("Content-Length", str(len(BODY)))
         self.end_headers()
         self.wfile.write(BODY[:len(BODY) // 2])
-        while not os.path.exists("/run/library/open"):
-            time.sleep(0.2)
+        OPEN.wait()
         self.wfile.write(BODY[len(BODY) // 2:])
 
 

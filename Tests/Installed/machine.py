@@ -6,15 +6,11 @@ import json
 import os
 import socket
 import subprocess
+import sys
 import time
 
-
-def until(condition, seconds, every=0.2):
-    """What `condition` came to, at the latest after `seconds`."""
-    end = time.monotonic() + seconds
-    while not (found := condition()) and time.monotonic() < end:
-        time.sleep(every)
-    return found
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "Lab"))
+from waiting import until  # noqa: E402
 
 
 class Machine:

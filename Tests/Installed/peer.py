@@ -1,6 +1,7 @@
 """The far end of a handler's connection: sends a number a second, and writes down each connection, its end, and what was sent."""
 import itertools
 import os
+import select
 import socket
 import time
 
@@ -11,20 +12,15 @@ numbers = itertools.count(1)
 while True:
     peer, _ = door.accept()
     book.write("connected\n")
-    peer.setblocking(False)
+    due = time.monotonic() + 1
     while True:
-        time.sleep(1)
         try:
-            if peer.recv(64) == b"":
-                book.write("ended\n")
-                break
-        except BlockingIOError:
-            pass
-        except OSError as error:
-            book.write(f"failed {error}\n")
-            break
-        try:
-            number = next(numbers)
+            if select.select([peer], [], [], max(0, due - time.monotonic()))[0]:
+                if peer.recv(64) == b"":
+                    book.write("ended\n")
+                    break
+                continue
+            number, due = next(numbers), due + 1
             peer.sendall(b"%d\n" % number)
             book.write(f"sent {number}\n")
         except OSError as error:

@@ -16,9 +16,12 @@ import sys
 import time
 
 from account import Account
-from machine import Machine, until
+from machine import Machine
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "Lab"))
+from waiting import let_pass, pace, until  # noqa: E402
+
 HANDLERS = "/etc/wakebridge/handlers.d"
 QUIET_SECONDS = int(os.environ.get("INSTALLED_QUIET_SECONDS", "60"))
 
@@ -125,7 +128,7 @@ class Play:
         """Of the daemon, while a strap of 1 Hz wakes a handler whose events only memory keeps."""
         count = "sed -n 's/^write_bytes: //p' /proc/$(pidof wakebridged)/io"
         before, woken = int(self.machine.said(count)), self.wakes("hr")
-        time.sleep(QUIET_SECONDS)
+        let_pass(QUIET_SECONDS, "what the daemon writes is counted by the minute")
         written, woken = int(self.machine.said(count)) - before, self.wakes("hr") - woken
         self.claim(f"of {woken} beats in {QUIET_SECONDS} s the daemon writes nothing to the disk", written == 0 and woken > QUIET_SECONDS / 2,
                    f"{written} bytes for {woken} beats")
@@ -166,7 +169,7 @@ class Play:
     def move_file(self):
         """Half of a file is there while the daemon is restarted and killed: what moves it goes on, in a scope of its own."""
         with open(os.path.join(HERE, "library.py")) as file:
-            self.machine.said(f"cat >/tmp/library.py <<'END'\n{file.read()}END\nmkdir -p /run/library; "
+            self.machine.said(f"cat >/tmp/library.py <<'END'\n{file.read()}END\n"
                               "systemd-run --unit library python3 /tmp/library.py")
         self.drop(("reader.py", "644"), ("reader.json5", "644"))
         state, find = "/var/lib/wakebridge/handlers/reader", "pidof wakebridge-transferd || true"
@@ -181,7 +184,7 @@ class Play:
             self.eventually(f"the daemon is {what}, and there again", lambda: self.machine.said("pidof wakebridged || true") not in ("", daemon))
             self.eventually("it is ready", self.is_active)
         self.claim("what moves the file has outlived both", self.machine.said(find) == mover)
-        self.machine.said("touch /run/library/open")
+        self.machine.said("python3 -c 'import urllib.request; urllib.request.urlopen(\"http://127.0.0.1:8017/open\")'")
         self.eventually("the handler is told its end once", lambda: self.machine.said(f"cat {state}/heard || true").splitlines() == [
             "wakebridge.transfer.finished well", "wakebridge.transfer.settled well"])
         self.expect("the file is the server's", "same", f"python3 -c 'print(\"same\" if open(\"{state}/book\", \"rb\").read() "
@@ -257,7 +260,7 @@ class Play:
                 link.connect(os.path.join(self.folder, "strap0.sock"))
                 link.sendall(b"flood 20\n")
                 link.makefile().readline()
-            time.sleep(0.4)
+            pace(time.monotonic() + 0.4)
 
     def starve(self):
         self.machine.said("for size in 1M 4k; do dd if=/dev/zero of=/fill.$size bs=$size 2>/dev/null || true; done; sync", 600)

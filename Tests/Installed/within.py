@@ -9,17 +9,16 @@ import json
 import os
 import subprocess
 import sys
-import time
 
 import dongle
+from waiting import until
 
 PORTS = "/dev/virtio-ports/"
 
 
 def port(name):
     """At boot this may run before udev has named it."""
-    while not os.path.exists(PORTS + name):
-        time.sleep(0.2)
+    until(lambda: os.path.exists(PORTS + name), 600, 0.2)
     return os.open(PORTS + name, os.O_RDWR)
 
 

@@ -13,6 +13,7 @@ import dbus
 
 import capture
 import dongle
+from waiting import until
 from written import whole_lines
 
 BLUETOOTHD = "/usr/libexec/bluetooth/bluetoothd"
@@ -20,14 +21,6 @@ BLUETOOTHD = "/usr/libexec/bluetooth/bluetoothd"
 
 class Late(RuntimeError):
     """What was waited for did not come in its time."""
-
-
-def until(condition, seconds=30, every=0.05):
-    """What `condition` came to, at the latest after `seconds`; nothing is waited for longer than a lab can wait."""
-    end = time.monotonic() + seconds
-    while not (found := condition()) and time.monotonic() < end:
-        time.sleep(every)
-    return found
 
 
 class Process:
@@ -48,6 +41,20 @@ class Process:
         if self.is_alive:
             self.child.send_signal(how)
         return self.child.wait(20)
+
+    def stop(self):
+        """Stops it, each of its threads."""
+        self.child.send_signal(signal.SIGSTOP)
+        until(lambda: all(state == "T" for state in self.states()))
+
+    def go_on(self):
+        self.child.send_signal(signal.SIGCONT)
+
+    def states(self):
+        """A letter for each of its threads, as the kernel has them."""
+        for thread in os.listdir(f"/proc/{self.pid}/task"):
+            with open(f"/proc/{self.pid}/task/{thread}/stat") as file:
+                yield file.read().rsplit(")", 1)[1].split()[0]
 
     def text(self):
         with open(self.said, errors="replace") as file:

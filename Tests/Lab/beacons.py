@@ -6,6 +6,7 @@ import itertools
 import time
 
 from crowd import Radio
+from waiting import pace
 
 # Advertisements a second, and seconds for which each is said.
 RATE, HELD = 200, 3
@@ -27,4 +28,4 @@ def main(devices):
             for address, advertisement in said:
                 next(radios).advertise(radio_bytes(address), advertisement)
                 due = max(due + 1 / RATE, time.monotonic() - 0.1)
-                time.sleep(max(0, due - time.monotonic()))
+                pace(due)

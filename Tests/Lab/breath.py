@@ -2,6 +2,7 @@
 import os
 import time
 
+from waiting import pace
 from written import whole_lines
 
 PAUSE, NOTED = 0.02, 0.1
@@ -21,7 +22,7 @@ def watch(path):
     with open(path, "a", buffering=1) as file:
         while True:
             begun = time.monotonic()
-            time.sleep(PAUSE)
+            pace(begun + PAUSE)
             late = time.monotonic() - begun - PAUSE
             if late > NOTED:
                 file.write(f"{begun:.3f} {late:.3f}\n")

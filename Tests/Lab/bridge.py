@@ -6,7 +6,8 @@ import signal
 import subprocess
 import time
 
-from air import Late, Process, until
+from air import Late, Process
+from waiting import until
 from written import whole_lines
 
 HERE = os.path.dirname(os.path.abspath(__file__))

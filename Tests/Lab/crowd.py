@@ -14,6 +14,8 @@ import socket
 import struct
 import time
 
+from waiting import pace
+
 RATE = 200                                   # advertisements a second, at most
 RESET, ADDRESS, PARAMETERS, DATA, ENABLE = 0x0C03, 0x2005, 0x2006, 0x2008, 0x200A
 NOT_CONNECTABLE, RANDOM_ADDRESS, ALL_CHANNELS = 3, 1, 7
@@ -116,7 +118,7 @@ def main(arguments=None):
         if now - said >= 1:
             said = now
             print(f"{now:.3f} advertisements={done} rate={done / (now - begun):.0f}", flush=True)
-        time.sleep(max(0, begun + done / rate - now))
+        pace(begun + done / rate)
 
 
 if __name__ == "__main__":

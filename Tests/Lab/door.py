@@ -5,7 +5,7 @@ import os
 import socket
 import subprocess
 
-from air import until
+from waiting import until
 
 ADDRESS, PORT = "10.0.2.15", 8787
 PEER = ("10.0.2.100", 8788)

@@ -8,13 +8,14 @@ import dbus
 
 import gadget
 import schedule
-from air import Air, Late, Process, until
+from air import Air, Late, Process
 from bridge import Bridge
 from reckoning import Reckoning
 from tally import Tally
 from uhid import Uhid
+from waiting import let_pass, until
 
-__all__ = ["Lab", "Late", "until", "now"]
+__all__ = ["Lab", "Late", "let_pass", "until", "now"]
 
 
 def now():

@@ -13,6 +13,7 @@ Commands:
 import argparse
 import asyncio
 import os
+import time
 
 from bumble import hci, keys, rfcomm
 from bumble.core import UUID
@@ -21,6 +22,7 @@ from bumble.pairing import PairingConfig, PairingDelegate
 from bumble.transport import open_transport
 
 from diary import Log
+from rhythm import pace
 
 RECORD, CHANNEL = 0x00010001, 3
 
@@ -51,7 +53,7 @@ class Logger:
         while True:
             self.say()
             self.log.flush()
-            await asyncio.sleep(self.options.interval)
+            await pace(time.monotonic() + self.options.interval)
 
     def on_connection(self, connection):
         self.log("connected", peer=connection.peer_address, encrypted=connection.is_encrypted)
@@ -100,7 +102,7 @@ class Logger:
         for _ in range(int(lines)):
             self.say()
             await self.channel.drain()
-            await asyncio.sleep(0)
+            await pace(0)
 
 
 async def live(kind, options):

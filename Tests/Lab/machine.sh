@@ -18,7 +18,7 @@ dir=$(readlink -f "$1")
 shift
 here=$(dirname "$(readlink -f "$0")")
 checkout=$(readlink -f "$here/../..")
-venv=${LAB_VENV:-$checkout/.build/lab/venv}
+venv=$(readlink -f "${LAB_VENV:-$checkout/.build/lab/venv}")
 kernel=${LAB_KERNEL:-$(find /boot -maxdepth 1 -name 'vmlinuz-*' | sort -V | tail -n 1)}
 # virtme-ng hands paths on through a shell and the kernel's command line, and quotes none: it is given names without spaces.
 names=$(mktemp -d /tmp/wakebridge-machine.XXXXXX)
@@ -58,10 +58,11 @@ cat >"$dir/.guest" <<TEXT
 set -e
 cd /
 # The guest's own / asks this machine again at each look; what stays as it is while the guest lives is remembered there.
-mkdir -p /run/machine/whole $(quoted "$checkout" "$dir")
+mkdir -p /run/machine/whole $(quoted "$checkout" "$venv" "$dir")
 mount -t 9p -o ro,trans=virtio,version=9p2000.L,access=any,msize=524288,cache=loose whole /run/machine/whole
 mount --bind /run/machine/whole/usr /usr
 mount --bind /run/machine/whole$(quoted "$checkout") $(quoted "$checkout")
+mount --bind /run/machine/whole$(quoted "$venv") $(quoted "$venv")
 mount --bind /run/machine/dir $(quoted "$dir")
 cd $(quoted "$dir")
 set +e

@@ -13,6 +13,7 @@ from bumble.gatt import Characteristic, CharacteristicValue, Service
 
 import strap
 from published import ROOM, Published, short, structure
+from rhythm import pace
 
 OWN = "5f0f0004-1ab0-4c7a-9e33-000000000001"                 # of a device that is known by its name alone
 # It waits so long for a question, in seconds.
@@ -88,7 +89,7 @@ class Peripheral(strap.Strap):
             self.log("done")
             return
         stream, pieces, pause = self.to_say.pop(0)
-        await asyncio.sleep(pause)
+        await pace(time.monotonic() + pause)
         for piece in pieces:
             await self.device.gatt_server.notify_subscriber(self.connection, self.offered[stream], piece)
             self.log("said", stream=stream, hex=piece.hex())

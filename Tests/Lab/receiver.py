@@ -12,6 +12,8 @@ import os
 import sys
 import time
 
+from waiting import pace
+
 BEGIN = datetime.datetime(2026, 11, 22, 10, 0, 0)
 LATITUDE, LONGITUDE = 54.181667, 7.886667
 KNOTS, COURSE = 2.6, 37.5
@@ -72,12 +74,12 @@ def main():
     begun = time.monotonic()
     os.write(1, "".join(sentence("GPTXT", "01", "01", "02", text) for text in GREETING).encode())
     for second in range(int(sys.argv[1])):
-        time.sleep(max(0, begun + second + 0.3 - time.monotonic()))
+        pace(begun + second + 0.3)
         # A receiver's bytes come as they come, not as sentences do.
         stream = "".join(blind(second) if second < 5 else located(second)).encode()
         for place in range(0, len(stream), 64):
             os.write(1, stream[place:place + 64])
-            time.sleep(0.002)
+            pace(time.monotonic() + 0.002)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ import struct
 import subprocess
 import time
 
-from air import until
+from waiting import until
 
 # Of struct timex: what a program that keeps the clock tells the kernel.
 ADJ_MAXERROR, ADJ_ESTERROR, ADJ_STATUS = 0x4, 0x8, 0x10

@@ -42,6 +42,7 @@ from bumble.transport import open_transport
 from buttons import ABILITY, Buttons
 from diary import Log
 from heart import Heart
+from rhythm import pace
 
 READ, WRITE, NOTIFY = (Characteristic.Properties.READ, Characteristic.Properties.WRITE,
                        Characteristic.Properties.NOTIFY)
@@ -144,7 +145,7 @@ class Strap:
     async def shout(self):
         """btvirt carries an advertisement only when it is switched on, and real straps repeat themselves."""
         while True:
-            await asyncio.sleep(0.25)
+            await pace(time.monotonic() + 0.25)
             async with self.shouting:
                 if self.device.is_advertising and not self.connection:
                     try:
@@ -237,7 +238,7 @@ class Strap:
             if due < now - 1:                                # hopelessly late: do not pile up
                 self.log("late", seconds=f"{now - due:.3f}")
                 due = now
-            await asyncio.sleep(max(0, due - now))
+            await pace(due)
             try:
                 await self.notify()
             except Exception as error:                       # the link went away while sending
@@ -310,11 +311,11 @@ class Strap:
     async def do_flicker(self, count):
         await self.do_vanish()
         for _ in range(int(count)):
-            await asyncio.sleep(2)                           # time to listen again
+            await pace(time.monotonic() + 2)                 # time to listen again
             async with self.shouting:
                 self.log("flickers")
                 await self.switch(1, 0)
-        await asyncio.sleep(1)
+        await pace(time.monotonic() + 1)
         await self.do_appear()
 
     async def do_size(self, size):
@@ -329,7 +330,7 @@ class Strap:
         begun = time.monotonic()
         for _ in range(int(beats)):
             await self.notify()
-            await asyncio.sleep(0)
+            await pace(0)
         return f"beats={beats} seconds={time.monotonic() - begun:.3f}"
 
     async def do_ability(self, word):

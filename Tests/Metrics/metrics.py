@@ -8,15 +8,18 @@
 `evaluate` prints a line a query, `results QUERY`, and ends with 1 where Prometheus cannot evaluate one.
 """
 import json
+import os
 import pathlib
 import re
 import socket
 import subprocess
 import sys
-import time
 import urllib.error
 import urllib.parse
 import urllib.request
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "Lab"))
+from waiting import until  # noqa: E402
 
 SCRAPES = 5
 PATIENCE_S = 40
@@ -67,18 +70,20 @@ def free_port():
         return probe.getsockname()[1]
 
 
+def scrapes(port):
+    try:
+        found = ask(port, "/api/v1/query", query="sum(sum_over_time(up[1m]))")["data"]["result"]
+        return float(found[0]["value"][1]) if found else 0
+    except (OSError, ValueError):
+        return 0
+
+
 def await_scrapes(port, process):
-    end = time.monotonic() + PATIENCE_S
-    while time.monotonic() < end and process.poll() is None:
-        try:
-            found = ask(port, "/api/v1/query", query="sum(sum_over_time(up[1m]))")["data"]["result"]
-            if found and float(found[0]["value"][1]) >= SCRAPES:
-                return
-        except (OSError, ValueError):
-            pass
-        time.sleep(0.2)
-    targets = ask(port, "/api/v1/targets") if process.poll() is None else "prometheus has ended"
-    sys.exit(f"there were no {SCRAPES} scrapes in {PATIENCE_S} s: {targets}")
+    until(lambda: process.poll() is not None or scrapes(port) >= SCRAPES, PATIENCE_S, 0.2)
+    if process.poll() is not None:
+        sys.exit("prometheus has ended")
+    if scrapes(port) < SCRAPES:
+        sys.exit(f"there were no {SCRAPES} scrapes in {PATIENCE_S} s: {ask(port, '/api/v1/targets')}")
 
 
 def evaluate(dashboard, config, folder):

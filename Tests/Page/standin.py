@@ -7,6 +7,7 @@ import gzip
 import hashlib
 import http.cookies
 import http.server
+import itertools
 import json
 import math
 import mimetypes
@@ -156,24 +157,26 @@ class StandIn:
         self.sequence = 100
         self.server = None
         self.beat = None
+        self.ended = threading.Event()
         self.port = 0
 
     # Its life.
 
     def start(self):
+        self.ended.clear()
         self.server = Server(("127.0.0.1", self.port), self)
         self.port = self.server.server_address[1]
         threading.Thread(target=self.server.serve_forever, args=(0.02,), daemon=True).start()
         return self
 
     def stop(self):
+        self.ended.set()
         self.server.shutdown()
         self.server.server_close()
         self.server.cut()
 
-    def restart(self, away=0.0):
+    def restart(self):
         self.stop()
-        time.sleep(away)
         self.start()
 
     @property
@@ -277,10 +280,10 @@ class StandIn:
         near = [{"address": "C0:F1:F2:F3:F4:77", "name": "Polar H10 8C2F", "rssi": -52, "profile": "heart-rate-monitor", "alias": None},
                 {"address": "E8:31:CD:11:90:02", "name": "Glucose Meter", "rssi": -68, "profile": "glucose-meter", "alias": None},
                 {"address": "5A:77:01:CC:10:AF", "name": None, "rssi": -85, "profile": None, "alias": None}]
-        while True:
-            for each in near:
-                yield {"neighbour": each}
-            time.sleep(0.5)
+        for each in itertools.cycle(near):
+            yield {"neighbour": each}
+            if each is near[-1] and self.ended.wait(0.5):
+                return
 
     def pair(self, body):
         """The meter has a passkey and says its only value before it is known to be paired; the strap has a number to compare."""
@@ -299,7 +302,7 @@ class StandIn:
         self.devices.append(device)
         if has_passkey:
             self.send_value(device, {field: device.value(time.time())})
-            time.sleep(0.5)
+            self.ended.wait(0.5)
         yield {"paired": {"alias": device.alias, "address": body["device"]}}
 
     def answer_pairing(self, body):
@@ -314,10 +317,9 @@ class StandIn:
         device = self.named(query["device"])
         self.recorded = 0
         yield f"wakebridge-trace 1\nclock {stamp()}\ndevice 1 bluetooth {device.source[11:]} alias=\"{device.alias}\"\n+0.000000 1 connect\n"
-        while True:
+        while not self.ended.wait(0.1):
             yield "+0.100000 1 data 2a37 1049\n"
             self.recorded += 1
-            time.sleep(0.1)
 
 
 class Server(http.server.ThreadingHTTPServer):

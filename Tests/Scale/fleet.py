@@ -20,9 +20,15 @@ import sys
 import tempfile
 import time
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "Lab"))
+from rhythm import pace  # noqa: E402
+from waiting import until  # noqa: E402
+
 MILLION = 1_000_000
 # Each device says so much a second.
 RATE = 1
+# Seconds that a busy machine may take for what is under way.
+PATIENCE = 10
 
 
 def packet(kind, body):
@@ -78,6 +84,10 @@ class Broker:
         )
         self.process = subprocess.Popen([program, "-c", file])
 
+    def answers(self):
+        with socket.socket() as trial:
+            return trial.connect_ex(("127.0.0.1", self.port)) == 0
+
     def processor(self):
         """Seconds of processor time so far."""
         fields = pathlib.Path(f"/proc/{self.process.pid}/stat").read_text().rsplit(")", 1)[1].split()
@@ -115,7 +125,7 @@ async def subscribe(port, counts):
 async def bridge(link, number, payload, batch, end, counts, delays):
     """Publishes a batch, waits for its acknowledgement, and for the next."""
     reader, writer = link
-    await asyncio.sleep(batch * number / counts["bridges"])
+    await pace(time.monotonic() + batch * number / counts["bridges"])
     for identifier in itertools.count(1):
         begun = time.monotonic()
         if begun >= end:
@@ -125,7 +135,7 @@ async def bridge(link, number, payload, batch, end, counts, delays):
         kind, _ = await whole(reader)
         counts["acknowledged"] += kind == 0x40
         delays.append(time.monotonic() - begun)
-        await asyncio.sleep(max(0, batch - (time.monotonic() - begun)))
+        await pace(begun + batch)
 
 
 async def measure(broker, options):
@@ -141,7 +151,9 @@ async def measure(broker, options):
     end = time.monotonic() + options.seconds
     lives = [bridge(link, number, payload, pace, end, counts, delays) for number, link in enumerate(links)]
     await asyncio.gather(*lives)
-    await asyncio.sleep(0.5)
+    late = time.monotonic() + PATIENCE
+    while counts["taken"] < counts["acknowledged"] and not listener.done() and time.monotonic() < late:
+        await pace(time.monotonic() + 0.01)
     if listener.done():
         listener.result()
     listener.cancel()
@@ -177,11 +189,8 @@ def main():
     options = parser.parse_args()
     broker = Broker()
     try:
-        for _ in range(100):
-            with socket.socket() as trial:
-                if trial.connect_ex(("127.0.0.1", broker.port)) == 0:
-                    break
-            time.sleep(0.05)
+        if not until(broker.answers, PATIENCE):
+            raise SystemExit("fleet.py: mosquitto did not begin to listen")
         tell(options, *asyncio.run(measure(broker, options)))
     finally:
         broker.end()

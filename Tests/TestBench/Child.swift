@@ -4,7 +4,7 @@ import WakeModel
 import WakeSystem
 
 /// A process whose output and talk are gathered apart.
-package final class Child {
+package final class Child: Peer {
     package let process: pid_t
     private var streams: [Gatherer]
     package private(set) var exit: Int32 = -1
@@ -31,6 +31,8 @@ package final class Child {
         }
         return (exit, output, talk)
     }
+
+    package var processes: [Int32] { hasExited ? [] : [process] }
 
     package var output: String { streams[0].text }
     package var talk: String { streams[1].text }

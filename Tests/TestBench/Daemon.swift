@@ -68,10 +68,14 @@ package final class Daemon {
         bytes(of: ground.daemonLog).dropFirst(logStart).withUnsafeBufferPointer { offset(of: words, in: $0) != nil }
     }
 
-    /// Whether its last word was that it found no descriptor to begin with.
+    /// Whether the last line of its present life reports that it found no descriptor to begin with. Before its first instruction
+    /// the loader reports that, by the number of the error.
     package var couldNotBegin: Bool {
-        let last = lines(of: ground.daemonLog).last ?? ""
-        return last.hasPrefix("wakebridged: cannot start") && (last.contains("EMFILE") || last.contains("LimitNOFILE"))
+        let log = String(decoding: bytes(of: ground.daemonLog).dropFirst(logStart), as: UTF8.self)
+        let last = log.split(separator: "\n").last ?? ""
+        let isOwn =
+            last.hasPrefix("wakebridged: cannot start") && (last.contains("EMFILE") || last.contains("LimitNOFILE"))
+        return isOwn || last.contains("loading shared libraries") && last.hasSuffix("Error \(EMFILE)")
     }
 
     /// Its exit status if it has ended, below zero the signal that it died of.

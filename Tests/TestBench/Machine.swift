@@ -68,7 +68,7 @@ package func pause(_ seconds: Double) async throws {
 
 /// Looks every `period` seconds until it holds; false after `seconds`.
 package func wait(
-    _ seconds: Double = 10, every period: Double = 0.005, for condition: () async throws -> Bool
+    _ seconds: Double = 120, every period: Double = 0.005, for condition: () async throws -> Bool
 ) async throws -> Bool {
     let end = monotonicNow() + seconds
     while try await !condition() {

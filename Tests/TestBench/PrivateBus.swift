@@ -2,10 +2,11 @@
 import Glibc
 import WakeSystem
 
-package final class PrivateBus {
+package final class PrivateBus: Peer {
     package let address: String
     private var daemon: Child
     private var guests: [Child] = []
+    package var processes: [Int32] { ([daemon] + guests).map(\.process) }
 
     /// - Parameter address: where it listens; nil for a place of its own choice.
     package init(at address: String? = nil) throws {

@@ -2,7 +2,7 @@
 import Glibc
 import WakeSystem
 
-package final class ScriptedBluez {
+package final class ScriptedBluez: Peer {
     private let child: Child
     private let commands: Int32
     private var answered = 0
@@ -42,6 +42,7 @@ package final class ScriptedBluez {
 
     private var lines: [Substring] { child.output.split(separator: "\n") }
 
+    package var processes: [Int32] { [child.process] }
     package var isGone: Bool { child.isOver }
 
     /// As if it hung.

@@ -4,16 +4,24 @@ import SteppedPage
 import WakeModel
 import WakeSystem
 
+/// Somebody outside the daemon whom it asks and answers, as a bus or what lives there.
+package protocol Peer: AnyObject {
+    var processes: [Int32] { get }
+}
+
 package final class SteppedTime {
     /// Of the page, which the daemon and its handlers may read.
     package let path: String
     private let page: SteppedPage
     private let bell: Int32
+    /// Time does not move while any of them has something to do.
+    package var peers: [any Peer]
     /// How long the machine itself may take until all is quiet.
     private static let patience = TimeSpan.seconds(60)
 
     /// Begins with the time of the kernel's clocks.
-    package init(in folder: String) throws {
+    package init(in folder: String, beside peers: [any Peer] = []) throws {
+        self.peers = peers
         path = folder + "/time"
         page = try SteppedPage(path)
         page.start(
@@ -32,13 +40,17 @@ package final class SteppedTime {
     package var setting: String { "\(SteppedPage.variable)='\(path)'" }
 
     /// Moves to each deadline in turn, and waits each time until all is quiet. A daemon that does not run finds it past.
-    package func advance(by span: TimeSpan, of daemon: Int32) {
-        var left = span
+    /// - Returns: how often it moved: once for each deadline, and to the end.
+    @discardableResult
+    package func advance(by span: TimeSpan, of daemon: Int32) -> Int {
+        var (left, moves) = (span, 0)
         settle(daemon)
         while left > .zero {
             left = left - step(atMost: left, isAlive(daemon))
+            moves += 1
             settle(daemon)
         }
+        return moves
     }
 
     /// Advances until the condition is true, by so much at most; false then.
@@ -63,7 +75,8 @@ package final class SteppedTime {
         return span
     }
 
-    /// Waits until the loop of the daemon waits, and every handler is frozen or blocked in a read; false where the daemon ends.
+    /// Waits until the loop of the daemon waits, every handler is frozen or blocked in a read, and no peer has anything to do;
+    /// false where the daemon ends.
     ///
     /// Between two looks that find the same, the daemon had called everything that was ready, and no handler had run.
     @discardableResult
@@ -72,7 +85,7 @@ package final class SteppedTime {
         var before: [Int32: String]?
         while SystemClock.monotonic() < end {
             guard ask(daemon, until: end) else { return false }
-            let runs = QuietProcesses.runs(below: daemon)
+            let runs = QuietProcesses.runs(below: daemon, beside: peers.flatMap(\.processes))
             if let runs, runs == before { return true }
             before = runs
         }

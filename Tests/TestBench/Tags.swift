@@ -8,4 +8,6 @@ extension Tag {
     @Tag package static var fullScale: Self
     /// With the tag above: the gate runs it too.
     @Tag package static var gate: Self
+    /// Counts on a program that is not ours: a guest, a browser, a broker. A file that fails is run once more; see Scripts/test.py.
+    @Tag package static var outside: Self
 }

@@ -14,7 +14,9 @@ import tempfile
 import time
 import urllib.parse
 
-import nodes
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "Lab"))
+import nodes  # noqa: E402
+from waiting import pace, until  # noqa: E402
 
 PATIENCE = 20
 
@@ -143,14 +145,12 @@ class Beside:
             process.wait(PATIENCE)
 
 
-def until(wanted, words):
+def run_until(wanted, words):
     """Runs it again and again, until it says this."""
-    end = time.monotonic() + PATIENCE
-    while wanted not in (said := run(words)):
-        if time.monotonic() > end:
-            fail(f"{words} never said {wanted}, but {said}")
-        time.sleep(0.05)
-    return said
+    said = []
+    if not until(lambda: said.append(run(words)) or wanted in said[-1], PATIENCE):
+        fail(f"{words} never said {wanted}, but {said[-1]}")
+    return said[-1]
 
 
 class World:
@@ -222,12 +222,15 @@ class World:
 
     def greet(self, path, word, wanted, file):
         """Until a follower, which tells nobody when it has begun to listen, has written that it heard."""
-        end = time.monotonic() + PATIENCE
-        while not os.path.exists(file) or wanted not in open(file, encoding="utf-8").read():
-            if time.monotonic() > end:
-                fail(f"{file} never said {wanted}")
+
+        def is_written():
+            if os.path.exists(file) and wanted in open(file, encoding="utf-8").read():
+                return True
             self.say(path, [word])
-            time.sleep(0.1)
+            return False
+
+        if not until(is_written, PATIENCE, 0.1):
+            fail(f"{file} never said {wanted}")
 
     def ready(self, name, born, words):
         """What udevd keeps of a device whose rules have run."""
@@ -273,11 +276,8 @@ def play(world, beside):
             case ["say", path, *rest]:
                 world.say(path, rest)
             case ["read", path]:
-                end = time.monotonic() + PATIENCE
-                while not world.nodes[path].is_read():
-                    if time.monotonic() > end:
-                        fail(f"what was said to {path} is not read")
-                    time.sleep(0.01)
+                if not until(world.nodes[path].is_read, PATIENCE, 0.01):
+                    fail(f"what was said to {path} is not read")
             case ["send", path, *rest]:
                 for word in rest:
                     world.nodes[path].say(bytes.fromhex(word))
@@ -297,7 +297,7 @@ def play(world, beside):
             case ["processor", word]:
                 print("processor", nodes.processor(beside.found(word).pid), flush=True)
             case ["pause", seconds]:
-                time.sleep(float(seconds))
+                pace(time.monotonic() + float(seconds))
             case ["beside", *rest]:
                 beside.begin(rest)
             case ["into", file, *rest]:
@@ -307,7 +307,7 @@ def play(world, beside):
             case ["run", *rest]:
                 print(run(rest), end="", flush=True)
             case ["until", wanted, *rest]:
-                print(until(wanted, rest), end="", flush=True)
+                print(run_until(wanted, rest), end="", flush=True)
             case ["listen"]:
                 # From here on programs are shown the testbed; without umockdev they are shown the machine.
                 if "umockdev" in os.environ.get("LD_PRELOAD", ""):

@@ -7,6 +7,8 @@ import struct
 import time
 import tty
 
+from waiting import pace, until
+
 
 class Line:
     """What is said waits in the terminal until it is read: nothing is lost, whoever is late."""
@@ -36,17 +38,19 @@ class Line:
 
     def hear(self, wanted, seconds):
         """Whether this was written to it within so long; what came with it is heard too."""
-        heard, end = b"", time.monotonic() + seconds
-        while wanted not in heard:
-            if time.monotonic() > end:
-                return False
+        heard = b""
+
+        def is_heard():
+            nonlocal heard
             try:
                 if select.select([self.device], [], [], 0.1)[0]:
                     heard += os.read(self.device, 4096)
             except OSError:
                 # As long as nobody has the line open.
-                time.sleep(0.01)
-        return True
+                pass
+            return wanted in heard
+
+        return until(is_heard, seconds, 0.01)
 
 
 class Reports:
@@ -101,7 +105,7 @@ def stream(node, first, count, seconds, size):
     begun, dropped = time.monotonic(), []
     due = begun
     for number in range(count):
-        time.sleep(max(0, due - time.monotonic()))
+        pace(due)
         if not node.say(numbered(first + number, size)):
             dropped.append(time.time())
         due = max(due, time.monotonic() - node.MAKES_UP) + seconds / count

@@ -37,7 +37,7 @@ struct LossTests {
     func backlogIsTold() async throws {
         ground.install("one", ["--ack-after", "1"], durability: "ram")
         let daemon = try play(GeneratedTrace(5_500, over: 5.5, seed: Torture.seed), speed: "max")
-        let isPlayed = try await wait(30) { text(of: self.ground.daemonLog).contains("is played") }
+        let isPlayed = try await wait { text(of: self.ground.daemonLog).contains("is played") }
         #expect(isPlayed)
         try daemon.killAndRestart()
         try await pause(0.3)

@@ -16,6 +16,9 @@ import sys
 import threading
 import time
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "Lab"))
+from waiting import pace, until  # noqa: E402
+
 LOCK = threading.Lock()
 SEEN = {}
 STORED = {}
@@ -190,7 +193,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.end_headers()
         for start in range(0, len(body), 20_000):
             self.wfile.write(body[start:start + 20_000])
-            time.sleep(0.02)
+            pace(time.monotonic() + 0.02)
 
     def valve(self, body, etag):
         """Half of it at once, and the rest when it may."""
@@ -199,8 +202,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body[:len(body) // 2])
-        while not is_open():
-            time.sleep(0.05)
+        until(is_open, 600)
         self.wfile.write(body[len(body) // 2:])
 
     def endless(self):

@@ -56,7 +56,7 @@ private enum Wrapping {
     }
 }
 
-@Suite("Link types", .enabled(if: Tshark.isInstalled, Tshark.missing)) struct LinkTypeTests {
+@Suite("Link types", .tags(.outside), .enabled(if: Tshark.isInstalled, Tshark.missing)) struct LinkTypeTests {
     private let folder = CaptureFolder()
 
     private func expectAll(_ packets: [[UInt8]], link: Int, pcapng: Bool, times: [Int]? = nil) throws {

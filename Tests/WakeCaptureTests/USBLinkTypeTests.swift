@@ -86,7 +86,7 @@ extension MadeMouse.Step {
     }
 }
 
-@Suite("Link types of USB", .enabled(if: Tshark.isInstalled, Tshark.missing)) struct USBLinkTypeTests {
+@Suite("Link types of USB", .tags(.outside), .enabled(if: Tshark.isInstalled, Tshark.missing)) struct USBLinkTypeTests {
     private let folder = CaptureFolder()
 
     @Test("usbmon in both of its forms: reports of a mouse, and the lines that it sends", arguments: [false, true])

@@ -27,7 +27,7 @@ struct HandlersPageTests {
         let words = page.words(below: "## The environment")
         let names = try environment("{exec: [\"/bin/cat\"], modes: [], watch: []}").keys
         // Those that only some handlers get are added as each is launched.
-        let ofSome = ["NOTIFY_SOCKET", "WAKEBRIDGE_DEVICE", "WAKEBRIDGE_SOCKETS"]
+        let ofSome = ["NOTIFY_SOCKET", "WAKEBRIDGE_DEVICE", "WAKEBRIDGE_SOCKETS", "WAKEBRIDGE_SOCKETS_FD"]
         #expect(Set(words) == Set(names).union(ofSome))
     }
 

@@ -54,11 +54,8 @@ struct SocketCenterTests {
 
     @Test("a socket that was inherited is had by its name from the start, one that is passed once an event tells of it")
     func descriptors() throws {
-        var ends: [Int32] = [-1, -1]
-        try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0)
-        let daemon = PipeEnd(FileDescriptor(owning: ends[0]))
-        defer { close(ends[1]) }
-        var descriptors = SocketDescriptors(inherited: "web=7,,bad=x", channel: ends[1])
+        let daemon = try DescriptorChannel()
+        var descriptors = SocketDescriptors(inherited: "web=7,,bad=x", channel: daemon.childEnd)
         #expect(descriptors.names == ["web"] && descriptors["web"] == 7)
         let file = open("/dev/null", O_RDONLY | O_CLOEXEC)
         defer { close(file) }

@@ -32,11 +32,12 @@ private final class Pair {
     let callee: BusConnection
     var calleeName = ""
 
-    init() throws {
+    init(calleeTakesDescriptors: Bool = true) throws {
         bus = try PrivateBus()
         loop = try EventLoop()
-        caller = try BusConnection(on: loop, to: .address(bus.address))
-        callee = try BusConnection(on: loop, to: .address(bus.address))
+        let address = BusAddress.address(bus.address)
+        caller = try BusConnection(on: loop, to: address, takesDescriptors: true)
+        callee = try BusConnection(on: loop, to: address, takesDescriptors: calleeTakesDescriptors)
         let answer = try ask(
             BusCall(
                 "org.freedesktop.DBus", "/", "org.freedesktop.DBus", "GetNameOwner", [.string("org.freedesktop.DBus")]))
@@ -134,6 +135,41 @@ struct BusTests {
         #expect(write(raw, [7], 1) == 1)
         received = nil
         #expect(fcntl(raw, F_GETFD) == -1)
+        object.cancel()
+    }
+
+    @Test("nobody on the bus can send descriptors to a connection that takes none")
+    func refusesDescriptors() throws {
+        let pair = try Pair(calleeTakesDescriptors: false)
+        let pipe = try Pipe(ours: .both)
+        let sent = BusDescriptor(owning: try pipe.writeEnd.duplicate().release())
+        var heard = 0
+        let object = try pair.callee.export(at: "/it") { request in
+            heard += 1
+            request.answer()
+        }
+        guard case .failure(let error)? = try pair.ask(pair.call("Take", [.descriptor(sent)])) else {
+            Issue.record("it was sent")
+            return
+        }
+        #expect(error.name == "org.freedesktop.DBus.Error.NotSupported" && heard == 0)
+        #expect(try pair.ask(pair.call("Take")) == .success([]))
+        object.cancel()
+    }
+
+    @Test("an answer that brings a descriptor is asked for on a thread")
+    func asksOnThread() throws {
+        let pair = try Pair()
+        let pipe = try Pipe(ours: .both)
+        let sent = BusDescriptor(owning: try pipe.writeEnd.duplicate().release())
+        let object = try pair.callee.export(at: "/it") { $0.answer([.descriptor(sent)]) }
+        let job = try BusAddress.address(pair.bus.address).ask(pair.call("Give"), within: .seconds(20))
+        var answer: Result<[BusValue], BusError>?
+        try pair.turn(for: .seconds(20)) {
+            answer = answer ?? job.removeResult()
+            return answer != nil
+        }
+        #expect(try answer?.get().first?.descriptor != nil)
         object.cancel()
     }
 

@@ -177,7 +177,7 @@ import WakeSystem
         watch.cancel()
     }
 
-    @Test("a timer fires once, on each clock, never before its instant, and on a quiet machine within 2 ms of it")
+    @Test("a timer fires once, on each clock, never before its instant")
     func timers() throws {
         for (clock, now) in [
             (TimerClock.monotonic, { SystemClock.monotonic() }), (.boottime, { SystemClock.boottime() }),
@@ -195,8 +195,6 @@ import WakeSystem
                 #expect(timer.armedAt == nil)
             }
             #expect(late.allSatisfy { $0 >= 0 })
-            // The best of twenty: others may be using the machine.
-            #expect(late.min() ?? .max < 2_000_000)
             print("cost: a timer: median \(late.sorted()[10] / 1000) µs late")
         }
     }

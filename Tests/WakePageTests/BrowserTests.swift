@@ -15,7 +15,7 @@ private enum Browser {
 }
 
 @Suite(
-    "The page in a browser", .tags(.fullScale, .gate),
+    "The page in a browser", .tags(.fullScale, .gate, .outside),
     .enabled(unless: Browser.hindrance))
 struct BrowserTests {
     @Test("every check of the page in Chromium holds")

@@ -1,4 +1,5 @@
 // Rates from counters, keys of devices, and what a profile asks, includes and takes from shared definitions.
+import Synchronization
 import Testing
 import WakeModel
 
@@ -306,6 +307,23 @@ struct ProfileKeyTests {
                 "p.json5: line 1: characteristics.2a37.fields[0].type") == true)
         let broken = self.broken(#"match: {servces: ["180d"]}, notify: []"#)
         #expect(broken.contains { $0.contains("did you mean \"services\"?") })
+    }
+
+    @Test("the rest of a profile that could not be read for want of descriptors is read when it is needed again")
+    func readAgain() throws {
+        let text =
+            "{name: \"p\", title: \"P\", mode: \"bluetooth-central\", match: {services: [\"180d\"]}, notify: [\"2a37\"]}"
+        let readings = Atomic(0)
+        let source = ProfileLibrary.Source(name: "p", file: "p.json5", edition: 1) { () throws(ConfigurationError) in
+            guard readings.add(1, ordering: .relaxed).newValue == 2 else { return Array(text.utf8) }
+            var lack = ConfigurationError(file: "p.json5", sentence: "no descriptor is left")
+            lack.isPassing = true
+            throw lack
+        }
+        let (library, errors) = ProfileLibrary.load([source])
+        let index = try #require(library.index(named: "p"), "\(errors)")
+        #expect(library[index].notify.isEmpty && library.lateFaults(of: index).map(\.isPassing) == [true])
+        #expect(library[index].notify.count == 1 && library.lateFaults(of: index).isEmpty)
     }
 
     private func broken(_ keys: String) -> [String] {

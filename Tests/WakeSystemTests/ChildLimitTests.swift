@@ -19,6 +19,31 @@ struct ChildLimitTests {
         #expect(try child.replies.bytesWaiting() == 5)
     }
 
+    @Test("over its channel a child is passed descriptors, and can send none that we would have to close")
+    func channelOneWay() throws {
+        let bench = try TestTree()
+        let channel = try DescriptorChannel()
+        var request = python(
+            """
+            import socket
+            channel = socket.socket(fileno=12)
+            try:
+                socket.send_fds(channel, [b"x"], [1])
+            except BrokenPipeError:
+                print("nothing is taken")
+            text, numbers, _, _ = socket.recv_fds(channel, 64, 1)
+            print(text.decode(), len(numbers))
+            """)
+        request.inherited = [Int32](repeating: -1, count: 8) + [try #require(channel.childEnd)]
+        let child = try ChildProcess.spawn(request, into: bench.container())
+        channel.releaseChildEnd()
+        #expect(channel.childEnd == nil && channel.pass(child.pidfd.raw, with: Array("sip".utf8)))
+        try child.container.thaw()
+        #expect(try readToEnd(child.output) == "nothing is taken\nsip 1\n")
+        #expect(try waitForEnd(of: child) == .exited(code: 0))
+        #expect(!channel.pass(child.pidfd.raw, with: [1]), "nobody reads any more")
+    }
+
     @Test(
         "a child has the limits that it was given before its first instruction, and cannot raise them without privileges"
     )

@@ -48,6 +48,8 @@ struct HeldSocketsTests {
             import socket
             one = socket.socket(socket.AF_UNIX)
             one.connect("\(path)")
+            one.send(b"\\0AUTH ANONYMOUS\\r\\n")
+            one.recv(1)  # The bus has accepted the connection.
             """)
         #expect(found == [.bus(String(path))])
     }

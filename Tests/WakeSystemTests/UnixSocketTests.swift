@@ -33,7 +33,10 @@ import WakeModel
         do {
             let first = try UnixSocket.listen(at: path)
             #expect(throws: SystemError.self) { _ = try UnixSocket.listen(at: path) }
-            #expect(File.exists(path), "\(first.raw)")
+            #expect(throws: SystemError.self) { _ = try UnixSocket.listen(at: path, mode: 0o600, as: nil) }
+            #expect(File.exists(path))
+            let visitor = try UnixSocket.accept(on: first)?.raw
+            #expect(visitor == nil, "it is not connected to, for whoever takes a connection can fill it")
         }
         let second = try UnixSocket.listen(at: path)
         #expect(second.raw >= 0)
@@ -43,6 +46,26 @@ import WakeModel
         #expect(try File.bytes(at: path) == [1])
         unlink(path)
     }
+
+    @Test("where the kernel can refuse descriptors, neither end of a connection can be passed any")
+    func refusesDescriptors() throws {
+        let listener = try UnixSocket.listen(at: path)
+        defer { unlink(path) }
+        let caller = try UnixSocket.connect(to: path)
+        let other = try UnixSocket.connect(to: path, as: nil)
+        guard let accepted = try UnixSocket.accept(on: listener) else {
+            Issue.record("the connection was not there")
+            return
+        }
+        for end in [caller.raw, other.raw, accepted.raw] {
+            var (passes, size) = (Int32(1), socklen_t(MemoryLayout<Int32>.size))
+            let isKnown = getsockopt(end, SOL_SOCKET, Self.passesRights, &passes, &size) == 0
+            #expect(!isKnown || passes == 0)
+        }
+    }
+
+    /// SO_PASSRIGHTS, of Linux 6.16.
+    private static let passesRights: Int32 = 83
 
     @Test("the lock of the single instance is held by one process, which is named, and free again when that is killed")
     func lockFile() throws {

@@ -42,8 +42,9 @@ int clinux_accept(int listener, int flags);
 /// The process at the other end of a connected Unix socket, as it was when it connected.
 int clinux_peer_credentials(int descriptor, pid_t *pid, uid_t *user, gid_t *group);
 
-/// Forbids clients of a listening socket to pass descriptors; 0 where that holds now, 1 where the kernel cannot.
-int clinux_refuse_descriptors(int listener);
+/// Forbids that descriptors are passed to a Unix socket, or to the connections of one that listens; 0 where that holds now, 1 where
+/// the kernel cannot.
+int clinux_refuse_descriptors(int socket);
 /// Has the kernel add the sender to every message of the socket.
 int clinux_pass_credentials(int descriptor);
 
@@ -82,6 +83,8 @@ int clinux_heed_signal(int number);
 /// 1 where the process ignores the signal, 0 where it does not.
 int clinux_ignores_signal(int number);
 int clinux_block_signal(int number);
+/// From now on a signal by which the program ends itself, such as SIGSEGV, is named on standard error before it takes effect.
+void clinux_report_fatal_signals(void);
 
 /// Calls `body` once, on a detached thread.
 int clinux_thread(void (*body)(void *), void *context);
@@ -124,7 +127,7 @@ struct clinux_limit {
     uint64_t soft, hard;
 };
 
-#define CLINUX_MOST_INHERITED 8
+#define CLINUX_MOST_INHERITED 9
 
 /// Everything a child needs, prepared before the clone, because after it nothing may allocate or lock.
 struct clinux_spawn_request {

@@ -29,11 +29,11 @@ struct clinux_identity {
 int clinux_act_as(
     struct clinux_identity identity, const gid_t *groups, size_t count, void (*body)(void *), void *context);
 
-/// A connected Unix socket, non-blocking and close-on-exec. The program at the other end sees the user.
+/// A connected Unix socket, non-blocking and close-on-exec. The program at the other end sees the user. Where the kernel can refuse
+/// descriptors, none can be passed to it.
 int clinux_connect_unix(const char *path, struct clinux_identity identity, const gid_t *groups, size_t count);
-/// A Unix socket that listens, in a new file of the user's that has `mode` from its first moment. One at which no process answers is
-/// replaced; -EEXIST where the path is no socket, -EADDRINUSE where a process answers. Where the kernel can refuse descriptors, none
-/// can be passed to it.
+/// The same that listens, in a new file of the user's that has `mode` from its first moment. One that no process holds is replaced;
+/// -EEXIST where the path is no socket, -EADDRINUSE where a process holds it.
 int clinux_listen_unix(
     const char *path, mode_t mode, struct clinux_identity identity, const gid_t *groups, size_t count);
 /// Removes the file of a Unix socket; -EEXIST where the path is none.
@@ -55,12 +55,14 @@ int clinux_look_at_socket(int descriptor, struct clinux_socket_look *look);
 /// notes that from the first call on. Fails for sockets that are not of the network.
 int clinux_latest_datagram(int descriptor, int64_t *nanoseconds);
 
+/// The last close of the socket does not wait until what was sent has arrived (SO_LINGER).
+int clinux_forget_linger(int descriptor);
 /// The peer is asked every two seconds whether it is there, and missed after ten; or as rarely again as usual.
 int clinux_probe_peer(int descriptor, bool isProbed);
 /// The address from which packets to a host would leave this machine; returns 4 or 16.
 int clinux_way_to(const uint8_t *bytes, size_t count, uint8_t own[CLINUX_ADDRESS_BYTES]);
 
-/// Two connected stream sockets, close-on-exec. Where the kernel can refuse it, none can be passed into the first.
-int clinux_socket_pair(int ends[2]);
+/// Two connected stream sockets, close-on-exec. The first sends, and nothing can be sent into it.
+int clinux_one_way_pair(int ends[2]);
 /// Sends the text with a copy of a descriptor, all of it or nothing.
 int clinux_pass_descriptor(int socket, const void *text, size_t length, int passed);

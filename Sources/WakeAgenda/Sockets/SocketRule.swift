@@ -8,7 +8,7 @@ public struct SocketRule: Hashable, Sendable {
     public enum Passing: String, Hashable, Sendable, CaseIterable {
         /// The process is restarted, and inherits it.
         case inherit
-        /// By SCM_RIGHTS on descriptor 3, which is a socket then.
+        /// By SCM_RIGHTS, over a socket that only the daemon sends on.
         case pass
     }
 
@@ -25,6 +25,8 @@ public struct SocketRule: Hashable, Sendable {
     public static let limit = 8
     /// A process inherits them under numbers behind those of the descriptors that every handler has.
     public static let firstNumber: Int32 = 4
+    /// Over which it is passed those that open later, if its manifest asks for that.
+    public static let channelNumber = firstNumber + Int32(limit)
     public static let shortestKeepalive = TimeSpan.seconds(600)
     private static let example = "{\"name\":\"sip\",\"connect\":\"tcp:sip.example.org:5060\",\"keepalive\":\"10m\"}"
     static let manifestExample = "\"sockets\":[\(example)]"

@@ -27,8 +27,9 @@ extension HandlerManifest {
         for name in groups {
             do throws(SystemError) { _ = try GroupName.number(of: name) } catch {
                 report.add(
-                    "groups names \"\(name)\", which this machine does not have (\(error.description)); correct the name, or make the group",
-                    at: .key("groups")
+                    error, at: .key("groups"),
+                    as:
+                        "groups names \"\(name)\", which this machine does not have (\(error.description)); correct the name, or make the group"
                 )
             }
         }
@@ -53,8 +54,10 @@ extension HandlerManifest {
             }
         } catch {
             report.add(
-                "user is \"\(user)\"\(group.map { ", group is \"\($0)\"" } ?? ""), which this machine does not have (\(error.description)); correct the name",
-                at: .key("user"))
+                error, at: .key("user"),
+                as:
+                    "user is \"\(user)\"\(group.map { ", group is \"\($0)\"" } ?? ""), which this machine does not have (\(error.description)); correct the name"
+            )
         }
     }
 
@@ -71,7 +74,16 @@ extension HandlerManifest {
         var alone = self
         alone.groups = []
         do throws(SystemError) { _ = try accounts.account(of: alone) } catch {
-            report.add("user is \"auto\", and no user can be had for it (\(error.description))", at: .key("user"))
+            report.add(
+                error, at: .key("user"), as: "user is \"auto\", and no user can be had for it (\(error.description))")
         }
+    }
+}
+
+extension ConfigurationReport {
+    /// A look-up that failed: for want of something, which is no fault of the name, or for the reason in `sentence`.
+    fileprivate func add(_ error: SystemError, at place: ConfigurationPath, as sentence: String) {
+        let isPassing = error.errno.isLackOfDescriptors
+        add(isPassing ? error.description : sentence, at: place, isPassing: isPassing)
     }
 }

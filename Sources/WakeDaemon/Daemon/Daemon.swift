@@ -58,6 +58,7 @@ public final class Daemon {
         locks = DaemonLocks(runtime: lock, state: try Self.lockState(options.stateDirectory))
         settings = try Self.settings(options)
         let (profiles, errors) = ProfileFolder.load(ProfileFolder.known(in: options.configurationDirectory))
+        try Self.requireComplete(errors)
         for error in errors { Log("profiles").error("\(error.description); this profile is left out") }
         profileFaults = errors.map(\.description)
         let (catalog, clock) = (Catalog(profiles: profiles), RealClock())
@@ -67,6 +68,7 @@ public final class Daemon {
         do throws(ConfigurationErrors) {
             bridge.engine.adopt(try KeyFile.read(in: options.configurationDirectory))
         } catch {
+            try Self.requireComplete(error.all)
             for fault in error.all { Log("keys").error("\(fault.description); no key of it is used") }
             profileFaults += error.all.map(\.description)
         }
@@ -81,7 +83,7 @@ public final class Daemon {
         handedOver = (
             LiveTransfers(
                 of: bridge, runtimeDirectory: options.runtimeDirectory, stateDirectory: options.stateDirectory),
-            LiveSockets(of: bridge)
+            try LiveSockets(of: bridge)
         )
         if Self.replay(options, settings) == nil {
             try sources.watch(
@@ -96,22 +98,34 @@ public final class Daemon {
         monitors.listen()
     }
 
-    /// Runs until a signal ends it; returns the process's exit status.
-    public func run() throws -> Int32 {
+    /// Serves from now on.
+    public func start() throws {
         do {
             try prepare()
+            try bridge.loop.proveAlive()
         } catch {
             // A start in vain leaves no cgroup behind, and closes the journal in order.
             bridge.close()
             throw error
         }
-        try bridge.loop.proveAlive()
-        ServiceState.ready()
+        reportReady()
         observers.statusLine.updateSoon()
-        let means = bridge.strength == .strong ? "by the cgroup freezer" : "by stop signals"
-        log.notice("ready: manifests are read from \(options.manifestDirectory), handlers are suspended \(means)")
         // On a thread: /tmp may be long, and a process that a dead replay left may take its time to end.
         _ = try? BackgroundJob { TemporaryGround.clearDead() }
+    }
+
+    private func reportReady() {
+        do throws(SystemError) {
+            try ServiceState.ready()
+        } catch {
+            log.error("\(error.description); it may end this daemon after its limit for a start")
+        }
+        let means = bridge.strength == .strong ? "by the cgroup freezer" : "by stop signals"
+        log.notice("ready: manifests are read from \(options.manifestDirectory), handlers are suspended \(means)")
+    }
+
+    /// Runs until a signal ends it; returns the process's exit status.
+    public func run() throws(SystemError) -> Int32 {
         let status = try bridge.loop.run()
         entry.close()
         answers?.watching.close()
@@ -127,7 +141,11 @@ public final class Daemon {
         // Before the control socket is there: a signal that comes from then on ends it in order.
         try watchSignals()
         try prepareReplay()
-        bridge.engine.reportLosses { readManifests() }
+        // Before a loss counts as reported: a handler whose manifest cannot be read yet was not given it.
+        let changes = manifests.read(knowing: bridge.catalog.profiles)
+        if let lack = manifests.lack { throw lack }
+        bridge.engine.reportLosses { adopt(changes) }
+        for fault in manifests.faults { log.error(fault) }
         handedOver.transfers.joinRunning()
         agenda.awaitClock()
         try manifests.listen(on: bridge.loop, of: self) { $0.reloadAfterChange() }
@@ -231,14 +249,10 @@ public final class Daemon {
         }
     }
 
-    private func readManifests() {
-        applyManifests()
-        for fault in manifests.faults { log.error(fault) }
-    }
-
     /// Takes what changed in handlers.d; what is broken changes nothing.
-    private func applyManifests() {
-        let changes = manifests.read(knowing: bridge.catalog.profiles)
+    private func applyManifests() { adopt(manifests.read(knowing: bridge.catalog.profiles)) }
+
+    private func adopt(_ changes: ManifestFolder.Changes) {
         if changes.adopted.contains(where: { $0.settings.requirements.contains(.power) }) { monitors.watchPower() }
         for manifest in changes.adopted {
             let single = manifest.isPerDevice ? bridge.catalog.handler(named: manifest.id) : nil
@@ -350,6 +364,11 @@ public final class Daemon {
         ServiceState.stopping()
         if !sources.areReal { sources.stop() }
         bridge.finish()
+    }
+
+    /// A start without a part of the configuration, for want of descriptors, would go on without it until the next change.
+    private static func requireComplete(_ errors: [ConfigurationError]) throws(ConfigurationError) {
+        if let lack = errors.first(where: \.isPassing) { throw lack }
     }
 
     private static func lockState(_ directory: String) throws(SystemError) -> LockFile? {

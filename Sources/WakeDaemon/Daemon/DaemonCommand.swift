@@ -34,18 +34,20 @@ public enum DaemonCommand {
         _ words: [String], sources: [any RegisteredSource.Type] = SourceRegistry.all,
         timers: any LoopTimers = KernelTimers()
     ) -> Int32 {
+        // Before anything is opened: a file at the number of standard error would take in the log.
+        StandardStreams.occupyClosed()
+        Signals.reportFatal()
         do throws(Complaint) {
             try register(sources)
             let parsed = try ParsedWords(Array(words.dropFirst()), options: flags)
             try parsed.atMost(0)
-            if parsed.has("help") { return say(help, to: 1) }
-            if parsed.has("version") { return say("wakebridged \(Daemon.version)\n", to: 1) }
+            if parsed.has("help") { return try answer(help) }
+            if parsed.has("version") { return try answer("wakebridged \(Daemon.version)\n") }
             var options = try options(parsed, sources)
             options.timers = timers
             return parsed.has("sweep") ? try sweep(options) : try run(options)
         } catch {
-            let help = error.isUsage ? "'wakebridged --help' tells how it is used.\n" : ""
-            _ = say("wakebridged: \(error.sentence)\n\(help)", to: 2)
+            report(error)
             return error.exitStatus
         }
     }
@@ -58,10 +60,21 @@ public enum DaemonCommand {
     }
 
     private static func run(_ options: DaemonOptions) throws(Complaint) -> Int32 {
+        let daemon = try start(options)
+        do throws(SystemError) {
+            return try daemon.run()
+        } catch {
+            throw .failure("cannot go on: \(error)")
+        }
+    }
+
+    private static func start(_ options: DaemonOptions) throws(Complaint) -> Daemon {
         do {
             // Asked to end or to read again while it starts, it does so once it has started.
             for number in [SIGTERM, SIGINT, SIGHUP] { try Signals.block(number) }
-            return try Daemon(options).run()
+            let daemon = try Daemon(options)
+            try daemon.start()
+            return daemon
         } catch {
             throw .failure("cannot start: \(error)")
         }
@@ -116,9 +129,20 @@ public enum DaemonCommand {
         }
     }
 
-    private static func say(_ text: String, to descriptor: Int32) -> Int32 {
-        if let stream = try? FileDescriptor.duplicate(of: descriptor) { _ = try? stream.write(Array(text.utf8)) }
-        return 0
+    private static func answer(_ text: String) throws(Complaint) -> Int32 {
+        do throws(SystemError) {
+            try StandardStreams.write(Array(text.utf8), to: 1, called: "standard output")
+            return 0
+        } catch {
+            throw .failure(error.description)
+        }
+    }
+
+    /// Where standard error cannot be written, the exit status is all that can be reported.
+    private static func report(_ complaint: Complaint) {
+        let help = complaint.isUsage ? "'wakebridged --help' tells how it is used.\n" : ""
+        let text = "wakebridged: \(complaint.sentence)\n\(help)"
+        try? StandardStreams.write(Array(text.utf8), to: 2, called: "standard error")
     }
 
     private static var help: String {

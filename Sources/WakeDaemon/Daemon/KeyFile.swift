@@ -10,7 +10,7 @@ enum KeyFile {
         let text: [UInt8]
         do throws(SystemError) { text = try TrustedFile.bytes(at: file, limit: 1 << 20) } catch {
             guard error.errno != .noEntry else { return DeviceKeys() }
-            throw ConfigurationErrors([ConfigurationError(file: file, sentence: error.description)])
+            throw ConfigurationErrors([ConfigurationError(file: file, error)])
         }
         return try DeviceKeys(text, file: file, mode: File.mode(of: file) ?? 0)
     }

@@ -16,6 +16,8 @@ final class ManifestFolder {
     private var broken: [String: [String]] = [:]
     /// Files that could not be read just now, by handler id; the folder itself under an empty one.
     private var unreadable: [String: String] = [:]
+    /// A manifest that was not taken at the last reading because the machine lacked something for it.
+    private(set) var lack: ConfigurationError?
     private let accounts: AccountBook
     private var directory: DirectoryWatch
     /// The folder above, where another one may come in the place of ours; ours once more where that may not be read.
@@ -113,6 +115,7 @@ final class ManifestFolder {
             broken[id] = nil
             return manifest
         } catch {
+            lack = lack ?? error.all.first(where: \.isPassing)
             broken[id] = error.located(in: text).all.map(\.description)
             return nil
         }
@@ -136,18 +139,24 @@ final class ManifestFolder {
     /// Nil where the folder itself cannot be read. A file that cannot be is reported, and counts as it was read last:
     /// no handler is removed because a disk failed once.
     private func look() -> ConfigurationFolder? {
-        unreadable = [:]
+        (unreadable, lack) = ([:], nil)
         var files: [String: [UInt8]] = [:]
-        do {
+        do throws(SystemError) {
             for name in try TrustedDirectory.names(in: path) {
                 guard let id = HandlerManifest.identifier(ofFile: name) else { continue }
                 files[name] = read(name, id)
             }
         } catch {
-            unreadable[""] = error.description
+            refuse("", error)
             return nil
         }
         return ConfigurationFolder(files: files)
+    }
+
+    private func refuse(_ id: String, _ error: SystemError) {
+        unreadable[id] = error.description
+        let fault = ConfigurationError(file: path, error)
+        if fault.isPassing { lack = lack ?? fault }
     }
 
     private func read(_ name: String, _ id: String) -> [UInt8]? {
@@ -156,7 +165,7 @@ final class ManifestFolder {
         } catch {
             // Gone since its name was listed.
             if error.errno == .noEntry { return nil }
-            unreadable[id] = error.description
+            refuse(id, error)
             return known.manifests[id]
         }
     }

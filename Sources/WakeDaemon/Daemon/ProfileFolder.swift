@@ -69,7 +69,7 @@ public enum ProfileFolder {
                 }
             } catch {
                 guard !error.errno.isAbsence else { continue }
-                reading.blindness.append(ConfigurationError(file: folder, sentence: error.description))
+                reading.blindness.append(ConfigurationError(file: folder, error))
                 for name in library.names(below: folder) {
                     reading.sources[name] = nil
                     reading.unreadable[name] = nil
@@ -95,7 +95,7 @@ public enum ProfileFolder {
                 name: name, file: file, edition: Int(truncatingIfNeeded: changed.microseconds)
             ) { () throws(ConfigurationError) in
                 do throws(SystemError) { return try place.bytes(at: path, limit: 1 << 20) } catch {
-                    throw ConfigurationError(file: file, sentence: error.description)
+                    throw ConfigurationError(file: file, error)
                 }
             }
             return
@@ -109,7 +109,7 @@ public enum ProfileFolder {
             guard !error.errno.isAbsence else { return }
             reading.sources[name] = nil
             reading.unseen.remove(name)
-            reading.unreadable[name] = ConfigurationError(file: file, sentence: error.description)
+            reading.unreadable[name] = ConfigurationError(file: file, error)
         }
     }
 
@@ -156,7 +156,7 @@ public enum ProfileFolder {
                 do throws(SystemError) {
                     let text = try place.bytes(at: name, limit: 1 << 20)
                     reading.shared[uuid] = SharedDefinition(name: uuid, file: file, text: text)
-                } catch { reading.blindness.append(ConfigurationError(file: file, sentence: error.description)) }
+                } catch { reading.blindness.append(ConfigurationError(file: file, error)) }
             }
         }
     }
@@ -179,6 +179,14 @@ public enum ProfileFolder {
     private static var chosen: String? { Environment.value(of: "WAKEBRIDGE_DEVICES") }
 
     private static func programPath() -> String? { try? File.linkTarget(of: "/proc/self/exe") }
+}
+
+extension ConfigurationError {
+    /// Of a file that cannot be read.
+    init(file: String, _ error: SystemError) {
+        self.init(file: file, sentence: error.description)
+        isPassing = error.errno.isLackOfDescriptors
+    }
 }
 
 extension Errno {

@@ -9,8 +9,12 @@ import WakeSystem
 /// two calls a wake, and would come too late for the wake that meets the sleep. It holds nothing up when all are frozen.
 final class SleepInhibitor {
     private unowned let turn: Turn
+    private let loop: EventLoop
+    private let address: BusAddress
     private var giveUp: Timer?
     private var bus: BusConnection?
+    /// Logind is asked for the lock.
+    private var request: (job: BackgroundJob<Result<[BusValue], BusError>>, watch: Watch)?
     private var subscriptions: [BusSubscription] = []
     /// Closing it lets the machine sleep, as far as we are concerned.
     private var lock: BusDescriptor?
@@ -20,7 +24,7 @@ final class SleepInhibitor {
     private let log = Log("sleep")
 
     init(turn: Turn, loop: EventLoop, bus: SystemBus) throws(SystemError) {
-        self.turn = turn
+        (self.turn, self.loop, address) = (turn, loop, bus.address)
         giveUp = try loop.timer(on: .monotonic, of: self) { $0.letSleep() }
         bus.listen(of: self) { inhibitor, change in
             switch change {
@@ -54,6 +58,7 @@ final class SleepInhibitor {
     private func forget() {
         subscriptions = []
         bus = nil
+        dropRequest()
         lock = nil
         // Without logind the end of the sleep is not announced.
         wakeUp()
@@ -87,20 +92,37 @@ final class SleepInhibitor {
     }
 
     private func inhibit() {
-        bus?.call(.delaySleep, within: .seconds(5), of: self) { inhibitor, result in
-            switch result {
-            case .success(let values): inhibitor.lock = values.first?.descriptor
-            case .failure(let error) where error.isNobodyThere:
-                inhibitor.log.info("there is no logind on the bus; the machine's sleep is not announced to handlers")
-            case .failure(let error):
-                inhibitor.log.warning(
-                    "could not ask logind to delay sleep for handlers: \(error); the machine may sleep without notice")
-            }
+        guard bus != nil else { return }
+        dropRequest()
+        do throws(SystemError) {
+            let job = try address.ask(.delaySleep, within: .seconds(5))
+            request = (job, try loop.watch(job.raw, for: .readable, of: self) { $0.takeLock() })
+        } catch {
+            log.warning("\(error.description); the machine may sleep without notice to handlers")
         }
         bus?.call(.longestDelay, within: .seconds(5), of: self) { inhibitor, result in
             guard let microseconds = (try? result.get())?.first?.integer, microseconds > 0 else { return }
             let granted = TimeSpan.microseconds(microseconds) - SleepPatience.reserve
             inhibitor.patience = max(.zero, min(SleepPatience.longest, granted))
+        }
+    }
+
+    /// A watch ends before what it watches is closed. A lock that comes later is released.
+    private func dropRequest() {
+        request?.watch.cancel()
+        request = nil
+    }
+
+    private func takeLock() {
+        guard let result = request?.job.removeResult() else { return }
+        dropRequest()
+        switch result {
+        case .success(let values): lock = values.first?.descriptor
+        case .failure(let error) where error.isNobodyThere:
+            log.info("there is no logind on the bus; the machine's sleep is not announced to handlers")
+        case .failure(let error):
+            log.warning(
+                "could not ask logind to delay sleep for handlers: \(error); the machine may sleep without notice")
         }
     }
 }

@@ -75,7 +75,7 @@ public final class ForegroundBridge {
             throw error
         }
         sources = try LiveSources(bridge, stateDirectory: ground.directory)
-        sockets = LiveSockets(of: bridge)
+        sockets = try LiveSockets(of: bridge)
         start = SystemClock.monotonic()
         handler = bridge.engine.adopt(manifest)
         bridge.turn.listeners.add(tally as any DecisionListener)

@@ -14,9 +14,24 @@ struct SocketFile {
 }
 
 final class HeldSocket {
+    /// What is known of the look that the kernel is asked for.
+    private enum Look {
+        case none
+        case asked
+        /// Something arrived since: it is asked again.
+        case askedAgain
+        /// The handler may have read since: it is asked again, and this answer does not count.
+        case outdated
+    }
+
     let rule: SocketRule
     let number: Int32
-    private let descriptor: FileDescriptor
+    /// In the daemon; closed by ``SocketClosings``, or with the process.
+    let raw: Int32
+    /// Its handler, by the name under which its sockets are kept.
+    let owner: String
+    /// Of all that the daemon has held, for answers that come later.
+    let serial: Int
     /// Its handler sleeps: what waits is reported.
     var isWatched = false
     /// A flow of its handler goes by what arrives, also while the handler is awake and reads it.
@@ -27,31 +42,31 @@ final class HeldSocket {
     var file: SocketFile?
     private var watch: (watch: Watch, readiness: Readiness)?
     private var gauge = ArrivalGauge()
+    private var look = Look.none
 
-    var raw: Int32 { descriptor.raw }
-
-    init(_ descriptor: consuming FileDescriptor, _ rule: SocketRule, _ number: Int32) {
-        self.descriptor = descriptor
-        (self.rule, self.number) = (rule, number)
+    init(_ descriptor: consuming FileDescriptor, _ rule: SocketRule, _ number: Int32, of owner: String, serial: Int) {
+        raw = descriptor.release()
+        (self.rule, self.number, self.owner, self.serial) = (rule, number, owner, serial)
     }
 
     /// A watch ends before what it watches is closed.
-    deinit { watch?.watch.cancel() }
+    deinit { stopListening() }
+
+    func stopListening() {
+        watch?.watch.cancel()
+        watch = nil
+    }
 
     /// Calls `body` at each arrival for as long as it is watched or feeds a flow; at once where something waits already. Where
     /// it feeds a flow, calls for what is sent too: ``hasArrival(_:)`` tells.
     func listen<Owner: AnyObject>(
         on loop: EventLoop, of owner: Owner, _ body: @escaping (Owner) -> Void
     ) throws(SystemError) {
-        guard isWatched || feedsFlow else {
-            watch?.watch.cancel()
-            watch = nil
-            return
-        }
+        guard isWatched || feedsFlow else { return stopListening() }
         let readiness: Readiness = feedsFlow ? .traffic : .arrival
         guard watch?.readiness != readiness else { return }
-        watch?.watch.cancel()
-        (watch, gauge) = (nil, ArrivalGauge())
+        stopListening()
+        gauge = ArrivalGauge()
         watch = (try loop.watch(raw, for: readiness, of: owner, body), readiness)
     }
 
@@ -69,9 +84,33 @@ final class HeldSocket {
         return traffic
     }
 
-    /// Its peer notices, whatever other process has it.
-    func end() {
-        watch = nil
-        NetworkSocket.end(raw)
+    /// True where the kernel is to be asked now.
+    func beginLook() -> Bool {
+        switch look {
+        case .none:
+            look = .asked
+            return true
+        case .asked: look = .askedAgain
+        case .askedAgain, .outdated: break
+        }
+        return false
+    }
+
+    /// An answer that is still to come is of the time before.
+    func outdateLook() {
+        switch look {
+        case .none, .outdated: break
+        case .asked, .askedAgain: look = .outdated
+        }
+    }
+
+    /// The kernel has answered.
+    func endLook() -> (counts: Bool, isDueAgain: Bool) {
+        defer { look = .none }
+        return switch look {
+        case .none, .asked: (true, false)
+        case .askedAgain: (true, true)
+        case .outdated: (false, true)
+        }
     }
 }

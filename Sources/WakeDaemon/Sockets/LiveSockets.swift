@@ -10,9 +10,14 @@ import WakeSystem
 package final class LiveSockets {
     private let bridge: Bridge
     private let turn: Turn
-    private let stored = StoredSockets()
+    private let stored: StoredSockets
+    private let closings: SocketClosings
+    private let calls: SocketCalls
+    private var answers: Watch?
     private var held: [AgendaKey: HeldSocket] = [:]
     private var openings: [AgendaKey: SocketOpening] = [:]
+    /// Those whose address another socket of their handler has, which is being closed.
+    private var postponed: [AgendaKey: (rule: SocketRule, number: Int32)] = [:]
     /// Those that did not open, and are tried again.
     private var failed: Set<AgendaKey> = []
     /// Nil while nothing leads over the network.
@@ -21,8 +26,12 @@ package final class LiveSockets {
     private let log = Log("sockets")
 
     /// - Parameter together: changes of routes within this time are looked at once.
-    package init(of bridge: Bridge, together: TimeSpan = .seconds(1)) {
+    package init(of bridge: Bridge, together: TimeSpan = .seconds(1)) throws(SystemError) {
         (self.bridge, turn, self.together) = (bridge, bridge.turn, together)
+        calls = try SocketCalls()
+        closings = SocketClosings(calls, on: bridge.loop)
+        stored = StoredSockets(closings)
+        answers = try bridge.loop.watch(calls.raw, for: .readable, of: self) { $0.hearAnswers() }
         turn.listeners.observe(self)
         turn.listeners.add(self)
     }
@@ -36,26 +45,30 @@ package final class LiveSockets {
         }
     }
 
-    /// The daemon ends: what the service manager keeps stays open.
+    /// The daemon ends, and its handlers have ended: what the service manager keeps stays open, and the rest closes with the process.
     package func close() {
         for opening in openings.keys { openings[opening] = nil }
         for (key, socket) in held {
             if !ServiceState.isHeard { socket.file?.remove() }
             bridge.executor.sockets.remove(socket.number, of: key.handler)
+            socket.stopListening()
         }
+        closings.conclude(held.values.map(\.raw) + stored.all)
         held = [:]
-        ways = nil
+        (ways, answers) = (nil, nil)
     }
 
     // MARK: Opening
 
     private func open(_ key: AgendaKey, _ rule: SocketRule, _ number: Int32) {
         failed.remove(key)
-        if let kept = stored.claim(rule, number, of: id(of: key)) {
-            hold(kept, as: key)
-            return report(.held(bridge.executor.admit(kept.raw, rule, at: number, of: key.handler)), of: key)
+        if let kept = stored.claim(rule, of: id(of: key)) {
+            let socket = hold(FileDescriptor(owning: kept.raw), rule, number, key)
+            socket.keptAs = kept.keptAs
+            return report(.held(bridge.executor.admit(socket.raw, rule, at: number, of: key.handler)), of: key)
         }
         do throws(SystemError) {
+            try refuseWhileFull(key)
             switch (rule.side, rule.place) {
             case (.connect, .tcp(let host, let port)), (.connect, .udp(let host, let port)):
                 openings[key] = try SocketOpening(
@@ -66,9 +79,20 @@ package final class LiveSockets {
             case (.listen, _): admit(try listener(rule, of: key.handler), rule, number, key)
             }
         } catch {
+            if error.errno == .addressInUse, closings.isBusy(of: id(of: key)) {
+                postponed[key] = (rule, number)
+                return
+            }
             log.warning("\(error.description); socket \(rule.name) of handler \(name(of: key)) is tried again")
             report(.failed(SocketFailure(error.errno)), of: key)
         }
+    }
+
+    private func refuseWhileFull(_ key: AgendaKey) throws(SystemError) {
+        guard closings.isFull(of: id(of: key)) else { return }
+        throw SystemError(
+            "open", "another socket", .wouldBlock,
+            advice: "many that it gave up are not closed yet; find out which program keeps them open")
     }
 
     private func listener(_ rule: SocketRule, of handler: HandlerID) throws(SystemError) -> FileDescriptor {
@@ -133,18 +157,21 @@ package final class LiveSockets {
     }
 
     private func admit(_ descriptor: consuming FileDescriptor, _ rule: SocketRule, _ number: Int32, _ key: AgendaKey) {
-        let socket = HeldSocket(descriptor, rule, number)
-        hold(socket, as: key)
-        stored.keep(socket, of: id(of: key))
+        let socket = hold(descriptor, rule, number, key)
+        stored.keep(socket)
         let entrance = bridge.executor.admit(socket.raw, rule, at: number, of: key.handler)
         report(.opened(entrance), of: key)
     }
 
-    private func hold(_ socket: HeldSocket, as key: AgendaKey) {
+    private func hold(
+        _ descriptor: consuming FileDescriptor, _ rule: SocketRule, _ number: Int32, _ key: AgendaKey
+    ) -> HeldSocket {
+        let socket = HeldSocket(descriptor, rule, number, of: id(of: key), serial: closings.makeSerial())
         held[key] = socket
         nameFile(of: socket, key)
         watchWays(of: socket.rule)
         feedFlow(from: socket, key)
+        return socket
     }
 
     /// While the manifest says whose it is: when the socket is closed, that may be gone.
@@ -175,11 +202,12 @@ package final class LiveSockets {
 
     private func close(_ key: AgendaKey) {
         openings[key] = nil
+        postponed[key] = nil
         failed.remove(key)
         guard let socket = held.removeValue(forKey: key) else { return }
         bridge.executor.sockets.remove(socket.number, of: key.handler)
-        stored.remove(socket)
-        socket.end()
+        socket.stopListening()
+        closings.end(socket.raw, of: socket.owner, keptAs: socket.keptAs)
         socket.file?.remove()
         if failed.isEmpty, !held.values.contains(where: \.rule.isRouted) { ways = nil }
     }
@@ -187,51 +215,69 @@ package final class LiveSockets {
     private func setWatched(_ isWatched: Bool, _ key: AgendaKey) {
         guard let socket = held[key] else { return }
         socket.isWatched = isWatched
-        // First what waits, so that each arrival after it is new.
-        if isWatched { look(at: socket, key) }
+        if isWatched {
+            socket.outdateLook()
+            look(at: socket)
+        }
         listen(to: socket, key)
     }
 
     private func listen(to socket: HeldSocket, _ key: AgendaKey) {
         do throws(SystemError) {
-            try socket.listen(on: bridge.loop, of: self) { $0.hearArrival(key) }
+            try socket.listen(on: bridge.loop, of: self) { $0.lookAfterArrival(key) }
         } catch {
             log.error("\(error.description); traffic in it does not wake handler \(name(of: key))")
         }
     }
 
-    private func hearArrival(_ key: AgendaKey) {
-        guard let socket = held[key], let found = look(at: socket) else { return }
-        if socket.feedsFlow, socket.hasArrival(found) { turn.hearTraffic(ofSocket: key.id, of: key.handler) }
-        if socket.isWatched { report(.traffic(socket.traffic(found)), of: key) }
+    private func lookAfterArrival(_ key: AgendaKey) {
+        if let socket = held[key] { look(at: socket) }
     }
 
-    private func look(at socket: HeldSocket, _ key: AgendaKey) {
-        if let found = look(at: socket) { report(.traffic(socket.traffic(found)), of: key) }
+    private func look(at socket: HeldSocket) {
+        if socket.beginLook() { call(.look, socket) }
     }
 
-    private func look(at socket: HeldSocket) -> SocketLook? {
-        do throws(SystemError) { return try SocketLook(at: socket.raw) } catch {
-            log.error(error.description)
-            return nil
+    private func call(_ act: SocketAct, _ socket: HeldSocket) {
+        calls.add(SocketCall(act, socket.raw, serial: socket.serial), of: socket.owner)
+    }
+
+    private func hearAnswers() {
+        for answer in calls.removeAnswers() {
+            if case .closed = answer.finding { recordClosed(answer.serial) }
+            guard let (key, socket) = held.first(where: { $0.value.serial == answer.serial }) else { continue }
+            switch answer.finding {
+            case .look(let found): hear(found, of: socket, key)
+            case .otherWay: report(.wayChanged, of: key)
+            case .closed: break
+            case .failed(let error):
+                log.error("\(error.description); socket \(socket.rule.name) of handler \(name(of: key)) may be late")
+                _ = socket.endLook()
+            }
         }
+    }
+
+    private func recordClosed(_ serial: Int) {
+        closings.recordClosed(serial)
+        let again = postponed
+        postponed = [:]
+        for (key, opening) in again.sorted(by: { $0.key < $1.key }) { open(key, opening.rule, opening.number) }
+    }
+
+    private func hear(_ found: SocketLook, of socket: HeldSocket, _ key: AgendaKey) {
+        let answer = socket.endLook()
+        if answer.counts {
+            if socket.feedsFlow, socket.hasArrival(found) { turn.hearTraffic(ofSocket: key.id, of: key.handler) }
+            if socket.isWatched { report(.traffic(socket.traffic(found)), of: key) }
+        }
+        if answer.isDueAgain { look(at: socket) }
     }
 
     /// Only those whose packets leave by another address than before are told of: the others are as they were.
     private func lookAtWays() {
-        for (key, socket) in held.sorted(by: { $0.key < $1.key })
-        where socket.rule.isRouted && NetworkSocket.isOnItsWay(socket.raw) == false {
-            report(.wayChanged, of: key)
-        }
+        for (_, socket) in held.sorted(by: { $0.key < $1.key }) where socket.rule.isRouted { call(.checkWay, socket) }
         guard !failed.isEmpty, ways?.hasOtherRoutes() == true else { return }
         for key in failed.sorted() { report(.wayChanged, of: key) }
-    }
-
-    private func probe(_ key: AgendaKey, _ isProbed: Bool) {
-        guard let socket = held[key] else { return }
-        do throws(SystemError) { try NetworkSocket.probe(socket.raw, isProbed) } catch {
-            log.warning(error.description)
-        }
     }
 
     private func report(_ report: SocketReport, of key: AgendaKey) { turn.schedule(.socket(key, report)) }
@@ -260,8 +306,8 @@ extension LiveSockets: TurnObserver {
         case .close: close(key)
         case .watch: setWatched(true, key)
         case .unwatch: setWatched(false, key)
-        case .look: if let socket = held[key] { look(at: socket, key) }
-        case .probe(let isProbed): probe(key, isProbed)
+        case .look: if let socket = held[key] { look(at: socket) }
+        case .probe(let isProbed): if let socket = held[key] { call(.probe(isProbed), socket) }
         }
     }
 }

@@ -7,52 +7,48 @@ import WakeSystem
 
 /// Those of an earlier start, until their handlers ask for them.
 final class StoredSockets {
-    /// Numbers, which this owns.
+    /// Numbers, which this owns until the process ends.
     private var found: [String: Int32] = [:]
+    private let closings: SocketClosings
     private static let prefix = "socket/"
 
-    init() {
-        for (name, descriptor) in DescriptorStore.claimAll() {
+    /// What a daemon that was killed left may linger yet.
+    init(_ closings: SocketClosings) {
+        self.closings = closings
+        for (name, raw) in DescriptorStore.claimAll() {
             guard name.hasPrefix(Self.prefix), found[name] == nil else {
-                _ = FileDescriptor(owning: descriptor)
+                closings.drop(raw, of: name)
                 continue
             }
-            found[name] = descriptor
+            found[name] = raw
+            closings.calls.add(SocketCall(.forgetLinger, raw), of: Self.handler(in: name))
         }
     }
 
-    deinit { for descriptor in found.values { _ = FileDescriptor(owning: descriptor) } }
+    /// Those that nobody has asked for yet.
+    var all: [Int32] { Array(found.values) }
 
-    func keep(_ socket: HeldSocket, of handler: String) {
+    func keep(_ socket: HeldSocket) {
         // The keys of TLS end with the handler, and the handler with the daemon.
         guard !socket.rule.isTLS else { return }
-        let name = Self.name(socket.rule, of: handler)
+        let name = Self.name(socket.rule, of: socket.owner)
         DescriptorStore.keep(socket.raw, named: name)
         socket.keptAs = name
     }
 
-    func remove(_ socket: HeldSocket) {
-        if let name = socket.keptAs { DescriptorStore.remove(name) }
-    }
-
     /// Nil where it was not kept, or led elsewhere.
-    func claim(_ rule: SocketRule, _ number: Int32, of handler: String) -> HeldSocket? {
+    func claim(_ rule: SocketRule, of handler: String) -> (raw: Int32, keptAs: String)? {
         let name = Self.name(rule, of: handler)
-        guard let descriptor = found.removeValue(forKey: name) else { return nil }
-        let socket = HeldSocket(FileDescriptor(owning: descriptor), rule, number)
-        socket.keptAs = name
-        return socket
+        return found.removeValue(forKey: name).map { ($0, name) }
     }
 
     /// Lets go of those that no manifest declares any more, except of handlers that are awaited. Instances begin with their devices,
     /// which come later.
     func removeAll(but manifests: [HandlerManifest], isAwaited: (String) -> Bool) {
-        for (name, descriptor) in found
+        for (name, raw) in found
         where !isAwaited(Self.handler(in: name)) && !manifests.contains(where: { Self.declares($0, name) }) {
             found[name] = nil
-            NetworkSocket.end(descriptor)
-            _ = FileDescriptor(owning: descriptor)
-            DescriptorStore.remove(name)
+            closings.end(raw, of: Self.handler(in: name), keptAs: name)
         }
     }
 

@@ -345,9 +345,10 @@ extension HandlerManifest {
         }
     }
 
-    /// Unknown profiles, and profiles outside the declared modes.
+    /// Unknown profiles, those outside the declared modes, and those that cannot be read for now.
     public func faults(against profiles: ProfileLibrary) -> [ConfigurationError] {
         let report = ConfigurationReport(file: file)
+        var unread: [ConfigurationError] = []
         for (position, subscription) in settings.subscriptions.enumerated() {
             let path = ConfigurationPath.value(of: "profile", .element(.key("watch"), position))
             let place = "\(path) is \"\(subscription.profile)\""
@@ -360,13 +361,14 @@ extension HandlerManifest {
                 continue
             }
             let mode = profiles[index].kind
+            unread += profiles.lateFaults(of: index).filter(\.isPassing)
             if !settings.modes.contains(mode), !settings.modes.contains(where: \.isRelayed) {
                 report.add(
                     "\(place) of mode \"\(mode.rawValue)\", which modes does not declare; add it there", at: path)
             }
         }
         refuseNeedlessBond(profiles, report)
-        return report.errors
+        return report.errors + unread
     }
 
     /// Otherwise the handler would never wake, and its devices would look silent.

@@ -187,9 +187,6 @@ package final class HandlerProcess {
     /// Each delivered event allows some replies.
     func allowReplies(to events: Int) { if replies.grant(events: events) { readReplies() } }
 
-    /// Gives the process a copy of a descriptor; false where it was started without a way to it, or does not read what came before.
-    func pass(_ descriptor: Int32, with line: [UInt8]) -> Bool { replies.pass(descriptor, with: line) }
-
     /// Passes on what it has written by now, within its allowance.
     func readReplies() {
         while let news = replies.next() {

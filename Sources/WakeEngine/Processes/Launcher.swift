@@ -1,4 +1,5 @@
 // Starts a manifest's process: its environment, its user, its directory and its container.
+import WakeAgenda
 import WakeCore
 import WakeModel
 import WakeSystem
@@ -71,20 +72,33 @@ struct Launcher {
             directory: manifest.workingDirectory ?? directory, account: account)
         if let notices { request.environment.append((name: "NOTIFY_SOCKET", value: notices)) }
         request.diesWithDaemon = true
-        inherit(id, manifest, &request)
+        let channel = try makeChannel(for: manifest)
+        inherit(id, channel, &request)
         request.limits = manifest.limits.ofProcess(
             isContained: suspension.containment.limitsProcesses, isAlone: manifest.hasOwnUser)
         let container = try suspension.makeContainer(
             named: "\(manifest.id)-\(epoch.rawValue)", manifest.limits.ofLeaf(machineMemory: machineMemory))
-        return try ChildProcess.spawn(request, into: container)
+        let child = try ChildProcess.spawn(request, into: container)
+        channel?.releaseChildEnd()
+        sockets.setChannel(channel, of: id)
+        return child
     }
 
-    private func inherit(_ id: HandlerID, _ manifest: HandlerManifest, _ request: inout SpawnRequest) {
-        request.takesDescriptors = manifest.agenda.sockets.contains { $0.passing == .pass }
+    /// Over it the process is passed sockets that open while it runs; nil where its manifest asks for none of that.
+    private func makeChannel(for manifest: HandlerManifest) throws(SystemError) -> DescriptorChannel? {
+        manifest.agenda.sockets.contains { $0.passing == .pass } ? try DescriptorChannel() : nil
+    }
+
+    private func inherit(_ id: HandlerID, _ channel: DescriptorChannel?, _ request: inout SpawnRequest) {
         let inheritance = sockets.inheritance(of: id)
-        guard !inheritance.descriptors.isEmpty else { return }
         request.inherited = inheritance.descriptors
-        request.environment.append((name: "WAKEBRIDGE_SOCKETS", value: inheritance.names))
+        if !inheritance.descriptors.isEmpty {
+            request.environment.append((name: "WAKEBRIDGE_SOCKETS", value: inheritance.names))
+        }
+        guard let end = channel?.childEnd else { return }
+        let unused = SocketRule.limit - request.inherited.count
+        request.inherited += [Int32](repeating: -1, count: unused) + [end]
+        request.environment.append((name: "WAKEBRIDGE_SOCKETS_FD", value: "\(SocketRule.channelNumber)"))
     }
 
     private func makeDirectory(for manifest: HandlerManifest, _ account: Account?) throws(SystemError) -> String {

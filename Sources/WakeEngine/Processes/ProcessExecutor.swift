@@ -106,10 +106,7 @@ package final class ProcessExecutor: EffectExecutor {
     ) -> SocketEntrance {
         sockets.put(descriptor, rule.name, at: number, of: handler)
         guard let process = processes[handler], process.isRunning else { return .inherited }
-        let line = JSONWriter.line { $0.field("socket", rule.name) }
-        guard rule.passing == .pass, process.pass(descriptor, with: line) else { return .afterRestart }
-        sockets.lend(number, of: handler)
-        return .passed
+        return rule.passing == .pass && sockets.pass(number, to: handler) ? .passed : .afterRestart
     }
 
     func perform(_ effect: Effect, in turn: Turn) {

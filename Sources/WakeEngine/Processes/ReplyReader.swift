@@ -146,9 +146,6 @@ final class ReplyReader {
         reading = .due
     }
 
-    /// False where it was not passed.
-    func pass(_ descriptor: Int32, with line: [UInt8]) -> Bool { pipe.pass(descriptor, with: line) }
-
     // MARK: Reading
 
     /// Nil where that is all for this turn.

@@ -1,6 +1,7 @@
-// The open sockets of handlers as processes inherit them: by number and by name. Who put one there owns the descriptor.
+// The open sockets of handlers as processes inherit them, by number and by name, or are passed them. Who put one there owns the descriptor.
 import WakeAgenda
 import WakeModel
+import WakeSystem
 
 /// Filled by the holder of the sockets, read at each launch.
 package final class SocketShelf {
@@ -13,6 +14,8 @@ package final class SocketShelf {
 
     /// By the number in the process.
     private var places: [HandlerID: [Int32: Place]] = [:]
+    /// To the present process of a handler that is passed what opens while it runs.
+    private var channels: [HandlerID: DescriptorChannel] = [:]
 
     package func put(_ descriptor: Int32, _ name: String, at number: Int32, of handler: HandlerID) {
         places[handler, default: [:]][number] = Place(name: name, descriptor: descriptor)
@@ -23,13 +26,23 @@ package final class SocketShelf {
         if places[handler]?.isEmpty ?? false { places[handler] = nil }
     }
 
-    /// The present process was given it after its launch.
-    package func lend(_ number: Int32, of handler: HandlerID) { places[handler]?[number]?.isLent = true }
+    /// A process was started: over this more can be passed to it.
+    func setChannel(_ channel: DescriptorChannel?, of handler: HandlerID) { channels[handler] = channel }
+
+    /// Gives the present process a copy; false where it was started without a way to it, or does not read what came before.
+    func pass(_ number: Int32, to handler: HandlerID) -> Bool {
+        guard let place = places[handler]?[number], let channel = channels[handler] else { return false }
+        let line = JSONWriter.line { $0.field("socket", place.name) }
+        guard channel.pass(place.descriptor, with: line) else { return false }
+        places[handler]?[number]?.isLent = true
+        return true
+    }
 
     package func isLent(_ number: Int32, of handler: HandlerID) -> Bool { places[handler]?[number]?.isLent ?? false }
 
     /// No process has any of them.
     package func takeBack(from handler: HandlerID) {
+        channels[handler] = nil
         places[handler] = places[handler]?.mapValues { Place(name: $0.name, descriptor: $0.descriptor) }
     }
 

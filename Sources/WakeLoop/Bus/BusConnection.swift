@@ -9,6 +9,20 @@ public enum BusAddress: Hashable, Sendable {
     case system
     /// An address in the specification's form: `unix:path=/run/…`.
     case address(String)
+
+    var text: String {
+        switch self {
+        case .system: Environment.value(of: "DBUS_SYSTEM_BUS_ADDRESS") ?? "unix:path=/run/dbus/system_bus_socket"
+        case .address(let text): text
+        }
+    }
+
+    fileprivate var name: String {
+        switch self {
+        case .system: "the system bus"
+        case .address(let text): "the bus \(text)"
+        }
+    }
 }
 
 /// The destination and method of a call.
@@ -47,8 +61,12 @@ public final class BusConnection {
     /// True before the loss is reported: sd-bus fails the open calls first.
     public var isLost: Bool { hasToldLoss || sd_bus_is_open(handle) <= 0 }
 
-    public init(on loop: EventLoop, to address: BusAddress = .system) throws(SystemError) {
-        handle = try Self.open(address)
+    /// - Parameter takesDescriptors: others can send descriptors along. Every user may do that on the system bus, and to close one can
+    ///   take as long as its sender likes.
+    public init(
+        on loop: EventLoop, to address: BusAddress = .system, takesDescriptors: Bool = false
+    ) throws(SystemError) {
+        handle = try Self.open(address, takesDescriptors)
         try check(sd_bus_attach_event(handle, loop.handle, 0), "watch", "the message bus")
         lossWatch = try subscribe(
             BusRule(
@@ -65,23 +83,19 @@ public final class BusConnection {
         sd_bus_unref(handle)
     }
 
-    private static func open(_ address: BusAddress) throws(SystemError) -> OpaquePointer {
+    private static func open(_ address: BusAddress, _ takesDescriptors: Bool) throws(SystemError) -> OpaquePointer {
         var made: OpaquePointer?
-        switch address {
-        case .system: try check(sd_bus_open_system(&made), "connect to", "the system bus")
-        case .address(let text):
-            try check(sd_bus_new(&made), "make", "a bus connection")
-            guard let made else { break }
-            do {
-                try check(sd_bus_set_address(made, text), "take the address of", "the bus \(text)")
-                try check(sd_bus_set_bus_client(made, 1), "connect to", "the bus \(text)")
-                try check(sd_bus_start(made), "connect to", "the bus \(text)")
-            } catch {
-                sd_bus_unref(made)
-                throw error
-            }
-        }
+        try check(sd_bus_new(&made), "make", "a bus connection")
         guard let made else { throw SystemError("make", "a bus connection", .invalid) }
+        do {
+            try check(sd_bus_set_address(made, address.text), "take the address of", address.name)
+            try check(sd_bus_set_bus_client(made, 1), "connect to", address.name)
+            try check(sd_bus_negotiate_fds(made, takesDescriptors ? 1 : 0), "connect to", address.name)
+            try check(sd_bus_start(made), "connect to", address.name)
+        } catch {
+            sd_bus_unref(made)
+            throw error
+        }
         return made
     }
 

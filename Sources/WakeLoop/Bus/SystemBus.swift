@@ -12,7 +12,7 @@ public final class SystemBus {
     }
 
     public let loop: EventLoop
-    private let address: BusAddress
+    public let address: BusAddress
     private var listeners: [(Change) -> Void] = []
     /// Kept until the next one is made: a connection that reports its loss is still in use.
     private var latest: BusConnection?
@@ -56,9 +56,11 @@ public final class SystemBus {
         connect()
     }
 
-    /// A connection beside the one of all else, for what a program on the bus counts by connection. The caller owns it, and
-    /// gives it back with ``close(_:)``.
-    public func connectBeside() throws(SystemError) -> BusConnection { try BusConnection(on: loop, to: address) }
+    /// A connection beside the one of all else, for what a program on the bus counts by connection, or passes descriptors over. The
+    /// caller owns it, and gives it back with ``close(_:)``.
+    public func connectBeside(takesDescriptors: Bool = false) throws(SystemError) -> BusConnection {
+        try BusConnection(on: loop, to: address, takesDescriptors: takesDescriptors)
+    }
 
     /// Closes a connection that ``connectBeside()`` made; a callback of its own may ask for that.
     public func close(_ connection: consuming BusConnection) {
@@ -146,12 +148,6 @@ private final class SocketWatch {
 extension BusAddress {
     /// The socket's path; nil for a bus without one.
     fileprivate var socketPath: String? {
-        let text: String
-        switch self {
-        case .address(let given): text = given
-        case .system:
-            text = Environment.value(of: "DBUS_SYSTEM_BUS_ADDRESS") ?? "unix:path=/run/dbus/system_bus_socket"
-        }
         guard text.hasPrefix("unix:path=") else { return nil }
         return String(text.dropFirst("unix:path=".count).prefix { $0 != "," && $0 != ";" })
     }

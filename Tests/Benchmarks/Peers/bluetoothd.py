@@ -19,7 +19,7 @@ STRAP, SERVICE = ADAPTER + "/dev_C0_F1_F2_F3_F4_01", "/service000e"
 HEART = STRAP + SERVICE + "/char000f"
 PROPERTIES, OBJECTS = "org.freedesktop.DBus.Properties", "org.freedesktop.DBus.ObjectManager"
 TURN = 1.0  # seconds: so often each of the sensors broadcasts
-# While the answer to a beat is written, who is measured has had it.
+# An answer is written so long after its command: whoever is measured has had the beat by then.
 APART = 0.005
 
 
@@ -90,7 +90,7 @@ class Bluetoothd:
         # Who listens to the strap; to broadcasts, by a scan or by a monitor, which is told of each that is found.
         self.listeners, self.scanners, self.monitors = set(), set(), {}
         self.heard = 0
-        self.broadcasting = None
+        self.is_broadcasting = False
 
     # What is asked of it on the bus.
 
@@ -190,25 +190,22 @@ class Bluetoothd:
         for owner, path in self.monitors.items():
             self.tell_monitor(owner, path, "DeviceFound", "o", [sensor.path])
 
-    async def broadcast(self):
-        """One after the other, evenly."""
-        loop, step, begun, number = asyncio.get_running_loop(), TURN / len(self.sensors), time.monotonic(), 0
-        while True:
-            self.advertise(self.sensors[number % len(self.sensors)])
-            number += 1
-            await asyncio.sleep(max(0, begun + number * step - time.monotonic()))
+    def broadcast(self, begun, number=0):
+        """One after the other, evenly, from this instant of the loop on."""
+        self.advertise(self.sensors[number % len(self.sensors)])
+        due = begun + (number + 1) * TURN / len(self.sensors)
+        asyncio.get_running_loop().call_at(due, self.broadcast, begun, number + 1)
 
     # What it is told: each returns the answer.
 
-    async def obey(self, word, *rest):
+    def obey(self, word, *rest):
         if word == "beat":
-            at = self.beat(*rest)
-            await asyncio.sleep(APART)
-            return at
+            return self.beat(*rest)
         if word == "listeners":
             return len(self.listeners)
-        if word == "broadcast" and self.broadcasting is None:
-            self.broadcasting = asyncio.get_running_loop().create_task(self.broadcast())
+        if word == "broadcast" and not self.is_broadcasting:
+            self.is_broadcasting = True
+            self.broadcast(asyncio.get_running_loop().time())
         if word == "scanners":
             return len(self.scanners) + len(self.monitors)
         return self.heard
@@ -222,6 +219,7 @@ async def main(count):
     reader, writer = await asyncio.open_connection(sock=socket.socket(fileno=os.dup(0)))
     writer.write(b"ready\n")
     while line := await reader.readline():
-        writer.write(f"{await bluetoothd.obey(*line.decode().split())}\n".encode())
+        answer = f"{bluetoothd.obey(*line.decode().split())}\n".encode()
+        asyncio.get_running_loop().call_later(APART, writer.write, answer)
 
 asyncio.run(main(int(sys.argv[1])))

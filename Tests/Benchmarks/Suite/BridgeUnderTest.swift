@@ -39,7 +39,10 @@ final class BridgeUnderTest {
         daemon.bridge.turn.listeners.observe(self)
     }
 
-    func run() throws { _ = try daemon.run() }
+    func run() throws {
+        try daemon.start()
+        _ = try daemon.run()
+    }
 
     private static func device(_ number: Int) -> Device {
         var address: [UInt8] = []

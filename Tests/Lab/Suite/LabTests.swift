@@ -3,7 +3,7 @@ import TestBench
 import Testing
 
 @Suite(
-    "Lab", .serialized, .tags(.fullScale, .gate),
+    "Lab", .serialized, .tags(.fullScale, .gate, .outside),
     .enabled(unless: LabRun.hindrance))
 struct LabTests {
     @Test("in the lab", arguments: LabScenario.all)

@@ -1,8 +1,5 @@
 """Typed on while the bridge stands still: what the kernel dropped of it is a gap, and no key is stuck after it."""
-import os
-import signal
 import struct
-import time
 
 import gadget
 from lab import now
@@ -62,15 +59,14 @@ def run(lab):
 def flood(lab, visit):
     """Types while the bridge is stopped, from the instant on that it returns; claims that a gap spans all that."""
     bridge = lab.bridge
-    os.kill(bridge.daemon.pid, signal.SIGSTOP)
-    time.sleep(0.1)
+    bridge.daemon.stop()
     begun = now()
     for _ in range(STROKES):
         visit.device.say(press(TYPED), quiet=True)
         visit.device.say(press(0), quiet=True)
     visit.device.say(press(HELD_AFTER), quiet=True)
     ended = now()
-    os.kill(bridge.daemon.pid, signal.SIGCONT)
+    bridge.daemon.go_on()
     lab.eventually("a gap spans the time in which it was typed on", lambda: any(
         begin <= begun and ended <= end for begin, end in bridge.gaps("lab-keys")), 20)
     return begun

@@ -1,7 +1,6 @@
 """Plugs and unplugs (LAB_EDGES of them), and then faster than udev can follow: each is told or folded, no node kept."""
 import os
 import subprocess
-import time
 
 import gadget
 from lab import now, until
@@ -19,7 +18,7 @@ def run(lab):
     device, udev = lab.uhid(gadget.SENSOR, product=0x0B04), Udev(lab, "hidraw")
     device.plug()
     lab.eventually("it is connected", lambda: bridge.of("lab-edges", "connected"), 30)
-    time.sleep(1)
+    lab.eventually("its node is open, and with nothing said its handler is frozen", lambda: bridge.holds() and bridge.is_frozen())
     before, begun = (bridge.descriptors(), bridge.resident()), now()
     for _ in range(EDGES // 2):
         edge(udev, device.unplug, "remove", lambda: not bridge.holds())

@@ -5,12 +5,12 @@ LAB_RATES=1 asks for all. What comes more seldom is also waited for longer befor
 """
 import array
 import os
-import time
 
 import gadget
 from air import forked
 from lab import now, until
 from visit import LINE, hid, profile
+from waiting import pace
 
 with open("/proc/cpuinfo") as file:
     SHARE = float(os.environ.get("LAB_RATES") or (0.05 if "TCG" in file.read() else 1))
@@ -31,7 +31,7 @@ def paced(count, seconds, say, path):
         say(number)
         instants.append(now())
         due = max(due + step, now() - 0.03)
-        time.sleep(max(0, due - now()))
+        pace(due)
     with open(path, "wb") as file:
         instants.tofile(file)
 
@@ -65,7 +65,8 @@ def measure(lab, name, count, message, say):
     lab.claim(f"{name}: it said all", os.waitpid(child, 0)[1] == 0)
     spoken = now() - begun
     # One more, when nothing waits any more: what was dropped before it is told before it.
-    time.sleep(1)
+    lab.eventually(f"{name}: with all of it heard the handler is frozen", bridge.is_frozen, 60)
+    last = now()
     say(message(count))
     until(lambda: bridge.of(name, "data", since=begun + spoken) and heard(bridge, name)[-1].raw == bare(message(count)),
           60, 0.5)
@@ -77,7 +78,7 @@ def measure(lab, name, count, message, say):
     instants = array.array("d")
     with open(path, "rb") as file:
         instants.fromfile(file, count)
-    said = [(at, bare(message(number))) for number, at in enumerate([*instants, begun + spoken + 1])]
+    said = [(at, bare(message(number))) for number, at in enumerate([*instants, last])]
     gaps = bridge.gaps(name, since=begun)
     lab.tally(name, said, heard(bridge, name), gaps)
     lab.in_time(f"{name}: no gap is told", not gaps, gaps[:3])

@@ -1,6 +1,5 @@
 """While `udevadm trigger` never ends, plugs and unplugs are told within a second of udev, and nothing else is."""
 import sys
-import time
 
 from lab import now, until
 from udev import Udev
@@ -19,7 +18,7 @@ def run(lab):
     storm = lab.gadget("acm", product=0x0A08, serial="S")
     calm.plug()
     lab.eventually("the one that stays is connected", lambda: bridge.of("lab-calm", "connected"), 30)
-    time.sleep(1)
+    lab.eventually("its node is open, and with nothing said its handler is frozen", lambda: bridge.holds() and bridge.is_frozen())
     before, worked, begun = bridge.descriptors(), bridge.processor(), now()
     udev = Udev(lab, "tty")
     # Two of them: while one waits for udev to end its round the other has it begin again.

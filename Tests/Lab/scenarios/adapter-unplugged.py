@@ -8,7 +8,7 @@ def run(lab):
     cut = time.monotonic()
     air.unplug()
     lab.eventually("bluetoothd has no adapter any more", lambda: not air.adapters(), 20)
-    time.sleep(2)
+    lab.eventually("the handler is told that the link is gone", lambda: bridge.heard("disconnected"), 20)
     strap.tell("lose")
     back = time.monotonic()
     air.plug()

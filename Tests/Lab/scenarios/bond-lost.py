@@ -4,6 +4,8 @@ import time
 from lab import until
 
 WAITS = True
+# Seconds for which nobody may connect to it again.
+WATCHED = 25
 
 
 def run(lab):
@@ -12,13 +14,15 @@ def run(lab):
     cut = time.monotonic()
     strap.tell("forget-bond")
     strap.tell("drop")
-    # bluetoothd 5.66 dies of this peripheral; who looks after it starts it again.
-    while time.monotonic() < cut + 25:
+
+    def is_over():
+        """Bluetoothd 5.66 dies of this peripheral; who looks after it starts it again."""
         if not air.bluetoothd.is_alive:
             deaths.append(air.bluetoothd.child.returncode)
-            time.sleep(1)
             air.start_bluetoothd(0)
-        time.sleep(0.1)
+        return time.monotonic() > cut + WATCHED
+
+    until(is_over, 2 * WATCHED, 0.1)
     lab.figure("bluetoothd ended with", deaths or "never")
     lab.claim("the daemon lives", bridge.daemon.is_alive)
     told = until(lambda: bridge.heard("attention"), 10)

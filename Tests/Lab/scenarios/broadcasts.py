@@ -6,7 +6,8 @@ import os
 import sys
 import time
 
-from air import Process, until
+from air import Process
+from lab import let_pass, until
 from tags import LAB, PROFILE, Listener, address, watched
 
 NAMED, COUNT, SECONDS, LATENCY = 20, 200, 60, 5
@@ -22,14 +23,14 @@ def run(lab):
     listener = Listener(bridge, watched(NAMED, policy="latest", max_latency=f"{LATENCY}s"))
     # What the strap alone costs, whose every beat wakes a handler: bleak's scanner does nothing of the kind.
     before = bridge.processor()
-    time.sleep(SECONDS / 2)
+    let_pass(SECONDS / 2, "the strap alone costs processor time by the minute")
     alone = 2 * (bridge.processor() - before)
     air.crowd("--count", str(COUNT), "--tags")
     named = {address(number) for number in range(NAMED)}
     lab.eventually("each of those that are named is heard", lambda: named <= set(listener.heard()), 90, 0.5)
 
     begun, before = time.monotonic(), bridge.processor()
-    time.sleep(SECONDS)
+    let_pass(SECONDS, "how often each is told, and at what cost, is counted by the minute")
     whole = bridge.processor() - before
     ours = max(whole - alone, 0)
     told = listener.heard(begun)
@@ -57,7 +58,7 @@ def run(lab):
     bleak = Process(lab.folder, "bleak-scanner", sys.executable, os.path.join(LAB, "bleak_scanner.py"))
     lab.eventually("bleak's scanner hears the same", lambda: "heard" in bleak.text(), 120)
     before = bridge.processor(bleak.pid)
-    time.sleep(SECONDS)
+    let_pass(SECONDS, "bleak's cost is counted by the minute too")
     theirs = bridge.processor(bleak.pid) - before
     bleak.kill()
     lab.figure("processor time in a minute, wakebridged", f"{whole:.2f} s, of which the strap {alone:.2f} s")

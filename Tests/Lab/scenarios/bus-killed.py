@@ -11,7 +11,7 @@ def run(lab):
     until(lambda: not air.bluetoothd.is_alive, 10)
     lab.figure("bluetoothd without a bus", "lives" if air.bluetoothd.is_alive else
                f"ended with {air.bluetoothd.child.returncode}")
-    time.sleep(1)
+    lab.eventually("the daemon knows that bluetoothd is out of reach", lambda: "bluetoothd is gone" in bridge.daemon.text())
     air.bluetoothd.kill()
     air.start_bus()
     air.start_bluetoothd(0)

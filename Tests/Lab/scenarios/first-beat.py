@@ -1,7 +1,6 @@
 """A strap that is paired wakes a frozen handler with each beat, the first one soon."""
-import time
-
 from lab import now, until
+from waiting import pace
 
 
 def run(lab):
@@ -19,12 +18,10 @@ def run(lab):
     lab.in_time("scan, pairing and the first beat take less than 15 s, or than ten starts of bluetoothd", took < limit,
                 f"{took:.1f} of {limit:.1f} s")
     lab.eventually("ten beats follow", lambda: len(bridge.beats()) >= 10, 40)
-    frozen = looks = 0
-    end = now() + 5
-    while now() < end:
-        looks += 1
+    frozen, looks, begin = 0, 250, now()
+    for look in range(looks):
+        pace(begin + look * 0.02)
         frozen += bridge.is_frozen()
-        time.sleep(0.02)
     lab.figure("looks at the handler's cgroup that found it frozen", f"{frozen} of {looks}")
     lab.claim("the handler's cgroup is frozen between beats", frozen > looks / 2, f"{frozen} of {looks}")
     kinds = [one.kind for one in bridge.heard() if one.kind in ("gap", "connected", "data")]

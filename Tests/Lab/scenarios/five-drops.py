@@ -13,7 +13,7 @@ def run(lab):
             strap.tell("drop")
         else:
             strap.tell("vanish")
-            time.sleep(2)
+            until(lambda: [one for one in bridge.heard("disconnected") if one.at > dropped], 20)
             strap.tell("appear")
         found = until(lambda: bridge.beats(since=dropped + 0.3), 40)
         back.append(found[0].at - dropped if found else None)

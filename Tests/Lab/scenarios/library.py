@@ -5,7 +5,6 @@ With LAB_RECORDING, `all` or names of folders, those are played, and NAME.trace 
 import os
 import shutil
 import signal
-import time
 
 import beacons
 import published
@@ -154,6 +153,14 @@ def hear(lab, broadcasters):
         hear_some(lab, broadcasters[begin:begin + RECORDED])
 
 
+def end_complete(recordings, broadcasters):
+    """Ends each recording that has all that its device sends; returns whether none goes on."""
+    for one in [one for one in broadcasters if one.device.name in recordings]:
+        if all(data.hex() in text(recordings[one.device.name].file) for data in one.data):
+            recordings.pop(one.device.name).end()
+    return not recordings
+
+
 def hear_some(lab, broadcasters):
     lab.air.broadcast([one.said for one in broadcasters])
     known = lambda: {one.event["source"].rsplit("/", 1)[1] for one in lab.bridge.heard("data")}
@@ -161,12 +168,8 @@ def hear_some(lab, broadcasters):
     recordings = {one.device.name: Recording(lab, one.device.name, *sorted(set(one.sources) & known()))
                   for one in broadcasters if set(one.sources) & known()}
     # Each is recorded until it has said everything once.
-    stop = now() + beacons.HELD * (2 * max(len(one.said) for one in broadcasters) + 1)
-    while recordings and now() < stop:
-        for one in [one for one in broadcasters if one.device.name in recordings]:
-            if all(data.hex() in text(recordings[one.device.name].file) for data in one.data):
-                recordings.pop(one.device.name).end()
-        time.sleep(0.2)
+    longest = beacons.HELD * (2 * max(len(one.said) for one in broadcasters) + 1)
+    until(lambda: end_complete(recordings, broadcasters), longest, 0.2)
     for recording in recordings.values():
         recording.end()
     end(lab.air.others.pop())

@@ -3,7 +3,7 @@ import json
 import os
 import signal
 
-from air import until
+from lab import until
 from gadget import KEYBOARD
 from visit import Visit, batch, hid, press, profile
 

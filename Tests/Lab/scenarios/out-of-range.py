@@ -1,6 +1,8 @@
 """A strap that is away for seconds, and for a minute, is heard again when it comes back; the time between is told."""
 import time
 
+from lab import let_pass
+
 WAITS = True
 
 
@@ -8,7 +10,7 @@ def run(lab):
     air, strap, bridge = lab.paired()
     for away in (4, 60):
         strap.tell("vanish")
-        time.sleep(away)
+        let_pass(away, "the strap is away for just so long")
         back = time.monotonic()
         strap.tell("appear")
         took = lab.beats_again(f"after {away} s away the strap is heard again", back)

@@ -1,8 +1,7 @@
 """A strap that asks for proof is paired with it, in each way it may ask; without it, or with a wrong one, never."""
 import re
-import time
 
-from lab import until
+from lab import let_pass, until
 
 WAITS = True
 
@@ -14,10 +13,7 @@ def run(lab):
     deaths = []
 
     def pair(*words):
-        # bluetoothd 5.66 may die a moment after a pairing that failed.
-        time.sleep(0.5)
-        if air.revive_bluetoothd():
-            deaths.append(air.bluetoothd.pid)
+        deaths.extend(revived(air))
         # After a failed pairing the kernel may give up a connection just as it is made: nothing tells that to the strap.
         if not until(agree, 5):
             lab.figure("a link that the strap alone believed in", strap.tell("drop"))
@@ -58,8 +54,7 @@ def run(lab):
     forget(bridge, strap)
     strap.tell("ability keyboard")
     for wrong in (1, 0):
-        time.sleep(0.5)
-        air.revive_bluetoothd()
+        revived(air)
         tool = bridge.background("typing", "pair", "--alias", "chest", strap.address)
         before = len(tool.text())
         shown = until(lambda: re.search(r"\b\d{6}\b", tool.text()[before:]), 40)
@@ -72,6 +67,12 @@ def run(lab):
                       status == 1 and "what was typed" in tool.text() and not bonded(), f"{status}: {tool.text()}")
         else:
             taken("typed as it was shown, it is", tool.text(), status)
+
+
+def revived(air):
+    """Starts bluetoothd again where it has died; its process, if so."""
+    let_pass(0.5, "bluetoothd 5.66 may die a moment after a pairing that failed, and nothing comes where it does not")
+    return [air.bluetoothd.pid] if air.revive_bluetoothd() else []
 
 
 def forget(bridge, strap):

@@ -7,10 +7,13 @@ import struct
 import subprocess
 import time
 
+import capture
 from lab import until
 
 # tshark alone needs two minutes to begin where the guest has a tenth of a processor.
 LIMIT = 800
+# The monitor's opcode of an event, and the event that a link is gone.
+EVENT, GONE = 3, 5
 
 
 def output(*words):
@@ -42,11 +45,11 @@ def run(lab):
     bridge.pair(strap, "chest")
     lab.eventually("it is heard", lambda: len(said()) >= 10, 60)
     late, end_late = record("late.btsnoop")
-    time.sleep(1)
     begun = time.monotonic()
     until(lambda: len(said(begun)) >= 5, 10)
+    cut = time.time()
     strap.tell("vanish")
-    time.sleep(1)
+    lab.eventually("both captures have the link's end", lambda: falls(whole, cut) and falls(late, cut))
     end_late()
     end()
 
@@ -61,6 +64,11 @@ def run(lab):
     values = re.findall(r"Handle Value Notification.*\n.*Handle: .*\n\s+Data: ([0-9a-f]+)", text)
     lab.claim("btmon finds in a capture of the link every beat that was said meanwhile",
               values and values[-len(said(begun)):] == said(begun), f"{ended} {values[-2:]} {said(begun)[-2:]}")
+
+
+def falls(file, since):
+    """When links ended, by the clock of the wall."""
+    return [at for at, opcode, _, packet in capture.records(file) if opcode == EVENT and packet[0] == GONE and at >= since]
 
 
 def with_tshark(lab, file, said):

@@ -4,6 +4,7 @@ import signal
 import time
 
 from lab import until
+from waiting import pace
 from written import whole_lines
 
 # The shipped recording is made with more (record.sh).
@@ -20,7 +21,6 @@ def run(lab):
     file = os.path.join(lab.folder, "recording.trace")
     recorder = bridge.background("record", "record", "chest-strap", "-o", file)
     until(lambda: os.path.exists(file) and "device 1" in open(file).read(), 20)
-    time.sleep(1)
 
     def said():
         return [fields["value"] for _, _, fields in strap.entries("notify") if "value" in fields]
@@ -33,9 +33,9 @@ def run(lab):
     lab.eventually("a beat stands in the recording", lambda: written("data 2a37"), 40)
     begun = time.monotonic()
     for second, order in ((0.35, "contact off"), (0.45, "contact on"), (0.6, "battery 86")):
-        time.sleep(max(0, begun + SECONDS * second - time.monotonic()))
+        pace(begun + SECONDS * second)
         strap.tell(order)
-    time.sleep(max(0, begun + SECONDS - time.monotonic()))
+    pace(begun + SECONDS)
     # What is under way as the link falls goes with it.
     until(lambda: written("data 2a37")[-1][4] == said()[-1], 10)
     strap.tell("vanish")

@@ -1,8 +1,8 @@
 """A beacon's region is entered and left over deaths of bluetoothd and of the daemon: the handler is told of differences only."""
 import signal
-import time
 
 from air import end
+from lab import let_pass
 
 WAITS = True
 LIBRARY = True
@@ -28,12 +28,12 @@ def run(lab):
     lab.eventually("the region is entered with its beacon's first sighting", lambda: story(bridge)[:1] == told, 60)
 
     air.restart_bluetoothd()
-    time.sleep(SILENCE + REST)
+    let_pass(SILENCE + REST, "an exit that is wrong would come when the silence is over")
     lab.account("a death of bluetoothd tells nothing", story(bridge) == told, story(bridge))
 
     bridge.daemon.kill(signal.SIGKILL)
     bridge.start()
-    time.sleep(SILENCE + REST)
+    let_pass(SILENCE + REST, "an exit that is wrong would come when the silence is over")
     lab.account("a death of the daemon tells nothing", story(bridge) == told, story(bridge))
 
     # The beacon goes while no daemon is there.

@@ -1,12 +1,12 @@
 """Another program begins a scan in the same moment as the daemon, whose answer bluetoothd loses: the daemon is not refused for ever.
 """
-import os
-import signal
+import json
 import time
 
 import dbus
 import dbus.lowlevel
 
+from lab import let_pass
 from tags import PROFILE, Listener, address, watched
 
 LIMIT = 300
@@ -19,23 +19,26 @@ def run(lab):
     air, bridge = lab.start(own={"lab-tag": PROFILE})
     air.crowd("--count", "3", "--tags")
     rival = dbus.SystemBus(private=True)
-    said = os.path.join(lab.folder, "wakebridged.log")
-    lab.eventually("the daemon knows bluetoothd", lambda: "bluetoothd is there" in open(said).read())
-    time.sleep(1)
+    lab.eventually("the daemon knows the adapter", lambda: json.loads(bridge.tool("status", "--json")[0])["adapters"])
+    seen = lab.process("seen", "stdbuf", "-oL", "dbus-monitor", "--system", "type='method_call',member='StartDiscovery'")
+    lab.eventually("the bus shows who begins a scan", lambda: "NameAcquired" in seen.text())
+
+    def begun():
+        return seen.text().count("member=StartDiscovery")
 
     # What both ask is read at once, when it goes on.
-    air.bluetoothd.child.send_signal(signal.SIGSTOP)
+    air.bluetoothd.stop()
     listener = Listener(bridge, watched(1))
-    time.sleep(1)
+    lab.eventually("the daemon asks for a scan", lambda: begun() == 1)
     rival.send_message(dbus.lowlevel.MethodCallMessage(*ADAPTER, "StartDiscovery"))
     rival.flush()
-    time.sleep(0.5)
-    air.bluetoothd.child.send_signal(signal.SIGCONT)
+    lab.eventually("and so does the other", lambda: begun() == 2)
+    seen.kill()
+    air.bluetoothd.go_on()
 
     lab.eventually("a tag that is watched is heard", lambda: address(0) in listener.heard(), 60, 0.5)
-    time.sleep(PATIENCE + REFUSALS)
-    with open(said) as file:
-        refused = [line for line in file if "does not scan" in line]
+    let_pass(PATIENCE + REFUSALS, "a daemon that is refused for ever is refused again only after rests")
+    refused = [line for line in bridge.daemon.lines() if "does not scan" in line]
     lab.figure("times that the daemon was refused", len(refused))
     lab.claim("the daemon is refused once at most, and begins its scan over another connection", len(refused) <= 1, refused[-1:])
     rival.close()

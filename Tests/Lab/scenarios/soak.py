@@ -5,7 +5,7 @@ import time
 
 import dbus
 
-from lab import until
+from lab import let_pass, until
 
 SECONDS = float(os.environ.get("LAB_SOAK", "180"))
 LIMIT = int(SECONDS * 1.5 + 300)
@@ -37,7 +37,7 @@ def run(lab):
 
     def away():
         strap.tell("vanish")
-        time.sleep(chance.uniform(1, 8))
+        let_pass(chance.uniform(1, 8), "the strap is away")
         strap.tell("appear")
 
     def bluetoothd():
@@ -47,13 +47,13 @@ def run(lab):
     def power():
         cuts.append(time.monotonic())
         air.power(False)
-        time.sleep(chance.uniform(0.5, 4))
+        let_pass(chance.uniform(0.5, 4), "the adapter is off")
         power_up()
 
     def rfkill():
         cuts.append(time.monotonic())
         air.rfkill(True)
-        time.sleep(chance.uniform(0.5, 4))
+        let_pass(chance.uniform(0.5, 4), "the radio is blocked")
         strap.tell("lose")
         air.rfkill(False)
         if not until(is_powered, 5):
@@ -70,7 +70,7 @@ def run(lab):
     faults = {"drop": lambda: strap.tell("drop"), "away": away, "bluetoothd": bluetoothd, "power": power,
               "rfkill": rfkill, "deaf": deaf, "kept": kept, "handler": bridge.kill_handler,
               "services": lambda: strap.tell("change-services")}
-    time.sleep(5)
+    lab.await_beats(10)
     before = bridge.descriptors(), bridge.resident()
     end = time.monotonic() + SECONDS
     returns = []
@@ -85,7 +85,7 @@ def run(lab):
             lab.claim(f"beats come again after fault {len(played)}, {name}", False)
             break
         returns.append(time.monotonic() - begun)
-        time.sleep(chance.uniform(0.2, 4))
+        let_pass(chance.uniform(0.2, 4), "the next fault comes at random")
         # A handler that was killed often is held for longer and longer; nobody but us is to blame.
         bridge.tool("start", "beats")
     lab.figure("faults", " ".join(played))

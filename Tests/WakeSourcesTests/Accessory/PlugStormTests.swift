@@ -36,7 +36,7 @@ struct PlugStormTests {
 
     /// Turns the loop until nothing is being opened, and what was refused has had its next tries.
     private func settle(_ bench: AccessoryBench) throws {
-        for _ in 1...5 {
+        for _ in 1...50 {
             let isDone = try bench.turn {
                 (1...Self.devices).allSatisfy { number in
                     if case .opening = phase(bench, number) { false } else { true }

@@ -56,6 +56,9 @@ final class SerialProfile {
     private let path: String
     private unowned let client: BluezClient
     private let report: (String, Event) -> Void
+    /// Bluetoothd passes channels over it. It is there only while there is a device for the profile, since others can pass
+    /// descriptors over it too.
+    private var connection: BusConnection?
     private var object: BusObject?
     private var standing = Standing.none
     /// Counts the lives of bluetoothd, so that an answer of an earlier one is known as such.
@@ -74,7 +77,7 @@ final class SerialProfile {
         self.client = client
         self.path = path
         self.report = report
-        again = try loop.timer(on: .monotonic) { [unowned self] in register() }
+        again = try loop.timer(on: .monotonic, of: self) { $0.register() }
     }
 
     var isRegistered: Bool { if case .registered = standing { true } else { false } }
@@ -89,19 +92,44 @@ final class SerialProfile {
         case .none, .refused: break
         }
         guard client.isThere else { return }
-        object = object ?? client.export(at: path) { [unowned self] in answer($0) }
-        guard object != nil else {
+        guard let connection = offer() else {
             return registerLater("could not offer \(path) on the message bus, where bluetoothd hands over serial ports")
         }
         standing = .asked
         let (life, askedAt) = (life, SystemClock.monotonic())
-        client.call(
-            "/org/bluez", "org.bluez.ProfileManager1", "RegisterProfile",
-            [.objectPath(path), .string(Self.service.full), Self.options], within: Self.patience
-        ) { [weak self] result in
+        let arguments: [BusValue] = [.objectPath(path), .string(Self.service.full), Self.options]
+        let call = BusCall(
+            client.owner, "/org/bluez", "org.bluez.ProfileManager1", "RegisterProfile", arguments)
+        connection.call(call, within: Self.patience) { [weak self] result in
             guard let self, self.life == life else { return }
             handle(result, askedAt)
         }
+    }
+
+    /// Nil where the object that bluetoothd calls cannot be offered.
+    private func offer() -> BusConnection? {
+        if let connection, object != nil { return connection }
+        guard let made = connection ?? (try? client.systemBus.connectBeside(takesDescriptors: true)) else { return nil }
+        made.didLoseConnection = { [unowned self] in recover() }
+        connection = made
+        object = try? made.export(at: path) { [unowned self] in answer($0) }
+        return object == nil ? nil : made
+    }
+
+    /// Bluetoothd drops a registration with its connection. Where the whole bus is gone, ``reset()`` follows.
+    private func recover() {
+        forgetConnection()
+        again?.arm(at: SystemClock.monotonic() + backOff.next())
+    }
+
+    private func forgetConnection() {
+        life += 1
+        standing = .none
+        object = nil
+        guard let connection else { return }
+        connection.didLoseConnection = {}
+        client.systemBus.close(connection)
+        self.connection = nil
     }
 
     private func handle(_ result: Result<[BusValue], BusError>, _ askedAt: Instant) {
@@ -154,9 +182,7 @@ final class SerialProfile {
 
     /// The bus or bluetoothd is gone, and our registration with it.
     func reset() {
-        life += 1
-        standing = .none
-        object = nil
+        forgetConnection()
         again?.disarm()
         backOff.reset()
         toldWhy = nil
