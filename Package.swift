@@ -198,7 +198,8 @@ let package = Package(
         .target(name: "PlantedFaults", path: "Tests/Planted/Faults"),
         .executableTarget(name: "Planted", dependencies: ["PlantedFaults"], path: "Tests/Planted/Program"),
         .executableTarget(
-            name: "ConditionProbe", dependencies: ["WakeAgenda", "WakeEngine", "WakeLoop", "WakeSystem"],
+            name: "ConditionProbe",
+            dependencies: ["WakeAgenda", "WakeEngine", "WakeLoop", "WakeModel", "WakeSystem"],
             path: "Tests/ConditionProbe"),
         .executableTarget(name: "UdevProbe", dependencies: ["WakeSources", "WakeSystem"], path: "Tests/UdevProbe"),
         .testTarget(

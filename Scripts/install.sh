@@ -105,7 +105,7 @@ if [ -z "$root" ]; then
         /usr | /usr/local) users='' folders='' ;;
         *) users=" $lib/sysusers.d/wakebridge.conf" folders=" $lib/tmpfiles.d/wakebridge.conf" ;;
     esac
-    echo "The group and the folders are made by: sudo systemd-sysusers$users && sudo systemd-tmpfiles --create$folders"
+    echo "The group, a user and the folders are made by: sudo systemd-sysusers$users && sudo systemd-tmpfiles --create$folders"
     echo "The udev rules hold from then on with: sudo udevadm control --reload && sudo udevadm trigger"
     [ -z "$users" ] || echo "udev reads no rules below $prefix: copy those of $rules to /etc/udev/rules.d first"
 fi

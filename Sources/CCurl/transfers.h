@@ -1,7 +1,10 @@
 // libcurl's multi interface as Swift may call it, for transfers that a loop of ours moves. Nothing here keeps state.
 #pragma once
 #include <curl/curl.h>
+#include <netinet/in.h>
 #include <stdbool.h>
+#include <string.h>
+#include <sys/socket.h>
 #include <sys/types.h>
 
 static inline bool wake_multi_prepare(CURLM *multi, curl_socket_callback socket, curl_multi_timer_callback timer,
@@ -77,6 +80,47 @@ static inline bool wake_transfer_authorize(CURL *easy, const char *user, const c
     WAKE_SET(CURLOPT_HTTPAUTH, CURLAUTH_ANY);
 #undef WAKE_SET
     return code == CURLE_OK;
+}
+
+/// The request gets a connection of its own, to an address that `open` gives a socket for: one that is kept from an earlier
+/// request was made without it.
+static inline bool wake_transfer_screen(CURL *easy, curl_opensocket_callback open, void *owner) {
+    CURLcode code = CURLE_OK;
+#define WAKE_SET(option, value) if (code == CURLE_OK) code = curl_easy_setopt(easy, option, value)
+    WAKE_SET(CURLOPT_FRESH_CONNECT, 1L);
+    WAKE_SET(CURLOPT_OPENSOCKETFUNCTION, open);
+    WAKE_SET(CURLOPT_OPENSOCKETDATA, owner);
+#undef WAKE_SET
+    return code == CURLE_OK;
+}
+
+/// The proxy is asked for every host, whatever no_proxy in the environment lists.
+static inline bool wake_transfer_always_by_proxy(CURL *easy) {
+    return curl_easy_setopt(easy, CURLOPT_NOPROXY, "") == CURLE_OK;
+}
+
+/// The bytes of the address, 4 or 16 of them; 0 for an address of another family.
+static inline int wake_address_bytes(const struct curl_sockaddr *address, unsigned char bytes[16]) {
+    const void *all = &address->addr;
+    if (address->family == AF_INET) {
+        memcpy(bytes, &((const struct sockaddr_in *)all)->sin_addr, 4);
+        return 4;
+    }
+    if (address->family != AF_INET6) return 0;
+    memcpy(bytes, &((const struct sockaddr_in6 *)all)->sin6_addr, 16);
+    return 16;
+}
+
+/// What libcurl itself would open for the address.
+static inline curl_socket_t wake_open_socket(const struct curl_sockaddr *address) {
+    return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+}
+
+/// The address of the server or proxy that the request went to; null where it went to none.
+static inline const char *wake_transfer_server(CURL *easy) {
+    char *address = NULL;
+    curl_easy_getinfo(easy, CURLINFO_PRIMARY_IP, &address);
+    return address;
 }
 
 /// Where the answer sends the request on to, as a whole address; null where it does not.

@@ -6,10 +6,8 @@
 #include <errno.h>
 #include <sched.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -26,31 +24,23 @@ struct task {
     int answer;
 };
 
-// The C library's calls would change all threads; the kernel's change this one. Only the effective user is another: by the real or
-// the saved one, programs of that user could signal the thread, and so end the daemon. Root's capabilities go with the effective user.
-static int take_identity(const struct task *task) {
-    if (task->group_count == 0) return 0;
-    if (syscall(SYS_setgroups, task->group_count, task->groups) < 0) return -errno;
-    if (syscall(SYS_setresgid, (gid_t)-1, task->identity.group, (gid_t)-1) < 0) return -errno;
-    return syscall(SYS_setresuid, (uid_t)-1, task->identity.user, (uid_t)-1) < 0 ? -errno : 0;
+static void act(void *context) {
+    struct task *task = context;
+    task->answer = task->act(task);
 }
 
 static void run(void *context) {
     struct task *task = context;
-    task->answer = take_identity(task);
-    if (task->answer == 0) task->answer = task->act(task);
+    int failure = clinux_act_as(task->identity, task->groups, task->group_count, act, task);
+    if (failure < 0) task->answer = failure;
 }
 
-// The kernel forbids core dumps of a process one of whose threads changes its user. The daemon's memory is root's as before, so what
-// it allowed then stays allowed.
 static int perform(struct task *task) {
     size_t length = strlen(task->path);
     task->address = (struct sockaddr_un){.sun_family = AF_UNIX};
     if (length >= sizeof task->address.sun_path) return -ENAMETOOLONG;
     memcpy(task->address.sun_path, task->path, length);
-    int dumpable = prctl(PR_GET_DUMPABLE);
     int failure = clinux_thread_to_its_end(run, task);
-    if (dumpable == 1) (void)prctl(PR_SET_DUMPABLE, 1);
     return failure < 0 ? failure : task->answer;
 }
 

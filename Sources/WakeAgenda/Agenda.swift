@@ -40,6 +40,7 @@ public struct Agenda: Sendable {
 
     /// What happens because of the input, in the order in which it is to happen.
     public mutating func step(_ input: AgendaInput, at stamp: Stamp) -> [AgendaEffect] {
+        let input = input.asked
         var changes = AgendaChanges()
         changes.conditions = conditions.settle(at: stamp)
         followClocks(input, stamp, &changes)
@@ -231,6 +232,7 @@ extension Agenda {
         case .refused(let key): conclude(key, .dropped, .zero, .zero, &step)
         case .concluded(let handler, let sequence, let conclusion, let awake, let cpu):
             guard let key = key(of: sequence, for: handler) else { break }
+            if conclusion.namesPath { step.orderedPaths = orderedPaths(of: handler) }
             conclude(key, conclusion, max(awake, .zero), max(cpu, .zero), &step)
         case .progressed(let handler, let sequence, let done, let total):
             if let key = jobs.key(of: sequence, for: handler) { jobs.progress(key, done: done, total: total, step) }
@@ -355,6 +357,17 @@ extension Agenda {
             ?? flows.key(of: sequence, for: handler)
             ?? transfers.key(of: sequence, for: handler)
             ?? sockets.key(of: sequence, for: handler)
+    }
+}
+
+extension AgendaInput {
+    /// A manifest's conditions are as they are for its handler.
+    fileprivate var asked: AgendaInput {
+        if case .configured(let handler, let plan) = self {
+            .configured(handler, plan.asked(by: handler))
+        } else {
+            self
+        }
     }
 }
 

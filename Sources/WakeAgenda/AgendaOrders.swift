@@ -89,7 +89,8 @@ extension Agenda {
         case .state: return try regionState(order.value, of: handler, step)
         case .submit:
             try permitJobs("submit", handler, step)
-            let submission = try JobOrder(order.value)
+            let submission = try JobOrder(order.value).asked(by: handler)
+            try permitPaths(of: submission, handler, step)
             return .word(try jobs.submit(submission, of: handler, &step), [AgendaKey(handler, .job, submission.job)])
         case .transfer, .resume, .credential:
             try permitTransfers(order.verb.rawValue, handler, step)

@@ -33,6 +33,18 @@ public struct AgendaPlan: Hashable, Sendable {
         return all.filter { seen.insert($0).inserted }
     }
 
+    /// As the conditions are for the handler whose manifest it is.
+    func asked(by handler: HandlerID) -> AgendaPlan {
+        var plan = self
+        plan.gates = gates.map { $0.asked(by: handler) }
+        plan.poll?.require = (poll?.require ?? []).map { $0.asked(by: handler) }
+        for place in jobs.indices { plan.jobs[place].require = jobs[place].require.map { $0.asked(by: handler) } }
+        for place in transfers.indices {
+            plan.transfers[place].require = transfers[place].require.map { $0.asked(by: handler) }
+        }
+        return plan
+    }
+
     /// The zones that its alarms name, each once.
     public var zones: [String] {
         let names = (alarms ?? []).compactMap(\.zoneName).filter { $0 != AlarmRule.systemZone }

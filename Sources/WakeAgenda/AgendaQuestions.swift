@@ -21,6 +21,16 @@ public struct ConditionStanding: Hashable, Sendable {
 
     /// Whether it counts as true.
     public var isTrue: Bool { played ?? isSettled }
+
+    /// The same condition of two handlers, under its word: it is true where it is true for both.
+    fileprivate func joined(with other: ConditionStanding) -> ConditionStanding {
+        var joined = self
+        joined.isOpen = isOpen || other.isOpen
+        joined.raw = raw.map { own in own && other.raw != false } ?? other.raw
+        joined.isSettled = isSettled && other.isSettled
+        joined.since = [since, other.since].compactMap { $0 }.max()
+        return joined
+    }
 }
 
 /// How much is scheduled for a handler.
@@ -87,12 +97,16 @@ extension Agenda {
                 waiting[condition.word, default: []].append(AgendaKey(handler, .gate, ""))
             }
         }
-        let known = Set(Condition.plain).union(conditions.present).sorted { $0.word < $1.word }
-        return known.map { standing($0, waiting[$0.word] ?? []) }
+        let known = Dictionary(grouping: Set(Condition.plain).union(conditions.present), by: \.ofAnyHandler)
+        return known.sorted { $0.key < $1.key }.map { all, asked in
+            let keys = waiting[all.word] ?? []
+            let each = asked.filter(conditions.isOpen).sorted().map { standing($0, keys) }
+            return each.dropFirst().reduce(each.first ?? standing(all, keys)) { $0.joined(with: $1) }
+        }
     }
 
     private func standing(_ condition: Condition, _ waiting: [AgendaKey]) -> ConditionStanding {
-        var standing = ConditionStanding(condition)
+        var standing = ConditionStanding(condition.ofAnyHandler)
         standing.isOpen = conditions.isOpen(condition)
         standing.raw = conditions.raw(condition)
         standing.isSettled = conditions.isSettled(condition)

@@ -6,8 +6,8 @@ public enum Condition: Hashable, Sendable {
     case timeSynced
     /// A path.
     case mount(String)
-    /// A path.
-    case unlocked(String)
+    /// A path, and whose user has to read it. None has to in a word, which names the condition of every reader.
+    case unlocked(String, by: HandlerID? = nil)
 
     /// As manifests, orders and `pending` write it: `time-synced`, `mount:/data`.
     public var word: String {
@@ -21,9 +21,22 @@ public enum Condition: Hashable, Sendable {
         case .cool: "cool"
         case .timeSynced: "time-synced"
         case .mount(let path): "mount:\(path)"
-        case .unlocked(let path): "unlocked:\(path)"
+        case .unlocked(let path, _): "unlocked:\(path)"
         }
     }
+
+    /// As it is for one handler.
+    func asked(by handler: HandlerID) -> Condition {
+        if case .unlocked(let path, _) = self { .unlocked(path, by: handler) } else { self }
+    }
+
+    /// As its word says it: the same for all handlers that ask.
+    public var ofAnyHandler: Condition {
+        if case .unlocked(let path, _) = self { .unlocked(path) } else { self }
+    }
+
+    /// The handler whose user decides; nil where all see the same.
+    private var reader: HandlerID? { if case .unlocked(_, let reader) = self { reader } else { nil } }
 
     /// Those without a path.
     public static let plain: [Condition] = [
@@ -51,4 +64,11 @@ public enum Condition: Hashable, Sendable {
 
     /// For how long it must have been false before what runs is pressed, or what is queued withdrawn.
     public static let loss = TimeSpan.seconds(10)
+}
+
+extension Condition: Comparable {
+    /// By word, so that lists are in a fixed order.
+    public static func < (left: Condition, right: Condition) -> Bool {
+        (left.word, left.reader?.rawValue ?? 0) < (right.word, right.reader?.rawValue ?? 0)
+    }
 }

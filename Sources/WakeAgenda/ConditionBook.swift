@@ -20,6 +20,7 @@ struct ConditionBook: Sendable {
 
     private var users: [Condition: Int] = [:]
     private var watches: [Condition: Watch] = [:]
+    /// A person plays a condition for all handlers that ask.
     private var played: [Condition: Played] = [:]
     /// When a watch next changes by the passing of time alone.
     private var turns: [Condition: Instant] = [:]
@@ -29,21 +30,21 @@ struct ConditionBook: Sendable {
 
     /// Something may begin that requires it.
     func isTrue(_ condition: Condition) -> Bool {
-        played[condition]?.isTrue ?? watches[condition]?.isSettled ?? false
+        played(condition) ?? watches[condition]?.isSettled ?? false
     }
 
     /// What relies on it has to end.
     func isLost(_ condition: Condition) -> Bool {
-        played[condition].map { !$0.isTrue } ?? watches[condition]?.isLost ?? false
+        played(condition).map { !$0 } ?? watches[condition]?.isLost ?? false
     }
 
     /// When it will count as true, on CLOCK_MONOTONIC, if it stays true; nil where it is not about to.
     func settles(_ condition: Condition) -> Instant? {
-        guard played[condition] == nil, let watch = watches[condition], watch.raw == true else { return nil }
+        guard played(condition) == nil, let watch = watches[condition], watch.raw == true else { return nil }
         return watch.isSettled ? nil : turns[condition]
     }
 
-    func isKnown(_ condition: Condition) -> Bool { played[condition] != nil || watches[condition]?.raw != nil }
+    func isKnown(_ condition: Condition) -> Bool { played(condition) != nil || watches[condition]?.raw != nil }
 
     /// Those that something uses, and those that a person plays.
     var present: Set<Condition> { Set(watches.keys).union(played.keys) }
@@ -58,10 +59,12 @@ struct ConditionBook: Sendable {
     func isSettled(_ condition: Condition) -> Bool { watches[condition]?.isSettled ?? false }
 
     /// What a person plays.
-    func played(_ condition: Condition) -> Bool? { played[condition]?.isTrue }
+    func played(_ condition: Condition) -> Bool? { played[condition.ofAnyHandler]?.isTrue }
 
     /// Since when it is what ``isTrue(_:)`` says; nil where it is not watched.
-    func since(_ condition: Condition) -> WallTime? { played[condition]?.since ?? watches[condition]?.since }
+    func since(_ condition: Condition) -> WallTime? {
+        played[condition.ofAnyHandler]?.since ?? watches[condition]?.since
+    }
 }
 
 // What happens to it. Each answers with the conditions of which something changed.
@@ -81,7 +84,7 @@ extension ConditionBook {
     /// A person plays the condition; nil ends that.
     mutating func play(_ condition: Condition, _ isTrue: Bool?, at stamp: Stamp) -> Set<Condition> {
         played[condition] = isTrue.map { Played(isTrue: $0, since: stamp.wall) }
-        return [condition]
+        return Set(watches.keys.filter { $0.ofAnyHandler == condition }).union([condition])
     }
 
     /// What has been true or false for long enough by now counts.
@@ -104,7 +107,7 @@ extension ConditionBook {
     /// More or fewer entries use each condition from now on.
     mutating func use(_ changes: [Condition: Int], at stamp: Stamp) -> [AgendaEffect] {
         var effects: [AgendaEffect] = []
-        for (condition, change) in changes.sorted(by: { $0.key.word < $1.key.word }) where change != 0 {
+        for (condition, change) in changes.sorted(by: { $0.key < $1.key }) where change != 0 {
             let before = users[condition, default: 0]
             let after = before + change
             users[condition] = after > 0 ? after : nil

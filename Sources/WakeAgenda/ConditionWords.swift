@@ -4,7 +4,10 @@ import WakeModel
 extension Condition {
     /// More cannot be asked of one entry or one manifest.
     static let mostInList = 16
-    private static let longestPath = 4096
+    /// A path is followed one folder at a time, and each folder is watched.
+    private static let (longestPath, deepestPath) = (512, 32)
+    /// Beside those of its manifest, which an operator wrote.
+    static let mostOrderedPaths = 4
     private static let (mount, unlocked) = ("mount:", "unlocked:")
     private static var known: [String] { plain.map(\.word) + [mount, unlocked] }
 
@@ -27,14 +30,24 @@ extension Condition {
     private static func path(of word: String, after prefix: String) throws(ProtocolFault) -> String {
         let path = word.dropFirst(prefix.count)
         let parts = path.split(separator: "/").filter { $0 != "." }
-        guard path.first == "/", !parts.contains(".."), path.utf8.count <= longestPath,
-            !path.unicodeScalars.contains(where: \.isMisleading)
-        else {
+        guard path.first == "/", !parts.contains(".."), !path.unicodeScalars.contains(where: \.isMisleading) else {
             throw .malformed(
                 "\(JSONValue.string(word).excerpt) names no absolute path without \"..\".",
                 advice: "Write the whole path, such as \"\(prefix)/srv/data\".")
         }
+        guard path.utf8.count <= longestPath, parts.count <= deepestPath else {
+            throw ProtocolFault(
+                .tooLong,
+                "\(JSONValue.string(word).excerpt) names a path of \(path.utf8.count.counted("byte")) through \(parts.count.counted("name")); "
+                    + "the limits are \(longestPath) and \(deepestPath).",
+                advice: "Wait for a folder above it, or put a link that leads there at a shorter path.")
+        }
         return "/" + parts.joined(separator: "/")
+    }
+
+    /// Of stored words those that name conditions, as they are for the handler.
+    static func known(_ words: [String], to handler: HandlerID) -> [Condition] {
+        words.compactMap { try? Condition(word: $0) }.map { $0.asked(by: handler) }
     }
 
     /// `place` names the list for the sentence. A word that comes twice counts once.
@@ -64,7 +77,7 @@ extension Condition {
     /// What it is the mount or the unlocking of; nil for the others.
     public var path: String? {
         switch self {
-        case .mount(let path), .unlocked(let path): path
+        case .mount(let path), .unlocked(let path, _): path
         case .power, .steady, .network, .unmetered, .idle, .storage, .cool, .timeSynced: nil
         }
     }

@@ -23,7 +23,8 @@ struct GateBook: Sendable {
         guard let value = try? JSONValue(parsing: row.value), let boot = value["boot"]?.string,
             let list = value["gates"], let gates = try? Condition.list(list, for: "gates")
         else { return false }
-        if boot == bootID { latches[row.key.handler] = Set(gates) }
+        let handler = row.key.handler
+        if boot == bootID { latches[handler] = Set(gates.map { $0.asked(by: handler) }) }
         return true
     }
 

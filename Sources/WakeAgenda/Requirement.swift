@@ -86,17 +86,21 @@ extension AgendaStep {
         return deadline > up ? min(spread, deadline) : spread
     }
 
-    /// The conditions for which a handler handed something back; it is told of a word that is none.
+    /// The conditions for which a handler handed something back; it is told of a word that is none, and of a path too many.
     mutating func conditions(named words: [String], by handler: HandlerID) -> [Condition] {
-        var found: [Condition] = []
+        var (found, paths): ([Condition], Set<Condition>) = ([], orderedPaths)
         for word in words.prefix(Condition.mostInList) {
             do throws(ProtocolFault) {
-                let condition = try Condition(word: word)
+                let condition = try Condition(word: word).asked(by: handler)
+                guard permits(condition, beside: &paths, for: handler) else {
+                    throw .tooManyPaths(condition, "nack")
+                }
                 if !found.contains(condition) { found.append(condition) }
             } catch {
                 emit(.notify(handler, .error(error)))
             }
         }
+        orderedPaths = paths
         return found
     }
 }

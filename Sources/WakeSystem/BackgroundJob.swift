@@ -18,6 +18,15 @@ public final class BackgroundJob<Answer: Sendable>: Sendable {
         try WorkThread.begin { [self] in finish(work()) }
     }
 
+    /// The same with the rights of another user: the kernel judges by that one, links and mounts on the way included.
+    /// - Parameters:
+    ///   - account: nil for this process's own user.
+    ///   - work: gets an error where the rights cannot be had. Then it has this process's own.
+    init(as account: Account?, _ work: @escaping @Sendable (SystemError?) -> Answer) throws(SystemError) {
+        bell = FileDescriptor(owning: Int32(try attemptC { clinux_bell() }.get("make", "an event descriptor")))
+        try WorkThread.begin(as: account) { [self] error in finish(work(error)) }
+    }
+
     private func finish(_ answer: Answer) {
         self.answer.withLock { $0 = answer }
         _ = try? bell.write([1, 0, 0, 0, 0, 0, 0, 0])
@@ -42,15 +51,37 @@ public final class BackgroundJob<Answer: Sendable>: Sendable {
 /// A detached thread for one call.
 enum WorkThread {
     private final class Work: Sendable {
-        let body: @Sendable () -> Void
-        init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+        let account: Account?
+        let body: @Sendable (SystemError?) -> Void
+
+        init(as account: Account?, _ body: @escaping @Sendable (SystemError?) -> Void) {
+            (self.account, self.body) = (account, body)
+        }
+
+        func run() {
+            guard let account else { return body(nil) }
+            let code = clinux_act_as(
+                clinux_identity(user: account.user, group: account.group), account.groups, account.groups.count,
+                { context in if let context { Unmanaged<Work>.fromOpaque(context).takeUnretainedValue().body(nil) } },
+                Unmanaged.passUnretained(self).toOpaque())
+            guard code < 0 else { return }
+            let advice = "run the daemon as root, or the handler as the daemon's user"
+            body(SystemError("act as", "user \(account.name)", Errno(code: -code), advice: advice))
+        }
     }
 
     static func begin(_ body: @escaping @Sendable () -> Void) throws(SystemError) {
-        let work = Unmanaged.passRetained(Work(body))
+        try begin(as: nil) { _ in body() }
+    }
+
+    /// - Parameter account: whose rights the thread has; nil for this process's own.
+    static func begin(
+        as account: Account?, _ body: @escaping @Sendable (SystemError?) -> Void
+    ) throws(SystemError) {
+        let work = Unmanaged.passRetained(Work(as: account, body))
         let code = clinux_thread(
             { context in
-                if let context { Unmanaged<Work>.fromOpaque(context).takeRetainedValue().body() }
+                if let context { Unmanaged<Work>.fromOpaque(context).takeRetainedValue().run() }
             }, work.toOpaque())
         guard code < 0 else { return }
         work.release()

@@ -210,16 +210,23 @@ public enum File {
 
 public enum Directory {
     /// Makes the directory and the missing ones above it, for their owner only; an existing one stays as it is.
+    /// - Parameter mode: of those that are made, whatever the umask.
     public static func create(_ path: String, mode: UInt32 = 0o700) throws(SystemError) {
         switch attempt({ Int(mkdir(path, mode_t(mode))) }) {
-        case .value: return
+        case .value: open(path, to: mode)
         case .failure(.exists):
             _ = try File.openDirectory(path)
         case .failure(.noEntry) where path.contains("/"):
             try create(File.parent(of: path), mode: mode)
             _ = try attempt { Int(mkdir(path, mode_t(mode))) }.get("make directory", path)
+            open(path, to: mode)
         case .failure(let errno): throw SystemError("make directory", path, errno)
         }
+    }
+
+    /// A link may stand in its place by now, where others may write to the folder above.
+    static func open(_ path: String, to mode: UInt32) {
+        if mode & 0o077 != 0 { _ = fchmodat(AT_FDCWD, path, mode_t(mode), AT_SYMLINK_NOFOLLOW) }
     }
 
     /// Names in the directory that begin with `prefix`, sorted, without `.` and `..`.

@@ -47,6 +47,8 @@ public struct Leaf: ~Copyable {
     init(making name: String, in parent: String) throws(SystemError) {
         let path = "\(parent)/\(name)"
         _ = try attempt { Int(mkdir(path, 0o755)) }.get("make cgroup", path)
+        // Programs look up their own limits there.
+        Directory.open(path, to: 0o755)
         do {
             try self.init(opening: path)
         } catch {

@@ -10,13 +10,12 @@ public struct MountTable: ~Copyable {
 
     public init(_ file: String = file) throws(SystemError) { table = try File.open(file, for: .read) }
 
-    /// Whether something is mounted exactly there. Links on the way are not followed: to follow one into a file system whose
-    /// server is away would block.
-    public borrowing func hasMount(at path: String) throws(SystemError) -> Bool {
-        let wanted = Self.components(of: path)
-        return try table.contents().split(separator: UInt8(ascii: "\n")).contains { line in
-            Self.mountPoint(in: line).map { Self.components(of: $0) == wanted } ?? false
-        }
+    /// At which of these paths, written plainly, something is mounted exactly. Links on the way are not followed: to follow one into
+    /// a file system whose server is away would block.
+    public borrowing func mounted(among paths: some Collection<String>) throws(SystemError) -> Set<String> {
+        let wanted = Set(paths)
+        let lines = try table.contents().split(separator: UInt8(ascii: "\n"))
+        return Set(lines.lazy.compactMap { Self.mountPoint(in: $0) }.filter(wanted.contains))
     }
 
     /// The fifth field, whose blanks, tabs, line ends and backslashes are written as three octal digits.
@@ -40,7 +39,4 @@ public struct MountTable: ~Copyable {
     private static func octal(_ digits: ArraySlice<UInt8>) -> UInt8? {
         UInt8(String(decoding: digits, as: UTF8.self), radix: 8)
     }
-
-    /// `/data/`, `//data` and `/./data` are one place.
-    private static func components(of path: String) -> [Substring] { path.split(separator: "/").filter { $0 != "." } }
 }

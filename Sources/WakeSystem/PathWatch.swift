@@ -1,16 +1,49 @@
-// Watches the whole way to a few paths, of which any part may be missing, change its mode, come or go (inotify).
+// Watches the whole way to many paths, of which any part may be missing, change its mode, come or go (inotify).
 import Glibc
 
-/// Readable when something on the way to one of the paths, or beside it, has changed. It does not say what: look again.
-public struct PathWatch: ~Copyable {
+/// Readable when something on the way to one of the paths, or beside it, has changed. One kernel object for all paths: of those a
+/// user may have few.
+public final class PathWatch: Sendable {
+    /// What a look at a path found.
+    public struct Finding: Sendable {
+        public let path: String
+        /// What is there can be read with the rights of the thread that looked.
+        public let isReadable: Bool
+        /// Of the file that is there; nil where the thread found none.
+        public let version: Version?
+        /// The kernel's numbers of what is watched for it now.
+        public let watches: Set<Int32>
+        /// Why not all of it is watched that could be.
+        public let fault: SystemError?
+    }
+
+    /// Two versions that were copied together may have the same time.
+    public struct Version: Hashable, Sendable {
+        private let number: UInt64
+        private let seconds: Int
+        private let nanoseconds: Int
+
+        /// - Parameter mark: of the file; it need not be opened.
+        init?(of mark: borrowing FileDescriptor) {
+            var status = stat()
+            guard fstat(mark.raw, &status) == 0 else { return nil }
+            (number, seconds, nanoseconds) = (UInt64(status.st_ino), status.st_ctim.tv_sec, status.st_ctim.tv_nsec)
+        }
+    }
+
+    /// Of which watches something was reported.
+    public enum Reports: Hashable, Sendable {
+        case of(Set<Int32>)
+        /// More than can be counted: perhaps of all.
+        case many
+    }
+
     private let descriptor: FileDescriptor
     private let mask: UInt32
-    /// The kernel's watch numbers.
-    private var watched: Set<Int32>
 
     public var raw: Int32 { descriptor.raw }
 
-    /// Watches nothing until ``renew(_:)``.
+    /// Watches nothing until ``look(at:)``.
     /// - Parameter seesWrites: whether a file that was written counts, and not only one that appeared or changed its mode.
     public init(seesWrites: Bool) throws(SystemError) {
         let opened = inotify_init1(Int32(O_CLOEXEC | O_NONBLOCK))
@@ -20,39 +53,72 @@ public struct PathWatch: ~Copyable {
         // Nothing is set before all that may throw: Swift 6.0 would end what is not there.
         descriptor = FileDescriptor(owning: opened)
         mask = UInt32(seesWrites ? all | IN_CLOSE_WRITE : all)
-        watched = []
     }
 
-    /// Drops the reports so far, and watches what is there now of each path and of the folders above it. Call it before you
-    /// look: what comes in between is reported.
-    public mutating func renew(_ paths: [String]) throws(SystemError) {
-        try drain()
-        var found: Set<Int32> = []
-        for place in Set(paths.flatMap(Self.way)) {
-            let number = inotify_add_watch(raw, place, mask)
-            guard number < 0 else {
-                found.insert(number)
-                continue
+    /// Watches what is there now of the path and of the folders that lead to it, links followed, and then looks: what comes in
+    /// between is reported. It may take long; what this thread may not list is not watched.
+    public func look(at path: String) -> Finding {
+        var watches: Set<Int32> = []
+        var (isReadable, version, fault): (Bool, Version?, SystemError?) = (false, nil, nil)
+        do throws(SystemError) {
+            let end = try PathWalk.follow(path) { mark in
+                let number = inotify_add_watch(raw, mark.ownPath, mask)
+                if number >= 0 { watches.insert(number) } else if Errno.last == .noSpace { fault = Self.lack(at: path) }
             }
-            // What is missing or closed to us is seen by the folder above it.
-            let failure = Errno.last
-            if failure == .noSpace { throw SystemError("watch", place, failure, advice: Self.advice) }
+            (isReadable, version) = (File.canBeRead(end), Version(of: end))
+        } catch {
+            // What is missing or closed is seen by the folder above it.
         }
-        for number in watched.subtracting(found) { inotify_rm_watch(raw, number) }
-        watched = found
+        return Finding(path: path, isReadable: isReadable, version: version, watches: watches, fault: fault)
     }
 
-    private static let advice = "raise fs.inotify.max_user_watches with sysctl"
-
-    private borrowing func drain() throws(SystemError) {
-        var bytes = [UInt8](repeating: 0, count: 4096)
-        while case .bytes = try descriptor.read(into: &bytes) {}
+    /// The same of several paths, on a thread, with the rights of the account.
+    /// - Parameter account: nil for this process's own user.
+    public func beginLook(
+        at paths: [String], as account: Account?
+    ) throws(SystemError) -> BackgroundJob<[Finding]> {
+        try BackgroundJob(as: account) { [self] error in
+            if let error {
+                return paths.map { Finding(path: $0, isReadable: false, version: nil, watches: [], fault: error) }
+            }
+            return paths.map { look(at: $0) }
+        }
     }
 
-    /// The path and every folder above it.
-    private static func way(to path: String) -> [String] {
-        var way = [path]
-        while let last = way.last, last != "/", last != "." { way.append(File.parent(of: last)) }
-        return way
+    /// Watches these no more, by the time that the job is done.
+    public func beginRemoval(of watches: Set<Int32>) throws(SystemError) -> BackgroundJob<Void> {
+        try BackgroundJob { [self] in remove(watches) }
+    }
+
+    /// Watches these no more. To let go of what a user has removed may take long.
+    public func remove(_ watches: Set<Int32>) { for number in watches { inotify_rm_watch(raw, number) } }
+
+    /// Removes what was reported so far.
+    public func removeReports() throws(SystemError) -> Reports {
+        var numbers: Set<Int32> = []
+        var bytes = [UInt8](repeating: 0, count: 16 << 10)
+        // One who changes a folder all the time must not hold the reader here.
+        for _ in 0..<16 {
+            guard case .bytes(let count) = try descriptor.read(into: &bytes) else {
+                // The kernel's number for those that it dropped.
+                return numbers.contains(-1) ? .many : .of(numbers)
+            }
+            Self.add(bytes[..<count], to: &numbers)
+        }
+        return .many
+    }
+
+    private static func lack(at path: String) -> SystemError {
+        SystemError(
+            "watch", path, .noSpace, advice: "its changes are seen late until you raise fs.inotify.max_user_watches")
+    }
+
+    /// The layout of inotify(7): watch, mask, cookie and the length of the name that follows, four bytes each.
+    private static func add(_ events: ArraySlice<UInt8>, to numbers: inout Set<Int32>) {
+        var rest = events
+        while rest.count >= 16 {
+            numbers.insert(Int32(truncatingIfNeeded: rest.littleEndian(at: 0, size: 4)))
+            rest = rest.dropFirst(16 + Int(rest.littleEndian(at: 12, size: 4)))
+        }
     }
 }

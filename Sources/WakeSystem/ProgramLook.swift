@@ -55,7 +55,7 @@ public enum ProgramLook {
     /// The kernel only executes a script; its interpreter reads it as the user.
     private static func isScript(_ path: String) -> Bool {
         var start: [UInt8] = []
-        guard let file = try? File.open(path, for: .read), case .bytes? = try? file.read(appendingTo: &start, limit: 2)
+        guard let file = try? File.openPlain(path), case .bytes? = try? file.read(appendingTo: &start, limit: 2)
         else {
             return false
         }

@@ -1,45 +1,50 @@
-// Whether a file or folder can really be read: a locked one may well be listed.
+// Whether a file or folder can really be read: a locked one may well be listed. Only what is no device and no pipe is opened.
 import CLinux
 import Glibc
 
 extension File {
-    /// Whether it opens for reading. Root may open what its mode closes to all, so the mode must let it be read as well.
-    public static func canBeRead(_ path: String) -> Bool {
+    /// The whole of a plain file that another user may change. What is none is refused, and not opened: to open a FIFO waits for its
+    /// writer.
+    public static func plainBytes(at path: String, limit: Int) throws(SystemError) -> [UInt8] {
+        try bytes(of: try openPlain(path), named: path, limit: limit)
+    }
+
+    static func openPlain(_ path: String) throws(SystemError) -> FileDescriptor {
+        let marked = try attempt { Int(Glibc.open(path, clinux_o_path | O_CLOEXEC)) }.get("open", path)
+        let mark = FileDescriptor(owning: Int32(marked))
         var status = stat()
-        guard stat(path, &status) == 0 else { return false }
+        guard fstat(mark.raw, &status) == 0 else { throw SystemError("look at", path, .last) }
+        guard status.st_mode & S_IFMT == S_IFREG else {
+            throw SystemError("open", path, .invalid, advice: "it is no plain file; put one there")
+        }
+        let (own, flags) = (mark.ownPath, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
+        return FileDescriptor(owning: Int32(try attempt { Int(Glibc.open(own, flags)) }.get("open", path)))
+    }
+
+    /// Whether it opens for reading with the rights of this thread. Root may open what its mode closes to all, so the mode must let
+    /// it be read as well.
+    /// - Parameter mark: of what is looked at; it was not opened.
+    static func canBeRead(_ mark: borrowing FileDescriptor) -> Bool {
+        var status = stat()
+        guard fstat(mark.raw, &status) == 0 else { return false }
         switch status.st_mode & S_IFMT {
-        case S_IFDIR: return status.st_mode & 0o444 != 0 && status.st_mode & 0o111 != 0 && opens(path, O_DIRECTORY)
-        case S_IFREG: return status.st_mode & 0o444 != 0 && opens(path, 0)
+        case S_IFDIR: return status.st_mode & 0o444 != 0 && status.st_mode & 0o111 != 0 && opens(mark, O_DIRECTORY)
+        case S_IFREG: return status.st_mode & 0o444 != 0 && opens(mark, 0)
         // To open a device or a pipe would have effects.
-        default: return access(path, R_OK) == 0
+        default: return faccessat(AT_FDCWD, mark.ownPath, R_OK, AT_EACCESS) == 0
         }
     }
 
-    /// Whether owner, group and mode of the path, and of the folders on the way to it, let the account read it. An access control
-    /// list may let in more users than the mode says, so what has one counts as readable.
-    public static func canBeRead(_ path: String, by account: Account) -> Bool {
-        var place = ""
-        let names = path.split(separator: "/")
-        for name in names.dropLast() {
-            place += "/\(name)"
-            guard isOpen(place, to: account, 0o1) else { return false }
-        }
-        return isOpen(path, to: account, 0o4)
-    }
-
-    private static func isOpen(_ place: String, to account: Account, _ bit: mode_t) -> Bool {
-        var status = stat()
-        guard stat(place, &status) == 0 else { return false }
-        let isFolder = status.st_mode & S_IFMT == S_IFDIR
-        return account.may(bit, status) && (!isFolder || account.may(0o1, status)) || clinux_has_access_list(place)
-    }
-
-    private static func opens(_ path: String, _ flags: Int32) -> Bool {
-        guard case .value(let raw) = attempt({ Int(Glibc.open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | flags)) })
-        else {
-            return false
-        }
+    private static func opens(_ mark: borrowing FileDescriptor, _ flags: Int32) -> Bool {
+        let path = mark.ownPath
+        let all = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | flags
+        guard case .value(let raw) = attempt({ Int(Glibc.open(path, all)) }) else { return false }
         _ = FileDescriptor(owning: Int32(raw))
         return true
     }
+}
+
+extension FileDescriptor {
+    /// What leads to the file itself, whatever stands at its path by now.
+    var ownPath: String { "/proc/self/fd/\(raw)" }
 }

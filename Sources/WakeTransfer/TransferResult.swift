@@ -8,7 +8,7 @@ public enum TransferFailure: String, Hashable, Sendable, CaseIterable {
     case encoded
     /// More redirects than are followed.
     case redirects
-    /// A redirect that leads nowhere, or one that would make another request of an upload.
+    /// A redirect that leads nowhere, too near, or to another request than the upload.
     case redirect
     /// From https to http.
     case insecureRedirect = "insecure-redirect"

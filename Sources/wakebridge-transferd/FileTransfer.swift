@@ -127,7 +127,7 @@ final class FileTransfer {
 
     /// The next request begins at the beginning of the way, and the part is opened for it.
     private func beginAnew() {
-        (redirects, answer.address) = (0, order.address)
+        (redirects, answer.address, answer.reach) = (0, order.address, nil)
         answer.close()
     }
 
@@ -174,7 +174,8 @@ final class FileTransfer {
         }
         return try HTTPExchange(
             answer.address, headers: headers, sending: upload,
-            as: answer.address.host == order.address.host ? credential : nil, on: multi, of: self)
+            as: answer.address.host == order.address.host ? credential : nil, notNearerThan: answer.reach, on: multi,
+            of: self)
     }
 
     private func stop() {
@@ -310,7 +311,7 @@ extension FileTransfer: HTTPExchangeOwner {
     func ended(_ exchange: HTTPExchange, _ ending: HTTPEnding) {
         guard case .asking(_, let host) = activity else { return }
         answer.sent = exchange.sent
-        let target = exchange.target
+        let (target, reach) = (exchange.target, exchange.reach)
         activity = .idle
         keeper.hasAsked(host, self)
         if let failure = answer.failure { return fail(failure) }
@@ -320,19 +321,27 @@ extension FileTransfer: HTTPExchangeOwner {
         case .impossible(let why):
             log.error("\(why); \(order.path) of \(id.handler) fails")
             return fail(answer.address == order.address ? .address : .redirect)
+        case .failed where exchange.hasRefusedAddress: return refuseRedirect()
         case .failed(let why) where !answer.hasHead: return retry(why)
-        case .whole, .failed: follow(answer.decide(isUpload: isUpload, record), ending, target)
+        case .whole, .failed: follow(answer.decide(isUpload: isUpload, record), ending, target, from: reach)
         }
     }
 
-    private func follow(_ verdict: Verdict, _ ending: HTTPEnding, _ target: String?) {
+    private func refuseRedirect() {
+        log.error(
+            "a server sends \(order.path) of \(id.handler) on to \(answer.address.host), nearer to this machine than itself; that is not asked"
+        )
+        fail(.redirect)
+    }
+
+    private func follow(_ verdict: Verdict, _ ending: HTTPEnding, _ target: String?, from reach: AddressReach) {
         switch verdict {
         case .write: endBody(ending)
         case .complete: complete()
         case .accepted:
             if ending == .whole { end(success) } else { retry("cut") }
         case .restart: restart()
-        case .redirect: redirect(to: target)
+        case .redirect: redirect(to: target, from: reach)
         // A credential goes to the host of the order alone: no answer to this one would help.
         case .challenge where answer.address.host != order.address.host: fail(.status)
         case .challenge(let realm):
@@ -374,12 +383,13 @@ extension FileTransfer: HTTPExchangeOwner {
         begin()
     }
 
-    private func redirect(to target: String?) {
+    private func redirect(to target: String?, from reach: AddressReach) {
         switch Redirection(from: answer.address, to: target, followed: redirects) {
         case .follow(let address):
             redirects += 1
-            answer.address = address
-            begin()
+            let nearest = max(answer.reach ?? reach, reach)
+            (answer.address, answer.reach) = (address, nearest)
+            if HTTPExchange.isNearer(address, than: nearest) { refuseRedirect() } else { begin() }
         case .refuse(let failure): fail(failure)
         }
     }

@@ -32,17 +32,25 @@ final class HTTPExchange {
     private let source: FileDescriptor?
     /// Its number; nil where nothing is sent.
     private let sourceNumber: Int32?
+    /// No connection is made to a nearer address; nil where it may lead anywhere.
+    private let nearest: AddressReach?
+    private let isProxied: Bool
+    /// An address that its host has was too near.
+    private(set) var hasRefusedAddress = false
     private var isAdded = false
 
     /// - Parameters:
     ///   - source: what is sent, from its beginning; nil for a GET.
     ///   - headers: whole lines.
+    ///   - nearest: how near the address may be; nil where the order names it.
     init(
         _ address: WebAddress, headers lines: [String], sending upload: consuming Upload?,
-        as credential: TransferCredential?, on multi: CurlMulti, of owner: any HTTPExchangeOwner
+        as credential: TransferCredential?, notNearerThan nearest: AddressReach?, on multi: CurlMulti,
+        of owner: any HTTPExchangeOwner
     ) throws(SystemError) {
         guard let easy = curl_easy_init() else { throw SystemError("ask", address.host, Errno(code: ENOMEM)) }
         (self.multi, self.easy, self.owner) = (multi, easy, owner)
+        (self.nearest, isProxied) = (nearest, Self.isProxied(address))
         error = .allocate(capacity: Int(CURL_ERROR_SIZE))
         error.pointee = 0
         for line in lines { headers = curl_slist_append(headers, line) }
@@ -75,6 +83,25 @@ final class HTTPExchange {
     /// Where the answer sends the request on to.
     var target: String? { wake_transfer_target(easy).map { String(cString: $0) } }
     var sent: Int64 { Int64(wake_transfer_sent(easy)) }
+
+    /// How far from here the server lies that has answered. Behind a proxy nobody knows: then it is the world's.
+    var reach: AddressReach {
+        guard !isProxied, let text = wake_transfer_server(easy).map({ String(cString: $0) }) else { return .world }
+        let bytes = NetworkAddress.bytes(of: text.contains(":") ? "[\(text)]" : text)
+        return bytes.map { AddressReach($0) } ?? .world
+    }
+
+    /// Whether its host is written as an address that is too near. A name is looked up by libcurl, or by a proxy.
+    static func isNearer(_ address: WebAddress, than nearest: AddressReach) -> Bool {
+        let reach = address.isLocalhost ? .machine : NetworkAddress.bytes(of: address.name).map { AddressReach($0) }
+        return reach.map { $0 < nearest } ?? false
+    }
+
+    /// Whether libcurl asks a proxy for it, unless no_proxy lists its host.
+    private static func isProxied(_ address: WebAddress) -> Bool {
+        let own = address.isSecure ? ["https_proxy", "HTTPS_PROXY"] : ["http_proxy"]
+        return (own + ["all_proxy", "ALL_PROXY"]).contains { !(Environment.value(of: $0) ?? "").isEmpty }
+    }
 
     func end(_ code: CURLcode) {
         multi.remove(easy)
@@ -110,6 +137,7 @@ final class HTTPExchange {
         // libcurl heeds neither by itself: the authorities of a network that has its own.
         let (file, folder) = (Environment.value(of: "SSL_CERT_FILE"), Environment.value(of: "SSL_CERT_DIR"))
         guard wake_transfer_trust(easy, file, folder) else { return false }
+        guard screen() else { return false }
         if let credential, !wake_transfer_authorize(easy, credential.user, credential.password) { return false }
         guard sourceNumber != nil else { return true }
         return wake_transfer_send(
@@ -118,7 +146,29 @@ final class HTTPExchange {
             { owner, offset, origin in HTTPExchange.seek(owner, offset, origin) }, this)
     }
 
+    /// A name may stand for any address, so it is looked at when the connection is made. A proxy makes its own connections: it
+    /// decides then, for every host.
+    private func screen() -> Bool {
+        guard nearest != nil else { return true }
+        if isProxied { return wake_transfer_always_by_proxy(easy) }
+        return wake_transfer_screen(
+            easy, { owner, _, address in HTTPExchange.open(address, owner) }, Unmanaged.passUnretained(self).toOpaque())
+    }
+
     // MARK: What libcurl calls
+
+    private static func open(
+        _ address: UnsafeMutablePointer<curl_sockaddr>?, _ owner: UnsafeMutableRawPointer?
+    ) -> curl_socket_t {
+        guard let address, let exchange = exchange(owner) else { return CURL_SOCKET_BAD }
+        var bytes = [UInt8](repeating: 0, count: 16)
+        let count = Int(wake_address_bytes(address, &bytes))
+        if let nearest = exchange.nearest, AddressReach(Array(bytes.prefix(count))) < nearest {
+            exchange.hasRefusedAddress = true
+            return CURL_SOCKET_BAD
+        }
+        return wake_open_socket(address)
+    }
 
     private static func exchange(_ owner: UnsafeMutableRawPointer?) -> HTTPExchange? {
         owner.map { Unmanaged<HTTPExchange>.fromOpaque($0).takeUnretainedValue() }

@@ -6,6 +6,8 @@ import WakeTransfer
 struct TransferAnswer: ~Copyable {
     /// Which server the request goes to: redirects lead elsewhere than the order.
     var address: WebAddress
+    /// Of the servers that have sent it on, the farthest: it goes to none that is nearer. Nil at the order's own.
+    var reach: AddressReach?
     private(set) var failure: TransferFailure?
     /// What the file system said to its bytes.
     var fault: SystemError?

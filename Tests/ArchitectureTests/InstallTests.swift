@@ -40,6 +40,29 @@ struct InstallTests {
         }
     }
 
+    @Test("the unit closes its files to others and foreign calls to all, and takes no device from handlers")
+    func hardening() {
+        let unit = lines(of: "\(packageFolder)/Packages/systemd/wakebridged.service")
+        for line in ["UMask=0077", "SystemCallArchitectures=native"] { #expect(unit.contains(line), "\(line)") }
+        // Handlers run in cgroups below the unit's.
+        for key in ["DevicePolicy=", "DeviceAllow=", "PrivateDevices="] {
+            #expect(!unit.contains { $0.hasPrefix(key) }, "\(key)")
+        }
+    }
+
+    @Test("each node that the packaged rules claim is part of a USB device that they claim too")
+    func claims() throws {
+        let rules = lines(of: "\(packageFolder)/udev/70-wakebridge.rules")
+        let claim = try Regex("ENV\\{WAKEBRIDGE_PROFILE\\}=\"([^\"]+)\"", as: (Substring, Substring).self)
+        func claimed(_ subsystems: [String]) -> Set<Substring> {
+            let ours = rules.filter { rule in subsystems.contains { rule.hasPrefix("SUBSYSTEM==\"\($0)\"") } }
+            return Set(ours.compactMap { $0.firstMatch(of: claim)?.output.1 })
+        }
+        let nodes = claimed(["tty", "hidraw", "input"])
+        #expect(
+            !nodes.isEmpty && nodes.isSubset(of: claimed(["usb"])), "the package's installation finds nodes by them")
+    }
+
     @Test("the unit denies no system call that the daemon's own C code makes", .enabled(if: hasAnalyzer))
     func deniedCalls() throws {
         defer { Directory.removeTree(folder) }
@@ -213,7 +236,7 @@ struct InstallTests {
         let advice = output.split(separator: "\n").filter { !$0.hasPrefix("  ") }
         #expect(
             advice.first == """
-                The group and the folders are made by: sudo systemd-sysusers \(folder)/lib/sysusers.d/wakebridge.conf \
+                The group, a user and the folders are made by: sudo systemd-sysusers \(folder)/lib/sysusers.d/wakebridge.conf \
                 && sudo systemd-tmpfiles --create \(folder)/lib/tmpfiles.d/wakebridge.conf
                 """)
     }

@@ -4,6 +4,7 @@ import Glibc
 import WakeAgenda
 import WakeEngine
 import WakeLoop
+import WakeModel
 import WakeSystem
 
 func openCount() -> Int { (try? Directory.names(in: "/proc/self/fd"))?.count ?? -1 }
@@ -13,7 +14,7 @@ func countDescriptors(_ loop: EventLoop) throws {
     let timer = try loop.timer(on: .monotonic) {}
     print("before", openCount())
     var watches = ConditionWatches(on: loop, bus: nil, ConditionPlaces(stateDirectory: "/"))
-    let conditions = Condition.plain + [.mount("/data"), .unlocked("/data/key")]
+    let conditions = Condition.plain + [.mount("/data"), .unlocked("/data/key", by: HandlerID(rawValue: 1))]
     for condition in conditions {
         watches.open(condition) { _ in }
         let opened = openCount()

@@ -11,6 +11,7 @@ struct AlertTests {
     private static let teller = """
         #!/bin/sh
         cd "$1"
+        cat > read
         echo "$WAKEBRIDGE_HANDLER $WAKEBRIDGE_ALARM $WAKEBRIDGE_TEXT|$2" >> told
         [ -e hold ] || exit 0
         touch "at-work.$$"
@@ -58,6 +59,40 @@ struct AlertTests {
         try daemon.tool("simulate", "alarm", "log", "pill")
         #expect(daemon.wait { told(daemon) == ["log pill Take the pill|Take the pill"] }, "\(daemon.log)")
         #expect(daemon.wait { daemon.diary("log").contains { $0.contains(#""alert": "Take the pill""#) } })
+    }
+
+    @Test("a text that looks like an option or a file has a space before it as an argument, and nowhere else")
+    func harmless() throws {
+        let daemon = try prepare(#"{ id: "pill", every: "1h", alert: "-f/etc/shadow now" }"#)
+        try daemon.write(
+            "{ alerts: { command: [\"\(daemon.folder)/tell\", \"\(daemon.folder)\"] } }", to: "config/wakebridge.json5")
+        try daemon.start()
+        try daemon.tool("simulate", "alarm", "log", "pill")
+        #expect(daemon.wait { told(daemon) == ["log pill -f/etc/shadow now| -f/etc/shadow now"] }, "\(daemon.log)")
+        #expect(text(of: daemon.folder + "/read") == "-f/etc/shadow now\n")
+    }
+
+    @Test(
+        "a command runs as the user that the settings name, and as no other where the machine lacks that one",
+        .enabled(if: Machine.isRoot, "needs root"))
+    func otherUser() throws {
+        let daemon = try prepare(Self.pill)
+        chmod(daemon.folder, 0o755)
+        try Directory.create(daemon.folder + "/public", mode: 0o777)
+        let command = "command: [\"/bin/sh\", \"-c\", \"id -un >'\(daemon.folder)/public/user'\"]"
+        try daemon.write("{ alerts: { \(command), user: \"nobody\" } }", to: "config/wakebridge.json5")
+        try daemon.start()
+        try daemon.tool("simulate", "alarm", "log", "pill")
+        let user = daemon.folder + "/public/user"
+        #expect(daemon.wait { text(of: user) == "nobody\n" }, "\(daemon.log)")
+        try daemon.stop()
+        unlink(user)
+        try daemon.write("{ alerts: { \(command), user: \"no-such-user\" } }", to: "config/wakebridge.json5")
+        try daemon.start()
+        #expect(daemon.wait { (try? daemon.tool("simulate", "alarm", "log", "pill").exit) == 0 })
+        #expect(
+            daemon.wait { daemon.log.contains("alarm pill of log is not told: could not look up") }, "\(daemon.log)")
+        #expect(!File.exists(user))
     }
 
     @Test("while a person is attached no command runs, and the handler alone gets the text")

@@ -65,6 +65,8 @@ void lock_ranges(const struct turn *turn);
 void lock_descriptions(const struct turn *turn);
 void fill_epolls(const struct turn *turn);
 void steal(const struct turn *turn);
+void exchange_paths(const struct turn *turn);
+void order_paths(const struct turn *turn);
 
 // Attacks from outside, with the words behind their name; each returns its exit status.
 int swap_file(char **words);

@@ -31,6 +31,7 @@ static const struct {
     {"flood-notices", flood_notices},      {"range-locks", lock_ranges},          {"description-locks", lock_descriptions},
     {"epolls", fill_epolls},               {"steal", steal},                      {"linger-held", linger_on_held},
     {"filled", give_up_filled},            {"linger-channel", linger_on_channel}, {"lock-held", keep_lock_of_held},
+    {"exchange-paths", exchange_paths},    {"order-paths", order_paths},
 };
 
 double now(void) {

@@ -81,6 +81,28 @@ extension Hostile {
         func threads() async throws { try await withstand("threads", ["3000"], patience: 60) }
     }
 
+    @Suite("Ordered paths", .tags(.fullScale))
+    struct OrderedPathTests {
+        @Test(
+            "a path that is exchanged for a node of root's without a pause keeps no other handler waiting",
+            .timeLimit(.minutes(3)))
+        func exchanged() async throws {
+            let siege = try Siege("exchange-paths")
+            mkfifo(siege.ground.file("node"), 0o600)
+            siege.admitPaths("exchange-paths", jobs: ["flip"], ["4", siege.ground.file("node")])
+            try await siege.stand().check(processor: 0.5)
+            try await siege.end()
+        }
+
+        @Test("long and many paths that change without a pause keep no other handler waiting", .timeLimit(.minutes(3)))
+        func ordered() async throws {
+            let siege = try Siege("order-paths")
+            siege.admitPaths("order-paths", jobs: (0..<8).map { "long\($0)" } + ["many", "few"], ["4"])
+            try await siege.stand().check(processor: 0.5)
+            try await siege.end()
+        }
+    }
+
     @Suite("Floods", .tags(.fullScale))
     struct FloodTests {
         /// Bytes that the daemon took while it was flooded for 3 s.

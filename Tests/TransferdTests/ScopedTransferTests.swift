@@ -28,10 +28,13 @@ struct ScopedTransferTests {
         return (room, text(of: "\(room.folder)/words"))
     }
 
-    @Test("a unit of systemd's has its transferd in a scope of its own")
+    @Test("a unit of systemd's has its transferd in a scope of its own, with limits of memory and processes")
     func scoped() throws {
         let words = try moved("while [ \"$1\" != -- ]; do shift; done; shift; exec \"$@\"").words
-        #expect(words.hasPrefix("--scope --quiet --collect --unit=wakebridge-transferd-0-"), "\(words)")
+        #expect(words.hasPrefix("--scope --quiet --collect "), "\(words)")
+        for word in [" --unit=wakebridge-transferd-0-", " -p MemoryMax=256M ", " -p TasksMax=64 "] {
+            #expect(words.contains(word), "\(words)")
+        }
         #expect(words.contains(" -- /") && words.contains("/wakebridge-transferd"), "\(words)")
         #expect(words.split(separator: "\n").count == 1)
     }

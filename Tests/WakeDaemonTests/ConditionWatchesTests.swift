@@ -27,6 +27,8 @@ final class ConditionBench {
         places.intervals.heat = .milliseconds(20)
         places.intervals.clock = (.milliseconds(5), .milliseconds(20))
         places.intervals.together = .milliseconds(5)
+        places.intervals.pause = .milliseconds(5)
+        places.readers = Readers()
         change(&places, directory)
         self.places = places
         watches = ConditionWatches(on: loop, bus: bus, places)
@@ -47,17 +49,22 @@ final class ConditionBench {
     }
 }
 
-/// Of one path alone.
-private struct OneReader: PathReaders {
-    let path: String
-    let account: Account
+/// All handlers are of the daemon's own user, but for two.
+private struct Readers: PathReaders {
+    static let (own, other, unknown) = (HandlerID(rawValue: 1), HandlerID(rawValue: 2), HandlerID(rawValue: 3))
 
-    func readers(of path: String) -> [Account] { path == self.path ? [account] : [] }
+    func reader(of handler: HandlerID) -> PathReader? {
+        switch handler {
+        case Self.unknown: nil
+        case Self.other: .user(Account(unlisted: 61_300, called: "wb-a", home: "/"))
+        default: .daemon
+        }
+    }
 }
 
 @Suite("Conditions")
 struct ConditionWatchesTests {
-    private let all = Condition.plain + [.mount("/data"), .unlocked("/data")]
+    private let all = Condition.plain + [.mount("/data"), .unlocked("/data", by: Readers.own)]
 
     @Test("each condition is reported within the call that opens it, and never again while it stays as it is")
     func atOnce() throws {
@@ -125,7 +132,7 @@ struct ConditionWatchesTests {
         // So long that only what tells of changes can be the cause.
         let bench = try ConditionBench { places, _ in places.intervals.look = .seconds(3_600) }
         let file = "\(bench.directory)/locked/secret/key"
-        let condition = Condition.unlocked(file)
+        let condition = Condition.unlocked(file, by: Readers.own)
         bench.open(condition)
         #expect(bench.last(condition) == false)
         mkdir("\(bench.directory)/locked", 0o755)
@@ -144,24 +151,46 @@ struct ConditionWatchesTests {
     }
 
     @Test(
-        "what only root can read is not unlocked for a handler that has a user of its own",
+        "a path is unlocked for the handlers whose users can read it, and for no other",
         .enabled(if: Machine.isRoot, "needs root"))
     func unlockedForUser() throws {
-        let bench = try ConditionBench { places, directory in
-            places.readers = OneReader(
-                path: "\(directory)/key", account: Account(unlisted: 61_300, called: "wb-a", home: "/"))
-        }
+        let bench = try ConditionBench()
         chmod(bench.directory, 0o755)
-        put("key", at: "\(bench.directory)/key")
-        chmod("\(bench.directory)/key", 0o600)
-        put("key", at: "\(bench.directory)/other")
-        let condition = Condition.unlocked("\(bench.directory)/key")
-        let other = Condition.unlocked("\(bench.directory)/other")
-        bench.open(condition)
-        bench.open(other)
-        #expect(bench.last(condition) == false && bench.last(other) == true)
-        chmod("\(bench.directory)/key", 0o644)
-        #expect(try bench.becomes(condition, true))
+        let key = "\(bench.directory)/key"
+        put("key", at: key)
+        chmod(key, 0o600)
+        let (own, other) = (Condition.unlocked(key, by: Readers.own), Condition.unlocked(key, by: Readers.other))
+        let nobody = [Condition.unlocked(key, by: Readers.unknown), .unlocked(key)]
+        for condition in [own, other] + nobody { bench.open(condition) }
+        #expect(try bench.becomes(own, true))
+        chmod(key, 0o644)
+        #expect(try bench.becomes(other, true))
+        #expect(bench.told[other] == [false, true] && bench.told[own] == [false, true])
+        chown(key, 61_300, 0)
+        chmod(bench.directory, 0o700)
+        #expect(try bench.becomes(other, false))
+        #expect(bench.last(own) == true && nobody.allSatisfy { bench.told[$0] == [false] })
+    }
+
+    @Test("what is watched for a path is let go of after the last handler, while others go on")
+    func letGo() throws {
+        let bench = try ConditionBench { places, _ in places.intervals.look = .seconds(3_600) }
+        let source = UnlockedSource(on: bench.loop, bench.places)
+        var told: [HandlerID: [Bool]] = [:]
+        for name in ["a", "b"] { mkdir("\(bench.directory)/\(name)", 0o755) }
+        for (handler, name) in [(Readers.own, "a"), (HandlerID(rawValue: 4), "b")] {
+            let watch = ConditionWatch { told[handler, default: []].append($0) }
+            try source.join("\(bench.directory)/\(name)/key", for: handler, watch)
+        }
+        put("key", at: "\(bench.directory)/a/key")
+        #expect(try bench.loop.turn(for: .seconds(30)) { told[Readers.own] == [false, true] })
+        source.leave("\(bench.directory)/b/key", for: HandlerID(rawValue: 4))
+        unlink("\(bench.directory)/a/key")
+        #expect(try bench.loop.turn(for: .seconds(30)) { told[Readers.own] == [false, true, false] })
+        #expect(source.isOpen)
+        source.leave("\(bench.directory)/a/key", for: Readers.own)
+        #expect(try bench.loop.turn(for: .seconds(30)) { !source.isOpen })
+        #expect(told[HandlerID(rawValue: 4)] == [false])
     }
 
     @Test(
@@ -175,9 +204,9 @@ struct ConditionWatchesTests {
         let place = "\(quiet)/disk"
         mkdir(place, 0o755)
         put("key", at: "\(place)/key")
-        let condition = Condition.unlocked("\(place)/key")
+        let condition = Condition.unlocked("\(place)/key", by: Readers.own)
         bench.open(condition)
-        #expect(bench.last(condition) == true)
+        #expect(try bench.becomes(condition, true))
         try mount(place)
         defer { umount2(place, Int32(MNT_DETACH)) }
         #expect(try bench.becomes(condition, false))

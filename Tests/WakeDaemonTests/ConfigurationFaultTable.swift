@@ -284,7 +284,7 @@ let brokenSettings: [ConfigurationFault] = [
     settings(
         "{alerts: {ntfy: \"my-topic\"}}",
         "alerts.ntfy is \"my-topic\", expected the address of a topic, such as \"https://ntfy.sh/my-topic\""),
-    settings("{alerts: {mqtt: \"x\"}}", "unknown key \"mqtt\" in alerts; known keys are command, ntfy"),
+    settings("{alerts: {mqtt: \"x\"}}", "unknown key \"mqtt\" in alerts; known keys are command, user, ntfy"),
     settings("{replay: {speed: \"max\"}}", "replay.file is missing"),
     settings("{remote: [{bridge: \"kitchen\"}]}", "remote[0].broker is missing"),
     settings("{remote: [{broker: \"mqtt://hub\"}]}", "remote[0].bridge is missing"),

@@ -22,13 +22,11 @@ struct ConditionLookTests {
             broken
             """, at: "\(directory)/mountinfo")
         let table = try MountTable("\(directory)/mountinfo")
-        for path in ["/data", "/data/", "//data", "/./data", "/my disk\ttwo", "/back\\slash", "/srv/x"] {
-            #expect(try table.hasMount(at: path), "\(path)")
-        }
-        for path in ["/dat", "/data/x", "/srv", "/sub/data2", "/my\\040disk\\011two", "/"] {
-            #expect(try !table.hasMount(at: path), "\(path)")
-        }
-        #expect(try MountTable().hasMount(at: "/proc"))
+        let there = ["/data", "/my disk\ttwo", "/back\\slash", "/srv/x"]
+        let missing = ["/dat", "/data/x", "/srv", "/sub/data2", "/my\\040disk\\011two", "/"]
+        #expect(try table.mounted(among: there + missing) == Set(there))
+        #expect(try table.mounted(among: []) == [])
+        #expect(try MountTable().mounted(among: ["/proc"]) == ["/proc"])
     }
 
     @Test("a file system has room with a twentieth free, and never with less than 100 MiB")
@@ -86,46 +84,6 @@ struct ConditionLookTests {
         case .some(let sensor): try sensor.isAlarmed()
         case .none: nil
         }
-    }
-
-    @Test("what its mode closes to all cannot be read, not even by root; a pipe is not opened to find out")
-    func reading() throws {
-        let directory = makeDirectory("/tmp/wakebridge-look-XXXXXX")
-        defer { Directory.removeTree(directory) }
-        put("x", at: "\(directory)/file", mode: 0o600)
-        mkfifo("\(directory)/pipe", 0o600)
-        for place in ["", "/file", "/pipe"] { #expect(File.canBeRead(directory + place), "\(place)") }
-        #expect(!File.canBeRead("\(directory)/missing"))
-        chmod("\(directory)/file", 0o000)
-        #expect(!File.canBeRead("\(directory)/file"))
-        mkdir("\(directory)/folder", 0o444)
-        #expect(!File.canBeRead("\(directory)/folder"), "its names show, and nothing in it")
-        symlink("nowhere", "\(directory)/link")
-        #expect(!File.canBeRead("\(directory)/link"))
-    }
-
-    @Test(
-        "a user reads what owner, group and mode give it, behind folders that it may enter",
-        .enabled(if: Machine.isRoot, "needs root"))
-    func readingByUser() throws {
-        let directory = makeDirectory("/tmp/wakebridge-look-XXXXXX")
-        defer { Directory.removeTree(directory) }
-        chmod(directory, 0o755)
-        let file = "\(directory)/folder/key"
-        mkdir("\(directory)/folder", 0o755)
-        put("x", at: file, mode: 0o600)
-        let user = Account(unlisted: 61_300, called: "wb-a", home: "/")
-        func isReadable() -> Bool { File.canBeRead(file, by: user) }
-        #expect(File.canBeRead(file) && !isReadable(), "it is root's")
-        chown(file, 61_300, 0)
-        #expect(isReadable())
-        chown(file, 0, 61_300)
-        #expect(!isReadable())
-        chmod(file, 0o640)
-        #expect(isReadable())
-        chmod("\(directory)/folder", 0o700)
-        #expect(!isReadable() && !File.canBeRead("\(directory)/folder", by: user))
-        #expect(!File.canBeRead("\(directory)/missing", by: user))
     }
 
     @Test("a zone is a plain file of at most 64 KiB below the zones, and no name leads out of there")

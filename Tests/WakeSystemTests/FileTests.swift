@@ -46,4 +46,34 @@ import Testing
         #expect(try File.text(at: victim) == "precious" && File.text(at: path) == "report")
         #expect(throws: SystemError.self) { try File.replacePlain(directory, with: []) }
     }
+
+    @Test("what is no plain file is refused in the place of one, and its other end is not waited for")
+    func plain() throws {
+        let directory = try Directory.makeTemporary(prefix: "wakefile")
+        defer { Directory.removeTree(directory) }
+        try File.replace("\(directory)/file", with: Array("text".utf8))
+        mkfifo("\(directory)/pipe", 0o600)
+        symlink("file", "\(directory)/link")
+        symlink("pipe", "\(directory)/to-pipe")
+        for name in ["file", "link"] {
+            #expect(try File.plainBytes(at: "\(directory)/\(name)", limit: 4) == Array("text".utf8))
+        }
+        #expect(throws: SystemError.self) { try File.plainBytes(at: "\(directory)/file", limit: 3) }
+        for name in ["pipe", "to-pipe", "", "missing"] {
+            #expect(throws: SystemError.self, "\(name)") { try File.plainBytes(at: "\(directory)/\(name)", limit: 4) }
+        }
+    }
+
+    @Test("a directory that all may enter is so under a umask that would close it, with those above it")
+    func createsWhateverTheUmask() throws {
+        let directory = try Directory.makeTemporary(prefix: "wakefile")
+        defer { Directory.removeTree(directory) }
+        // Each usual umask takes something of this mode.
+        try Directory.create("\(directory)/above/below", mode: 0o777)
+        try Directory.create("\(directory)/own/below")
+        for (path, mode) in [("above", 0o777), ("above/below", 0o777), ("own", 0o700), ("own/below", 0o700)] {
+            var status = stat()
+            #expect(stat("\(directory)/\(path)", &status) == 0 && status.st_mode & 0o7777 == UInt32(mode), "\(path)")
+        }
+    }
 }

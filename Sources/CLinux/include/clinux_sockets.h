@@ -25,6 +25,10 @@ struct clinux_identity {
     gid_t group;
 };
 
+/// Calls `body` with those rights. Only a thread may call it that ends soon afterwards: its groups stay those of the other user.
+int clinux_act_as(
+    struct clinux_identity identity, const gid_t *groups, size_t count, void (*body)(void *), void *context);
+
 /// A connected Unix socket, non-blocking and close-on-exec. The program at the other end sees the user. Where the kernel can refuse
 /// descriptors, none can be passed to it.
 int clinux_connect_unix(const char *path, struct clinux_identity identity, const gid_t *groups, size_t count);

@@ -252,7 +252,7 @@ extension AlarmBook {
     private mutating func isAgain(
         _ occurrence: AlarmEntry.Occurrence, until words: [String], of key: AgendaKey, _ step: inout AgendaStep
     ) -> Bool {
-        let conditions = words.compactMap { try? Condition(word: $0) }
+        let conditions = Condition.known(words, to: key.handler)
         handedBack.use(conditions, for: key, &step)
         let rest = entries[key]?.restsUntil.flatMap { step.boottime < $0 ? $0 : nil }
         handedBack.look(key, at: rest)

@@ -39,7 +39,7 @@ extension AlarmBook {
     private func waits(
         of entry: AlarmEntry, until words: [String], _ handler: HandlerID, _ step: AgendaStep
     ) -> [PendingEntry.Wait] {
-        let unmet = words.compactMap { try? Condition(word: $0) }.filter { !step.conditions.isTrue($0) }
+        let unmet = Condition.known(words, to: handler).filter { !step.conditions.isTrue($0) }
         let conditions = unmet.map(step.wait)
         let waits = conditions + obstacles(of: handler, step)
         let isResting = entry.restsUntil.map { step.boottime < $0 } ?? false

@@ -69,7 +69,7 @@ extension KeptMessage {
     static func read(_ row: AgendaRow, _ step: AgendaStep) -> (message: KeptMessage, isMoved: Bool)? {
         guard let number = Int64(row.key.id), number > 0, String(number) == row.key.id, number < 1 << 61,
             let value = try? JSONValue(parsing: row.value), let anchor = BootAnchor(value),
-            var message = KeptMessage(value, number)
+            var message = KeptMessage(value, number, of: row.key.handler)
         else { return nil }
         let moved = anchor.shift(to: step)
         message.shift(by: moved.by)
@@ -77,10 +77,10 @@ extension KeptMessage {
         return (message, anchor.bootID != step.bootID)
     }
 
-    private init?(_ value: JSONValue, _ number: Int64) {
+    private init?(_ value: JSONValue, _ number: Int64, of handler: HandlerID) {
         guard let object = value["message"], let message = try? InboxMessage(object),
             let received = value.bounded("received_us"), let expires = value.instant("expires_ns"),
-            let until = value.conditions("until")
+            let until = value.conditions("until", of: handler)
         else { return nil }
         self.init(
             number: number, message, received: WallTime(microseconds: received), expires: expires,

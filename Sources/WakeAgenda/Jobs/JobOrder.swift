@@ -38,6 +38,13 @@ struct JobOrder: Hashable, Sendable {
                 advice: "Leave out \"not_before_s\", or write \"strategy\":\"queue\".")
         }
     }
+
+    /// As its conditions are for the handler that orders it.
+    func asked(by handler: HandlerID) -> JobOrder {
+        var order = self
+        order.require = require?.map { $0.asked(by: handler) }
+        return order
+    }
 }
 
 /// The value of `cancel`.

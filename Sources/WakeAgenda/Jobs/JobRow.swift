@@ -36,12 +36,14 @@ extension JobEntry {
 
     /// Its rule comes with the manifest.
     private init?(_ value: JSONValue, _ key: AgendaKey) {
-        guard let current = value["current"].flatMap(JobRequest.init), let since = value.bounded("since_us"),
-            let relied = value.conditions("relied"), let until = value.conditions("until")
+        guard let current = value["current"].flatMap({ JobRequest($0, of: key.handler) }),
+            let since = value.bounded("since_us"),
+            let relied = value.conditions("relied", of: key.handler),
+            let until = value.conditions("until", of: key.handler)
         else { return nil }
         self.init(key: key, rule: nil, current: current, waitingSince: WallTime(microseconds: since))
         if let stored = value["next"] {
-            guard let request = JobRequest(stored) else { return nil }
+            guard let request = JobRequest(stored, of: key.handler) else { return nil }
             next = request
         }
         if let stored = value["schedule"] {
@@ -69,9 +71,9 @@ extension JobRequest {
         if isAssumed { writer.field("assumed", true) }
     }
 
-    fileprivate init?(_ value: JSONValue) {
+    fileprivate init?(_ value: JSONValue, of handler: HandlerID) {
         guard let earliest = value.instant("earliest_ns"), let deadline = value.instant("deadline_ns"),
-            let isOrdered = value["ordered"]?.boolean, let require = value.conditions("require")
+            let isOrdered = value["ordered"]?.boolean, let require = value.conditions("require", of: handler)
         else { return nil }
         self.init(
             earliest: earliest, deadline: deadline, require: value["require"] == nil ? nil : require,
@@ -100,8 +102,8 @@ extension JobSchedule {
 
 extension JSONValue {
     /// Empty where there are none; nil where they cannot be read.
-    func conditions(_ name: String) -> [Condition]? {
+    func conditions(_ name: String, of handler: HandlerID) -> [Condition]? {
         guard let list = self[name] else { return [] }
-        return try? Condition.list(list, for: name)
+        return (try? Condition.list(list, for: name))?.map { $0.asked(by: handler) }
     }
 }

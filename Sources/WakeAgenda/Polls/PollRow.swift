@@ -44,8 +44,8 @@ extension PollEntry {
     private init?(_ value: JSONValue, _ key: AgendaKey) {
         guard let base = value.instant("base_ns"), let due = value.instant("due_ns"),
             let raised = value.instant("raised_ns"), let pace = PollPace(value), let hours = PollHours(value),
-            let since = value.bounded("since_us"), let relied = value.conditions("relied"),
-            let until = value.conditions("until")
+            let since = value.bounded("since_us"), let relied = value.conditions("relied", of: key.handler),
+            let until = value.conditions("until", of: key.handler)
         else { return nil }
         self.init(
             key: key, pace: pace, base: base, due: due, raisedAt: raised,

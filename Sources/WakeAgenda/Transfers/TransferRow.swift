@@ -65,7 +65,8 @@ extension TransferSession {
 
     fileprivate init?(_ value: JSONValue, _ key: AgendaKey) {
         guard let tally = value["tally"].flatMap({ TransferTally($0) }),
-            let told = value["told"].flatMap({ TransferTally($0) }), let until = value.conditions("until")
+            let told = value["told"].flatMap({ TransferTally($0) }),
+            let until = value.conditions("until", of: key.handler)
         else { return nil }
         self.init(key: key)
         (self.tally, self.told, self.until) = (tally, told, until)
@@ -141,7 +142,7 @@ extension TransferEntry {
     fileprivate init?(_ value: JSONValue, _ key: AgendaKey) {
         guard let number = value.count("number"), number > 0, let order = TransferOrder(value),
             let earliest = value.instant("earliest_ns"), let giveUp = value.instant("give_up_ns"),
-            let since = value.bounded("since_us"), let until = value.conditions("until"),
+            let since = value.bounded("since_us"), let until = value.conditions("until", of: key.handler),
             TransferName(key.id) != nil
         else { return nil }
         self.init(

@@ -1,4 +1,5 @@
 // Tells people what alarms say: runs the command that the settings name, and the tool for a topic of ntfy.
+import Glibc
 import WakeEngine
 import WakeLoop
 import WakeModel
@@ -25,6 +26,8 @@ final class AlertPrograms: AlertHook {
 
     private let bridge: Bridge
     private let means: [Means]
+    /// Whom they run as; nil for the daemon's own user. Looked up once: the user database may be slow.
+    private let account: Result<Account?, SystemError>
     private var waiting: [Alert] = []
     private var running: [Running] = []
     private var count = 0
@@ -41,7 +44,17 @@ final class AlertPrograms: AlertHook {
             (settings.command.isEmpty ? [] : [.command(settings.command)])
             + (settings.ntfy.map { [.ntfy(address: $0)] } ?? [])
         self.bridge = bridge
+        do throws(SystemError) {
+            account = .success(try settings.user.map { name throws(SystemError) in try Account(named: name) })
+        } catch {
+            account = .failure(error)
+        }
         if means.isEmpty { return nil }
+        if geteuid() == 0, settings.user == nil, !settings.command.isEmpty {
+            log.notice(
+                "alerts.command runs as root with texts that handlers choose; name another user in alerts.user of wakebridge.json5"
+            )
+        }
     }
 
     func alert(_ text: String, of alarm: String, for handler: String) {
@@ -72,7 +85,7 @@ final class AlertPrograms: AlertHook {
 
     private func begin(_ alert: Alert) throws(SystemError) {
         count += 1
-        let (request, input) = try alert.request()
+        let (request, input) = try alert.request(as: try account.get())
         // No handler's id begins with a hyphen.
         let program = try bridge.begin(request, named: "-alert-\(count)", input: input, patience: Self.patience)
         do throws(SystemError) { try program.listen(on: bridge.loop, of: self) { $0.attend() } } catch {
@@ -126,24 +139,38 @@ extension AlertPrograms.Alert {
         }
     }
 
-    func request() throws(SystemError) -> (SpawnRequest, input: [UInt8]) {
+    func request(as account: Account?) throws(SystemError) -> (SpawnRequest, input: [UInt8]) {
         var variables = BridgeTool.environment
+        if let account {
+            variables.removeAll { ["HOME", "USER", "LOGNAME"].contains($0.name) }
+            variables += [("HOME", account.home), ("USER", account.name), ("LOGNAME", account.name)]
+        }
         variables += [
             ("WAKEBRIDGE_HANDLER", handler), ("WAKEBRIDGE_ALARM", alarm), ("WAKEBRIDGE_TEXT", text),
         ]
         switch means {
         case .command(let words):
             let request = SpawnRequest(
-                executable: try Executable.find(words.first ?? ""), arguments: words + [text], environment: variables,
-                directory: "/")
-            return (request, [])
+                executable: try Executable.find(words.first ?? ""), arguments: words + [text.asHarmlessArgument],
+                environment: variables, directory: "/", account: account)
+            return (request, Array((text + "\n").utf8))
         case .ntfy(let address):
             // Not as an argument: those are seen by every user of the machine.
             variables.append(("WAKEBRIDGE_ALERT_URL", address))
             let tool = try BridgeTool.path()
             let request = SpawnRequest(
-                executable: tool, arguments: [tool, "send-alert"], environment: variables, directory: "/")
+                executable: tool, arguments: [tool, "send-alert"], environment: variables, directory: "/",
+                account: account)
             return (request, Array(text.utf8))
         }
+    }
+}
+
+extension String {
+    /// A handler chose the text, and perhaps root's program takes it. What might be an option, a list of them in a file (`@list`)
+    /// or the name of a file, as `wall` takes one, has a space before it: then it is none.
+    var asHarmlessArgument: String {
+        let isSentence = contains(" ") && !contains("/") && first.map { $0.isLetter || $0.isNumber } ?? true
+        return isSentence ? self : " " + self
     }
 }

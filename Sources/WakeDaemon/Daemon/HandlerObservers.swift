@@ -18,7 +18,7 @@ final class HandlerObservers {
         history = WakeHistory(clock: clock)
         metrics = MetricsBook(clock: clock)
         statusLine = try StatusLine(catalog: bridge.catalog, journal: bridge.journal, loop: bridge.loop)
-        programs = ProgramWatch(catalog: bridge.catalog, loop: bridge.loop)
+        programs = ProgramWatch(catalog: bridge.catalog, loop: bridge.loop, users: HandlerUsers(of: bridge))
     }
 
     /// From now on they see every decision; the status line sees links too.

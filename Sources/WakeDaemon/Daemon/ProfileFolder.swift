@@ -126,7 +126,7 @@ public enum ProfileFolder {
     private static func watchedProfiles(in folder: String) -> Set<String> {
         let files = ((try? Directory.names(in: folder)) ?? []).filter { $0.hasSuffix(".json5") }
         let manifests = files.compactMap {
-            try? JSONValue(json5: try File.bytes(at: "\(folder)/\($0)", limit: 1 << 20))
+            try? JSONValue(json5: try File.plainBytes(at: "\(folder)/\($0)", limit: 1 << 20))
         }
         return Set(manifests.flatMap { ($0["watch"]?.array ?? []).compactMap { $0["profile"]?.string } })
     }

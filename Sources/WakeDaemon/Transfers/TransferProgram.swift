@@ -52,6 +52,9 @@ enum TransferProgram {
     private static let name = "wakebridge-transferd"
     /// Seconds.
     private static let patience = 10
+    /// Of the whole scope. A session moves at most 16 files, each with a thread that looks a name up and one that writes. A
+    /// thread that cannot begin has its transfer tried again.
+    private static let limits = ["-p", "MemoryMax=256M", "-p", "TasksMax=64"]
 
     /// Runs it in a scope of its own, or beside the daemon where systemd gives it none. It has detached itself by then.
     static func run(
@@ -74,7 +77,7 @@ enum TransferProgram {
         let unit = "--unit=\(name)-\(user.label)-\(SystemClock.boottime().nanoseconds)"
         // A bus that hangs must not hold transfers up for ever.
         let words = [limit, "--kill-after=\(patience)", "\(patience)", program] + (geteuid() == 0 ? [] : ["--user"])
-        return words + ["--scope", "--quiet", "--collect", unit, "--"]
+        return words + ["--scope", "--quiet", "--collect"] + limits + [unit, "--"]
     }
 
     /// That of this daemon lies beside it.

@@ -67,8 +67,13 @@ final class WebEntry {
         settings.hosts = configuration.hosts + machineNames
         settings.areMetricsOpen = configuration.metrics == .open
         guard let certificate = configuration.certificate, let key = configuration.key else { return settings }
-        settings.identity = TLSIdentity(certificate: try File.text(at: certificate), key: try File.text(at: key))
+        settings.identity = TLSIdentity(certificate: try text(of: certificate), key: try text(of: key))
         return settings
+    }
+
+    /// What renews certificates may run as another user.
+    private static func text(of path: String) throws(SystemError) -> String {
+        String(decoding: try File.plainBytes(at: path, limit: 1 << 20), as: UTF8.self)
     }
 
     /// As other machines may call this one.

@@ -31,7 +31,7 @@ package final class LiveAgenda: TurnObserver {
         (turn, loop, catalog, clockWatch) = (bridge.turn, bridge.loop, bridge.catalog, bridge.clockWatch)
         executor = bridge.executor
         var places = places
-        places.readers = WaitingHandlers(catalog: bridge.catalog, accounts: bridge.accounts)
+        places.readers = HandlerUsers(of: bridge)
         self.places = places
         self.hook = hook
         watches = ConditionWatches(on: bridge.loop, bus: bus, places)
@@ -100,16 +100,5 @@ extension LiveAgenda: MachineReading {
     package var conditions: [(condition: Condition, isTrue: Bool)] { watches.found }
     package func transferName(of handler: HandlerID, _ number: Int64) -> String? {
         turn.transferName(of: handler, number)
-    }
-}
-
-/// The users of the handlers whose manifests wait for a path.
-private struct WaitingHandlers: PathReaders {
-    let catalog: Catalog
-    let accounts: AccountBook
-
-    func readers(of path: String) -> [Account] {
-        let waiting = catalog.handlers.values.filter { $0.agenda.conditions.contains(.unlocked(path)) }
-        return waiting.compactMap { try? accounts.account(of: $0) }
     }
 }

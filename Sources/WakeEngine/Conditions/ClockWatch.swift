@@ -17,6 +17,8 @@ package final class ClockWatch {
     private var clockWatch: Watch?
     /// Nil until a zone is asked for.
     private var way: PathWatch?
+    /// The kernel's numbers of what is watched on the way to the zones.
+    private var watched: Set<Int32> = []
     private var wayWatch: Watch?
     private var settle: Timer?
     private var zones: [String: [UInt8]?] = [:]
@@ -79,12 +81,20 @@ package final class ClockWatch {
 
     private func openWay() throws(SystemError) {
         let made = try PathWatch(seesWrites: true)
-        let raw = made.raw
-        way = consume made
-        wayWatch = try loop.watch(raw, for: .readable, of: self) { $0.lookSoon() }
+        way = made
+        wayWatch = try loop.watch(made.raw, for: .readable, of: self) { $0.lookSoon() }
     }
 
-    private func renewWay() throws(SystemError) { try way?.renew(zones.keys.compactMap { files.path(of: $0) }) }
+    /// The folders of zones are root's, so this takes no time. What was reported so far is dropped first.
+    private func renewWay() throws(SystemError) {
+        guard let way else { return }
+        _ = try way.removeReports()
+        let findings = zones.keys.compactMap { files.path(of: $0) }.map { way.look(at: $0) }
+        let found = Set(findings.flatMap(\.watches))
+        way.remove(watched.subtracting(found))
+        watched = found
+        if let fault = findings.lazy.compactMap(\.fault).first { throw fault }
+    }
 
     private func lookSoon() {
         wayWatch?.disable()

@@ -2,11 +2,6 @@
 import WakeModel
 import WakeSystem
 
-/// Those that have to read what is at a path before it counts as unlocked, beside the daemon.
-package protocol PathReaders {
-    func readers(of path: String) -> [Account]
-}
-
 /// As on any machine, unless a test says otherwise.
 package struct ConditionPlaces {
     /// How often a source looks again.
@@ -20,6 +15,8 @@ package struct ConditionPlaces {
         package var clock = (first: TimeSpan.seconds(1), longest: TimeSpan.seconds(60))
         /// What changes together is looked at together, this long after the first change.
         package var together = TimeSpan.milliseconds(100)
+        /// Between two looks at the paths of one handler, whose user may change them without end.
+        package var pause = TimeSpan.seconds(1)
     }
 
     /// The file system whose free space counts.

@@ -13,6 +13,8 @@ package final class ConditionWatches {
     private var watches: [Condition: ConditionWatch] = [:]
     /// What both conditions of the network share.
     private var network: NetworkSource?
+    private var mounts: MountSource?
+    private let unlocked: UnlockedSource
     private var isAttached = false
     /// Those that could not be opened; their watches are placeholders.
     private var missing: Set<Condition> = []
@@ -23,6 +25,7 @@ package final class ConditionWatches {
         self.loop = loop
         self.bus = bus
         self.places = places
+        unlocked = UnlockedSource(on: loop, places)
         bus?.listen(of: self) { watches, change in
             switch change {
             case .connected(let connection): watches.network?.connect(to: connection)
@@ -44,6 +47,7 @@ package final class ConditionWatches {
             let placeholder = ConditionWatch(report)
             watches[condition] = placeholder
             missing.insert(condition)
+            leave(condition)
             placeholder.report(!condition.isHard)
             retryLater()
         }
@@ -51,8 +55,7 @@ package final class ConditionWatches {
 
     package func close(_ condition: Condition) {
         watches[condition] = nil
-        network?.leave(condition)
-        if network?.isNeeded == false { network = nil }
+        leave(condition)
         missing.remove(condition)
         if missing.isEmpty { retry = nil }
     }
@@ -73,6 +76,17 @@ package final class ConditionWatches {
     }
 
     package func clockWasSet() { for watch in watches.values { watch.clockWasSet() } }
+
+    private func leave(_ condition: Condition) {
+        switch condition {
+        case .network, .unmetered: network?.leave(condition)
+        case .mount(let path): mounts?.leave(path)
+        case .unlocked(let path, by: let handler?): unlocked.leave(path, for: handler)
+        case .unlocked, .power, .steady, .idle, .storage, .cool, .timeSynced: break
+        }
+        if network?.isNeeded == false { network = nil }
+        if mounts?.isNeeded == false { mounts = nil }
+    }
 
     private func retryLater() {
         retry = retry ?? (try? loop.timer(on: .monotonic, of: self) { $0.openMissing() })
@@ -101,8 +115,8 @@ package final class ConditionWatches {
         case .idle: try IdleWatch(on: loop, places, isAttached: isAttached, listener)
         case .storage: try StorageWatch(on: loop, places, listener)
         case .timeSynced: try ClockKeptWatch(on: loop, places, listener)
-        case .mount(let path): try MountWatch(on: loop, path, table: places.mounts, listener)
-        case .unlocked(let path): try UnlockedWatch(on: loop, path, places, listener)
+        case .mount(let path): try joinMounts(path, listener)
+        case .unlocked(let path, let handler): try joinUnlocked(path, handler, listener)
         case .cool: try HeatWatch(on: loop, places, listener)
         }
     }
@@ -113,6 +127,29 @@ package final class ConditionWatches {
         let watch = ConditionWatch(listener)
         if network == nil { network = try NetworkSource(on: loop, places, bus: bus?.connection) }
         network?.join(condition, watch)
+        return watch
+    }
+
+    private func joinMounts(
+        _ path: String, _ listener: @escaping (Bool) -> Void
+    ) throws(SystemError) -> ConditionWatch {
+        let watch = ConditionWatch(listener)
+        if mounts == nil { mounts = try MountSource(on: loop, places, unlocked) }
+        try mounts?.join(path, watch)
+        return watch
+    }
+
+    /// Where no handler asks, nobody is known who could read it.
+    private func joinUnlocked(
+        _ path: String, _ handler: HandlerID?, _ listener: @escaping (Bool) -> Void
+    ) throws(SystemError) -> ConditionWatch {
+        let watch = ConditionWatch(listener)
+        guard let handler else {
+            watch.report(false)
+            return watch
+        }
+        if mounts == nil { mounts = try MountSource(on: loop, places, unlocked) }
+        try unlocked.join(path, for: handler, watch)
         return watch
     }
 }

@@ -60,6 +60,8 @@ public struct BridgeSettings: Hashable, Sendable {
     public struct Alerts: Hashable, Sendable {
         /// A program and its arguments, to which the text is added; empty for none.
         public var command: [String] = []
+        /// Whom the command and the tool for ntfy run as; nil for the daemon's own user.
+        public var user: String?
         /// The address of a topic of ntfy.
         public var ntfy: String?
     }
@@ -106,7 +108,7 @@ extension BridgeSettings {
         "control_group", "control_role", "web", "suspend", "adapter", "devices", "broadcasts", "storm", "flips", "log",
         "journal", "memory", "thermal", "metered_links", "alerts", "replay", "mqtt", "remote", "timers",
     ]
-    static let alertKeys = ["command", "ntfy"]
+    static let alertKeys = ["command", "user", "ntfy"]
     static let deviceKeys = ["adapter"]
     static let broadcastKeys = ["learn", "presence"]
     static let stormKeys = ["enabled", "events_per_second", "burst"]
@@ -203,6 +205,7 @@ extension BridgeSettings {
             found.refuse(
                 "command", expected: "a program's absolute path and its arguments, such as [\"/usr/bin/wall\"]")
         }
+        alerts.user = found.text("user")
         alerts.ntfy = found.text("ntfy")
         if let address = alerts.ntfy, !["http://", "https://"].contains(where: address.hasPrefix) {
             found.refuse("ntfy", expected: "the address of a topic, such as \"https://ntfy.sh/my-topic\"")

@@ -36,7 +36,7 @@ extension BridgeSettings {
             + [Entry(key: "metered_links", value: meteredLinks.isEmpty ? nil : meteredLinks.joined(separator: ", "))]
             + Self.entries(
                 "alerts", Self.alertKeys,
-                [alerts.command.isEmpty ? nil : alerts.command.joined(separator: " "), alerts.ntfy])
+                [alerts.command.isEmpty ? nil : alerts.command.joined(separator: " "), alerts.user, alerts.ntfy])
             + Self.entries("replay", Self.replayKeys, [replay?.file, replay.map(\.speedText)])
             + Self.entries("mqtt", MQTTSettings.keys, MQTTSettings.listed(mqtt))
             + [Entry(key: "remote", value: remotes.isEmpty ? nil : remotes.map(\.text).joined(separator: ", "))]

@@ -65,14 +65,25 @@ package final class DayRecorder {
         clocks = clocks ?? Clocks(stamp)
         zone = zoneNow
         let clock = stamp.isClockSynchronized ? [] : [TraceOperation.Subject.machine(.synchronized(false))]
-        let found = machine.conditions.filter { played[$0.condition] == nil } + played.map { ($0.key, $0.value) }
-        return clock + manifests
-            + found.sorted { $0.condition.word < $1.condition.word }.map {
-                .machine(.condition($0.condition.word, isTrue: $0.isTrue))
-            }
+        let words = Set(machine.conditions.map(\.condition.ofAnyHandler)).union(played.keys)
+        let found = words.sorted().map { ($0.word, played[$0] ?? isTrue($0) ?? false) }
+        return clock + manifests + found.map { .machine(.condition($0, isTrue: $1)) }
     }
 
     package func end() { clocks = nil }
+
+    /// A trace has one line for what handlers see differently: it is true where it is for all of them. Nil where none waits for it.
+    private func isTrue(_ condition: Condition) -> Bool? {
+        let asked = machine.conditions.filter { $0.condition.ofAnyHandler == condition.ofAnyHandler }
+        return asked.isEmpty ? nil : asked.allSatisfy(\.isTrue)
+    }
+
+    private func holdsForOthers(than condition: Condition) -> Bool {
+        let others = machine.conditions.filter {
+            $0.condition != condition && $0.condition.ofAnyHandler == condition.ofAnyHandler
+        }
+        return others.allSatisfy(\.isTrue)
+    }
 
     private func tell(_ subject: TraceOperation.Subject, _ time: WallTime) { listener?.hear(subject, at: time) }
 
@@ -177,12 +188,12 @@ extension DayRecorder: InputListener {
     package func hear(_ input: AgendaInput, at stamp: Stamp) {
         look(at: stamp)
         switch input {
-        case .condition(let condition, let isTrue): if played[condition] == nil { tell(condition, isTrue, at: stamp) }
+        case .condition(let condition, let isTrue):
+            guard clocks != nil, played[condition.ofAnyHandler] == nil else { break }
+            tell(condition, isTrue && holdsForOthers(than: condition), at: stamp)
         case .overridden(let condition, let isTrue):
             played[condition] = isTrue
-            if let now = isTrue ?? machine.conditions.first(where: { $0.condition == condition })?.isTrue {
-                tell(condition, now, at: stamp)
-            }
+            if let now = isTrue ?? self.isTrue(condition) { tell(condition, now, at: stamp) }
         case .transfer(let handler, let number, let news):
             guard clocks != nil, let end = TracedTransfer(news), let name = machine.transferName(of: handler, number)
             else { break }

@@ -71,12 +71,15 @@ final class ReplayedWorld {
         switch condition {
         case .timeSynced: said[condition] ?? clock.isSynchronized
         case .idle: said[condition] ?? true && !isAttached
-        case .power, .steady, .network, .unmetered, .storage, .cool, .mount, .unlocked: said[condition] ?? true
+        case .power, .steady, .network, .unmetered, .storage, .cool, .mount, .unlocked:
+            said[condition.ofAnyHandler] ?? true
         }
     }
 
     private func report(_ condition: Condition) {
-        if opened.contains(condition) { turn?.schedule(.condition(condition, isTrue: isTrue(condition))) }
+        for asked in opened.sorted() where asked.ofAnyHandler == condition.ofAnyHandler {
+            turn?.schedule(.condition(asked, isTrue: isTrue(condition)))
+        }
     }
 
     /// A manifest's `require`, and the heat of the machine, are the core's.
@@ -95,7 +98,7 @@ extension ReplayedWorld: TurnObserver {
         switch effect {
         case .open(let condition):
             opened.insert(condition)
-            report(condition)
+            turn?.schedule(.condition(condition, isTrue: isTrue(condition)))
         case .close(let condition): opened.remove(condition)
         case .readZone(let name): readZone(name)
         case .socket(let key, let command): sockets.perform(command, of: key) { turn?.schedule(.socket(key, $0)) }

@@ -1,0 +1,67 @@
+// How many paths the orders of a handler may wait for, beside those of its manifest: each is followed and watched.
+import WakeModel
+
+extension Agenda {
+    /// What its orders, and what it has handed back, wait for now.
+    /// - Parameter entry: one that does not count, for it is about to be replaced.
+    func orderedPaths(of handler: HandlerID, beside entry: AgendaKey? = nil) -> Set<Condition> {
+        let ofJobs = jobs.keys(of: handler).filter { $0 != entry }.compactMap { jobs.entries[$0] }.flatMap(\.ordered)
+        let ofAlarms = alarms.keys(of: handler).compactMap { alarms.entries[$0] }.flatMap { $0.ordered(by: handler) }
+        let ofMessages = (inboxes.entries[handler]?.messages ?? []).flatMap(\.until)
+        let ofTransfers = transfers.keys(of: handler).compactMap { transfers.entries[$0] }.flatMap(\.until)
+        let ofSessions = transfers.sessionKeys(of: handler).compactMap { transfers.sessions[$0] }.flatMap(\.until)
+        let all = ofJobs + ofAlarms + ofMessages + ofTransfers + ofSessions + (polls.entries[handler]?.until ?? [])
+        return Set(all.filter { $0.path != nil })
+    }
+
+    /// Throws where more paths would be waited for than orders may.
+    func permitPaths(
+        of order: JobOrder, _ handler: HandlerID, _ step: AgendaStep
+    ) throws(ProtocolFault) {
+        let wanted = (order.require ?? []).filter { $0.path != nil }
+        guard !wanted.isEmpty else { return }
+        var paths = orderedPaths(of: handler, beside: AgendaKey(handler, .job, order.job))
+        for condition in wanted where !step.permits(condition, beside: &paths, for: handler) {
+            throw .tooManyPaths(condition, "submit \"\(order.job)\"")
+        }
+    }
+}
+
+extension AgendaStep {
+    /// Whether an order may wait for the condition. Its path then counts among `paths`; one of the manifest does not count.
+    func permits(_ condition: Condition, beside paths: inout Set<Condition>, for handler: HandlerID) -> Bool {
+        guard condition.path != nil, !facts(of: handler).plan.conditions.contains(condition) else { return true }
+        let others = paths.subtracting(facts(of: handler).plan.conditions)
+        guard others.contains(condition) || others.count < Condition.mostOrderedPaths else { return false }
+        paths.insert(condition)
+        return true
+    }
+}
+
+extension JobEntry {
+    fileprivate var ordered: [Condition] { (current.require ?? []) + (next?.require ?? []) + until }
+}
+
+extension AlarmEntry {
+    fileprivate func ordered(by handler: HandlerID) -> [Condition] {
+        if case .owed(_, let words) = run { Condition.known(words, to: handler) } else { [] }
+    }
+}
+
+extension Conclusion {
+    /// It was handed back for a path.
+    var namesPath: Bool {
+        guard case .handedBack(let words) = self else { return false }
+        return words.contains { $0.contains("/") }
+    }
+}
+
+extension ProtocolFault {
+    static func tooManyPaths(_ condition: Condition, _ verb: String) -> ProtocolFault {
+        let limit = Condition.mostOrderedPaths.counted("path")
+        return ProtocolFault(
+            .tooMany,
+            "\(verb): orders of this handler may wait for \(limit), and \"\(condition.word)\" would be one more.",
+            advice: "Wait for one that is waited for already, or declare it in the manifest.")
+    }
+}

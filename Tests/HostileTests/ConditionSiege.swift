@@ -1,0 +1,32 @@
+// A handler that attacks by the paths it orders to wait for, and what that brings about.
+import Glibc
+import TestBench
+import WakeModel
+import WakeSystem
+
+extension Siege {
+    /// - Parameter words: for how many seconds, and what else the attack takes.
+    func admitPaths(_ attack: String, jobs: [String], _ words: [String]) {
+        let declared = jobs.map { "{ id: \"\($0)\", kind: \"processing\" }" }
+        admit(attack, ["\(yard)/book"] + words, "jobs: [\(declared.joined(separator: ", "))]")
+    }
+
+    /// How often it changed a path, once it is over.
+    func changes() async throws -> Int {
+        _ = try await wait(60) { !text(of: "\(yard)/book").isEmpty }
+        return lines(of: "\(yard)/book").first.flatMap { Int($0) } ?? 0
+    }
+
+    /// The jobs of the attacker that wait.
+    func pendingJobs() async throws -> [String] {
+        let listed = try await tool("pending", "attacker", "--json", within: 60)?.talk ?? ""
+        let entries = (try? JSONValue(parsing: Array(listed.utf8)))?["pending"]?.array ?? []
+        return entries.compactMap { $0["id"]?.string }.sorted()
+    }
+
+    /// The daemon's inotify instances, of which all programs of root's share a few.
+    var inotifyInstances: Int {
+        let place = "/proc/\(daemon?.pid ?? 0)/fd"
+        return names(in: place).count { (try? File.linkTarget(of: "\(place)/\($0)")) == "anon_inode:inotify" }
+    }
+}
