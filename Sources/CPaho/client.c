@@ -91,6 +91,24 @@ struct wake_mqtt {
     struct subscription *subscriptions;
 };
 
+// MARK: Waiting
+
+/// Waits for a limited time go by a clock that nobody sets.
+static void make_condition(pthread_cond_t *condition) {
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(condition, &attributes);
+    pthread_condattr_destroy(&attributes);
+}
+
+static struct timespec in_seconds(time_t seconds) {
+    struct timespec then;
+    clock_gettime(CLOCK_MONOTONIC, &then);
+    then.tv_sec += seconds;
+    return then;
+}
+
 // MARK: What happened
 
 /// Copies the texts of `event` and queues it; without memory it is lost, as the process soon is.
@@ -406,9 +424,7 @@ static void publish(struct wake_mqtt *connection, const struct order *order) {
 /// Waits, for a limited time, until all that was published is acknowledged, and then until the broker knows of the end.
 static void disconnect(struct wake_mqtt *connection) {
     if (connection->handle == NULL) return;
-    struct timespec limit;
-    clock_gettime(CLOCK_REALTIME, &limit);
-    limit.tv_sec += FLUSH_SECONDS;
+    struct timespec limit = in_seconds(FLUSH_SECONDS);
     pthread_mutex_lock(&connection->guard);
     while (connection->is_connected && connection->used_flights > 0) {
         if (pthread_cond_timedwait(&connection->work, &connection->guard, &limit) != 0) break;
@@ -551,9 +567,9 @@ struct wake_mqtt *wake_mqtt_make(const struct wake_mqtt_options *options) {
         return NULL;
     }
     pthread_mutex_init(&connection->guard, NULL);
-    pthread_cond_init(&connection->work, NULL);
-    pthread_cond_init(&connection->judgement, NULL);
-    pthread_cond_init(&connection->end, NULL);
+    make_condition(&connection->work);
+    make_condition(&connection->judgement);
+    make_condition(&connection->end);
     copy_options(&connection->options, options);
     int failure = begin_thread(connection);
     if (failure == 0) return connection;
@@ -606,9 +622,7 @@ bool wake_mqtt_refuse(struct wake_mqtt *connection, uint64_t number) {
 
 void wake_mqtt_end(struct wake_mqtt *connection) {
     bool is_ordered = order(connection, (struct order){.kind = ORDER_END}, "", NULL);
-    struct timespec limit;
-    clock_gettime(CLOCK_REALTIME, &limit);
-    limit.tv_sec += END_SECONDS;
+    struct timespec limit = in_seconds(END_SECONDS);
     pthread_mutex_lock(&connection->guard);
     if (connection->stage == STAGE_OPEN) connection->stage = STAGE_CLOSING;
     pthread_cond_broadcast(&connection->judgement);
