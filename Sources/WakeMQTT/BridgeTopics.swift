@@ -45,7 +45,7 @@ public struct BridgeTopics: Hashable, Sendable {
     /// The name of what is retained at such a topic: of the bridge, a device, or a handler.
     public func owner(of topic: String) -> RetainedName? {
         if topic == about { return .bridge }
-        guard let levels = levels(of: topic), levels.count == 3, levels[2] == "about",
+        guard topic.utf8.count <= Self.longest, let levels = levels(of: topic), levels.count == 3, levels[2] == "about",
             let name = TopicName.unescaped(levels[1])
         else { return nil }
         switch levels[0] {
@@ -54,6 +54,9 @@ public struct BridgeTopics: Hashable, Sendable {
         default: return nil
         }
     }
+
+    /// Bytes; longer than any that a bridge retains something at.
+    private static let longest = 4_096
 
     public enum RetainedName: Hashable, Sendable {
         case bridge

@@ -71,6 +71,27 @@ struct StatePublicationTests {
         #expect(state.due(at: instant(500)) == nil)
     }
 
+    @Test("of a device that invents names without end the first fields are published, and go on to be")
+    func boundsFields() throws {
+        var state = StatePublication()
+        for message in 0..<10 {
+            let members = (0..<100).map { "\"f\(message * 100 + $0)\":\(message)" }.joined(separator: ",")
+            state.receive(try value("{\(members)}"), at: wall(Double(message)))
+        }
+        #expect(state.fieldCount == StatePublication.mostFields && state.hasTooMany)
+        state.receive(try value("{\"f0\":7,\"f999\":7}"), at: wall(20))
+        let text = try #require(try published(&state, at: 20))
+        #expect(text["f0"] == .integer(7) && text["f127"] == .integer(1) && text["f128"] == nil && text["f999"] == nil)
+    }
+
+    @Test("a device of as many fields as may be has not too many")
+    func allowsAll() throws {
+        var state = StatePublication()
+        let members = (0..<StatePublication.mostFields).map { "\"f\($0)\":1" }.joined(separator: ",")
+        state.receive(try value("{\(members)}"), at: wall(1))
+        #expect(state.fieldCount == StatePublication.mostFields && !state.hasTooMany)
+    }
+
     @Test("fields of several characteristics make one state")
     func mergesChannels() throws {
         var state = StatePublication()

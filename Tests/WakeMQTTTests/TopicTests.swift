@@ -80,4 +80,44 @@ struct TopicTests {
         if let first { retained.delivered(first.tag) }
         #expect(retained.next()?.message.payload == [9])
     }
+
+    @Test("of names that strangers retain without end a bounded number waits to be removed")
+    func boundsRemovals() throws {
+        var retained = RetainedTopics(limit: 1)
+        retained.set("own", [1])
+        var count = 0
+        while retained.takesStrangers, count < 5_000 {
+            retained.remove("stranger/\(count)")
+            count += 1
+        }
+        #expect(count == 1_000)
+        let own = retained.next()
+        retained.delivered(try #require(own).tag)
+        let next = retained.next()
+        let removal = try #require(next)
+        #expect(removal.message.topic == "stranger/0" && removal.message.payload.isEmpty && !retained.takesStrangers)
+        retained.delivered(removal.tag)
+        #expect(retained.takesStrangers)
+    }
+
+    @Test("what waits is published in the order in which it came, however much of it there is")
+    func keepsOrder() {
+        var retained = RetainedTopics(limit: 1)
+        var topics: [String] = []
+        for number in 0..<1_000 { retained.set("t/\(number)", [1]) }
+        while let (tag, message) = retained.next() {
+            topics.append(message.topic)
+            // Others come meanwhile.
+            if topics.count <= 100 { retained.set("later/\(topics.count)", [1]) }
+            retained.delivered(tag)
+        }
+        #expect(topics == (0..<1_000).map { "t/\($0)" } + (1...100).map { "later/\($0)" })
+    }
+
+    @Test("a topic that is longer than any of a bridge's is nobody's")
+    func boundsNames() {
+        let name = String(repeating: "n", count: 5_000)
+        #expect(topics.owner(of: "wakebridge/pi-kitchen/devices/strap/about") == .device("strap"))
+        #expect(topics.owner(of: "wakebridge/pi-kitchen/devices/\(name)/about") == nil)
+    }
 }

@@ -13,9 +13,24 @@ struct DeviceShelf {
         var state: StatePublication
         /// Events were lost, and it has said nothing since: what it said last may hold no longer.
         var isBehindGap = false
-        var fields: [ShownField] = []
+        /// What is announced of it.
+        private(set) var fields: [ShownField] = []
+        private var paths: Set<[String]> = []
+        /// That it has too many fields is logged once.
+        var isReported = false
         /// What it said last by each channel, not read yet.
         var unread: [Channel: (value: [UInt8], time: WallTime)] = [:]
+
+        init(alias: String, state: StatePublication, fields: [ShownField]) {
+            (self.alias, self.state) = (alias, state)
+            show(fields)
+        }
+
+        mutating func show(_ shown: [ShownField]) {
+            for field in shown where fields.count < StatePublication.mostFields {
+                if paths.insert(field.path).inserted { fields.append(field) }
+            }
+        }
     }
 
     var retained = RetainedTopics()
@@ -24,6 +39,7 @@ struct DeviceShelf {
     private let settings: MQTTSettings
     private let topics: BridgeTopics
     private let answers: ControlAnswers
+    private let log = Log("mqtt")
     private var shelved: [EventOrigin: Shelved] = [:]
     /// Those that have something to publish.
     private var speaking: Set<EventOrigin> = []
@@ -107,16 +123,20 @@ struct DeviceShelf {
 
     /// What a named decoder makes is known only when it was heard.
     private mutating func read(_ entry: inout Shelved, of id: EventOrigin) {
-        let before = entry.state.fieldNames.count
+        let before = entry.state.fieldCount
         for (value, time) in entry.unread.values.sorted(by: { $0.time < $1.time }) {
             guard let value = try? JSONValue(parsing: value) else { continue }
             entry.state.receive(value, at: time)
-            for field in ShownField.all(in: value) where !entry.fields.contains(where: { $0.path == field.path }) {
-                entry.fields.append(field)
-            }
+            entry.show(ShownField.all(in: value))
         }
         entry.unread.removeAll()
-        if entry.state.fieldNames.count != before { announce(id, entry) }
+        if entry.state.fieldCount != before { announce(id, entry) }
+        if entry.state.hasTooMany, !entry.isReported {
+            entry.isReported = true
+            log.warning(
+                "\(entry.alias) has more than \(StatePublication.mostFields) fields: those that came first are published"
+            )
+        }
     }
 
     // MARK: Devices
@@ -225,8 +245,10 @@ struct DeviceShelf {
 
     // MARK: What is gone
 
-    /// Compares what the broker retains with what is here, and removes what an earlier life of the bridge has left.
+    /// Compares what the broker retains with what is here, and removes what an earlier life of the bridge has left. While
+    /// very many removals wait, further ones are left for the next connection, after which the broker sends all again.
     mutating func compare(_ name: BridgeTopics.RetainedName, with about: [UInt8]) {
+        guard retained.takesStrangers else { return }
         let about = try? JSONValue(parsing: about)
         let announced: String?
         switch name {

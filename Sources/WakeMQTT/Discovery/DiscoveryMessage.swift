@@ -21,8 +21,6 @@ public struct DiscoveryMessage: Hashable, Sendable {
         (self.topics, self.prefix, self.version) = (topics, prefix, version)
     }
 
-    static let mostFields = 128
-
     /// Where a device is announced; an empty message removes it. A device that gets another name keeps its topic.
     public func topic(ofDevice uri: String) -> String {
         "\(prefix)/device/\(identifier(ofDevice: uri))/config"
@@ -61,7 +59,7 @@ public struct DiscoveryMessage: Hashable, Sendable {
             }
             writeOrigin(into: &writer)
             writer.object("components") { components in
-                for field in fields.prefix(Self.mostFields) {
+                for field in fields.prefix(StatePublication.mostFields) {
                     components.key(named: field.path.joined(separator: "."))
                     components.object { write(field, of: device, expireAfter, into: &$0) }
                 }

@@ -3,12 +3,16 @@
 /// Many changes of one topic while the broker is slow or away are one message.
 public struct RetainedTopics {
     private var payloads: [String: [UInt8]] = [:]
-    /// In the order in which they are published.
+    /// In the order in which they are published, from `first` on.
     private var waiting: [String] = []
+    private var first = 0
     private var isWaiting: Set<String> = []
     private var flights: [UInt64: String] = [:]
     private var lastTag: UInt64 = 0
+    /// How many topics nothing is to stand at, until the broker has acknowledged that.
+    private var removals = 0
     private let limit: Int
+    private static let mostRemovals = 1_000
 
     /// Set in the tags of all that it publishes, and in no number of the stream.
     public static let tagMark: UInt64 = 1 << 63
@@ -18,10 +22,14 @@ public struct RetainedTopics {
 
     /// What is to stand at a topic. Nothing is published where it stands there already.
     public mutating func set(_ topic: String, _ payload: [UInt8]) {
-        guard payloads[topic] != payload else { return }
-        payloads[topic] = payload
+        let former = payloads.updateValue(payload, forKey: topic)
+        guard former != payload else { return }
+        if payload.isEmpty { removals += 1 } else if former?.isEmpty == true { removals -= 1 }
         publish(topic)
     }
+
+    /// False while very many removals wait: whoever retains names at the broker without end does not fill the memory.
+    public var takesStrangers: Bool { removals < Self.mostRemovals }
 
     /// Nothing is to stand at a topic.
     public mutating func remove(_ topic: String) { set(topic, []) }
@@ -45,8 +53,14 @@ public struct RetainedTopics {
 
     /// The next message; nil where all is on its way, or as much as may be.
     public mutating func next() -> (tag: UInt64, message: MQTTMessage)? {
-        guard flights.count < limit, !waiting.isEmpty else { return nil }
-        let topic = waiting.removeFirst()
+        guard flights.count < limit, first < waiting.count else { return nil }
+        let topic = waiting[first]
+        first += 1
+        // Each is moved once at the most, on average.
+        if first * 2 > waiting.count {
+            waiting.removeFirst(first)
+            first = 0
+        }
         isWaiting.remove(topic)
         lastTag += 1
         flights[lastTag] = topic
@@ -56,6 +70,8 @@ public struct RetainedTopics {
     public mutating func delivered(_ tag: UInt64) {
         guard let topic = flights.removeValue(forKey: tag & ~Self.tagMark) else { return }
         // What was removed, and is removed at the broker, is remembered no longer.
-        if payloads[topic]?.isEmpty == true, !isWaiting.contains(topic) { payloads[topic] = nil }
+        guard payloads[topic]?.isEmpty == true, !isWaiting.contains(topic) else { return }
+        payloads[topic] = nil
+        removals -= 1
     }
 }

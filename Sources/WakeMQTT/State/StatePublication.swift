@@ -13,6 +13,11 @@ public struct StatePublication {
     /// Something is published at least so often while the device speaks, so that readers know that it does.
     private let longestSilence: TimeSpan
     private var fields: [Field] = []
+    private var places: [String: Int] = [:]
+    /// It had more fields than one device may have; those that came first are published.
+    public private(set) var hasTooMany = false
+    /// A device can invent names without end.
+    public static let mostFields = 128
     private var time: WallTime?
     private var publishedAt: Instant?
     private var publishedTime: WallTime?
@@ -24,17 +29,20 @@ public struct StatePublication {
     }
 
     public var isEmpty: Bool { fields.isEmpty }
-    public var fieldNames: [String] { fields.map(\.name) }
+    public var fieldCount: Int { fields.count }
 
     /// A device has said something: the members of a decoded value.
     public mutating func receive(_ value: JSONValue, at time: WallTime) {
         guard case .object(let members) = value else { return }
         self.time = max(time, self.time ?? time)
         for member in members {
-            if let place = fields.firstIndex(where: { $0.name == member.name }) {
+            if let place = places[member.name] {
                 fields[place].value = member.value
-            } else {
+            } else if fields.count < Self.mostFields {
+                places[member.name] = fields.count
                 fields.append(Field(name: member.name, value: member.value))
+            } else {
+                hasTooMany = true
             }
         }
     }
