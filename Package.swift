@@ -238,7 +238,7 @@ let package = Package(
             name: "HostileTests",
             dependencies: [
                 "TestBench", "wakebridge", "wakebridged", "Attacker", "FixtureHandler", "WakeModel", "WakeSystem",
-            ], exclude: ["network.py"]),
+            ], exclude: ["broker.py", "network.py"]),
         .testTarget(
             name: "BreakTests", dependencies: ["TestBench", "wakebridge", "wakebridged", "WakeModel", "WakeSystem"]),
         .testTarget(name: "WakePageTests", dependencies: ["TestBench", "WakePage", "WakeSystem"]),

@@ -13,10 +13,11 @@
 #include <unistd.h>
 
 #include "paho.h"
+#include "screen.h"
 
 /// Messages of quality 1 that the broker has not acknowledged; further ones wait.
 enum { MOST_IN_FLIGHT = 128 };
-/// Messages of quality 0 that the owner has not read; further ones are dropped, as that quality allows.
+/// Messages of quality 0 that the owner has not read, with their topics; that quality allows to drop further ones.
 enum { MOST_UNREAD = 1024, MOST_UNREAD_BYTES = 1 << 20 };
 /// Messages without a tag that the thread has not sent; further ones are dropped.
 enum { MOST_UNSENT = 1024 };
@@ -119,6 +120,7 @@ static void post(struct wake_mqtt *connection, struct wake_mqtt_event event, con
     queued->storage[text_count] = 0;
     if (event.count > 0) memcpy(queued->storage + text_count + 1, event.bytes, event.count);
     event.text = queued->storage;
+    event.text_count = text_count;
     event.bytes = (const uint8_t *) queued->storage + text_count + 1;
     queued->event = event;
     queued->next = NULL;
@@ -150,7 +152,7 @@ struct wake_mqtt_event *wake_mqtt_next(struct wake_mqtt *connection) {
         if (oldest->next == NULL) connection->last_event = NULL;
         if (oldest->event.what == WAKE_MQTT_ARRIVED && oldest->event.number == 0) {
             connection->unread_loose--;
-            connection->unread_loose_bytes -= oldest->event.count;
+            connection->unread_loose_bytes -= oldest->event.text_count + oldest->event.count;
         }
     }
     pthread_mutex_unlock(&connection->guard);
@@ -173,12 +175,16 @@ static void on_connected(void *context, struct paho_success *success) {
 
 static void on_refused(void *context, struct paho_failure *failure) {
     struct wake_mqtt *connection = context;
-    const char *reason = failure == NULL ? NULL : failure->message;
+    const char *reason = screen_fault();
+    if (reason == NULL && failure != NULL) reason = failure->message;
     if (connection->tls_fault[0] != 0) reason = connection->tls_fault;
     post_text(connection, WAKE_MQTT_REFUSED, failure == NULL ? -1 : failure->code, reason);
 }
 
-static void on_lost(void *context, char *cause) { post_text(context, WAKE_MQTT_LOST, 0, cause); }
+static void on_lost(void *context, char *cause) {
+    const char *reason = screen_fault();
+    post_text(context, WAKE_MQTT_LOST, 0, reason == NULL ? cause : reason);
+}
 
 /// Keeps the first thing that OpenSSL says of an attempt: what follows only repeats that it failed.
 static int on_tls_fault(const char *text, size_t count, void *context) {
@@ -268,14 +274,19 @@ static size_t copied_count(const struct wake_mqtt *connection, const struct paho
     return count > longest ? longest + 1 : count;
 }
 
+/// A body of this length is all but surely the beginning of a longer one: its topic, its identifier, and what it says.
+static bool is_cut(const struct paho_message *message, size_t topic_count) {
+    return 2 + topic_count + (message->quality > 0 ? 2 : 0) + (size_t) message->count == LONGEST_BODY;
+}
+
 static int on_message(void *context, char *topic, int topic_count, struct paho_message *message) {
     struct wake_mqtt *connection = context;
+    size_t length = topic_count > 0 ? (size_t) topic_count : strlen(topic);
     struct wake_mqtt_event event = {
         .what = WAKE_MQTT_ARRIVED, .bytes = message->bytes, .count = copied_count(connection, message),
         .quality = message->quality, .is_retained = message->is_retained != 0,
-        .is_duplicate = message->is_duplicate != 0,
+        .is_duplicate = message->is_duplicate != 0, .is_cut = is_cut(message, length),
     };
-    size_t length = topic_count > 0 ? (size_t) topic_count : strlen(topic);
     pthread_mutex_lock(&connection->guard);
     bool is_judged = message->quality > 0;
     if (is_judged) {
@@ -283,10 +294,10 @@ static int on_message(void *context, char *topic, int topic_count, struct paho_m
         connection->arrival_socket = traced_socket;
     }
     bool has_room = connection->unread_loose < MOST_UNREAD &&
-                    connection->unread_loose_bytes + event.count <= MOST_UNREAD_BYTES;
+                    connection->unread_loose_bytes + length + event.count <= MOST_UNREAD_BYTES;
     if (!is_judged && has_room) {
         connection->unread_loose++;
-        connection->unread_loose_bytes += event.count;
+        connection->unread_loose_bytes += length + event.count;
     }
     if (is_judged || has_room) {
         post(connection, event, topic, length);

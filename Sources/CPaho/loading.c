@@ -1,4 +1,4 @@
-// Loading libpaho-mqtt3as: every call by its name, all of them or none.
+// Loading libpaho-mqtt3as: every call by its name, all of them or none, and never without its screen.
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "paho.h"
+#include "screen.h"
 
 struct paho_calls paho;
 
@@ -29,8 +30,11 @@ static void load(void) {
         return;
     }
 #define FIND(result, name, arguments) find(opened, (void **) &paho.name, "MQTTAsync_" #name) &&
-    is_loaded = PAHO_CALLS(FIND) true;
+    if (!(PAHO_CALLS(FIND) true)) return;
 #undef FIND
+    const char *hindrance = screen_install(opened);
+    if (hindrance != NULL) snprintf(fault, sizeof fault, "%s: %s", library, hindrance);
+    is_loaded = hindrance == NULL;
 }
 
 const char *paho_load(void) {

@@ -197,6 +197,7 @@ extension JSONWriter {
             writer.field("over_50ms", status.longCalls)
         }
         objects("warnings", status.warnings) { writer, warning in
+            writer.field("code", warning.code.rawValue)
             writer.field("what", warning.what)
             writer.field("why", warning.why)
             writer.field("advice", warning.advice)
@@ -312,6 +313,13 @@ extension JSONWriter {
 
 /// A warning for the administrator about something that the bridge accepts.
 public struct BridgeWarning: Hashable, Sendable {
+    /// The code of the doctor's finding.
+    public enum Code: String, Hashable, Sendable {
+        case handlerRights = "handler-rights"
+        case longMessages = "long-messages"
+    }
+
+    public var code: Code
     /// What is wrong, without a full stop.
     public var what: String
     /// What it leads to, without a full stop.
@@ -319,7 +327,8 @@ public struct BridgeWarning: Hashable, Sendable {
     /// What to do.
     public var advice: String
 
-    public init(_ what: String, why: String, advice: String) {
+    public init(_ what: String, why: String, advice: String, code: Code = .handlerRights) {
+        self.code = code
         self.what = what
         self.why = why
         self.advice = advice

@@ -205,11 +205,13 @@ public struct BridgeFacts: Hashable, Sendable {
     public var suspendsWeakly = false
     public var journalHealth = "ok"
     public struct Warning: Hashable, Sendable {
+        public var code: Finding.Code
         public var what: String
         public var why: String
         public var advice: String
 
-        public init(_ what: String, _ why: String, _ advice: String) {
+        public init(_ code: Finding.Code, _ what: String, _ why: String, _ advice: String) {
+            self.code = code
             self.what = what
             self.why = why
             self.advice = advice
@@ -217,7 +219,7 @@ public struct BridgeFacts: Hashable, Sendable {
     }
 
     public var handlers: [Handler] = []
-    /// The warnings about its manifests.
+    /// The warnings about its manifests and brokers.
     public var warnings: [Warning] = []
     /// The sessions that are not open.
     public var sessions: [Session] = []
@@ -240,6 +242,7 @@ public struct BridgeFacts: Hashable, Sendable {
         journalHealth = bridge["journal_health"]?.string ?? "ok"
         warnings = (bridge["warnings"]?.array ?? []).map { warning in
             Warning(
+                warning["code"]?.string.flatMap(Finding.Code.init) ?? .handlerRights,
                 warning["what"]?.string ?? "", warning["why"]?.string ?? "", warning["advice"]?.string ?? "")
         }
         handlers = (status["handlers"]?.array ?? []).map { handler in

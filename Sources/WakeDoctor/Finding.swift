@@ -72,6 +72,7 @@ public struct Finding: Hashable, Sendable {
         case handlerStopped = "handler-stopped"
         case handlerUnbonded = "handler-unbonded"
         case handlerRights = "handler-rights"
+        case longMessages = "long-messages"
         case sessionShut = "session-shut"
         case deadLetters = "dead-letters"
         case accessory

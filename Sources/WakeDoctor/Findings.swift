@@ -349,7 +349,7 @@ extension Facts {
 
     private static func of(_ warning: BridgeFacts.Warning) -> Finding {
         let why = warning.why.prefix(1).uppercased() + warning.why.dropFirst() + "."
-        return Finding(.warning, .handlerRights, warning.what, why, .act(warning.advice))
+        return Finding(.warning, warning.code, warning.what, why, .act(warning.advice))
     }
 
     private static func of(_ session: BridgeFacts.Session) -> Finding {

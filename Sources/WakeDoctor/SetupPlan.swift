@@ -39,11 +39,11 @@ public struct SetupPlan: Hashable, Sendable {
             ? "DEBIAN_FRONTEND=noninteractive apt-get install --yes " + kept.dropFirst("apt install ".count) : kept
     }
 
-    /// Handlers, sessions and dead letters are an operator's affair, not the machine's.
+    /// Handlers, brokers, sessions and dead letters are an operator's affair, not the machine's.
     private static func concerns(_ code: Finding.Code) -> Bool {
         switch code {
-        case .handlerQuarantined, .handlerHeld, .handlerStopped, .handlerUnbonded, .handlerRights, .sessionShut,
-            .deadLetters, .clockUnset, .controllersUnseen, .sharedAntenna:
+        case .handlerQuarantined, .handlerHeld, .handlerStopped, .handlerUnbonded, .handlerRights, .longMessages,
+            .sessionShut, .deadLetters, .clockUnset, .controllersUnseen, .sharedAntenna:
             false
         case .busAbsent, .busRefused, .busSilent, .bluetoothd, .bluetoothdAbsent, .bluetoothdMasked, .bluetoothdDown,
             .bluetoothdRefused, .bluetoothdSilent, .bluetoothdOld, .blockedByHardware, .blockedBySoftware,
@@ -68,7 +68,8 @@ public struct SetupPlan: Hashable, Sendable {
             .blockedByHardware, .adapter, .adapterAbsent, .adapterDisabled, .foreignScan, .sharedAntenna, .slotsFull,
             .controllersUnseen, .bridge, .bridgeDenied, .bridgeRefused, .journalDegraded, .weakSuspension,
             .capabilities, .handlerQuarantined, .handlerHeld, .handlerStopped, .handlerUnbonded, .handlerRights,
-            .sessionShut, .deadLetters, .accessory, .udevAbsent, .udevUnheard, .rulesUnmade, .groupForeign,
+            .longMessages, .sessionShut, .deadLetters, .accessory, .udevAbsent, .udevUnheard, .rulesUnmade,
+            .groupForeign,
             .nodeMissing, .undervoltage, .clockUnset:
             false
         }

@@ -33,12 +33,19 @@ struct CommandTests {
     }
 
     @Test("what the settings do not allow is refused with what to do")
-    func refusesByDefault() async throws {
-        let (_, outside, _) = try await setUp("")
+    func refusesOthers() async throws {
+        let (_, outside, _) = try await setUp("allow: [\"read\"]")
         outside.publish("\(root)/devices/strap-1/write", "{\"characteristic\":\"2a06\",\"hex\":\"02\"}")
         let error = try await outside.await("\(root)/devices/strap-1/write/answer").value?["error"]
         #expect(error?["code"]?.string == "not-permitted")
         #expect(error?["advice"]?.string == "add \"write\" to mqtt.allow in wakebridge.json5")
+    }
+
+    @Test("where the settings allow no command, the daemon subscribes to none")
+    func subscribesToNone() async throws {
+        let (broker, _, _) = try await setUp("")
+        let names = broker.said.split(whereSeparator: \.isWhitespace).filter { $0.hasPrefix("\(root)/") }
+        #expect(names.contains("\(root)/devices/+/about") && !names.contains("\(root)/devices/+/read"))
     }
 
     @Test("the answer to a command is that of the control API: also its refusals")
@@ -74,7 +81,7 @@ struct CommandTests {
 
     @Test("of a flood of commands no more are answered than carried out, and the log says so once")
     func slowsFloods() async throws {
-        let (_, outside, bridge) = try await setUp("")
+        let (_, outside, bridge) = try await setUp("allow: [\"read\"]")
         let topic = "\(root)/devices/strap-1/write/answer"
         for _ in 1...2_000 { outside.publish("\(root)/devices/strap-1/write", "{") }
         let isLogged = try await wait(60) { bridge.log.contains("commands come faster than 50 a second") }

@@ -290,9 +290,18 @@ private let bridgeCases = [
         $0.withBridge {
             $0.warnings = [
                 .init(
-                    "handlers \"gps\" and \"strap\" run as one user, pi",
+                    .handlerRights, "handlers \"gps\" and \"strap\" run as one user, pi",
                     "each can read the other's memory and state, and answer in its name",
                     "write user: \"auto\" in their manifests")
+            ]
+        }
+    },
+    Case(.warning, .longMessages, "clear that topic") {
+        $0.withBridge {
+            $0.warnings = [
+                .init(
+                    .longMessages, "the broker at mqtt://hub:1883 sends messages of more than 1 MiB, the last at \"a\"",
+                    "the end of such a message is dropped", "clear that topic")
             ]
         }
     },

@@ -113,7 +113,7 @@ extension Finding {
     func status() throws {
         let text = #"""
             {"bridge":{"version":"0.1.0","pid":42,"suspend":"weak","journal_health":"ok",
-              "warnings":[{"what":"w","why":"y","advice":"a"}]},
+              "warnings":[{"code":"long-messages","what":"w","why":"y","advice":"a"}]},
              "handlers":[{"id":"a","state":"held","why":"x"}],
              "devices":[{"alias":"one","session":"open"},{"alias":"two","session":"paused"},{"alias":"t","session":null}],
              "adapters":[{"address":"A","most_links":3},{"address":"B","most_links":null,"scanning":true}]}
@@ -121,7 +121,7 @@ extension Finding {
         let facts = BridgeFacts(status: try JSONValue(parsing: Array(text.utf8)[...]))
         #expect(facts.version == "0.1.0" && facts.process == 42 && facts.suspendsWeakly)
         #expect(facts.handlers == [.init("a", "held", "x")])
-        #expect(facts.warnings == [.init("w", "y", "a")])
+        #expect(facts.warnings == [.init(.longMessages, "w", "y", "a")])
         #expect(facts.sessions == [.init("two", .paused)] && facts.mostLinks == ["A": 3])
         #expect(facts.scanning == ["B"])
         #expect(BridgeFacts(status: .null) == BridgeFacts())

@@ -8,6 +8,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/// Bytes of one message, beside its topic, that are taken into memory.
+enum { WAKE_MQTT_LONGEST_MESSAGE = 1 << 20 };
+
 /// What a connection is made with; all texts are copied, and null where they are absent.
 struct wake_mqtt_options {
     /// `tcp://host:port` or `ssl://host:port`.
@@ -23,7 +26,7 @@ struct wake_mqtt_options {
     const char *will_topic;
     const char *will_text;
     int keep_alive_seconds;
-    /// Of a longer message one byte more than this arrives.
+    /// Of a longer message one byte more than this arrives. At most WAKE_MQTT_LONGEST_MESSAGE.
     size_t longest_message;
     /// Whether the broker queues messages of quality 1 while this client is away.
     bool keeps_session;
@@ -52,11 +55,14 @@ struct wake_mqtt_event {
     uint64_t number;
     /// The topic of a message, or a reason; never null.
     const char *text;
+    size_t text_count;
     const uint8_t *bytes;
     size_t count;
     int quality;
     bool is_retained;
     bool is_duplicate;
+    /// The message has more bytes than a connection takes into memory, whatever its owner takes.
+    bool is_cut;
     /// Of WAKE_MQTT_CONNECTED: whether the broker knew this client.
     bool is_session_present;
 };

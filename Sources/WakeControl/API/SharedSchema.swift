@@ -21,7 +21,10 @@ enum SharedSchema: String, Hashable, Sendable, CaseIterable {
         case .work: Self.workDone
         case .device: Self.deviceState
         case .adapter: Self.adapterState
-        case .warning: .object([.always("what", .text), .always("why", .text), .always("advice", .text)])
+        case .warning:
+            .object([
+                .always("code", .text), .always("what", .text), .always("why", .text), .always("advice", .text),
+            ])
         case .why: .either([.object(Self.reasons), Self.reasonsOfInstances])
         case .pending: .object([.always("pending", .list(.named(.entry))), .perhaps("jobs", .list(.text))])
         case .entry: Self.scheduled

@@ -20,7 +20,10 @@ final class ControlAnswers {
     var logBook: HandlerLogBook { daemon.observers.logBook }
     var history: WakeHistory { daemon.observers.history }
     var metricsBook: MetricsBook { daemon.observers.metrics }
-    var warningCount: Int { daemon.warnings.count + warningsOfSockets.count }
+    var warningCount: Int { warnings.count }
+    private var warnings: [BridgeWarning] {
+        daemon.warnings + warningsOfSockets + daemon.observers.longMessages.warnings
+    }
 
     private let day: DayStreams
     private let inboxes: InboxDoor
@@ -103,7 +106,7 @@ final class ControlAnswers {
         status.containmentBlockingReason = bridge.containment.blockingReason
         status.longestCall = bridge.loop.longestCall
         status.longCalls = bridge.loop.longCalls
-        status.warnings = daemon.warnings + warningsOfSockets
+        status.warnings = warnings
         return .json { $0.status(status, handlers: handlers(), devices: devices(), adapters: adapters()) }
     }
 

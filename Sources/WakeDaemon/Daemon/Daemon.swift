@@ -90,7 +90,7 @@ public final class Daemon {
                 options.sources, bus: bus, stateDirectory: options.stateDirectory, adapterPins: settings.adapterPins,
                 broadcasts: settings.broadcasts,
                 remotes: RemoteBridges.all(
-                    settings.remotes, on: bridge.loop, stateDirectory: options.stateDirectory))
+                    settings.remotes, on: bridge.loop, observers.longMessages, stateDirectory: options.stateDirectory))
             observers.statusLine.bluetooth = sources.bluetooth
         }
         manifests = try ManifestFolder(options.manifestDirectory, defaults: settings, accounts: bridge.accounts)

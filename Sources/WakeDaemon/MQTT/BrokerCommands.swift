@@ -21,6 +21,8 @@ final class BrokerCommands {
         (self.allowed, self.topics, self.answers) = (allowed, topics, answers)
     }
 
+    var isAnyAllowed: Bool { !allowed.entries.isEmpty }
+
     /// Nil for a message that is no command, and for one too many: an answer to each of a flood would be a flood as well.
     func receive(_ message: MQTTMessage) -> Answering? {
         guard let (kind, name) = BridgeCommand.target(of: message.topic, in: topics) else { return nil }

@@ -11,6 +11,7 @@ import WakeSystem
 final class BrokerInbox {
     private let bridge: Bridge
     private let manifests: ManifestFolder
+    private let longMessages: LongMessages
     /// Nil once the bridge ends.
     private var connection: MQTTConnection?
     private var readiness: Watch?
@@ -39,10 +40,10 @@ final class BrokerInbox {
 
     /// - Parameter name: of the bridge, in topics.
     init(
-        _ settings: BrokerSettings, of bridge: Bridge, _ manifests: ManifestFolder, stateDirectory: String,
-        named name: String
+        _ settings: BrokerSettings, of bridge: Bridge, _ manifests: ManifestFolder, _ longMessages: LongMessages,
+        stateDirectory: String, named name: String
     ) throws {
-        (self.bridge, self.manifests) = (bridge, manifests)
+        (self.bridge, self.manifests, self.longMessages) = (bridge, manifests, longMessages)
         subscribed = SubscribedTopics(in: stateDirectory)
         var options = try settings.options(clientIdentifier: "wakebridge-\(name)-inbox")
         options.keepsSession = true
@@ -118,7 +119,9 @@ final class BrokerInbox {
             log.error("the broker does not let this user subscribe to \(filter); allow it at the broker")
         case .unsubscribed(let filter): if !filters.contains(filter) { subscribed.remove(filter) }
         case .delivered: break
-        case .arrived(let message): receive(message)
+        case .arrived(let message):
+            if let connection { longMessages.note(message, from: connection.options.broker) }
+            receive(message)
         }
     }
 

@@ -18,6 +18,7 @@ final class BrokerSink {
     private var window: OutboxWindow
     private var devices: DeviceShelf
     private let commands: BrokerCommands
+    private let longMessages: LongMessages
     private var readiness: Watch?
     private var work: Deferred?
     private var timer: Timer?
@@ -30,6 +31,7 @@ final class BrokerSink {
         let name = settings.bridge ?? MachineName.own ?? "wakebridge"
         topics = BridgeTopics(base: settings.broker.base, bridge: name)
         bridge = daemon.bridge
+        longMessages = daemon.observers.longMessages
         var options = try settings.broker.options(clientIdentifier: "wakebridge-\(topics.bridge)")
         options.will = MQTTMessage(topics.status, Array("offline".utf8), isRetained: true)
         outbox = try Outbox(at: runtimeDirectory + "/mqtt-outbox", capacity: settings.outbox)
@@ -37,7 +39,8 @@ final class BrokerSink {
         let connection = try MQTTConnection(on: bridge.loop, options)
         self.connection = connection
         inbox = try BrokerInbox(
-            settings.broker, of: bridge, daemon.manifests, stateDirectory: daemon.stateDirectory, named: topics.bridge)
+            settings.broker, of: bridge, daemon.manifests, longMessages, stateDirectory: daemon.stateDirectory,
+            named: topics.bridge)
         commands = BrokerCommands(settings.allowed, of: topics, answers)
         devices = DeviceShelf(settings, topics, of: answers)
         readiness = try bridge.loop.watch(connection.descriptor, for: .readable, of: self) { $0.readEvents() }
@@ -49,7 +52,8 @@ final class BrokerSink {
     func begin() {
         bridge.turn.listeners.add(self as any EventSink)
         bridge.turn.listeners.add(self as any InputListener)
-        for filter in BridgeTopics.ownNames + BridgeCommand.filters {
+        // Nobody has to get to the daemon with what it does not carry out.
+        for filter in BridgeTopics.ownNames + (commands.isAnyAllowed ? BridgeCommand.filters : []) {
             connection?.subscribe("\(topics.root)/\(filter)")
         }
         if let status = devices.discovery?.statusTopic { connection?.subscribe(status) }
@@ -103,6 +107,7 @@ final class BrokerSink {
         case .delivered(let number): window.delivered(number)
         case .unsubscribed: break
         case .arrived(let arrived):
+            if let connection { longMessages.note(arrived, from: connection.options.broker) }
             receive(arrived.message)
             connection?.acknowledge(arrived)
         }

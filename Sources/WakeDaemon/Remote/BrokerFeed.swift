@@ -10,16 +10,20 @@ final class BrokerFeed: RemoteFeed {
     /// Nil once it is closed.
     private var connection: MQTTConnection?
     private let prefix: String
+    private let longMessages: LongMessages
     /// The line that was handed out last.
     private var unacknowledged: ArrivedMessage?
 
     /// - Parameter topic: what the bridge's topics begin with.
-    init(on loop: EventLoop, _ options: MQTTOptions, topic: String) throws(SystemError) {
+    init(
+        on loop: EventLoop, _ options: MQTTOptions, topic: String, _ longMessages: LongMessages
+    ) throws(SystemError) {
         var options = options
         options.keepsSession = true
         options.longestMessage = RemoteNews.longestLine
         let connection = try MQTTConnection(on: loop, options)
         prefix = topic + "/"
+        self.longMessages = longMessages
         for filter in ["events", "devices/+/about", "devices/+/availability", "status"] {
             connection.subscribe(prefix + filter)
         }
@@ -51,6 +55,7 @@ final class BrokerFeed: RemoteFeed {
 
     /// Only a line has to be kept before the broker may forget it: all else is retained there.
     private func news(of arrived: ArrivedMessage) -> RemoteNews? {
+        if let connection { longMessages.note(arrived, from: connection.options.broker) }
         let news = Self.news(of: arrived.message, below: prefix)
         if case .line = news { unacknowledged = arrived } else { connection?.acknowledge(arrived) }
         return news

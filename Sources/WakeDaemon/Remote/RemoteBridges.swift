@@ -7,13 +7,15 @@ import WakeSystem
 
 enum RemoteBridges {
     /// One that cannot be had is told and left out.
-    static func all(_ settings: [RemoteSettings], on loop: EventLoop, stateDirectory: String) -> [RemoteBridge] {
+    static func all(
+        _ settings: [RemoteSettings], on loop: EventLoop, _ longMessages: LongMessages, stateDirectory: String
+    ) -> [RemoteBridge] {
         guard !settings.isEmpty else { return [] }
         let identity = ClientIdentity(in: stateDirectory)
         return settings.compactMap { one in
             do throws(SystemError) {
                 let options = try one.broker.options(clientIdentifier: "\(identity.text)-\(one.bridge)")
-                let feed = try BrokerFeed(on: loop, options, topic: one.topic)
+                let feed = try BrokerFeed(on: loop, options, topic: one.topic, longMessages)
                 return RemoteBridge(
                     name: one.bridge, stream: one.topic, broker: one.broker.address.text, feed: feed)
             } catch {

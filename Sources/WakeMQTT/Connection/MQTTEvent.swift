@@ -21,6 +21,8 @@ public struct ArrivedMessage: Hashable, Sendable {
     public var isDuplicate: Bool
     /// What is acknowledged; zero of a message that needs no acknowledgement.
     public var ticket: UInt64
+    /// Only its beginning came: it is longer than ``MQTTOptions/longestPacket``.
+    public var isCut = false
 }
 
 /// Why there is no connection, as a sentence for people.

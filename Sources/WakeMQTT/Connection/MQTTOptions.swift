@@ -72,9 +72,11 @@ public struct MQTTOptions: Hashable, Sendable {
     public var will: MQTTMessage?
     /// The broker queues messages for this client while it is away.
     public var keepsSession = false
-    /// Bytes. Of a longer message this many and one more arrive.
+    /// Bytes, 1 MiB at most. Of a longer message this many and one more arrive.
     public var longestMessage = 64 << 10
     public var keepAlive = TimeSpan.seconds(30)
+    /// Bytes of a message with its topic: whatever a broker sends, no more are taken into memory at once.
+    public static let longestPacket = (1 << 20) + (1 << 16)
 
     public init(broker: BrokerAddress, clientIdentifier: String) {
         (self.broker, self.clientIdentifier) = (broker, clientIdentifier)

@@ -60,7 +60,8 @@ struct PahoClient: ~Copyable {
                 text, Array(UnsafeBufferPointer(start: event.bytes, count: event.count)),
                 quality: event.quality == 0 ? .atMostOnce : .atLeastOnce, isRetained: event.is_retained)
             return .arrived(
-                ArrivedMessage(message: message, isDuplicate: event.is_duplicate, ticket: event.number))
+                ArrivedMessage(
+                    message: message, isDuplicate: event.is_duplicate, ticket: event.number, isCut: event.is_cut))
         }
     }
 
