@@ -14,13 +14,18 @@ package final class Daemon {
     private var logStart = 0
 
     /// - Parameter ahead: words that start it, such as `env`; they must become it, not run it.
-    package init(_ ground: Ground, trace: String, speed: String, ahead: [String] = []) {
+    package convenience init(_ ground: Ground, trace: String, speed: String, ahead: [String] = []) {
+        self.init(ground, ["--replay", trace, "--speed", speed], ahead: ahead)
+    }
+
+    /// - Parameter sources: words for where its events come from.
+    package init(_ ground: Ground, _ sources: [String], ahead: [String]) {
         self.ground = ground
         words =
             ahead + [
                 Built.daemon, "--config", ground.file("config"), "--state", ground.file("state"), "--runtime",
-                ground.runtime, "--replay", trace, "--speed", speed,
-            ]
+                ground.runtime,
+            ] + sources
     }
 
     deinit {

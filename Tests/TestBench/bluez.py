@@ -667,6 +667,34 @@ class Commands:
         told, found.questions = found.questions, []
         return " ".join(told)
 
+    def crowd(self, number, first, count):
+        """So many characteristics more, announced without a pause."""
+        service = peripherals[int(number)].heart.path.rsplit("/", 1)[0]
+        for handle in range(int(first), int(first) + int(count)):
+            root.InterfacesAdded("%s/char%04x" % (service, handle), {CHARACTERISTIC: {
+                "UUID": "0000%04x-0000-1000-8000-00805f9b34fb" % handle, "Notifying": False,
+                "Flags": dbus.Array(["read"], signature="s")}})
+
+    def scatter(self, number, first, count):
+        """They go again."""
+        service = peripherals[int(number)].heart.path.rsplit("/", 1)[0]
+        for handle in range(int(first), int(first) + int(count)):
+            root.InterfacesRemoved("%s/char%04x" % (service, handle), [CHARACTERISTIC])
+
+    def replace(self, number):
+        """The one that is listened to goes and comes back at once, and says nothing before it is asked again."""
+        found = peripherals[int(number)]
+        found.heart.withdraw()
+        found.isClient = found.isConfigured = False
+        found.heart.offer()
+
+    def waver(self, number, count):
+        """It changes its name and what it offers so often, without a pause."""
+        place = peripherals[int(number)].place
+        for turn in range(int(count)):
+            names = [HEART_RATE] + ["5f0f0001-1ab0-4c7a-9e33-000000000001"][turn % 2:]
+            place.PropertiesChanged(DEVICE, {"Name": "Name %d" % turn, "UUIDs": uuids(names)}, [])
+
     def services(self, number):
         peripherals[int(number)].change_services()
 

@@ -18,7 +18,8 @@ final class Air {
     private(set) var line: SystemBus
     private(set) var source: BluetoothSource?
     private let monitor: HCIMonitor
-    let clock: any WakeClock = RealClock()
+    let counted = CountedClock()
+    var clock: any WakeClock { counted }
     private lazy var planner = AirPlanner(self)
     /// The controller's side of the monitor channel.
     private let radio: FileDescriptor
@@ -239,6 +240,18 @@ final class Air {
             let complaints = accounts[source]?.complaints ?? []
             #expect(complaints.isEmpty, "\(source): \(complaints.prefix(3))")
         }
+    }
+}
+
+/// The real clock, which counts what happens to links: each step of one has a stamp.
+final class CountedClock: WakeClock {
+    private let real = RealClock()
+    private(set) var stamps = 0
+
+    func now() -> Moment { real.now() }
+    func stamp() -> Stamp {
+        stamps += 1
+        return real.stamp()
     }
 }
 

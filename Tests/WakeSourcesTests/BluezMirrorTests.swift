@@ -105,6 +105,40 @@ struct BluezMirrorTests {
         #expect(told.added(strap, "org.bluez.Battery1") == [])
     }
 
+    @Test("characteristics are found by their UUID, in the order of their handles, as long as they are there")
+    func findsByUUID() {
+        var told = Told()
+        told.addStrap()
+        told.addDatabase()
+        let (uuid, twin) = (BluetoothUUID(short: 0x2a37), strap + "/service000e/char0005")
+        told.added(twin, BluezInterface.characteristic, characteristic("2a37", "read"))
+        #expect(told.mirror.characteristic(of: strap, named: uuid)?.path == twin)
+        #expect(told.mirror.characteristic(of: strap, named: uuid) { $0.canNotify }?.path == measurement)
+        // Announced again, and as something else.
+        told.added(twin, BluezInterface.characteristic, characteristic("2a37", "read"))
+        told.changed(twin, BluezInterface.characteristic, [("UUID", .string("2a38"))])
+        #expect(told.mirror.characteristic(of: strap, named: uuid)?.path == measurement)
+        #expect(told.mirror.characteristic(of: strap, named: BluetoothUUID(short: 0x2a38))?.path == twin)
+        told.removed(measurement, BluezInterface.characteristic)
+        #expect(told.mirror.characteristic(of: strap, named: uuid) == nil)
+    }
+
+    @Test("of a peripheral that offers more than 1,024 characteristics none is found, until it offers fewer")
+    func boundsDatabases() {
+        var told = Told()
+        told.addStrap()
+        told.addDatabase()
+        let paths = (0..<1_023).map { "\(strap)/service000e/char\($0 + 1_000)" }
+        for path in paths { told.added(path, BluezInterface.characteristic, characteristic("2a38")) }
+        let uuid = BluetoothUUID(short: 0x2a37)
+        #expect(told.mirror.offersTooMany(strap) && told.mirror.characteristic(of: strap, named: uuid) == nil)
+        #expect(!told.mirror.offersTooMany(strap + "0"))
+        told.removed(paths[0], BluezInterface.characteristic)
+        #expect(
+            !told.mirror.offersTooMany(strap) && told.mirror.characteristic(of: strap, named: uuid)?.path == measurement
+        )
+    }
+
     @Test("services that are resolved are those of a link, though bluetoothd never told of it")
     func takesUnsaidLink() {
         var told = Told()

@@ -54,6 +54,20 @@ struct LinkTroubleStories {
         #expect(story.news() == ["gap 0.0-35.0", "connected", "attention access-denied"])
     }
 
+    @Test("of more characteristics than are looked through none is heard: one attention, until there are fewer")
+    func offersTooMany() {
+        let story = LinkScenario()
+        story.makeReady()
+        _ = (story.news(), story.asked())
+        story.tell { ($0.channels, $0.offersTooMany) = ([:], true) }
+        story.advance(.seconds(600))
+        #expect(story.news() == ["disconnected services-changed", "attention access-denied"])
+        #expect(story.asked() == [])
+        story.tell { $0.offersTooMany = false }
+        story.offer(heart)
+        #expect(story.machine.isReady && story.news().last == "connected")
+    }
+
     @Test("a link that flaps in any stage leaves nothing behind")
     func flaps() {
         let stages: [(LinkScenario) -> Void] = [

@@ -24,6 +24,8 @@ struct BluetoothdLife: Hashable {
     var since: Instant?
     /// Since when its objects are known; nil while they are not.
     var objectsKnownSince: Instant?
+    /// Adapters that were announced as up, by address; none is left when it is gone.
+    var adaptersUp: Set<String> = []
 }
 
 public final class BluetoothSource: MachineSource {
@@ -51,8 +53,6 @@ public final class BluetoothSource: MachineSource {
     var steps = StepQueue<LinkInput>()
     /// By the path of bluetoothd's object for each.
     var uris: [String: String] = [:]
-    /// Adapters that were announced as up, by address.
-    private var adaptersUp: Set<String> = []
     private var timer: Timer?
     /// Devices that no adapter knows, as was logged once.
     private(set) var missing: Set<String> = []
@@ -65,6 +65,7 @@ public final class BluetoothSource: MachineSource {
     let kernel: MgmtClient?
     var slots = ConnectionLimits()
     var stalls = StallLedger()
+    private var unsettled: UnsettledPeripherals?
     private(set) var life = BluetoothdLife()
     /// Some devices are asked only while a handler is awake, so it matters which are.
     public internal(set) var needsWanted = false
@@ -85,6 +86,7 @@ public final class BluetoothSource: MachineSource {
         self.patience = patience
         application = try GattApplication(client, services: planner.services, on: host.loop)
         timer = try host.loop.timer(on: LinkMachine.clock, of: self) { $0.tick() }
+        unsettled = try UnsettledPeripherals(of: self, on: host.loop) { $0.settleAll() }
         client.listen(self)
         client.ownerDidChange = { [unowned self] isNew in
             life = BluetoothdLife(since: isNew ? self.host.clock.now().monotonic : nil)
@@ -214,6 +216,7 @@ extension BluetoothSource: BluezListener {
     public func bluezDidVanish() {
         application.reset()
         uris = [:]
+        unsettled?.forget()
         log.warning("bluetoothd is gone; peripherals are watched again when it is back")
     }
 
@@ -230,7 +233,7 @@ extension BluetoothSource: BluezListener {
             refreshAll(on: path)
         case .peripheral(let path, let facts): peripheralChanged(path, facts)
         case .peripheralGone(let path, let last): peripheralRemoved(path, last)
-        case .database(let path): if let uri = uris[path] { refresh(uri) }
+        case .database(let path): databaseChanged(path)
         case .value(let path, let bytes): valueReceived(path, bytes)
         }
         // Whether a stalled adapter may be switched off depends on its links, which are no part of a step.
@@ -261,27 +264,53 @@ extension BluetoothSource: BluezListener {
     }
 
     private func announce(adapter address: String, isUp: Bool) {
-        guard !address.isEmpty, adaptersUp.contains(address) != isUp else { return }
-        if isUp { adaptersUp.insert(address) } else { adaptersUp.remove(address) }
+        guard !address.isEmpty, life.adaptersUp.contains(address) != isUp else { return }
+        if isUp { life.adaptersUp.insert(address) } else { life.adaptersUp.remove(address) }
         host.announce(.bridge(condition: isUp ? "adapter-up" : "adapter-down", detail: address))
     }
 
     private func peripheralChanged(_ path: String, _ facts: PeripheralFacts) {
         guard let peripheral = client.mirror.peripherals[path] else { return }
         let wasWatched = uris[path] != nil
-        if facts != .advertisement { adopt(peripheral, at: path) }
+        let isUrgent = !facts.isDisjoint(with: [.link, .bond])
+        if isUrgent {
+            _ = unsettled?.take(path)
+            adopt(peripheral, at: path)
+        } else if facts.contains(.identity) {
+            unsettled?.mark(path, .identity, at: host.clock.now().monotonic)
+        }
         if facts.contains(.link), peripheral.isConnected { stalls.succeed(path.parent) }
         if facts.contains(.link) { refreshWaiting(on: path.parent) }
         guard let uri = uris[path] else { return }
-        if facts != .advertisement { refresh(uri) }
+        if isUrgent { refresh(uri) }
         // It is trusted again, and may have been disconnected when it was not.
         if !wasWatched, facts == .bond, !peripheral.isConnected { step(uri, .keptOff) }
         guard facts.contains(.advertisement) else { return }
         if peripheral.signal != nil { step(uri, .advertised) }
     }
 
+    /// That a characteristic is gone is not to be missed where another comes in its place at once.
+    private func databaseChanged(_ path: String) {
+        guard let uri = uris[path], let channels = watched[uri]?.machine.facts.channels else { return }
+        guard channels.values.contains(where: { client.mirror.characteristic(at: $0.path) == nil }) else {
+            unsettled?.mark(path, .database, at: host.clock.now().monotonic)
+            return
+        }
+        refresh(uri)
+    }
+
+    private func settleAll() {
+        for (path, change) in unsettled?.takeAll(at: host.clock.now().monotonic) ?? [] { settle(path, change) }
+    }
+
+    private func settle(_ path: String, _ change: UnsettledPeripherals.Change) {
+        if change == .identity, let peripheral = client.mirror.peripherals[path] { adopt(peripheral, at: path) }
+        if let uri = uris[path] { refresh(uri) }
+    }
+
     /// With bluetoothd or its adapter a peripheral goes, and comes back with it.
     private func peripheralRemoved(_ path: String, _ last: BluezPeripheral) {
+        _ = unsettled?.take(path)
         guard let uri = uris.removeValue(forKey: path) else { return }
         refresh(uri)
         guard client.isThere else { return }
@@ -303,9 +332,14 @@ extension BluetoothSource: BluezListener {
 
     /// Of two characteristics with one UUID only the one that was armed is heard.
     private func valueReceived(_ path: String, _ bytes: [UInt8]) {
-        guard let uri = uris[path.parent.parent], let uuid = client.mirror.characteristic(at: path)?.uuid,
-            watched[uri]?.machine.facts.channels[uuid]?.path == path
-        else { return }
+        let peripheral = path.parent.parent
+        guard let uri = uris[peripheral], let uuid = client.mirror.characteristic(at: path)?.uuid else { return }
+        if watched[uri]?.machine.facts.channels[uuid]?.path != path {
+            // It may have come just now.
+            guard let change = unsettled?.take(peripheral) else { return }
+            settle(peripheral, change)
+            guard watched[uri]?.machine.facts.channels[uuid]?.path == path else { return }
+        }
         step(uri, .value(uuid, bytes))
     }
 }

@@ -29,13 +29,21 @@ public enum BluezChange: Hashable, Sendable {
 
 /// Pure: messages in, changes out. One life of bluetoothd is one generation; with its end everything is forgotten.
 public struct BluezMirror: Sendable {
+    /// What a peripheral offers, by the paths of its characteristics.
+    private struct Database {
+        var paths: Set<String> = []
+        var byUUID: [BluetoothUUID: Set<String>] = [:]
+    }
+
     public private(set) var generation: UInt64 = 0
     public private(set) var adapters: [String: BluezAdapter] = [:]
     public private(set) var peripherals: [String: BluezPeripheral] = [:]
     private var characteristics: [String: BluezCharacteristic] = [:]
     /// Client Characteristic Configuration descriptors, by their characteristic.
     private var configurations: [String: String] = [:]
-    private var databases: [String: Set<String>] = [:]
+    private var databases: [String: Database] = [:]
+    /// Far more than any known peripheral has. To look through those of one that offers more would keep the others waiting.
+    public static let mostCharacteristics = 1_024
 
     public init() {}
 
@@ -43,7 +51,21 @@ public struct BluezMirror: Sendable {
 
     /// The paths of a peripheral's characteristics, in the order of their handles.
     public func characteristics(of peripheral: String) -> [(path: String, characteristic: BluezCharacteristic)] {
-        (databases[peripheral] ?? []).sorted().compactMap { path in characteristics[path].map { (path, $0) } }
+        (databases[peripheral]?.paths ?? []).sorted().compactMap { path in characteristics[path].map { (path, $0) } }
+    }
+
+    /// Of those with one UUID that fit the one with the lowest handle; nil for a peripheral that offers too many.
+    public func characteristic(
+        of peripheral: String, named uuid: BluetoothUUID, where fits: (BluezCharacteristic) -> Bool = { _ in true }
+    ) -> (path: String, characteristic: BluezCharacteristic)? {
+        guard !offersTooMany(peripheral), let paths = databases[peripheral]?.byUUID[uuid] else { return nil }
+        let path = paths.filter { characteristics[$0].map(fits) ?? false }.min()
+        return path.flatMap { path in characteristics[path].map { (path, $0) } }
+    }
+
+    /// Whether it has more than ``mostCharacteristics``.
+    public func offersTooMany(_ peripheral: String) -> Bool {
+        (databases[peripheral]?.paths.count ?? 0) > Self.mostCharacteristics
     }
 
     /// Where a characteristic's configuration descriptor can be read; nil where it has none.
@@ -105,8 +127,8 @@ public struct BluezMirror: Sendable {
                 setBattery(properties, of: path)
                 return []
             case BluezInterface.characteristic:
-                characteristics[path, default: BluezCharacteristic()].apply(properties)
-                return databaseChanged(path, contains: true)
+                apply(properties, toCharacteristic: path)
+                return [.database(peripheral: path.parent.parent)]
             case BluezInterface.descriptor:
                 guard properties["UUID"]?.string.flatMap({ BluetoothUUID($0) }) == Self.configurationUUID else {
                     return []
@@ -124,7 +146,12 @@ public struct BluezMirror: Sendable {
         switch interface {
         case BluezInterface.characteristic:
             guard characteristics[path] != nil else { return [] }
-            characteristics[path]?.apply(changed)
+            // On the way of each value.
+            if changed["UUID"] == nil {
+                characteristics[path]?.apply(changed)
+            } else {
+                apply(changed, toCharacteristic: path)
+            }
             return changed["Value"]?.bytes.map { [.value(characteristic: path, $0)] } ?? []
         case BluezInterface.peripheral:
             guard var peripheral = peripherals[path] else { return [] }
@@ -149,14 +176,14 @@ public struct BluezMirror: Sendable {
             case BluezInterface.adapter:
                 return adapters.removeValue(forKey: path).map { [.adapterGone(path, $0)] } ?? []
             case BluezInterface.peripheral:
-                for characteristic in databases.removeValue(forKey: path) ?? [] { forget(characteristic) }
+                for characteristic in databases.removeValue(forKey: path)?.paths ?? [] { forget(characteristic) }
                 return peripherals.removeValue(forKey: path).map { [.peripheralGone(path, $0)] } ?? []
             case BluezInterface.battery:
                 peripherals[path]?.battery = nil
                 return []
             case BluezInterface.characteristic:
-                forget(path)
-                return databaseChanged(path, contains: false)
+                if let uuid = forget(path) { withdraw(path, uuid) }
+                return [.database(peripheral: path.parent.parent)]
             case BluezInterface.descriptor:
                 guard configurations[path.parent] == path else { return [] }
                 configurations[path.parent] = nil
@@ -166,15 +193,22 @@ public struct BluezMirror: Sendable {
         }
     }
 
-    /// `…/dev_C0_F1/service000a/char000b` belongs to `…/dev_C0_F1`.
-    private mutating func databaseChanged(_ characteristic: String, contains: Bool) -> [BluezChange] {
-        let peripheral = characteristic.parent.parent
-        if contains {
-            databases[peripheral, default: []].insert(characteristic)
-        } else {
-            databases[peripheral]?.remove(characteristic)
-        }
-        return [.database(peripheral: peripheral)]
+    private mutating func apply(_ properties: BusValue, toCharacteristic path: String) {
+        let former = characteristics[path]?.uuid
+        characteristics[path, default: BluezCharacteristic()].apply(properties)
+        guard let uuid = characteristics[path]?.uuid, uuid != former else { return }
+        if let former { withdraw(path, former) }
+        // `…/dev_C0_F1/service000a/char000b` belongs to `…/dev_C0_F1`.
+        let peripheral = path.parent.parent
+        databases[peripheral, default: Database()].paths.insert(path)
+        databases[peripheral]?.byUUID[uuid, default: []].insert(path)
+    }
+
+    private mutating func withdraw(_ path: String, _ uuid: BluetoothUUID) {
+        let peripheral = path.parent.parent
+        databases[peripheral]?.paths.remove(path)
+        databases[peripheral]?.byUUID[uuid]?.remove(path)
+        if databases[peripheral]?.byUUID[uuid]?.isEmpty == true { databases[peripheral]?.byUUID[uuid] = nil }
     }
 
     /// Kept for `devices`, and no change: no source acts on it.
@@ -183,9 +217,11 @@ public struct BluezMirror: Sendable {
         peripherals[path]?.battery = Int(percentage)
     }
 
-    private mutating func forget(_ characteristic: String) {
-        characteristics[characteristic] = nil
+    /// - Returns: its UUID; nil for one that was not known.
+    @discardableResult
+    private mutating func forget(_ characteristic: String) -> BluetoothUUID? {
         configurations[characteristic] = nil
+        return characteristics.removeValue(forKey: characteristic)?.uuid
     }
 
     /// Client Characteristic Configuration (Core Specification, Vol 3, Part G, 3.3.3.3).

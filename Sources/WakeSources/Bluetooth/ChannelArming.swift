@@ -40,6 +40,7 @@ extension LinkMachine {
     private static let stuckLimit = 3
 
     mutating func beginArming(_ step: inout LinkStep) -> Bool {
+        if facts.offersTooMany, !plan.notify.isEmpty { return leaveUnheard(&step) }
         let missing = Set(plan.notify).subtracting(facts.channels.keys)
         let required = plan.required
         guard required.isEmpty || !required.isSubset(of: missing) else { return getStuck(.unknownObject, &step) }
@@ -118,6 +119,19 @@ extension LinkMachine {
         let due = plan.notify.filter { isDue($0, step.now) }
         for uuid in due { start(uuid, &step) }
         return !due.isEmpty
+    }
+
+    /// The link stays: to take it down would bring it back with as many. Told once, until it is heard.
+    private mutating func leaveUnheard(_ step: inout LinkStep) -> Bool {
+        endLink("not-usable", &step)
+        dialling.failures += 1
+        if !reportedUnsubscribed.isSuperset(of: plan.notify) {
+            reportedUnsubscribed.formUnion(plan.notify)
+            let detail = "it offers more than \(BluezMirror.mostCharacteristics) characteristics, so none is heard"
+            step.log(detail)
+            step.raise(.attention(.accessDenied, detail: detail))
+        }
+        return move(to: .stuck(until: step.now + patience.backOff(after: dialling.failures + 9)))
     }
 
     /// Told once, until it is heard.

@@ -84,7 +84,7 @@ extension BluetoothSource {
     /// Of several with one UUID the one that is listened to: its value is what the machine waits for.
     func path(of uuid: BluetoothUUID, _ entry: Entry) -> String? {
         if let channel = entry.machine.facts.channels[uuid] { return channel.path }
-        return client.mirror.characteristics(of: entry.path).first { $0.characteristic.uuid == uuid }?.path
+        return client.mirror.characteristic(of: entry.path, named: uuid)?.path
     }
 }
 

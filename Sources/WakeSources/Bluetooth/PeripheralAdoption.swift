@@ -127,12 +127,12 @@ extension BluetoothSource {
         facts.isBlocked = peripheral.isBlocked
         facts.isLeftOver = isLeftOver(peripheral)
         facts.hasRoom = hasRoom(on: entry.path.parent)
-        for (path, characteristic) in client.mirror.characteristics(of: entry.path) {
-            guard entry.machine.plan.notify.contains(characteristic.uuid), characteristic.canNotify,
-                facts.channels[characteristic.uuid] == nil
-            else { continue }
+        facts.offersTooMany = client.mirror.offersTooMany(entry.path)
+        for uuid in entry.machine.plan.notify {
+            let found = client.mirror.characteristic(of: entry.path, named: uuid) { $0.canNotify }
+            guard let (path, characteristic) = found else { continue }
             let hasConfiguration = client.mirror.configuration(of: path) != nil
-            facts.channels[characteristic.uuid] = .init(
+            facts.channels[uuid] = .init(
                 path: path, hasConfiguration: hasConfiguration, canRead: characteristic.canRead)
         }
         return facts
