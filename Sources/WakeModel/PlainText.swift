@@ -5,7 +5,7 @@ extension Unicode.Scalar {
     /// like other text.
     public var isMisleading: Bool {
         switch value {
-        case 0..<0x20, 0x7f...0x9f, 0x200e...0x200f, 0x2028...0x202e, 0x2066...0x2069: true
+        case 0..<0x20, 0x7f...0x9f, 0x61c, 0x200e...0x200f, 0x2028...0x202e, 0x2066...0x2069: true
         default: false
         }
     }
@@ -17,6 +17,21 @@ extension String {
     public var isPlainName: Bool {
         !isEmpty && utf8.count <= 64 && !unicodeScalars.contains(where: \.isMisleading) && first != "/" && first != " "
             && last != " "
+    }
+
+    /// With another character in the place of each that is misleading.
+    public func replacingMisleading(with other: Unicode.Scalar) -> String {
+        guard unicodeScalars.contains(where: \.isMisleading) else { return self }
+        return String(String.UnicodeScalarView(unicodeScalars.map { $0.isMisleading ? other : $0 }))
+    }
+
+    /// Text of strangers, for people: nothing misleading, and at most so many bytes.
+    package func plain(toBytes limit: Int) -> String {
+        let plain = replacingMisleading(with: "\u{fffd}")
+        guard plain.utf8.count > limit else { return plain }
+        var end = plain.utf8.index(plain.startIndex, offsetBy: limit)
+        while end.samePosition(in: plain.unicodeScalars) == nil { end = plain.utf8.index(before: end) }
+        return String(plain[..<end])
     }
 
     /// Without the quotes that the kernel puts around names of input devices.

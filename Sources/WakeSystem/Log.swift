@@ -71,7 +71,8 @@ struct LogOutput: Sendable {
         }
     }
 
-    /// One line with control characters replaced, so that text from a device or handler cannot forge a second line.
+    /// One line with control characters replaced, and those that turn the direction of writing: text from a device or a
+    /// handler can neither forge a second line nor look like another.
     func format(_ level: LogLevel, topic: String, message: String) -> [UInt8] {
         var line: [UInt8] = []
         switch style {
@@ -79,8 +80,8 @@ struct LogOutput: Sendable {
         case .terminal: break
         case .file: line.append(contentsOf: "\(SystemClock.wall().rfc3339) ".utf8)
         }
-        let text = "\(topic): \(message)"
-        line.append(contentsOf: text.utf8.lazy.map { $0 < 0x20 || $0 == 0x7F ? UInt8(ascii: " ") : $0 }.prefix(3_900))
+        let text = "\(topic): \(message)".replacingMisleading(with: " ")
+        line.append(contentsOf: text.utf8.prefix(3_900))
         line.append(UInt8(ascii: "\n"))
         return line
     }

@@ -88,6 +88,13 @@ import WakeModel
         #expect(String(decoding: line, as: UTF8.self) == "<3>handler: a b c\n")
     }
 
+    @Test("a log line steers no terminal and turns no writing; other letters stay")
+    func plainLogLines() {
+        let said = "Küche \u{9b}31m \u{202e}egnp \u{2066}x\u{61c}y 日本"
+        let line = LogOutput(raw: 2, style: .terminal).format(.notice, topic: "bluetooth", message: said)
+        #expect(String(decoding: line, as: UTF8.self) == "bluetooth: Küche  31m  egnp  x y 日本\n")
+    }
+
     @Test("a log whose reader has stopped reading never waits")
     func logNeverWaits() throws {
         let pipe = try Pipe(ours: .read)

@@ -29,6 +29,7 @@ final class BrokerInbox {
     private var toldFault: MQTTFault?
     /// Why messages go back to the broker, as it was logged last.
     private var toldObstacle: String?
+    private var leftOut = SparseReport()
     private let begunAt = SystemClock.monotonic()
     private static let mostEventsAtOnce = 32
     /// Devices that are known have their handlers by then.
@@ -187,12 +188,18 @@ final class BrokerInbox {
         var message = InboxMessage(payload: published.payload)
         message.brokerTopic = published.topic
         guard message.isWithinLimits else {
-            log.warning(
-                "a message of \(published.payload.count) bytes under \(published.topic.prefix(80)) is left out: "
-                    + "an inbox takes \(InboxMessage.payloadLimit) bytes; send where the rest can be fetched")
+            reportLeftOut(published)
             return nil
         }
         return message
+    }
+
+    private func reportLeftOut(_ published: MQTTMessage) {
+        guard let others = leftOut.count(at: SystemClock.monotonic()) else { return }
+        log.warning(
+            "a message of \(published.payload.count) bytes under \(published.topic.prefix(80)) is left out: an inbox takes "
+                + "\(InboxMessage.payloadLimit) bytes; send where the rest can be fetched"
+                + (others > 0 ? "; \(others) more like it since the last one" : ""))
     }
 
     private func owners(of topic: String) -> [HandlerID] {

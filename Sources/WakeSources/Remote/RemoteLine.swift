@@ -41,6 +41,13 @@ package struct RemoteLine: Hashable {
 
     /// Larger than any that a bridge writes.
     static let longest = RemoteNews.longestLine
+    /// Bytes of a name, a reason or a detail.
+    static let longestText = 512
+
+    /// Whether a bridge may name a device so.
+    static func isSource(_ text: String) -> Bool {
+        text.hasPrefix("/") && text.utf8.count <= longestText && !text.unicodeScalars.contains(where: \.isMisleading)
+    }
 }
 
 extension RemoteLine {
@@ -93,15 +100,13 @@ extension RemoteLine {
 }
 
 extension RemoteLine.Event {
-    private static let longestText = 512
-
     /// Nil for a type that this bridge does not know, and for a device that the other bridge has from a third.
     /// - Parameter data: the member as it was written.
     fileprivate init?(_ line: JSONValue, _ type: String, data text: String) throws(RemoteLineFault) {
-        guard let source = line["source"]?.string, source.hasPrefix("/"), source.utf8.count <= Self.longestText else {
+        guard let source = line["source"]?.string, RemoteLine.isSource(source) else {
             throw RemoteLineFault(reason: "its event is of no device")
         }
-        guard let subject = line["subject"]?.string, (1...Self.longestText).contains(subject.utf8.count) else {
+        guard let subject = line["subject"]?.string, (1...RemoteLine.longestText).contains(subject.utf8.count) else {
             throw RemoteLineFault(reason: "its event names no device")
         }
         let data: JSONValue
@@ -111,7 +116,7 @@ extension RemoteLine.Event {
         } catch { throw RemoteLineFault(reason: "its data is no JSON, \(error)") }
         guard !source.hasPrefix(SourceKind.remote.uriPrefix) else { return nil }
         (self.source, self.subject) = (source, subject)
-        profile = data["profile"]?.string
+        profile = data["profile"]?.string.flatMap { $0.isPlainName ? $0 : nil }
         isAuthenticated = line["authenticated"]?.boolean ?? false
         isClockSynchronized = data["clock_synced"]?.boolean ?? true
         guard let kind = try Self.kind(type, data) else { return nil }
@@ -124,17 +129,18 @@ extension RemoteLine.Event {
         switch type {
         case "connected": return .connected(folded: folded(data))
         case "disconnected":
-            guard let reason = data["reason"]?.string, (1...longestText).contains(reason.utf8.count) else {
+            guard let reason = data["reason"]?.string, !reason.isEmpty else {
                 throw RemoteLineFault(reason: "its device is disconnected without a reason")
             }
-            return .disconnected(reason: reason, folded: folded(data))
+            return .disconnected(reason: reason.plain(toBytes: RemoteLine.longestText), folded: folded(data))
         case "data": return .data(try channel(data), try bytes(data))
         case "gap": return .gap(try gap(data))
         case "attention":
             guard let attention = data["kind"]?.string.flatMap(Attention.init) else {
                 throw RemoteLineFault(reason: "its attention is not known")
             }
-            return .attention(attention, detail: data["detail"]?.string ?? "")
+            let detail = data["detail"]?.string ?? ""
+            return .attention(attention, detail: detail.plain(toBytes: RemoteLine.longestText))
         default: return nil
         }
     }
@@ -170,7 +176,9 @@ extension RemoteLine.Event {
     }
 
     private static func heard(_ data: JSONValue, _ value: String?) throws(RemoteLineFault) -> HeardValue {
-        if let fault = data["undecodable"]?.string { return HeardValue(.fault, fault.utf8) }
+        if let fault = data["undecodable"]?.string {
+            return HeardValue(.fault, fault.plain(toBytes: RemoteLine.longestText).utf8)
+        }
         guard let value else { return HeardValue(.nothing) }
         guard case .object = data["value"] else { throw RemoteLineFault(reason: "its value is no object") }
         return HeardValue(.value, value.utf8)

@@ -49,6 +49,8 @@ final class RemoteFollower {
     /// A line was raised and is not committed yet.
     private var owesAcknowledgement = false
     private var refusals = SparseReport()
+    /// Whoever publishes in its name may have it come and go without a pause.
+    private var presences = RateLimiter(perSecond: 1, burst: 5, now: SystemClock.monotonic())
     /// The broker was lost, and operators know.
     private var isAway = false
     private let log = Log("remote")
@@ -109,7 +111,9 @@ final class RemoteFollower {
             isAway = true
             step(.lost(why: why))
         case .presence(let isOnline):
-            log.notice("bridge \(bridge.name) is \(isOnline ? "there" : "away")")
+            if presences.consume(now: host.clock.now().monotonic) {
+                log.notice("bridge \(bridge.name) is \(isOnline ? "there" : "away")")
+            }
             step(.presence(isOnline: isOnline))
         case .described(let alias, let bytes):
             if bytes.isEmpty {

@@ -171,7 +171,7 @@ extension RemoteStream {
 // MARK: Devices
 
 extension RemoteStream {
-    private func localAlias(_ alias: String) -> String { "\(bridge)/\(alias)" }
+    private func localAlias(_ alias: String) -> String { "\(bridge)/\(alias.plain(toBytes: RemoteLine.longestText))" }
 
     /// False where the bridge has more devices than are taken.
     private mutating func introduce(_ device: Device, _ outcome: inout Outcome) -> Bool {
@@ -206,9 +206,7 @@ extension RemoteStream {
     private mutating func describe(
         _ alias: String, _ description: RemoteDescription, at now: WallTime, _ outcome: inout Outcome
     ) {
-        guard description.source.hasPrefix("/"), !description.source.hasPrefix(SourceKind.remote.uriPrefix) else {
-            return
-        }
+        guard !description.source.hasPrefix(SourceKind.remote.uriPrefix) else { return }
         let device = Device(
             uri: prefix + description.source, alias: localAlias(alias), profile: description.profile, kind: .remote,
             isBonded: description.isBonded)
@@ -342,9 +340,10 @@ struct RemoteDescription: Hashable {
     /// Nil for what no bridge says.
     init?(_ bytes: [UInt8]) {
         guard bytes.count <= 64 << 10, let json = try? JSONValue(parsing: bytes),
-            let source = json["source"]?.string, source.utf8.count <= 512
+            let source = json["source"]?.string, RemoteLine.isSource(source)
         else { return nil }
-        self.init(source: source, profile: json["profile"]?.string, isBonded: json["bonded"]?.boolean ?? false)
+        let profile = json["profile"]?.string.flatMap { $0.isPlainName ? $0 : nil }
+        self.init(source: source, profile: profile, isBonded: json["bonded"]?.boolean ?? false)
     }
 
     init(source: String, profile: String?, isBonded: Bool) {

@@ -99,6 +99,33 @@ struct RemoteLineTests {
         for text in spoilt { #expect(throws: RemoteLineFault.self, "\(text)") { try RemoteLine(Array(text.utf8)) } }
     }
 
+    @Test("a detail and a reason of another bridge mislead nobody, and are cut to 512 bytes")
+    mutating func taming() throws {
+        let long = String(repeating: "é", count: 70_000)
+        let attention = try read(kitchen.event("attention", #""kind":"storm","detail":"\u202e\#(long)""#))
+        guard case .event(let event) = attention.content, case .attention(_, let detail) = event.kind else {
+            Issue.record("no attention")
+            return
+        }
+        // A replacement has three bytes, and no character is cut in two.
+        #expect(detail.hasPrefix("\u{fffd}é") && detail.utf8.count == 511)
+        let end = try read(kitchen.disconnect(#"\u0007\#(long)"#))
+        guard case .event(let event) = end.content, case .disconnected(let reason, _) = event.kind else {
+            Issue.record("no end")
+            return
+        }
+        #expect(reason.hasPrefix("\u{fffd}é") && reason.utf8.count == 511)
+    }
+
+    @Test("a source that misleads is none, and a profile that no file could have is not known")
+    mutating func misleadingSources() throws {
+        let odd = kitchen.beat(61, of: #"/bluetooth/\u2066C0"#)
+        #expect(throws: RemoteLineFault.self) { try RemoteLine(Array(odd.utf8)) }
+        #expect(RemoteDescription(Array(#"{"source":"/bluetooth/\u009b1"}"#.utf8)) == nil)
+        let described = RemoteDescription(Array(#"{"source":"/bluetooth/1","profile":"a\u202eb"}"#.utf8))
+        #expect(described != nil && described?.profile == nil)
+    }
+
     @Test("a line that is cut anywhere is refused, and bytes that are changed never stop the reader")
     mutating func noise() {
         let line = Array(kitchen.beat(61).utf8)

@@ -155,6 +155,19 @@ struct RemoteStreamTests {
         #expect(names["/remote/kitchen/bluetooth/C0:F1:F2:F3:F4:01"] == "/remote/kitchen/bluetooth/C0:F1:F2:F3:F4:01")
     }
 
+    @Test("a name of another bridge misleads nobody, and is the same wherever it comes from")
+    mutating func plainNames() {
+        var follower = Follower()
+        follower.hear([kitchen.beat(61, alias: #"a\u202eb\u009bc"#)])
+        #expect(follower.introduced.last?.alias == "kitchen/a\u{fffd}b\u{fffd}c")
+        follower.hear(.forgotten(alias: "a\u{202e}b\u{9b}c"))
+        #expect(follower.story.last == "-forgotten")
+        let long = String(repeating: "x", count: 60_000)
+        let description = RemoteDescription(source: "/bluetooth/1", profile: nil, isBonded: false)
+        follower.hear(.described(alias: long, description))
+        #expect(follower.introduced.last?.alias.utf8.count == "kitchen/".utf8.count + 512)
+    }
+
     @Test("no more than a thousand devices are taken, and the rest is told and missing")
     mutating func tooMany() {
         var follower = Follower()
