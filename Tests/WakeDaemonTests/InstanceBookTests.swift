@@ -82,6 +82,28 @@ struct InstanceBookTests {
         #expect(again.ended.isEmpty && again.current.isEmpty, "those that have one keep it, whatever the order")
     }
 
+    @Test(
+        "a device that is there takes the place of one that is away, of those the one that came last, and gives it back so"
+    )
+    func arrival() throws {
+        var book = InstanceBook()
+        let devices = (0..<(InstanceBook.most + 2)).map { strap($0) }
+        _ = book.set(try manifest(), devices: devices)
+        let (real, other) = (strap(64), strap(65))
+        #expect(book.isWaiting(real.uri) && !book.isWaiting(strap(5).uri))
+        #expect(book.arrive(real, isAway: { _ in false }).isEmpty, "all are there")
+        let away: Set<String> = [strap(2).uri, strap(7).uri]
+        let first = book.arrive(real, isAway: away.contains)
+        #expect(first.current.map(\.name) == ["log@strap-64"] && first.ended == ["log@bluetooth_C0=F1=F2=F3=F4=07"])
+        let second = book.arrive(other, isAway: away.contains)
+        #expect(second.current.map(\.name) == ["log@strap-65"] && second.ended == ["log@bluetooth_C0=F1=F2=F3=F4=02"])
+        #expect(book.waiting(for: "log").map(\.alias) == ["strap-7", "strap-2"] && !second.hasRefused)
+        let back = book.arrive(strap(2), isAway: { $0 == real.uri })
+        #expect(back.current.map(\.name) == ["log@strap-2"] && back.ended == ["log@bluetooth_C0=F1=F2=F3=F4=40"])
+        #expect(book.arrive(strap(2), isAway: { _ in true }).isEmpty, "it has its place")
+        #expect(names(book).count == InstanceBook.most)
+    }
+
     @Test("a changed manifest changes each of its handlers, a narrower one ends some, and one that is gone ends all")
     func reload() throws {
         var book = InstanceBook()

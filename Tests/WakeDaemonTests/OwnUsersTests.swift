@@ -85,6 +85,38 @@ final class OwnUsersTests {
         #expect(text(of: "\(folder)/locks/\(wanted)") == "unit\n")
     }
 
+    @Test("where all numbers are taken, those of handlers that are gone and left nothing come free, and no others")
+    func takesBack() throws {
+        for number in OwnUsers.numbers.dropLast(2) { try giveDirectory(of: "gone\(number)", owner: number) }
+        let last = OwnUsers.numbers.upperBound
+        try giveDirectory(of: "full", owner: last - 1)
+        put("kept", at: "\(folder)/handlers/full/file")
+        try giveDirectory(of: "configured", owner: last)
+        let users = users()
+        #expect(throws: SystemError.self) { try users.account(of: "hr") }
+        let released = users.release(but: ["configured"])
+        #expect(released.count == OwnUsers.numbers.count - 2 && !released.contains("full"))
+        #expect(try Directory.names(in: folder + "/handlers") == ["configured", "full"])
+        #expect(try users.account(of: "hr").user == first("hr"))
+        #expect(try users.account(of: "full").user == last - 1)
+    }
+
+    @Test(
+        "a number under which a process runs is not taken back, and one that was taken back is locked by its next handler"
+    )
+    func takesBackUnused() throws {
+        try Directory.create(folder + "/locks")
+        let users = users()
+        let (busy, idle) = (try users.account(of: "busy").user, try users.account(of: "idle").user)
+        let process = try Child(["setpriv", "--reuid=\(busy)", "--clear-groups", "tail", "-f", "/dev/null"])
+        let runs = Patience.wait { text(of: "/proc/\(process.process)/status").contains("Uid:\t\(busy)") }
+        try #require(runs)
+        try Directory.create(folder + "/handlers")
+        #expect(users.release(but: []) == ["idle"])
+        #expect(try users.account(of: "idle").user == idle)
+        #expect(try users.account(of: "busy").user == busy)
+    }
+
     @Test("a kept number that an account has now is given up")
     func yieldsToAccounts() throws {
         try giveDirectory(of: "hr", owner: 61_999)

@@ -11,7 +11,7 @@ struct InstanceBook {
         var current: [HandlerManifest] = []
         /// The ids of those that end.
         var ended: [String] = []
-        /// A device came for which there is no room.
+        /// A device came for which there is no room, yet.
         var hasRefused = false
 
         var isEmpty: Bool { current.isEmpty && ended.isEmpty && !hasRefused }
@@ -21,6 +21,8 @@ struct InstanceBook {
         var manifest: HandlerManifest
         /// By the URIs of their devices.
         var instances: [String: HandlerManifest] = [:]
+        /// The devices that have one, in the order in which they got it.
+        var holders: [Device] = []
         /// Devices beyond the most, in the order in which they came.
         var waiting: [Device] = []
     }
@@ -38,14 +40,12 @@ struct InstanceBook {
     /// A manifest is new or another. Devices that have an instance keep it, and others get one in their order.
     mutating func set(_ manifest: HandlerManifest, devices: [Device]) -> Changes {
         let former = templates[manifest.id]
-        var template = Template(manifest: manifest, instances: former?.instances ?? [:])
+        var template = Template(
+            manifest: manifest, instances: former?.instances ?? [:], holders: former?.holders ?? [])
         var changes = Changes()
         let isOld = { (device: Device) in former?.instances[device.uri] != nil }
         let known = Set(devices.map(\.uri))
-        for (uri, instance) in template.instances where !known.contains(uri) {
-            template.instances[uri] = nil
-            changes.ended.append(instance.id)
-        }
+        for holder in template.holders where !known.contains(holder.uri) { template.withdraw(holder.uri, &changes) }
         for device in devices.filter(isOld) + devices.filter({ !isOld($0) }) { template.settle(device, &changes) }
         templates[manifest.id] = template
         return changes.inOrder
@@ -63,6 +63,23 @@ struct InstanceBook {
         for id in templates.keys { templates[id]?.settle(device, &changes) }
         return changes.inOrder
     }
+
+    /// Whether a manifest matches the device and had no room for it.
+    func isWaiting(_ uri: String) -> Bool { templates.values.contains { $0.waiting.contains { $0.uri == uri } } }
+
+    /// A device is there now. Where it waits it gets the place of one that is away, and that one waits in its turn: of those
+    /// the one that came last, so that whoever makes devices up takes places from its own.
+    mutating func arrive(_ device: Device, isAway: (String) -> Bool) -> Changes {
+        var changes = Changes()
+        for (id, template) in templates where template.waiting.contains(where: { $0.uri == device.uri }) {
+            guard let away = template.holders.last(where: { isAway($0.uri) }) else { continue }
+            templates[id]?.withdraw(away.uri, &changes)
+            templates[id]?.settle(device, &changes)
+            templates[id]?.settle(away, &changes)
+        }
+        changes.hasRefused = false
+        return changes.inOrder
+    }
 }
 
 extension InstanceBook.Template {
@@ -78,6 +95,11 @@ extension InstanceBook.Template {
         }
         let others = Set(instances.filter { $0.key != device.uri }.values.map(\.name))
         let made = manifest.instance(for: device, named: manifest.name(for: device, besides: others))
+        if let place = holders.firstIndex(where: { $0.uri == device.uri }) {
+            holders[place] = device
+        } else {
+            holders.append(device)
+        }
         guard made != former else { return }
         instances[device.uri] = made
         changes.current.append(made)
@@ -85,9 +107,15 @@ extension InstanceBook.Template {
 
     /// What waited longest takes the place.
     private mutating func end(_ uri: String, _ changes: inout InstanceBook.Changes) {
-        guard let ended = instances.removeValue(forKey: uri) else { return }
-        changes.ended.append(ended.id)
+        guard instances[uri] != nil else { return }
+        withdraw(uri, &changes)
         if let next = waiting.first { settle(next, &changes) }
+    }
+
+    fileprivate mutating func withdraw(_ uri: String, _ changes: inout InstanceBook.Changes) {
+        guard let ended = instances.removeValue(forKey: uri) else { return }
+        holders.removeAll { $0.uri == uri }
+        changes.ended.append(ended.id)
     }
 }
 

@@ -78,7 +78,7 @@ public final class Bridge {
             if let aliveUntil { Self.endListening(in: journal, of: &$0, aliveUntil, options.sources) }
         }
         suspension = try Self.chooseSuspension(options)
-        accounts = AccountBook(OwnUsers(options.ownUserPlaces))
+        accounts = AccountBook(OwnUsers(options.ownUserPlaces), of: catalog)
         let composer = LineComposer(
             catalog: catalog, idPrefix: options.idPrefix ?? "\(journal.id)-", clock: clock)
         let launcher = Launcher(

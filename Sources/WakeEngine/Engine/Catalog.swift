@@ -131,6 +131,9 @@ package final class Catalog {
         templates.fetch(devices.lazy.map { Int($0.rawValue) })
     }
 
+    /// Whether its link has ended, or nothing was heard of it since the start.
+    func isAway(_ entry: DeviceEntry) -> Bool { entry.isConnected.map { !$0 } ?? (lastData(of: entry.id) == nil) }
+
     /// When the device last spoke.
     package func lastData(of id: EventOrigin) -> WallTime? { templates.lastData(of: Int(id.rawValue)) }
 

@@ -86,7 +86,14 @@ public final class Engine {
         // Of another bridge's device it was made there.
         if event.heard.isNone { event.heard = hearing.hear(event) }
         catalog.record(event)
+        if case .connected = event.kind { makeRoom(for: event.origin) }
         turn.ingest(.event(event), at: now ?? event.stamp)
+    }
+
+    /// Before its handlers are told: one that waits for an instance takes that of a device that is away.
+    private func makeRoom(for id: EventOrigin) {
+        guard let device = catalog.entry(id)?.device, instances.isWaiting(device.uri) else { return }
+        apply(instances.arrive(device) { catalog.entry(of: $0).map(catalog.isAway) ?? true })
     }
 
     /// Keys with which devices encrypt, from now on.
@@ -104,7 +111,10 @@ public final class Engine {
         if let single = catalog.handler(named: manifest.id) { dismiss(single) }
         catalog.perDevice[manifest.id] = manifest
         tell(.configured, of: manifest.id)
-        apply(instances.set(manifest, devices: catalog.devices.compactMap { $0?.device }))
+        // Those that are there come first: there may not be room for all.
+        let entries = catalog.devices.compactMap { $0 }
+        let ordered = entries.filter { !catalog.isAway($0) } + entries.filter(catalog.isAway)
+        apply(instances.set(manifest, devices: ordered.map(\.device)))
     }
 
     /// The manifest is gone.

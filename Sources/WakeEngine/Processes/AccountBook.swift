@@ -1,5 +1,6 @@
 // The users that handlers run as, cached when the manifests are read. The user database may be on another machine, so the daemon's
 // loop must not query it at each launch.
+import Glibc
 import WakeSystem
 
 /// The user and groups that a manifest names.
@@ -15,8 +16,12 @@ package final class AccountBook {
     private var known: [AccountName: Account] = [:]
     private var own: Account?
     private let ownUsers: OwnUsers
+    /// The handlers that keep their numbers; nil where none is ever taken back.
+    private let catalog: Catalog?
 
-    package init(_ ownUsers: OwnUsers) { self.ownUsers = ownUsers }
+    package init(_ ownUsers: OwnUsers, of catalog: Catalog? = nil) {
+        (self.ownUsers, self.catalog) = (ownUsers, catalog)
+    }
 
     /// For a look at manifests that no daemon has taken: it gives any free number for `auto`, and keeps none.
     package static func withoutPlaces() -> AccountBook {
@@ -62,7 +67,18 @@ package final class AccountBook {
     }
 
     private func find(_ name: AccountName) throws(SystemError) -> Account {
-        if let handler = name.handler { return try ownUsers.account(of: handler).joining(name.groups) }
+        if let handler = name.handler { return try ownAccount(of: handler).joining(name.groups) }
         return try Account(named: name.user, group: name.group).joining(name.groups)
+    }
+
+    /// Where no number is free, those of handlers that are gone and have left nothing are taken back first.
+    private func ownAccount(of handler: String) throws(SystemError) -> Account {
+        do throws(SystemError) { return try ownUsers.account(of: handler) } catch {
+            guard error.errno == Errno(code: EUSERS), let catalog else { throw error }
+            let released = ownUsers.release(but: Set(catalog.handlers.values.map(\.id)))
+            guard !released.isEmpty else { throw error }
+            known = known.filter { !released.contains($0.key.handler ?? "") }
+            return try ownUsers.account(of: handler)
+        }
     }
 }

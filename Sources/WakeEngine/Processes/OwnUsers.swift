@@ -3,7 +3,7 @@ import Glibc
 import WakeSystem
 
 /// The owner of a handler's state directory is the record of its number. A removed handler's directory keeps its number, so that no
-/// other handler can read it.
+/// other handler can read it; one that is empty gives it back where numbers are short.
 package final class OwnUsers {
     /// Where numbers are found and kept.
     package struct Places {
@@ -20,7 +20,7 @@ package final class OwnUsers {
     private let places: Places
     private let isListed: (UInt32) -> Bool
     private var accounts: [String: Account] = [:]
-    private var locks: [UserLock] = []
+    private var locks: [UInt32: UserLock] = [:]
 
     package init(_ places: Places, isListed: @escaping (UInt32) -> Bool = Account.isListed) {
         self.places = places
@@ -54,6 +54,33 @@ package final class OwnUsers {
             advice: "remove the directories of handlers that are gone from \(places.handlers)")
     }
 
+    /// Takes back the numbers of handlers that are gone, run no process any more and have left nothing.
+    /// - Returns: those handlers.
+    func release(but configured: Set<String>) -> Set<String> {
+        guard let directories = try? Set(Directory.names(in: places.handlers)) else { return [] }
+        let running = Self.usersOfProcesses
+        var released: Set<String> = []
+        for name in directories.union(accounts.keys).subtracting(configured) {
+            let path = "\(places.handlers)/\(name)"
+            guard let number = accounts[name]?.user ?? File.owner(of: path), Self.numbers.contains(number),
+                !running.contains(number), !directories.contains(name) || (try? Directory.remove(path)) != nil
+            else { continue }
+            accounts[name] = nil
+            if !accounts.values.contains(where: { $0.user == number }) { locks[number] = nil }
+            released.insert(name)
+        }
+        return released
+    }
+
+    /// Real, effective, saved and of the file system. The owners of the folders in /proc would not do: a process can hide there.
+    private static var usersOfProcesses: Set<UInt32> {
+        let processes = ((try? Directory.names(in: "/proc")) ?? []).filter { Int32($0) != nil }
+        let lines = processes.compactMap { process in
+            (try? File.text(at: "/proc/\(process)/status"))?.split(separator: "\n").first { $0.hasPrefix("Uid:") }
+        }
+        return Set(lines.flatMap { $0.split(whereSeparator: \.isWhitespace).compactMap { UInt32($0) } })
+    }
+
     /// Where two directories have one owner, as after a copy, the first by name keeps it.
     private func numbersOfOthers(than handler: String) -> Set<UInt32> {
         var numbers = Set(accounts.values.map(\.user))
@@ -74,7 +101,7 @@ package final class OwnUsers {
         guard !isListed(number) else { return false }
         guard File.exists(places.locks) else { return true }
         guard let lock = try UserLock.acquire(number, for: name, in: places.locks) else { return false }
-        locks.append(lock)
+        locks[number] = lock
         return true
     }
 

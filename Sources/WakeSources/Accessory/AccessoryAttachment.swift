@@ -85,13 +85,30 @@ extension AccessorySource {
     func attach(_ record: UdevRecord, displaces: Bool = true) {
         guard places[record.path] == nil else { return }
         guard let candidate = candidates[record.path] else { return forgetQuestions(of: record.path) }
-        let resolution = registry.resolve(
-            candidate.identity, attached: places.uris, waiting: candidates.waitingTwins(of: record.path, places))
+        let waiting = candidates.waitingTwins(of: record.path, places)
+        guard admits(candidate.identity, waiting, record) else { return }
+        let resolution = registry.resolve(candidate.identity, attached: places.uris, waiting: waiting)
         switch resolution {
         case .known(let uri), .new(let uri):
             doubts[record.path] = nil
             if makeRoom(for: record, as: uri, displaces: displaces) { adopt(uri, record, candidate.match) }
         case .ambiguous(let candidates): doubt(record, candidates)
+        }
+    }
+
+    /// Of new devices few come at one port; who says otherwise mostly makes them up.
+    private func admits(
+        _ identity: AccessoryIdentity, _ waiting: [AccessoryIdentity], _ record: UdevRecord
+    ) -> Bool {
+        guard case .new = registry.look(at: identity, attached: places.uris, waiting: waiting) else { return true }
+        switch candidates.newcomers.judge(identity, at: host.clock.now().boottime) {
+        case .admitted: return true
+        case .refusedToo: return false
+        case .refused:
+            log.warning(
+                "more than \(NewcomerLimit.most) new devices came at \(identity.port) within an hour, so \(record.name) and others "
+                    + "are left alone there; to take one, run 'wakebridge pair \(record.name) --as new'")
+            return false
         }
     }
 

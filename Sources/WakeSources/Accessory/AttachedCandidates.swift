@@ -11,6 +11,7 @@ struct AttachedCandidates {
     private var candidates: [String: Candidate] = [:]
     /// The places of those that nothing but their ports tells apart.
     private var kinds: [AccessoryKind: Set<String>] = [:]
+    var newcomers = NewcomerLimit()
 
     subscript(path: String) -> Candidate? { candidates[path] }
 

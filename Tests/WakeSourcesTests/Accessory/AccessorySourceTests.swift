@@ -340,12 +340,59 @@ struct AccessorySourceTests {
     }
 
     @Test(
+        "of new devices at one port ten are taken in an hour, all interfaces of each, and the next when a person says so"
+    )
+    func newcomers() throws {
+        let bench = try AccessoryBench()
+        func plug(_ serial: String, port: String = "1", interface: String = "00") -> UdevRecord {
+            var record = bench.record(.add, port: port, serial: serial, node: "/dev/wakebridge-none")
+            record.properties["ID_USB_INTERFACE_NUM"] = interface
+            bench.source.apply(.record(record))
+            return record
+        }
+        for number in 1...12 {
+            for interface in ["00", "02"] {
+                _ = plug("S\(number)", interface: interface)
+                bench.unplug(serial: "S\(number)")
+            }
+        }
+        #expect(bench.source.registry.uris.count == 20 && !bench.source.isKnown("/accessory/2341:0043:S11:00"))
+        // Another port, and one that is known.
+        _ = plug("T1", port: "2")
+        #expect(bench.source.isKnown("/accessory/2341:0043:T1:00"))
+        let last = plug("S11")
+        #expect(bench.source.resolve(last.path, as: nil) == "/accessory/2341:0043:S11:00")
+        bench.unplug(serial: "S11")
+        _ = plug("S11")
+        #expect(bench.source.watched["/accessory/2341:0043:S11:00"] != nil && bench.source.registry.uris.count == 22)
+    }
+
+    @Test(
+        "an hour after ten new devices came at a port the next is taken there, and what is part of the machine always is"
+    )
+    func newcomersLater() {
+        var limit = NewcomerLimit()
+        func identity(_ number: Int, vendor: String = "2341") -> AccessoryIdentity {
+            AccessoryIdentity(vendor: vendor, product: "0043", serial: "S\(number)", interface: "00", port: "p")
+        }
+        let start = Instant(nanoseconds: 1)
+        for number in 1...10 { #expect(limit.judge(identity(number), at: start) == .admitted) }
+        #expect(limit.judge(identity(11), at: start) == .refused)
+        #expect(limit.judge(identity(12), at: start + .seconds(3_599)) == .refusedToo)
+        #expect(limit.judge(identity(3), at: start) == .admitted)
+        for number in 0..<20 { #expect(limit.judge(identity(number, vendor: "platform"), at: start) == .admitted) }
+        #expect(limit.judge(identity(12), at: start + .seconds(3_600)) == .admitted)
+    }
+
+    @Test(
         "devices that make serial numbers up are remembered up to a limit, and those forgotten are not watched either")
     func crowdsOut() throws {
         let bench = try AccessoryBench()
         for number in 1...(AccessoryRegistry.mostAbsent + 2) {
-            bench.source.apply(.record(bench.record(.add, serial: "\(number)", node: "/dev/wakebridge-none")))
-            bench.unplug(serial: "\(number)")
+            let port = "\(number)"
+            bench.source.apply(
+                .record(bench.record(.add, port: port, serial: "\(number)", node: "/dev/wakebridge-none")))
+            bench.unplug(port: port, serial: "\(number)")
         }
         #expect(bench.source.registry.uris.count == AccessoryRegistry.mostAbsent + 1)
         #expect(bench.source.watched.count == AccessoryRegistry.mostAbsent + 1)
