@@ -24,6 +24,8 @@ final class BrokerSink {
     private var timer: Timer?
     /// Why there is no connection, as it was logged last: it is not logged again.
     private var loggedFault: MQTTFault?
+    /// What is announced is retained as well: whoever says without a pause that Home Assistant has started loses nothing.
+    private var starts = RateLimiter(perSecond: 1, burst: 5, now: SystemClock.monotonic())
     private let log = Log("mqtt")
     private static let mostEventsAtOnce = 32
 
@@ -132,7 +134,8 @@ final class BrokerSink {
 
     private func receive(_ message: MQTTMessage) {
         if message.topic == devices.discovery?.statusTopic {
-            if message.payload == Array("online".utf8) { devices.announce() }
+            guard message.payload == Array("online".utf8), starts.consume(now: SystemClock.monotonic()) else { return }
+            devices.announce()
         } else if let name = topics.owner(of: message.topic) {
             if !message.payload.isEmpty { devices.compare(name, with: message.payload) }
         } else if let connection, let answer = commands.receive(message) {

@@ -30,13 +30,17 @@ struct BroadcastWatch: Sendable {
     fileprivate struct Stranger: Sendable {
         /// How many times it was looked at.
         var looks = 0
-        /// What it said of itself in any of its advertisements.
+        /// What it said of itself in any of its advertisements; of services the newest.
         var name: String?
         var services: [BluetoothUUID] = []
+        private static let mostServices = 64
 
         mutating func note(_ sighting: Sighting) {
             name = sighting.name ?? name
-            for service in sighting.services where !services.contains(service) { services.append(service) }
+            for service in sighting.services where !services.contains(service) {
+                if services.count == Self.mostServices { services.removeFirst() }
+                services.append(service)
+            }
         }
 
         /// The sighting with all that was said of itself so far.

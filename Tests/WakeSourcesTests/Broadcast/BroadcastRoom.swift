@@ -12,6 +12,8 @@ struct RoomJudge: BroadcastJudge {
     var names: [RadioAddress: String] = [:]
     /// Profiles that handlers watch.
     var watched: Set<String> = ["tag"]
+    /// A profile fits whoever offers more than this.
+    var mostServices = Int.max
 
     func isMeant(_ address: RadioAddress) -> Bool { meant.contains(address) }
 
@@ -19,7 +21,10 @@ struct RoomJudge: BroadcastJudge {
         if sighting.data.dropFirst().starts(with: [0xff, 0x34, 0x12]) {
             return BroadcastPlan(profile: "probe", index: ProfileIndex(rawValue: 1))
         }
-        guard sighting.data.dropFirst().starts(with: [0xff, 0x99, 0x04]) else { return nil }
+        guard sighting.data.dropFirst().starts(with: [0xff, 0x99, 0x04]) || sighting.services.count > mostServices
+        else {
+            return nil
+        }
         return BroadcastPlan(profile: "tag", index: ProfileIndex(rawValue: 0))
     }
 

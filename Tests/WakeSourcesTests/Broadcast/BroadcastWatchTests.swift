@@ -223,6 +223,18 @@ struct BroadcastWatchTests {
         #expect(room.story(of: 1) == ["+", "1"])
     }
 
+    @Test("of services that are said in the name of a meant one 64 are remembered, however many come")
+    func manyServices() {
+        var room = Room()
+        room.judge.meant = [Room.address(1)]
+        room.judge.mostServices = 64
+        for number in 0..<1_000 { room.hear(1, [3, 0x03, UInt8(number & 255), UInt8(number >> 8)]) }
+        #expect(room.all.isEmpty)
+        room.judge.mostServices = 63
+        room.hear(1, [3, 0x03, 0xff, 0xff])
+        #expect(room.story(of: 1).first == "+")
+    }
+
     @Test("addresses that change without end use no more memory than 4,096 of them")
     func bounded() {
         var room = Room()
