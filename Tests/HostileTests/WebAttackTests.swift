@@ -13,5 +13,14 @@ extension Hostile {
             figures.checkAccounts()
             #expect(counts == ["401": 50, "403": 150])
         }
+
+        @Test(
+            "the owner is answered 20 of 20 times while 64 clients of the same address send wrong tokens",
+            .timeLimit(.minutes(3)))
+        func crowd() async throws {
+            let (counts, figures) = try await standInNetwork("crowd")
+            figures.checkAccounts()
+            #expect(counts == ["200": 20])
+        }
     }
 }

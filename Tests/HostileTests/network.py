@@ -8,6 +8,7 @@ import random
 import select
 import socket
 import sys
+import threading
 import time
 
 ATTACK, PORT, TOKEN, SECRET = sys.argv[1], int(sys.argv[2]), sys.argv[3], sys.argv[4].encode()
@@ -88,10 +89,35 @@ def flood(tries):
             count(outcome)
 
 
+def crowd(number=64, owners=20):
+    """Clients of one address, as behind a proxy, send wrong tokens without a pause; the owner calls from the same address."""
+    wrong = request("GET", "/v1/status", "Authorization: Bearer " + "A" * len(TOKEN))
+    over, refused = threading.Event(), threading.Barrier(number + 1)
+
+    def guess():
+        talk(wrong, patience=20.0)
+        refused.wait()
+        while not over.is_set():
+            talk(wrong, patience=20.0)
+
+    guessers = [threading.Thread(target=guess) for _ in range(number)]
+    for guesser in guessers:
+        guesser.start()
+    refused.wait()
+    for _ in range(owners):
+        status, _ = talk(request("GET", "/v1/me", f"Authorization: Bearer {TOKEN}", "Connection: close"), patience=20.0)
+        counts[status] += 1
+    over.set()
+    for guesser in guessers:
+        guesser.join()
+
+
 def main():
     right, wrong = f"Authorization: Bearer {TOKEN}", "Authorization: Bearer " + "A" * len(TOKEN)
     if ATTACK == "slow":
         slow()
+    elif ATTACK == "crowd":
+        crowd()
     elif ATTACK == "strangers":
         # TOKEN has the role 'read'.
         for _ in range(50):

@@ -73,25 +73,66 @@ import WakeSystem
         for number in 0..<10_000 {
             _ = wrong.count(from: NetworkAddress("10.0.\(number / 250).\(number % 250):1"), at: Instant(nanoseconds: 0))
         }
-        #expect(wrong.addresses == WrongTokens.capacity)
+        #expect(wrong.networks == WrongTokens.capacity)
         var six = WrongTokens()
         for number in 1..<100 { _ = six.count(from: NetworkAddress("[2001:db8::\(number)]:1"), at: .zero) }
-        #expect(six.addresses == 1)
+        #expect(six.networks == 1)
     }
 
     @Test("the slowest sender makes room for the newest: of the same address first, and never one that is answered")
     func room() {
         var owed = OwedRequests<Int>()
         for number in 0..<4 { owed.begin(number, from: [1], at: .zero + .seconds(Int64(number))) }
-        #expect(owed.excess(over: 3, mostOfAddress: 4, most: 8) == nil)
-        #expect(owed.excess(over: 3, mostOfAddress: 3, most: 8) == 0)
+        #expect(owed.excess(over: 3, mostOfNetwork: 4, most: 8) == nil)
+        #expect(owed.excess(over: 3, mostOfNetwork: 3, most: 8) == 0)
         owed.settle(0)
-        #expect(owed.excess(over: 3, mostOfAddress: 3, most: 8) == 1)
+        #expect(owed.excess(over: 3, mostOfNetwork: 3, most: 8) == 1)
         owed.begin(4, from: [2], at: .zero + .seconds(9))
-        #expect(owed.excess(over: 4, mostOfAddress: 3, most: 8) == nil)
-        #expect(owed.excess(over: 4, mostOfAddress: 3, most: 4) == 1)
+        #expect(owed.excess(over: 4, mostOfNetwork: 3, most: 8) == nil)
+        #expect(owed.excess(over: 4, mostOfNetwork: 3, most: 4) == 1)
         for number in 0..<4 { owed.settle(number) }
-        #expect(owed.excess(over: 4, mostOfAddress: 3, most: 4) == 4)
+        #expect(owed.excess(over: 4, mostOfNetwork: 3, most: 4) == 4)
+    }
+
+    @Test("who awaits the refusal of a wrong token makes room before the slowest sender")
+    func heldForRefusal() {
+        var owed = OwedRequests<Int>()
+        for number in 0..<4 { owed.begin(number, from: [1], at: .zero + .seconds(Int64(number))) }
+        owed.hold(2, at: .zero + .seconds(5))
+        owed.hold(1, at: .zero + .seconds(6))
+        #expect(owed.held == 2)
+        #expect(owed.excess(over: 3, mostOfNetwork: 3, most: 8) == 2)
+        owed.settle(2)
+        #expect(owed.excess(over: 3, mostOfNetwork: 3, most: 8) == 1)
+        owed.expect(1, from: .zero + .seconds(7))
+        #expect(owed.held == 0 && owed.excess(over: 3, mostOfNetwork: 3, most: 8) == 0)
+    }
+
+    @Test("connections of a proxy count for the client of their request, and for nobody between two")
+    func behindProxy() {
+        var owed = OwedRequests<Int>()
+        for number in 0..<5 { owed.begin(number, from: [], at: .zero + .seconds(Int64(number))) }
+        #expect(owed.excess(over: 4, mostOfNetwork: 2, most: 8) == nil)
+        for number in [0, 2, 4] { owed.attribute(number, to: [7]) }
+        #expect(owed.excess(over: 4, mostOfNetwork: 2, most: 8) == 0)
+        owed.expect(0, from: .zero + .seconds(9))
+        #expect(owed.excess(over: 4, mostOfNetwork: 2, most: 8) == nil)
+    }
+
+    @Test(
+        "the last address in a named proxy's X-Forwarded-For counts, and what others send there does not",
+        arguments: [
+            ("192.0.2.1", "192.0.2.1"), ("10.9.9.9, 192.0.2.1", "192.0.2.1"), ("192.0.2.1:4711 ", "192.0.2.1"),
+            ("2001:db8::7", "[2001:db8::7]"), ("[2001:db8::7]:443", "[2001:db8::7]"), ("unknown", "10.0.0.9"),
+            ("", "10.0.0.9"),
+        ])
+    func forwarded(header: String, host: String) throws {
+        var settings = WebSettings(listen: try #require(own))
+        settings.proxies = [[10, 0, 0, 9]]
+        let (proxy, stranger) = (NetworkAddress("10.0.0.9:5000"), NetworkAddress("10.0.0.8:5000"))
+        #expect(settings.origin(of: proxy, forwardedFor: ["203.0.113.1", header])?.host == host)
+        #expect(settings.origin(of: stranger, forwardedFor: [header]) == stranger)
+        #expect(settings.origin(of: proxy, forwardedFor: []) == proxy)
     }
 
     @Test("a request must be whole fifteen seconds after it was owed, and nothing is due while none is")

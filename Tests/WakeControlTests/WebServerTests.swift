@@ -322,6 +322,32 @@ private final class Hall {
         #expect(child.output.contains("wrong-token"))
     }
 
+    @Test("of sixty wrong tokens at once eight refusals wait, the others come at once and close, and the owner gets in")
+    func crowd() throws {
+        let web = try Web()
+        for _ in 0..<WrongTokens.free { _ = try web.status("/v1/status", "-H", "Authorization: Bearer wrong") }
+        let clients = try (0..<60).map { _ in try NetworkClient(web.port) }
+        for client in clients { #expect(try web.loop.turn(for: .seconds(8)) { client.isConnected }) }
+        for client in clients {
+            client.send("GET /v1/status HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer wrong\r\n\r\n")
+        }
+        for _ in 0..<20 { #expect(try web.status("/v1/status", "-H", "Authorization: Bearer right") == "200") }
+        #expect(try web.loop.turn(for: .seconds(8)) { clients.count { $0.isRefusedAndClosed } == 60 - 8 })
+        #expect(try web.loop.turn(for: .seconds(8)) { clients.allSatisfy(\.isRefused) })
+    }
+
+    @Test("behind a named proxy each client has its own count of wrong tokens")
+    func namedProxy() throws {
+        let web = try Web { $0.proxies = [[127, 0, 0, 1]] }
+        let (guesser, other) = ("X-Forwarded-For: 10.0.0.1, 192.0.2.1", "X-Forwarded-For: 192.0.2.2")
+        let wrong = "Authorization: Bearer wrong"
+        for _ in 0...WrongTokens.free { _ = try web.status("/v1/status", "-H", wrong, "-H", guesser) }
+        let waiting = try Child(["curl", "-s", "http://127.0.0.1:\(web.port)/v1/status", "-H", wrong, "-H", guesser])
+        #expect(try web.status("/v1/status", "-H", wrong, "-H", other) == "401")
+        #expect(!waiting.isOver)
+        #expect(try web.loop.turn(for: .seconds(5)) { waiting.isOver })
+    }
+
     @Test("with a certificate it speaks TLS, and its cookie is for TLS alone")
     func tls() throws {
         let directory = makeDirectory("/tmp/wakecontrol.XXXXXX")
@@ -377,6 +403,26 @@ private final class NetworkClient {
     var isConnected: Bool {
         var question = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
         return poll(&question, 1, 0) == 1 && question.revents & Int16(POLLOUT) != 0
+    }
+
+    private var answer = ""
+    private var hasEnded = false
+
+    var isRefused: Bool {
+        read()
+        return answer.contains("wrong-token")
+    }
+
+    var isRefusedAndClosed: Bool { isRefused && hasEnded }
+
+    private func read() {
+        var bytes = [UInt8](repeating: 0, count: 4096)
+        var count = 1
+        while count > 0 {
+            count = recv(descriptor, &bytes, bytes.count, Int32(MSG_DONTWAIT))
+            if count > 0 { answer += String(decoding: bytes[..<count], as: UTF8.self) }
+        }
+        if count == 0 { hasEnded = true }
     }
 
     var isOpen: Bool {

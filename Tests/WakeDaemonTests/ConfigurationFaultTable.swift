@@ -259,6 +259,9 @@ let brokenSettings: [ConfigurationFault] = [
     settings(
         "{web: {listen: \"pi.local:8787\"}}",
         "web.listen is \"pi.local:8787\", expected a numeric address and a port such as \"127.0.0.1:8787\""),
+    settings(
+        "{web: {proxies: [\"127.0.0.1\", \"10.0.0.9:80\"]}}",
+        "web.proxies has \"10.0.0.9:80\", expected numeric addresses without ports"),
     settings("{web: {prefix: \"bridge\"}}", "web.prefix is \"bridge\", expected a path such as \"/bridge/\""),
     settings(
         "{web: {certificate: \"cert.pem\", key: \"/key.pem\"}}",

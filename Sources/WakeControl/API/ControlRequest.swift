@@ -93,6 +93,13 @@ public struct ControlContent: Hashable, Sendable {
         (self.status, self.type, self.bytes) = (status, type, bytes)
     }
 
+    /// The same, and the connection ends with it.
+    var closing: ControlContent {
+        var content = self
+        content.headers.append(Header("Connection", "close"))
+        return content
+    }
+
     static func json(_ members: (inout JSONWriter) -> Void) -> ControlContent {
         ControlContent(type: "application/json", JSONWriter.line(members))
     }

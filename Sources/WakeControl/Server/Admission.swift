@@ -40,6 +40,8 @@ enum Client: Hashable {
 
     var user: UInt32 { if case .local(let peer?) = self { peer.user } else { .max } }
     var address: NetworkAddress? { if case .network(let address, _) = self { address } else { nil } }
+    /// What its connections are counted by; empty where they are not.
+    var network: [UInt8] { address?.network ?? [] }
 }
 
 /// What the head of a request says of its client.
@@ -92,6 +94,20 @@ enum Admission {
         case .web:
             .network(NetworkSocket.peer(of: descriptor), own: NetworkSocket.ownEnd(of: descriptor))
         }
+    }
+
+    /// What the connections of a peer are counted by, before it has sent anything: a proxy's are not counted.
+    func network(of peer: Client) -> [UInt8] {
+        switch self {
+        case .local: []
+        case .web(let door): door.settings.isProxy(peer.address) ? [] : peer.network
+        }
+    }
+
+    /// The client of a request: the one that a proxy names, where the settings name the proxy.
+    func origin(of peer: Client, forwardedFor headers: [String]) -> Client {
+        guard case .web(let door) = self, case .network(let address, let own) = peer else { return peer }
+        return .network(door.settings.origin(of: address, forwardedFor: headers), own: own)
     }
 
     /// - Parameter endpoint: nil where the API has no such address.

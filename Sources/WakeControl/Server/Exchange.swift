@@ -17,16 +17,17 @@ final class Exchange {
     var transmission: Transmission?
     var pending: PendingAnswer?
 
-    init(_ method: String, _ address: String, on connection: HTTPConnection, by client: Client?, below prefix: [String])
+    init(_ method: String, _ address: String, on connection: HTTPConnection, by peer: Client?, at admission: Admission)
     {
-        self.client = client ?? .local(nil)
         self.address = address
         let headers = connection.all(.headers)
         func first(_ name: String) -> String? { headers.first { $0.name == name }?.value }
         func all(_ name: String) -> [String] { headers.filter { $0.name == name }.map(\.value) }
+        client = admission.origin(of: peer ?? .local(nil), forwardedFor: all("x-forwarded-for"))
         page = PageRequest(
             acceptsGzip: first("accept-encoding")?.contains("gzip") ?? false, knownTag: first("if-none-match"))
         announcedBytes = first("content-length").map { Int($0) ?? .max } ?? 0
+        let prefix = admission.pathPrefix
         var path = address.split(separator: "/").map(String.init)
         if !prefix.isEmpty, path.starts(with: prefix) { path.removeFirst(prefix.count) }
         head = RequestHead(

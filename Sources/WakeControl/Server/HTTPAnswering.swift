@@ -59,9 +59,13 @@ extension HTTPEdge {
         return settle(answer, exchange, on: connection)
     }
 
+    /// A connection that is held takes a place, so that few are: beyond them a refusal closes its connection.
     private func postpone(_ refusal: ControlRefusal, _ exchange: Exchange, _ connection: HTTPConnection) -> Bool {
+        guard owed.held < WrongTokens.mostPostponed else { return connection.reply(refusal.content.closing) }
         let answer = makePending(exchange, connection)
-        late.add(refusal, to: answer, at: SystemClock.monotonic())
+        let now = SystemClock.monotonic()
+        owed.hold(connection, at: now)
+        late.add(refusal, to: answer, on: connection, at: now)
         return settle(answer, exchange, on: connection)
     }
 

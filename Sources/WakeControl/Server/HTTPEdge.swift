@@ -9,12 +9,12 @@ import WakeSystem
 final class HTTPEdge {
     struct Limits {
         var connections: Int
-        var connectionsOfAddress: Int
+        var connectionsOfNetwork: Int
         /// A body that is too large is read and discarded up to this: many clients see an answer only after that.
         var discardedBytes = 1024 * 1024
 
-        static let local = Limits(connections: 64, connectionsOfAddress: 64)
-        static let web = Limits(connections: 128, connectionsOfAddress: 64)
+        static let local = Limits(connections: 64, connectionsOfNetwork: 64)
+        static let web = Limits(connections: 128, connectionsOfNetwork: 64)
     }
 
     private var daemon: OpaquePointer?
@@ -146,10 +146,10 @@ final class HTTPEdge {
         clock?.arm(at: next)
     }
 
-    /// The library notices, and closes it.
+    /// A refusal that waits goes out now. The library notices all others, and closes them.
     private func cut(_ connection: HTTPConnection) {
         owed.settle(connection)
-        connection.cut()
+        if !late.give(on: connection) { connection.cut() }
     }
 
     // MARK: Connections and requests
@@ -164,10 +164,21 @@ final class HTTPEdge {
         }
         let client = admission.client(of: connection.descriptor)
         clients[connection] = client
-        owed.begin(connection, from: client.address?.bytes ?? [], at: SystemClock.monotonic())
+        owed.begin(connection, from: admission.network(of: client), at: SystemClock.monotonic())
+        makeRoom(for: connection)
+    }
+
+    private func makeRoom(for connection: HTTPConnection) {
         let excess = owed.excess(
-            over: connection, mostOfAddress: limits.connectionsOfAddress, most: limits.connections)
+            over: connection, mostOfNetwork: limits.connectionsOfNetwork, most: limits.connections)
         if let excess { cut(excess) }
+    }
+
+    /// A request through a proxy counts for the client that the proxy names.
+    private func attribute(_ exchange: Exchange, _ connection: HTTPConnection) {
+        guard let peer = clients[connection], exchange.client != peer else { return }
+        owed.attribute(connection, to: exchange.client.network)
+        makeRoom(for: connection)
     }
 
     /// Called for the head of a request, for each piece of its body, and for its end. False closes the connection.
@@ -180,8 +191,9 @@ final class HTTPEdge {
             guard !isEnding else { return false }
             let exchange = Exchange(
                 method.map { String(cString: $0) } ?? "", url.map { String(cString: $0) } ?? "/", on: connection,
-                by: clients[connection], below: admission.pathPrefix)
+                by: clients[connection], at: admission)
             slot.pointee = Unmanaged.passRetained(exchange).toOpaque()
+            attribute(exchange, connection)
             return begin(exchange, on: connection)
         }
         let exchange = Unmanaged<Exchange>.fromOpaque(opaque).takeUnretainedValue()

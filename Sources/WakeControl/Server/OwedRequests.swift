@@ -1,53 +1,81 @@
-// Which connections owe a whole request, and since when: slow senders are cut, and the slowest makes room for the next.
+// Which connections owe a whole request, and since when: slow senders are cut, and make room for the next.
 import WakeModel
 
 struct OwedRequests<Connection: Hashable> {
     /// A request must be whole so long after its connection was made, or after the answer before it.
     static var patience: TimeSpan { .seconds(15) }
 
+    private enum State {
+        case owes(since: Instant)
+        /// A wrong token: its refusal waits, so that guessing takes long.
+        case awaitsRefusal(since: Instant)
+        case isAnswered
+    }
+
     private struct Entry {
-        /// Nil while it is answered.
-        var since: Instant?
-        /// All of one address; empty on the control socket.
-        var address: [UInt8]
+        var state: State
+        /// All of one network count together; empty where none is counted.
+        let peer: [UInt8]
+        /// Of the client behind a proxy, for one request.
+        var origin: [UInt8]?
+
+        var network: [UInt8] { origin ?? peer }
+        var owedSince: Instant? { if case .owes(let since) = state { since } else { nil } }
+        var refusedSince: Instant? { if case .awaitsRefusal(let since) = state { since } else { nil } }
     }
 
     private var entries: [Connection: Entry] = [:]
 
     var count: Int { entries.count }
 
-    /// When the first is overdue; nil where none owes anything.
-    var due: Instant? { entries.values.compactMap(\.since).min().map { $0 + Self.patience } }
+    /// How many are held for a refusal.
+    var held: Int { entries.values.count { $0.refusedSince != nil } }
 
-    mutating func begin(_ connection: Connection, from address: [UInt8], at now: Instant) {
-        entries[connection] = Entry(since: now, address: address)
+    /// When the first is overdue; nil where none owes anything.
+    var due: Instant? { entries.values.compactMap(\.owedSince).min().map { $0 + Self.patience } }
+
+    mutating func begin(_ connection: Connection, from network: [UInt8], at now: Instant) {
+        entries[connection] = Entry(state: .owes(since: now), peer: network)
     }
 
+    /// Its request came through a proxy from this network, and the next may come from another one.
+    mutating func attribute(_ connection: Connection, to network: [UInt8]) { entries[connection]?.origin = network }
+
     /// The next request is owed from now on.
-    mutating func expect(_ connection: Connection, from now: Instant) { entries[connection]?.since = now }
+    mutating func expect(_ connection: Connection, from now: Instant) {
+        entries[connection]?.state = .owes(since: now)
+        entries[connection]?.origin = nil
+    }
 
     /// Its request is whole, and the answer may last.
-    mutating func settle(_ connection: Connection) { entries[connection]?.since = nil }
+    mutating func settle(_ connection: Connection) { entries[connection]?.state = .isAnswered }
+
+    /// Its refusal comes later; until then it makes room before all others.
+    mutating func hold(_ connection: Connection, at now: Instant) {
+        entries[connection]?.state = .awaitsRefusal(since: now)
+    }
 
     mutating func end(_ connection: Connection) { entries[connection] = nil }
 
     func overdue(at now: Instant) -> [Connection] {
-        entries.filter { _, entry in entry.since.map { now - $0 >= Self.patience } ?? false }.map(\.key)
+        entries.filter { _, entry in entry.owedSince.map { now - $0 >= Self.patience } ?? false }.map(\.key)
     }
 
-    /// Which connection has to go for the newest to stay: the slowest of the same address, or of all; nil while there is room.
-    func excess(over newest: Connection, mostOfAddress: Int, most: Int) -> Connection? {
-        let address = entries[newest]?.address ?? []
-        let neighbours = entries.filter { $0.value.address == address }
-        if !address.isEmpty, neighbours.count > mostOfAddress { return slowest(of: neighbours, but: newest) }
-        return entries.count > most ? slowest(of: entries, but: newest) : nil
+    /// Which connection has to go for the newest to stay: one of the same network, or of all; nil while there is room.
+    func excess(over newest: Connection, mostOfNetwork: Int, most: Int) -> Connection? {
+        let network = entries[newest]?.network ?? []
+        let neighbours = entries.filter { $0.value.network == network }
+        if !network.isEmpty, neighbours.count > mostOfNetwork { return worst(of: neighbours, but: newest) }
+        return entries.count > most ? worst(of: entries, but: newest) : nil
     }
 
-    /// The newest itself where all others are being answered.
-    private func slowest(of some: [Connection: Entry], but newest: Connection) -> Connection {
-        let waiting = some.compactMap { connection, entry in
-            connection == newest ? nil : entry.since.map { (connection, $0) }
-        }
-        return waiting.min { $0.1 < $1.1 }?.0 ?? newest
+    /// Who awaits a refusal goes first, then the slowest sender; the newest itself where all others are being answered.
+    private func worst(of some: [Connection: Entry], but newest: Connection) -> Connection {
+        let others = some.filter { $0.key != newest }
+        return Self.earliest(of: others, by: \.refusedSince) ?? Self.earliest(of: others, by: \.owedSince) ?? newest
+    }
+
+    private static func earliest(of some: [Connection: Entry], by since: (Entry) -> Instant?) -> Connection? {
+        some.compactMap { connection, entry in since(entry).map { (connection, $0) } }.min { $0.1 < $1.1 }?.0
     }
 }

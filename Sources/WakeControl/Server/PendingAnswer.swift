@@ -12,9 +12,12 @@ final class PendingAnswer {
 
     func suspend() { suspension.suspend() }
 
+    /// Whether an answer that is given still goes out.
+    var isAwaited: Bool { response == nil && suspension.isOpen }
+
     /// Of several answers the first one counts.
     func give(_ response: ControlResponse) {
-        guard self.response == nil, suspension.isOpen else { return }
+        guard isAwaited else { return }
         self.response = response
         suspension.resume()
     }
@@ -25,13 +28,33 @@ final class PendingAnswer {
 /// Refusals that are given a moment later, so that guessing takes long.
 struct LateRefusals {
     /// The next first.
-    private var waiting: [(due: Instant, answer: PendingAnswer, refusal: ControlRefusal)] = []
+    private var waiting: [Late] = []
+
+    private struct Late {
+        let due: Instant
+        let connection: HTTPConnection
+        let answer: PendingAnswer
+        let refusal: ControlRefusal
+    }
 
     /// When the next is given; nil while none waits.
     var due: Instant? { waiting.first?.due }
 
-    mutating func add(_ refusal: ControlRefusal, to answer: PendingAnswer, at now: Instant) {
-        waiting.append((now + WrongTokens.delay, answer, refusal))
+    mutating func add(
+        _ refusal: ControlRefusal, to answer: PendingAnswer, on connection: HTTPConnection, at now: Instant
+    ) {
+        waiting.append(
+            Late(due: now + WrongTokens.delay, connection: connection, answer: answer, refusal: refusal))
+    }
+
+    /// Gives it now, and the connection ends with it; false where none waits there.
+    mutating func give(on connection: HTTPConnection) -> Bool {
+        guard let place = waiting.firstIndex(where: { $0.connection == connection && $0.answer.isAwaited }) else {
+            return false
+        }
+        let late = waiting.remove(at: place)
+        late.answer.give(.content(late.refusal.content.closing))
+        return true
     }
 
     mutating func give(at now: Instant) {

@@ -14,6 +14,8 @@ public struct WebSettings: Hashable, Sendable {
     public var identity: TLSIdentity?
     /// Whether `/metrics` needs no token.
     public var areMetricsOpen = false
+    /// Addresses of proxies: the last address in their X-Forwarded-For counts in the limits of wrong tokens and connections.
+    public var proxies: Set<[UInt8]> = []
 
     public init(listen: NetworkAddress) { self.listen = listen }
 }

@@ -1,4 +1,4 @@
-// How many wrong tokens came from where: bounded in memory, and the right token is never kept out by wrong ones.
+// How many wrong tokens came from which network, in bounded memory: past ten in a minute their refusals are postponed.
 import WakeModel
 import WakeSystem
 
@@ -8,7 +8,9 @@ struct WrongTokens {
     static let period = TimeSpan.seconds(60)
     /// After those, every refusal is postponed for so long.
     static let delay = TimeSpan.seconds(1)
-    /// The addresses that are remembered.
+    /// So many refusals wait at once; further ones are given at once, and their connections are closed.
+    static let mostPostponed = 8
+    /// The networks that are remembered.
     static let capacity = 256
 
     enum Judgement: Hashable {
@@ -25,11 +27,11 @@ struct WrongTokens {
 
     private var counts: [[UInt8]: Count] = [:]
 
-    var addresses: Int { counts.count }
+    var networks: Int { counts.count }
 
     /// Counts one, and says what becomes of it.
     mutating func count(from address: NetworkAddress?, at now: Instant) -> Judgement {
-        let place = Self.place(of: address)
+        let place = address?.network ?? []
         var count = counts[place] ?? Count(wrong: 0, since: now)
         if now - count.since > Self.period { count = Count(wrong: 0, since: now) }
         count.wrong += 1
@@ -37,12 +39,6 @@ struct WrongTokens {
         counts[place] = count
         if count.wrong <= Self.free { return .refuseNow }
         return count.wrong == Self.free + 1 ? .refuseLaterAndLog : .refuseLater
-    }
-
-    /// One who has IPv6 has a network of it.
-    private static func place(of address: NetworkAddress?) -> [UInt8] {
-        guard let bytes = address?.bytes else { return [] }
-        return bytes.count == 4 ? bytes : Array(bytes.prefix(8))
     }
 
     private mutating func makeRoom(at now: Instant) {

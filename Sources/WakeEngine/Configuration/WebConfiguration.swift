@@ -14,13 +14,15 @@ public struct WebConfiguration: Hashable, Sendable {
     public var certificate: String?
     public var key: String?
     public var metrics = MetricsAccess.token
+    /// Proxies whose last X-Forwarded-For counts in the limits of wrong tokens and connections.
+    public var proxies: [String] = []
 
     public init(listen: NetworkAddress) { self.listen = listen }
 
     /// Where the bridge listens unless it is told otherwise.
     public static let usualAddress = "127.0.0.1:8787"
 
-    static let keys = ["listen", "prefix", "hosts", "certificate", "key", "metrics"]
+    static let keys = ["listen", "prefix", "hosts", "certificate", "key", "metrics", "proxies"]
 
     /// Nil where there is no such object; what is wrong with it goes to the report.
     static func read(_ key: String, of object: ConfigurationObject) -> WebConfiguration? {
@@ -33,6 +35,7 @@ public struct WebConfiguration: Hashable, Sendable {
         web.readPlace(found)
         web.hosts = found.texts("hosts") ?? []
         web.metrics = found.word("metrics") ?? web.metrics
+        web.readProxies(found)
         web.certificate = path("certificate", of: found)
         web.key = path("key", of: found)
         if (web.certificate == nil) != (web.key == nil) {
@@ -50,6 +53,21 @@ public struct WebConfiguration: Hashable, Sendable {
         prefix = text.hasSuffix("/") ? text : text + "/"
     }
 
+    private mutating func readProxies(_ found: ConfigurationObject) {
+        proxies = found.texts("proxies") ?? []
+        guard let wrong = proxies.first(where: { Self.bytes(ofProxy: $0) == nil }) else { return }
+        found.add(
+            "\(found.path(of: "proxies")) has \"\(wrong)\", expected numeric addresses without ports", at: "proxies")
+    }
+
+    /// IPv6 with or without brackets.
+    private static func bytes(ofProxy text: String) -> [UInt8]? {
+        NetworkAddress.bytes(of: text) ?? NetworkAddress.bytes(of: "[\(text)]")
+    }
+
+    /// ``proxies`` as bytes.
+    public var proxyBytes: Set<[UInt8]> { Set(proxies.compactMap(Self.bytes)) }
+
     private static func path(_ key: String, of found: ConfigurationObject) -> String? {
         guard let text = found.text(key) else { return nil }
         if !text.hasPrefix("/") { found.refuse(key, expected: "the absolute path of a PEM file") }
@@ -64,6 +82,7 @@ extension BridgeSettings {
         return [
             web.listen.description, web.prefix, web.hosts.isEmpty ? nil : web.hosts.joined(separator: ", "),
             web.certificate, web.key, web.metrics.rawValue,
+            web.proxies.isEmpty ? nil : web.proxies.joined(separator: ", "),
         ]
     }
 }
