@@ -317,6 +317,7 @@ public struct BridgeWarning: Hashable, Sendable {
     public enum Code: String, Hashable, Sendable {
         case handlerRights = "handler-rights"
         case longMessages = "long-messages"
+        case webKey = "web-key"
     }
 
     public var code: Code
@@ -327,9 +328,9 @@ public struct BridgeWarning: Hashable, Sendable {
     /// What to do.
     public var advice: String
 
-    public init(_ what: String, why: String, advice: String, code: Code = .handlerRights) {
-        self.code = code
+    public init(_ what: String, code: Code = .handlerRights, why: String, advice: String) {
         self.what = what
+        self.code = code
         self.why = why
         self.advice = advice
     }

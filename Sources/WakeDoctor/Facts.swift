@@ -219,7 +219,7 @@ public struct BridgeFacts: Hashable, Sendable {
     }
 
     public var handlers: [Handler] = []
-    /// The warnings about its manifests and brokers.
+    /// The warnings about its manifests, brokers and settings.
     public var warnings: [Warning] = []
     /// The sessions that are not open.
     public var sessions: [Session] = []
@@ -242,8 +242,8 @@ public struct BridgeFacts: Hashable, Sendable {
         journalHealth = bridge["journal_health"]?.string ?? "ok"
         warnings = (bridge["warnings"]?.array ?? []).map { warning in
             Warning(
-                warning["code"]?.string.flatMap(Finding.Code.init) ?? .handlerRights,
-                warning["what"]?.string ?? "", warning["why"]?.string ?? "", warning["advice"]?.string ?? "")
+                warning["code"]?.string.flatMap(Finding.Code.init) ?? .handlerRights, warning["what"]?.string ?? "",
+                warning["why"]?.string ?? "", warning["advice"]?.string ?? "")
         }
         handlers = (status["handlers"]?.array ?? []).map { handler in
             Handler(

@@ -73,6 +73,7 @@ public struct Finding: Hashable, Sendable {
         case handlerUnbonded = "handler-unbonded"
         case handlerRights = "handler-rights"
         case longMessages = "long-messages"
+        case webKey = "web-key"
         case sessionShut = "session-shut"
         case deadLetters = "dead-letters"
         case accessory

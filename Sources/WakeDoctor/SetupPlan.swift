@@ -43,7 +43,7 @@ public struct SetupPlan: Hashable, Sendable {
     private static func concerns(_ code: Finding.Code) -> Bool {
         switch code {
         case .handlerQuarantined, .handlerHeld, .handlerStopped, .handlerUnbonded, .handlerRights, .longMessages,
-            .sessionShut, .deadLetters, .clockUnset, .controllersUnseen, .sharedAntenna:
+            .webKey, .sessionShut, .deadLetters, .clockUnset, .controllersUnseen, .sharedAntenna:
             false
         case .busAbsent, .busRefused, .busSilent, .bluetoothd, .bluetoothdAbsent, .bluetoothdMasked, .bluetoothdDown,
             .bluetoothdRefused, .bluetoothdSilent, .bluetoothdOld, .blockedByHardware, .blockedBySoftware,
@@ -68,7 +68,7 @@ public struct SetupPlan: Hashable, Sendable {
             .blockedByHardware, .adapter, .adapterAbsent, .adapterDisabled, .foreignScan, .sharedAntenna, .slotsFull,
             .controllersUnseen, .bridge, .bridgeDenied, .bridgeRefused, .journalDegraded, .weakSuspension,
             .capabilities, .handlerQuarantined, .handlerHeld, .handlerStopped, .handlerUnbonded, .handlerRights,
-            .longMessages, .sessionShut, .deadLetters, .accessory, .udevAbsent, .udevUnheard, .rulesUnmade,
+            .longMessages, .webKey, .sessionShut, .deadLetters, .accessory, .udevAbsent, .udevUnheard, .rulesUnmade,
             .groupForeign,
             .nodeMissing, .undervoltage, .clockUnset:
             false

@@ -22,5 +22,14 @@ extension Hostile {
             figures.checkAccounts()
             #expect(counts == ["200": 20])
         }
+
+        @Test(
+            "an honest client is served after each of five times 120 handshakes of TLS at once", .timeLimit(.minutes(3))
+        )
+        func handshakes() async throws {
+            let (counts, figures) = try await standInNetwork("handshakes", isSecure: true)
+            figures.checkAccounts()
+            #expect(counts == ["200": 5])
+        }
     }
 }

@@ -5,10 +5,14 @@ import WakeModel
 
 extension Hostile {
     /// Plays the attack while the victim is woken; what came, by status.
-    static func standInNetwork(_ attack: String) async throws -> (counts: [String: Int], figures: Figures) {
+    static func standInNetwork(
+        _ attack: String, isSecure: Bool = false
+    ) async throws -> (counts: [String: Int], figures: Figures) {
         let siege = try Siege("network-\(attack)")
         let port = try freePort()
-        siege.ground.write("{ web: { listen: \"127.0.0.1:\(port)\" } }", to: "config/wakebridge.json5")
+        let identity = isSecure ? try makeIdentity(siege.ground) : ""
+        siege.ground.write(
+            "{ web: { listen: \"127.0.0.1:\(port)\"\(identity) } }", to: "config/wakebridge.json5")
         var outcome = ""
         let figures = try await siege.stand {
             let words = ["--socket", siege.ground.socket, "web", "--token", "wall", "--role", "read", "--json"]
@@ -26,5 +30,16 @@ extension Hostile {
         print("hostile: network-\(attack): \(outcome)", terminator: "")
         guard case .object(let members) = counts else { return ([:], figures) }
         return (Dictionary(members.map { ($0.name, Int($0.value.integer ?? 0)) }) { $1 }, figures)
+    }
+
+    /// A key for P-256 and its certificate, as members of `web`.
+    private static func makeIdentity(_ ground: Ground) throws -> String {
+        let (key, certificate) = ("\(ground.path)/key.pem", "\(ground.path)/certificate.pem")
+        let made = try Child([
+            "openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
+            "-subj", "/CN=w", "-keyout", key, "-out", certificate,
+        ])
+        try #require(made.finish().exit == 0, "\(made.talk)")
+        return ", certificate: \"\(certificate)\", key: \"\(key)\""
     }
 }

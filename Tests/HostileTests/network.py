@@ -3,10 +3,12 @@
 SECRET is the name of something that the daemon knows: an answer that holds it has told what it must not."""
 import collections
 import concurrent.futures
+import contextlib
 import json
 import random
 import select
 import socket
+import ssl
 import sys
 import threading
 import time
@@ -89,6 +91,26 @@ def flood(tries):
             count(outcome)
 
 
+def handshakes(number=120, rounds=5):
+    """Connections that wait until all are there, and then begin TLS together; an honest client is served after each round."""
+    context = ssl.create_default_context()
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    sent = ssl.MemoryBIO()
+    with contextlib.suppress(ssl.SSLWantReadError):
+        context.wrap_bio(ssl.MemoryBIO(), sent).do_handshake()
+    hello = sent.read()
+    for _ in range(rounds):
+        held = [socket.create_connection(("127.0.0.1", PORT), 60, (f"127.0.0.{4 + place % 2}", 0)) for place in range(number)]
+        for connection in held:
+            with contextlib.suppress(OSError):
+                connection.sendall(hello)
+        with socket.create_connection(("127.0.0.1", PORT), 60) as plain, context.wrap_socket(plain) as honest:
+            honest.sendall(request("GET", "/v1/openapi.json"))
+            counts[honest.recv(12)[9:12].decode()] += 1
+        for connection in held:
+            connection.close()
+
+
 def crowd(number=64, owners=20):
     """Clients of one address, as behind a proxy, send wrong tokens without a pause; the owner calls from the same address."""
     wrong = request("GET", "/v1/status", "Authorization: Bearer " + "A" * len(TOKEN))
@@ -118,6 +140,8 @@ def main():
         slow()
     elif ATTACK == "crowd":
         crowd()
+    elif ATTACK == "handshakes":
+        handshakes()
     elif ATTACK == "strangers":
         # TOKEN has the role 'read'.
         for _ in range(50):

@@ -108,6 +108,18 @@ import WakeSystem
         #expect(owed.held == 0 && owed.excess(over: 3, mostOfNetwork: 3, most: 8) == 0)
     }
 
+    @Test("of many that only connect, the slowest of the network with most of them makes room, and none that has asked")
+    func newcomers() {
+        var owed = OwedRequests<Int>()
+        for number in 0..<4 { owed.begin(number, from: [1], at: .zero + .seconds(Int64(number))) }
+        owed.begin(9, from: [2], at: .zero)
+        #expect(owed.excessNewcomer(most: 5) == nil)
+        #expect(owed.excessNewcomer(most: 4) == 0)
+        owed.welcome(0)
+        #expect(owed.excessNewcomer(most: 4) == nil)
+        #expect(owed.excessNewcomer(most: 3) == 1)
+    }
+
     @Test("connections of a proxy count for the client of their request, and for nobody between two")
     func behindProxy() {
         var owed = OwedRequests<Int>()

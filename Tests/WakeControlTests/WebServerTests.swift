@@ -348,8 +348,7 @@ private final class Hall {
         #expect(try web.loop.turn(for: .seconds(5)) { waiting.isOver })
     }
 
-    @Test("with a certificate it speaks TLS, and its cookie is for TLS alone")
-    func tls() throws {
+    private func makeIdentity() throws -> TLSIdentity {
         let directory = makeDirectory("/tmp/wakecontrol.XXXXXX")
         defer { Directory.removeTree(directory) }
         let made = try Child([
@@ -357,8 +356,22 @@ private final class Hall {
             "-subj", "/CN=w", "-keyout", "\(directory)/key.pem", "-out", "\(directory)/cert.pem",
         ])
         try #require(made.finish().exit == 0, "openssl made no certificate")
-        let identity = TLSIdentity(
-            certificate: text(of: "\(directory)/cert.pem"), key: text(of: "\(directory)/key.pem"))
+        return TLSIdentity(certificate: text(of: "\(directory)/cert.pem"), key: text(of: "\(directory)/key.pem"))
+    }
+
+    @Test("of a hundred that connect to TLS and send no request at most twelve stay, and the next client is served")
+    func handshakes() throws {
+        let identity = try makeIdentity()
+        let web = try Web { $0.identity = identity }
+        let idle = try (0..<100).map { _ in try NetworkClient(web.port) }
+        for client in idle { #expect(try web.loop.turn(for: .seconds(8)) { client.isConnected }) }
+        #expect(try web.loop.turn(for: .seconds(8)) { idle.count(where: \.isOpen) <= 12 })
+        #expect(try web.curl("/v1/me", "-H", "Authorization: Bearer look").output == "read")
+    }
+
+    @Test("with a certificate it speaks TLS, and its cookie is for TLS alone")
+    func tls() throws {
+        let identity = try makeIdentity()
         let web = try Web { $0.identity = identity }
         #expect(try web.curl("/v1/me", "-H", "Authorization: Bearer look").output == "read")
         #expect(

@@ -305,6 +305,16 @@ private let bridgeCases = [
             ]
         }
     },
+    Case(.warning, .webKey, "use a key for P-256; docs/reference/settings.md shows how to make one") {
+        $0.withBridge {
+            $0.warnings = [
+                .init(
+                    .webKey, "web.key is an RSA key of 4096 bits",
+                    "each client that connects takes long on the daemon's one thread, token or not",
+                    "use a key for P-256; docs/reference/settings.md shows how to make one")
+            ]
+        }
+    },
     Case(.note, .handlerStopped, "wakebridge start strap") {
         $0.withBridge { $0.handlers = [.init("strap", "stopped", "stopped by an operator; start wakes it")] }
     },

@@ -27,7 +27,7 @@
 
 // The functions of the library that are used, by name.
 #define WAKE_HTTP_CALLS(EACH) \
-    EACH(MHD_start_daemon) EACH(MHD_run) EACH(MHD_quiesce_daemon) EACH(MHD_stop_daemon) EACH(MHD_get_daemon_info) \
+    EACH(MHD_start_daemon) EACH(MHD_run) EACH(MHD_add_connection) EACH(MHD_stop_daemon) EACH(MHD_get_daemon_info) \
     EACH(MHD_get_connection_info) EACH(MHD_get_timeout) EACH(MHD_add_response_header) EACH(MHD_queue_response) \
     EACH(MHD_destroy_response) EACH(MHD_create_response_from_buffer) EACH(MHD_create_response_from_callback) \
     EACH(MHD_get_connection_values) EACH(MHD_suspend_connection) \
@@ -42,14 +42,14 @@ extern struct wake_http_calls wake_http_calls;
 const char *wake_http_load(void);
 
 struct wake_http_settings {
-    int listening;
     unsigned int connections;
     /// Both as PEM, or both null for no TLS.
     const char *certificate;
     const char *key;
 };
 
-/// A server on a listening socket, driven from outside through its epoll descriptor. Null where it cannot begin.
+/// A server of the connections that wake_http_accept gives it, driven from outside through its epoll descriptor. Null where it
+/// cannot begin.
 static inline struct MHD_Daemon *
 wake_http_start(const struct wake_http_settings *settings, void *owner, MHD_AccessHandlerCallback request,
                 MHD_RequestCompletedCallback completed, MHD_NotifyConnectionCallback connection) {
@@ -61,8 +61,8 @@ wake_http_start(const struct wake_http_settings *settings, void *owner, MHD_Acce
         {MHD_OPTION_END, 0, NULL},
     };
     return wake_http_calls.MHD_start_daemon(
-        MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | (is_secure ? MHD_USE_TLS : 0), 0, NULL, NULL, request, owner,
-        MHD_OPTION_LISTEN_SOCKET, (MHD_socket) settings->listening,
+        MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_NO_LISTEN_SOCKET | (is_secure ? MHD_USE_TLS : 0), 0,
+        NULL, NULL, request, owner,
         MHD_OPTION_NOTIFY_COMPLETED, completed, owner,
         MHD_OPTION_NOTIFY_CONNECTION, connection, owner,
         MHD_OPTION_CONNECTION_LIMIT, settings->connections,
@@ -73,14 +73,15 @@ wake_http_start(const struct wake_http_settings *settings, void *owner, MHD_Acce
         MHD_OPTION_END);
 }
 
+/// Gives the server the next connection of a listening socket, which reports its start at once. 0, or -errno: -EAGAIN where
+/// none waits.
+int wake_http_accept(struct MHD_Daemon *daemon, int listening);
+
 /// Does what is ready.
 static inline void wake_http_run(struct MHD_Daemon *daemon) { wake_http_calls.MHD_run(daemon); }
 
-/// Ends every connection and leaves the listening socket open.
-static inline void wake_http_stop(struct MHD_Daemon *daemon) {
-    wake_http_calls.MHD_quiesce_daemon(daemon);
-    wake_http_calls.MHD_stop_daemon(daemon);
-}
+/// Ends every connection.
+static inline void wake_http_stop(struct MHD_Daemon *daemon) { wake_http_calls.MHD_stop_daemon(daemon); }
 
 static inline void wake_http_suspend(struct MHD_Connection *connection) {
     wake_http_calls.MHD_suspend_connection(connection);

@@ -22,9 +22,7 @@ enum SharedSchema: String, Hashable, Sendable, CaseIterable {
         case .device: Self.deviceState
         case .adapter: Self.adapterState
         case .warning:
-            .object([
-                .always("code", .text), .always("what", .text), .always("why", .text), .always("advice", .text),
-            ])
+            .object([.always("code", .text), .always("what", .text), .always("why", .text), .always("advice", .text)])
         case .why: .either([.object(Self.reasons), Self.reasonsOfInstances])
         case .pending: .object([.always("pending", .list(.named(.entry))), .perhaps("jobs", .list(.text))])
         case .entry: Self.scheduled

@@ -10,6 +10,8 @@ final class Entrance {
     /// Nil until the library is loaded; clients that connect earlier wait.
     private var edge: HTTPEdge?
     private var readiness: Watch?
+    /// Clients that wait to be accepted.
+    private var arrivals: Watch?
     private var timeout: Timer?
     private var wake: Deferred?
     /// Loads the library again.
@@ -39,6 +41,7 @@ final class Entrance {
         let edge = try HTTPEdge(
             listening: listening.raw, loop: loop, admission: admission, limits: limits, wake: wake, answers: answers)
         readiness = try loop.watch(edge.descriptor, for: .readable, of: self) { $0.run() }
+        arrivals = try loop.watch(listening.raw, for: .readable, of: self) { $0.run() }
         (self.wake, self.edge) = (wake, edge)
     }
 
@@ -55,7 +58,7 @@ final class Entrance {
 
     /// Ends every connection. Must not be called from within an answer.
     func close() {
-        (readiness, timeout, wake) = (nil, nil, nil)
+        (readiness, arrivals, timeout, wake) = (nil, nil, nil, nil)
         edge?.stop()
     }
 
@@ -67,9 +70,12 @@ final class Entrance {
         let begun = SystemClock.monotonic()
         if let rest, begun < rest { return }
         rest = nil
+        let isAccepting = edge.accept()
         let milliseconds = edge.run()
-        if isNetwork, pause(after: begun) { return }
+        if !isAccepting { return pause(until: begun + Self.longestRest) }
+        if isNetwork, let end = restEnd(after: begun) { return pause(until: end) }
         readiness?.enable()
+        if edge.hasRoom { arrivals?.enable() } else { arrivals?.disable() }
         guard let milliseconds else {
             timeout?.disarm()
             return
@@ -78,15 +84,18 @@ final class Entrance {
         timeout?.arm(at: SystemClock.now().monotonic + .milliseconds(max(milliseconds, 1)))
     }
 
-    /// True where it rests now; the timer has it run again.
-    private func pause(after begun: Instant) -> Bool {
+    /// Until when it rests; nil where it has done little.
+    private func restEnd(after begun: Instant) -> Instant? {
         let now = SystemClock.monotonic()
         let work = now - begun
-        guard work > Self.shortWork else { return false }
-        let end = now + min(work * Self.restsForEachWork, Self.longestRest)
+        return work > Self.shortWork ? now + min(work * Self.restsForEachWork, Self.longestRest) : nil
+    }
+
+    /// The timer has it run again.
+    private func pause(until end: Instant) {
         rest = end
         readiness?.disable()
+        arrivals?.disable()
         timeout?.arm(at: end)
-        return true
     }
 }

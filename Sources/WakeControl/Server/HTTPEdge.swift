@@ -1,4 +1,4 @@
-// The edge to GNU libmicrohttpd: one server on one listening socket, its callbacks, and who is connected.
+// The edge to GNU libmicrohttpd: one server of one listening socket, its callbacks, and who is connected.
 import CMicrohttpd
 import Glibc
 import WakeLoop
@@ -13,10 +13,16 @@ final class HTTPEdge {
         /// A body that is too large is read and discarded up to this: many clients see an answer only after that.
         var discardedBytes = 1024 * 1024
 
+        /// How many are accepted for one run of the library, which serves all that is ready before it returns.
+        static let acceptedForRun = 4
+        /// With TLS, how many may be connected that have sent no request yet: each may cost a key exchange in one run.
+        static let newcomers = 12
+
         static let local = Limits(connections: 64, connectionsOfNetwork: 64)
         static let web = Limits(connections: 128, connectionsOfNetwork: 64)
     }
 
+    private let listening: Int32
     private var daemon: OpaquePointer?
     let limits: Limits
     let admission: Admission
@@ -40,13 +46,14 @@ final class HTTPEdge {
     init(
         listening: Int32, loop: EventLoop, admission: Admission, limits: Limits, wake: Deferred, answers: Answers
     ) throws(SystemError) {
+        self.listening = listening
         self.limits = limits
         self.admission = admission
         self.answers = answers
         self.loop = loop
         self.wake = wake
         clock = try loop.timer(on: .monotonic, of: self) { $0.tick() }
-        daemon = start(on: listening)
+        daemon = start()
         guard daemon != nil else {
             let isPlain = admission.identity == nil
             throw SystemError(
@@ -59,17 +66,15 @@ final class HTTPEdge {
 
     deinit { stop() }
 
-    private func start(on listening: Int32) -> OpaquePointer? {
-        // One more than are kept, so that the newest can take the place of the slowest.
-        let connections = UInt32(limits.connections + 2)
+    private func start() -> OpaquePointer? {
+        // More than are kept, so that the newest can take the place of the slowest.
+        let connections = UInt32(limits.connections + Limits.acceptedForRun + 1)
         guard let identity = admission.identity else {
-            return start(wake_http_settings(listening: listening, connections: connections, certificate: nil, key: nil))
+            return start(wake_http_settings(connections: connections, certificate: nil, key: nil))
         }
         return identity.certificate.withCString { certificate in
             identity.key.withCString { key in
-                start(
-                    wake_http_settings(
-                        listening: listening, connections: connections, certificate: certificate, key: key))
+                start(wake_http_settings(connections: connections, certificate: certificate, key: key))
             }
         }
     }
@@ -95,6 +100,22 @@ final class HTTPEdge {
 
     var descriptor: Int32 { daemon.map { wake_http_epoll_descriptor($0) } ?? -1 }
 
+    /// Whether another connection can be accepted.
+    var hasRoom: Bool { clients.count < limits.connections + Limits.acceptedForRun }
+
+    /// Takes what waits to be accepted, a few at a time. False where the machine has no room for a connection.
+    func accept() -> Bool {
+        guard let daemon else { return true }
+        for _ in 0..<Limits.acceptedForRun where hasRoom {
+            switch -wake_http_accept(daemon, listening) {
+            case 0, ECONNABORTED, EINTR: continue
+            case EMFILE, ENFILE, ENOBUFS, ENOMEM: return false
+            default: return true
+            }
+        }
+        return true
+    }
+
     /// Does what is ready and returns the milliseconds after which it must be run again in any case; nil for never.
     func run() -> Int64? {
         guard let daemon else { return nil }
@@ -104,15 +125,14 @@ final class HTTPEdge {
         return left < 0 ? nil : left
     }
 
-    /// Ends every connection, and leaves the listening socket open. Must not be called from within an answer.
+    /// Ends every connection. Must not be called from within an answer.
     func stop() {
         guard let daemon else { return }
         clock = nil
         isEnding = true
         for transmission in transmissions.values { transmission.cut() }
         for answer in pending.values { answer.give(.refusal(Self.ending)) }
-        // The library requires that every suspended connection is resumed before it is stopped, and takes in this run what
-        // still waits to be accepted.
+        // The library requires that every suspended connection is resumed before it is stopped.
         wake_http_run(daemon)
         wake_http_stop(daemon)
         self.daemon = nil
@@ -156,8 +176,6 @@ final class HTTPEdge {
 
     private func connection(_ connection: HTTPConnection, hasStarted: Bool) {
         guard hasStarted else {
-            // At its limit the library stops listening, and listens again only in a later run, so one must be scheduled.
-            if clients.count >= limits.connections { wake.schedule() }
             clients[connection] = nil
             owed.end(connection)
             return
@@ -172,6 +190,8 @@ final class HTTPEdge {
         let excess = owed.excess(
             over: connection, mostOfNetwork: limits.connectionsOfNetwork, most: limits.connections)
         if let excess { cut(excess) }
+        guard admission.identity != nil, let newcomer = owed.excessNewcomer(most: Limits.newcomers) else { return }
+        cut(newcomer)
     }
 
     /// A request through a proxy counts for the client that the proxy names.
@@ -193,6 +213,7 @@ final class HTTPEdge {
                 method.map { String(cString: $0) } ?? "", url.map { String(cString: $0) } ?? "/", on: connection,
                 by: clients[connection], at: admission)
             slot.pointee = Unmanaged.passRetained(exchange).toOpaque()
+            owed.welcome(connection)
             attribute(exchange, connection)
             return begin(exchange, on: connection)
         }

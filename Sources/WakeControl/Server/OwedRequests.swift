@@ -18,6 +18,8 @@ struct OwedRequests<Connection: Hashable> {
         let peer: [UInt8]
         /// Of the client behind a proxy, for one request.
         var origin: [UInt8]?
+        /// It has sent no request yet.
+        var isNew = true
 
         var network: [UInt8] { origin ?? peer }
         var owedSince: Instant? { if case .owes(let since) = state { since } else { nil } }
@@ -37,6 +39,9 @@ struct OwedRequests<Connection: Hashable> {
     mutating func begin(_ connection: Connection, from network: [UInt8], at now: Instant) {
         entries[connection] = Entry(state: .owes(since: now), peer: network)
     }
+
+    /// Its first request has come.
+    mutating func welcome(_ connection: Connection) { entries[connection]?.isNew = false }
 
     /// Its request came through a proxy from this network, and the next may come from another one.
     mutating func attribute(_ connection: Connection, to network: [UInt8]) { entries[connection]?.origin = network }
@@ -67,6 +72,15 @@ struct OwedRequests<Connection: Hashable> {
         let neighbours = entries.filter { $0.value.network == network }
         if !network.isEmpty, neighbours.count > mostOfNetwork { return worst(of: neighbours, but: newest) }
         return entries.count > most ? worst(of: entries, but: newest) : nil
+    }
+
+    /// Of those that have sent no request, the slowest of the network that has most of them; nil while there are few.
+    func excessNewcomer(most: Int) -> Connection? {
+        let newcomers = entries.filter { $0.value.isNew && $0.value.owedSince != nil }
+        guard newcomers.count > most else { return nil }
+        let networks = Dictionary(grouping: newcomers.values, by: \.network)
+        guard let largest = networks.max(by: { $0.value.count < $1.value.count })?.key else { return nil }
+        return Self.earliest(of: newcomers.filter { $0.value.network == largest }, by: \.owedSince)
     }
 
     /// Who awaits a refusal goes first, then the slowest sender; the newest itself where all others are being answered.

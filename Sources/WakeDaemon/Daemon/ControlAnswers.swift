@@ -22,7 +22,7 @@ final class ControlAnswers {
     var metricsBook: MetricsBook { daemon.observers.metrics }
     var warningCount: Int { warnings.count }
     private var warnings: [BridgeWarning] {
-        daemon.warnings + warningsOfSockets + daemon.observers.longMessages.warnings
+        daemon.warnings + warningsOfSockets + daemon.observers.longMessages.warnings + entry.warnings
     }
 
     private let day: DayStreams

@@ -31,8 +31,9 @@ final class LongMessages {
     private static func warning(of broker: String, _ topic: String) -> BridgeWarning {
         BridgeWarning(
             "the broker at \(broker) sends messages of more than 1 MiB, the last at the topic \"\(topic)\"",
+            code: .longMessages,
             why: "the end of such a message is dropped, and everything behind it waits until it is over",
             advice: "clear that topic if the message is retained, and have the broker refuse such messages: for "
-                + "mosquitto by the line 'max_packet_size \(MQTTOptions.longestPacket)'", code: .longMessages)
+                + "mosquitto by the line 'max_packet_size \(MQTTOptions.longestPacket)'")
     }
 }

@@ -16,10 +16,7 @@ extension ControlAnswers {
     }
 
     func description() -> ControlResponse {
-        guard let cookie = entry.door?.cookieName else {
-            return .json(status: 200, APIDescription.document(version: Daemon.version))
-        }
-        return .json(status: 200, APIDescription.document(version: Daemon.version, cookie: cookie))
+        .json(status: 200, entry.description)
     }
 
     func tokens() throws(ControlRefusal) -> ControlResponse {

@@ -11,6 +11,14 @@ final class WebEntry {
     /// Also where nothing is listened to: tokens are made first.
     let book: Result<TokenBook, Unreadable>
     private(set) var door: WebDoor?
+    private(set) var warnings: [BridgeWarning] = []
+    /// Made once: whoever connects may ask for it, and to write it takes long.
+    private(set) lazy var description: [UInt8] =
+        if let door {
+            APIDescription.document(version: Daemon.version, cookie: door.cookieName)
+        } else {
+            APIDescription.document(version: Daemon.version)
+        }
     private var server: ControlServer?
     private let log = Log("web")
 
@@ -42,6 +50,7 @@ final class WebEntry {
     private func open(_ configuration: WebConfiguration, on server: ControlServer) {
         do {
             let settings = try Self.settings(configuration)
+            warnOfKey(settings.identity)
             if let fault = Digest.fault {
                 throw Unreadable(sentence: "no token can be checked: \(fault); install libssl3")
             }
@@ -58,6 +67,19 @@ final class WebEntry {
             log.error("\(error); nothing is answered over TCP")
         }
     }
+
+    /// The loop signs for every client that connects.
+    private func warnOfKey(_ identity: TLSIdentity?) {
+        guard let identity, let bits = RSAKey.bits(inPEM: identity.key), bits > Self.longestRSAKey else { return }
+        let warning = BridgeWarning(
+            "web.key is an RSA key of \(bits) bits", code: .webKey,
+            why: "each client that connects takes long on the daemon's one thread, token or not",
+            advice: "use a key for P-256; docs/reference/settings.md shows how to make one")
+        log.warning(warning.sentence)
+        warnings = [warning]
+    }
+
+    private static let longestRSAKey = 2048
 
     func endStreams(of holder: String) { server?.endStreams(of: holder) }
 
