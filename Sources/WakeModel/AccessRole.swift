@@ -23,9 +23,16 @@ public enum AccessRole: String, Hashable, Sendable, CaseIterable, Comparable {
 public enum Access: Hashable, Sendable {
     case role(AccessRole)
     /// The inbox of one handler, to send messages to, and nothing else.
-    case inbox(of: String)
+    case inbox(of: String, isUrgent: Bool = false)
 
     public var role: AccessRole? { if case .role(let role) = self { role } else { nil } }
     /// The handler whose inbox it is.
-    public var inbox: String? { if case .inbox(let handler) = self { handler } else { nil } }
+    public var inbox: String? { if case .inbox(let handler, _) = self { handler } else { nil } }
+    /// Whether its messages may pass the limit of wakes.
+    public var isUrgent: Bool {
+        switch self {
+        case .role: true
+        case .inbox(_, let isUrgent): isUrgent
+        }
+    }
 }

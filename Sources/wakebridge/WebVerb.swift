@@ -13,7 +13,7 @@ extension Verb {
             name: "web", summary: "let browsers and scripts in over TCP, and make their tokens",
             synopsis: [
                 "[--json]", "--enable [--listen ADDRESS:PORT] [--config DIR]",
-                "[--json] --token NAME [--role ROLE | --inbox HANDLER]", "[--json] --revoke NAME",
+                "[--json] --token NAME [--role ROLE | --inbox HANDLER [--urgent]]", "[--json] --revoke NAME",
                 "--disable [--config DIR]",
             ],
             detail: """
@@ -29,6 +29,7 @@ extension Verb {
                 Flag("token", value: "NAME", "make a token, called so in the list"),
                 Flag("role", value: "ROLE", "what it allows: read, operate, or pair if not given"),
                 Flag("inbox", value: "HANDLER", "the token sends messages to this handler, and opens nothing else"),
+                Flag("urgent", "its messages may have the urgency high, which passes the inbox's rate"),
                 Flag("revoke", value: "NAME", "let that token in no more"),
                 Flag("list", "show where the bridge listens, and who has tokens"),
                 Flag("disable", "do not listen any more"),
@@ -59,6 +60,7 @@ private enum WebOrder {
         for option in ["role", "inbox"] where words.has(option) && said != ["token"] {
             throw .usage("--\(option) goes with --token")
         }
+        if words.has("urgent"), !words.has("inbox") { throw .usage("--urgent goes with --inbox") }
         switch said.first {
         case "enable": self = .enable(listen: try Self.address(words))
         case "token": self = .makeToken(words.value("token") ?? "", try Self.access(words))
@@ -77,7 +79,7 @@ private enum WebOrder {
     private static func access(_ words: ParsedWords) throws(Complaint) -> Access {
         guard let handler = words.value("inbox") else { return .role(try role(words)) }
         guard !words.has("role") else { throw .usage("say one of --role, --inbox") }
-        return .inbox(of: handler)
+        return .inbox(of: handler, isUrgent: words.has("urgent"))
     }
 
     private static func role(_ words: ParsedWords) throws(Complaint) -> AccessRole {
@@ -117,12 +119,15 @@ private enum WebOrder {
     }
 
     private static func makeToken(_ name: String, _ access: Access, _ words: ParsedWords) throws(Complaint) {
-        let opened: (StaticString, String) =
+        let body = JSONWriter.line { writer in
+            writer.field("name", name)
             switch access {
-            case .role(let role): ("role", role.rawValue)
-            case .inbox(let handler): ("inbox", handler)
+            case .role(let role): writer.field("role", role.rawValue)
+            case .inbox(let handler, let isUrgent):
+                writer.field("inbox", handler)
+                if isUrgent { writer.field("urgent", true) }
             }
-        let body = Verb.object([("name", name), opened])
+        }
         let answer = try words.client.ask(.post, "/v1/tokens", body: body)
         if words.has("json") { return Console.print(answer.bytes) }
         show(answer.json, at: answer.json["address"]?.string)

@@ -110,7 +110,7 @@ struct InboxTests {
         let daemon = planner.daemon
         let none = try daemon.tool("web", "--token", "forge", "--inbox", "boxes")
         #expect(none.exit != 0 && none.talk.contains("no handler 'boxes'"), "\(none)")
-        let made = try daemon.tool("web", "--token", "forge", "--inbox", "box").output
+        let made = try daemon.tool("web", "--token", "forge", "--inbox", "box", "--urgent").output
         let address = try #require(
             made.split(separator: " ").last { $0.hasPrefix("http://") }?.split(separator: "\n").first)
         func curl(_ address: String, _ words: String...) throws -> String {
@@ -126,6 +126,25 @@ struct InboxTests {
         #expect(try curl(String(address), "-d", "again") == "201", "a token outlives the daemon")
         #expect(try daemon.tool("web", "--revoke", "forge").exit == 0)
         #expect(try curl(String(address), "-d", "x") == "401")
+    }
+
+    @Test("by a web hook an urgent message is a normal one, and past what the inbox accepts of a token it is refused")
+    func limitedHook() throws {
+        let port = try freePort()
+        let planner = try planner("{ accept: \"2/d\" }", settings: "{ web: { listen: \"127.0.0.1:\(port)\" } }")
+        let made = try planner.daemon.tool("web", "--token", "forge", "--inbox", "box").output
+        let address = try #require(
+            made.split(separator: " ").last { $0.hasPrefix("http://") }?.split(separator: "\n").first)
+        func curl() throws -> String {
+            let words = ["curl", "-sS", "-i", String(address), "-d", "x", "-H", "Urgency: high"]
+            return try Child(words).finish().output
+        }
+        for _ in 0..<2 { #expect(try curl().contains("201 Created"), "\(made)") }
+        let refused = try curl()
+        #expect(refused.contains("429") && refused.contains("Retry-After: 43"), "\(refused)")
+        #expect(refused.contains("\"code\":\"too-many\""))
+        let lines = try planner.await(2, "message.received", of: "box")
+        #expect(lines.allSatisfy { $0.data["urgency"] == nil })
     }
 
     @Test("five hundred messages to a stopped handler come as one gap and the newest hundred, over a kill -9 too")

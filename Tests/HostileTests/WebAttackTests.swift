@@ -31,5 +31,12 @@ extension Hostile {
             figures.checkAccounts()
             #expect(counts == ["200": 5])
         }
+
+        @Test("of three hundred messages of a web hook the inbox takes as many as it accepts", .timeLimit(.minutes(3)))
+        func hook() async throws {
+            let (counts, figures) = try await standInNetwork("hook", tokenWords: ["--inbox", "box"])
+            figures.checkAccounts()
+            #expect(counts == ["201": 60, "429": 240])
+        }
     }
 }

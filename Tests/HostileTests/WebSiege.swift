@@ -6,16 +6,19 @@ import WakeModel
 extension Hostile {
     /// Plays the attack while the victim is woken; what came, by status.
     static func standInNetwork(
-        _ attack: String, isSecure: Bool = false
+        _ attack: String, isSecure: Bool = false, tokenWords: [String] = ["--role", "read"]
     ) async throws -> (counts: [String: Int], figures: Figures) {
         let siege = try Siege("network-\(attack)")
         let port = try freePort()
         let identity = isSecure ? try makeIdentity(siege.ground) : ""
         siege.ground.write(
             "{ web: { listen: \"127.0.0.1:\(port)\"\(identity) } }", to: "config/wakebridge.json5")
+        siege.ground.write(
+            #"{ exec: ["/bin/sh", "-c", "cat > /dev/null"], user: "nobody", inbox: { accept: "60/d" } }"#,
+            to: "config/handlers.d/box.json5")
         var outcome = ""
         let figures = try await siege.stand {
-            let words = ["--socket", siege.ground.socket, "web", "--token", "wall", "--role", "read", "--json"]
+            let words = ["--socket", siege.ground.socket, "web", "--token", "wall", "--json"] + tokenWords
             let made = try Child([Built.tool] + words)
             _ = try await wait(10) { made.isOver }
             let token = try #require(member("token", of: made.output[...]), "\(made.talk)")

@@ -111,6 +111,14 @@ def handshakes(number=120, rounds=5):
             connection.close()
 
 
+def hook(number=300):
+    """Messages to the address of a web hook, by eight senders at once."""
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        message = request("POST", f"/v1/hooks/{TOKEN}", "Urgency: high", body="x" * 4000)
+        for outcome in pool.map(lambda _: talk(message), range(number)):
+            count(outcome)
+
+
 def crowd(number=64, owners=20):
     """Clients of one address, as behind a proxy, send wrong tokens without a pause; the owner calls from the same address."""
     wrong = request("GET", "/v1/status", "Authorization: Bearer " + "A" * len(TOKEN))
@@ -140,6 +148,8 @@ def main():
         slow()
     elif ATTACK == "crowd":
         crowd()
+    elif ATTACK == "hook":
+        hook()
     elif ATTACK == "handshakes":
         handshakes()
     elif ATTACK == "strangers":

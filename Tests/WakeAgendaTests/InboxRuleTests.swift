@@ -11,6 +11,7 @@ struct InboxRuleTests {
         let rule = try rule("{}")
         #expect(rule == InboxRule())
         #expect(rule.interval == .seconds(600) && rule.burst == 3 && rule.keep == 100)
+        #expect(rule.acceptance.text == "60/m" && rule.acceptance.interval == .seconds(1))
         #expect(rule.lifetime == .seconds(7 * 86_400) && rule.maxLatency == .zero)
     }
 
@@ -18,6 +19,7 @@ struct InboxRuleTests {
     func rates() throws {
         for (text, seconds) in [("6/h", 600), ("1/m", 60), ("60/m", 1), ("1/d", 86_400), ("24/d", 3_600)] {
             #expect(try rule("{rate: '\(text)'}").interval == .seconds(Int64(seconds)))
+            #expect(try rule("{accept: '\(text)'}").acceptance.text == text)
         }
     }
 
@@ -62,6 +64,7 @@ struct InboxRuleTests {
         ("{rate: 6}", "rate"), ("{rate: '6'}", "rate"), ("{rate: '6/'}", "rate"), ("{rate: '/h'}", "rate"),
         ("{rate: '0/h'}", "rate"), ("{rate: '-1/h'}", "rate"), ("{rate: '6/w'}", "rate"), ("{rate: '61/m'}", "rate"),
         ("{rate: '1.5/h'}", "rate"), ("{rate: '6/h/h'}", "rate"), ("{rate: '9999999/d'}", "rate"),
+        ("{accept: 60}", "accept"), ("{accept: '0/m'}", "accept"), ("{accept: '6001/m'}", "accept"),
         ("{rate: ' 6/h'}", "rate"), ("{rate: null}", "rate"), ("{rate: ''}", "rate"), ("{burst: 0}", "burst"),
         ("{burst: 101}", "burst"), ("{burst: '3'}", "burst"), ("{burst: 1.5}", "burst"), ("{keep: 0}", "keep"),
         ("{keep: -1}", "keep"), ("{keep: 1001}", "keep"), ("{keep: true}", "keep"), ("{ttl: 60}", "ttl"),

@@ -6,6 +6,8 @@ public struct InboxRule: Hashable, Sendable {
     public var interval = TimeSpan.seconds(600)
     /// So many wakes may follow each other at once.
     public var burst: Int64 = 3
+    /// How many messages one token may send.
+    public var acceptance = Frequency(count: 60, unit: .minute)
     /// So many messages wait at most; the oldest make way.
     public var keep: Int64 = 100
     /// A message is kept for so long at most.
@@ -15,6 +17,40 @@ public struct InboxRule: Hashable, Sendable {
     /// Of the broker; each may hold the wildcards of MQTT.
     public var brokerTopics: [String] = []
 
+    /// So many in each minute, hour or day.
+    public struct Frequency: Hashable, Sendable {
+        public enum Unit: String, Hashable, Sendable {
+            case minute = "m"
+            case hour = "h"
+            case day = "d"
+
+            var span: TimeSpan {
+                switch self {
+                case .minute: .seconds(60)
+                case .hour: .seconds(3_600)
+                case .day: .seconds(86_400)
+                }
+            }
+        }
+
+        public let count: Int64
+        let unit: Unit
+
+        public var interval: TimeSpan { TimeSpan(nanoseconds: unit.span.nanoseconds / count) }
+        /// `60/m`.
+        public var text: String { "\(count)/\(unit.rawValue)" }
+
+        init(count: Int64, unit: Unit) { (self.count, self.unit) = (count, unit) }
+
+        /// Nil for anything else than `60/m`, `6/h` or `1/d`.
+        fileprivate init?(_ value: JSONValue) {
+            let parts = (value.string ?? "").split(separator: "/", omittingEmptySubsequences: false)
+            guard parts.count == 2, let count = InboxRule.count(parts[0]), let unit = Unit(rawValue: String(parts[1]))
+            else { return nil }
+            self.init(count: count, unit: unit)
+        }
+    }
+
     public static let shortestInterval = TimeSpan.seconds(1)
     static let mostBurst: Int64 = 100
     static let mostKept: Int64 = 1_000
@@ -22,7 +58,8 @@ public struct InboxRule: Hashable, Sendable {
     static let longestTopic = 256
     private static let longestLatency = TimeSpan.seconds(86_400)
     private static let spans = ["ttl", "max_latency"]
-    private static let keys = ["rate", "burst", "keep", "mqtt"]
+    private static let shortestAcceptance = TimeSpan.milliseconds(10)
+    private static let keys = ["rate", "burst", "accept", "keep", "mqtt"]
     /// Of the manifest's `inbox`.
     package static let manifestKeys = keys + spans
 
@@ -35,6 +72,7 @@ public struct InboxRule: Hashable, Sendable {
             example: "{\"inbox\":{\"rate\":\"6/h\",\"keep\":100}}")
         interval = try Self.interval(object) ?? interval
         burst = try Self.count("burst", through: Self.mostBurst, of: object) ?? burst
+        acceptance = try Self.acceptance(object) ?? acceptance
         keep = try Self.count("keep", through: Self.mostKept, of: object) ?? keep
         lifetime = try object.span("ttl", from: .seconds(1)) ?? lifetime
         maxLatency = try object.span("max_latency", from: .zero, to: Self.longestLatency) ?? maxLatency
@@ -44,16 +82,22 @@ public struct InboxRule: Hashable, Sendable {
     /// `6/h` is one in ten minutes.
     private static func interval(_ object: RuleObject) throws(ProtocolFault) -> TimeSpan? {
         guard let value = object["rate"] else { return nil }
-        let parts = (value.string ?? "").split(separator: "/", omittingEmptySubsequences: false)
-        let units: [Substring: TimeSpan] = ["m": .seconds(60), "h": .seconds(3_600), "d": .seconds(86_400)]
-        guard parts.count == 2, let count = Self.count(parts[0]), let unit = units[parts[1]],
-            case let interval = TimeSpan(nanoseconds: unit.nanoseconds / count), interval >= shortestInterval
-        else {
+        guard let interval = Frequency(value)?.interval, interval >= shortestInterval else {
             throw object.fault(
                 "rate", takes: "how many wakes a minute, hour or day, up to one a second", value,
                 advice: "Write \"6/h\", \"1/m\" or \"24/d\".")
         }
         return interval
+    }
+
+    private static func acceptance(_ object: RuleObject) throws(ProtocolFault) -> Frequency? {
+        guard let value = object["accept"] else { return nil }
+        guard let found = Frequency(value), found.interval >= shortestAcceptance else {
+            throw object.fault(
+                "accept", takes: "how many messages a minute, hour or day, up to 100 a second", value,
+                advice: "Write \"60/m\", \"6/h\" or \"24/d\".")
+        }
+        return found
     }
 
     private static func count(_ digits: Substring) -> Int64? {

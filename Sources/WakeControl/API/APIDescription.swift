@@ -56,6 +56,7 @@ extension Endpoint {
         var refusals: Set<Int> = [400, 403, 413, 500]
         if role != nil || path.last == "login" || isHook { refusals.insert(401) }
         if !freeNames.isEmpty || !body.isEmpty || !parameters.isEmpty { refusals.insert(404) }
+        if isHook || address == Self.inboxAddress { refusals.insert(429) }
         if path.last != "me" { refusals.insert(409) }
         return refusals.sorted()
     }

@@ -12,8 +12,8 @@ public enum ControlCall: Hashable, Sendable {
     case raise(ScheduledEntry, handler: String)
     /// Takes back what is pending of a job, and ends its run.
     case cancelJob(String, handler: String)
-    /// Sends a handler a message.
-    case send(InboxMessage, handler: String)
+    /// Sends a handler a message, by the token of that name; nil on the control socket.
+    case send(InboxMessage, handler: String, token: String?)
     /// By session and id: `photos/17`.
     case cancelTransfer(String, handler: String)
     case conditions

@@ -29,6 +29,8 @@ public struct ControlRequest: Hashable, Sendable {
     public var address: NetworkAddress?
     /// What the client may do; nil for what needs no token.
     public var access: Access?
+    /// The name of the token that it brought.
+    public var token: String?
     /// The media types that the client wants; empty where it did not say.
     public var accept = ""
 
@@ -115,6 +117,7 @@ public struct ControlRefusal: Error, Hashable, Sendable {
         case wrongMethod = 405
         case conflict = 409
         case tooLarge = 413
+        case tooMany = 429
         case failed = 500
     }
 
@@ -125,6 +128,8 @@ public struct ControlRefusal: Error, Hashable, Sendable {
     public var advice: String
     /// For ``Status/wrongMethod``: the methods that the path accepts.
     public var allowed: [String] = []
+    /// For ``Status/tooMany``: after how long it may come again.
+    public var retryAfter = TimeSpan.zero
 
     public init(_ status: Status, code: String, message: String, advice: String, allowed: [String] = []) {
         self.status = status
@@ -147,6 +152,7 @@ public struct ControlRefusal: Error, Hashable, Sendable {
         switch status {
         case .wrongMethod: [.init("Allow", allowed.joined(separator: ", "))]
         case .unauthorized: [.init("WWW-Authenticate", "Bearer")]
+        case .tooMany: [.init("Retry-After", String((retryAfter.wholeMilliseconds + 999) / 1_000))]
         case .badRequest, .forbidden, .notFound, .conflict, .tooLarge, .failed: []
         }
     }

@@ -79,7 +79,8 @@ struct Endpoint: Sendable {
         guard let role else { return true }
         switch request.access {
         case .role(let own)?: return own >= role
-        case .inbox(let handler)?: return address == Self.inboxAddress && captures(in: request.path)?.first == handler
+        case .inbox(let handler, _)?:
+            return address == Self.inboxAddress && captures(in: request.path)?.first == handler
         case nil: return false
         }
     }
@@ -165,7 +166,7 @@ extension ControlRefusal {
         let reason =
             switch access {
             case .role(let role): "the role '\(role.rawValue)' may not use \(path), which needs '\(needed.rawValue)'"
-            case .inbox(let handler): "a token for the inbox of '\(handler)' may not use \(path)"
+            case .inbox(let handler, _): "a token for the inbox of '\(handler)' may not use \(path)"
             }
         return ControlRefusal(
             .forbidden, code: "role-too-low", message: reason,

@@ -86,13 +86,15 @@ extension Endpoint {
         Endpoint(
             "POST", inboxAddress, .operate, "sends a message", bodyLimit: InboxMessage.payloadLimit,
             takesBytes: true, status: 201, answer: .json(.named(.accepted))
-        ) { asked throws(ControlRefusal) in .send(try InboxMessage(asked.request), handler: asked.first) },
+        ) { asked throws(ControlRefusal) in
+            .send(try InboxMessage(asked.request), handler: asked.first, token: asked.request.token)
+        },
         Endpoint(
             "POST", "/v1/\(WebDoor.hooks)/TOKEN", nil, "sends a message, by a token for an inbox, over TCP",
             bodyLimit: InboxMessage.payloadLimit, takesBytes: true, status: 201, answer: .json(.named(.accepted))
         ) { asked throws(ControlRefusal) in
             guard let handler = asked.request.access?.inbox else { throw .noHook }
-            return .send(try InboxMessage(asked.request), handler: handler)
+            return .send(try InboxMessage(asked.request), handler: handler, token: asked.request.token)
         },
     ]
 
@@ -188,7 +190,7 @@ extension Endpoint {
 
     private static let role = Schema.word(AccessRole.allCases.map(\.rawValue))
     private static let newToken: [Schema.Key] = [
-        .always("name", .name), .perhaps("role", role), .perhaps("inbox", .name),
+        .always("name", .name), .perhaps("role", role), .perhaps("inbox", .name), .perhaps("urgent", .flag),
     ]
 
     private static let access: [Endpoint] = [

@@ -72,11 +72,18 @@ struct RequestBody {
 
     /// What a new token is to open.
     func access() throws(ControlRefusal) -> Access {
-        guard let handler = try text("inbox") else { return .role(try role() ?? .pair) }
+        let isUrgent = try flag("urgent") ?? false
+        guard let handler = try text("inbox") else {
+            guard !isUrgent else {
+                throw .badRequest(
+                    "bad-value", "only a token for an inbox is urgent", "leave out urgent, or name an inbox")
+            }
+            return .role(try role() ?? .pair)
+        }
         guard value["role"] == nil else {
             throw .badRequest("bad-value", "a token for an inbox has no role", "leave out role or inbox")
         }
-        return .inbox(of: handler)
+        return .inbox(of: handler, isUrgent: isUrgent)
     }
 
     private func role() throws(ControlRefusal) -> AccessRole? {
@@ -146,6 +153,8 @@ extension InboxMessage {
         } catch {
             throw ControlRefusal(error, .badRequest)
         }
+        // The address of a web hook stands in the logs of proxies and senders.
+        if urgency == .high, request.access?.isUrgent == false { urgency = .normal }
     }
 }
 

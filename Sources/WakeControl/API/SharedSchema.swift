@@ -53,7 +53,7 @@ enum SharedSchema: String, Hashable, Sendable, CaseIterable {
         case .newToken:
             .object([
                 .always("token", .text), .always("name", .text), .always("role", .nullable(.text)),
-                .perhaps("inbox", .text), .always("address", .nullable(.text)),
+                .perhaps("inbox", .text), .perhaps("urgent", .flag), .always("address", .nullable(.text)),
             ])
         case .event: .either([Self.eventLine, .named(.gap)])
         case .logLine: .either([Self.line, .named(.gap)])
@@ -211,7 +211,7 @@ enum SharedSchema: String, Hashable, Sendable, CaseIterable {
             .list(
                 .object([
                     .always("name", .text), .always("role", .nullable(.text)), .perhaps("inbox", .text),
-                    .always("made", .moment),
+                    .perhaps("urgent", .flag), .always("made", .moment),
                 ]))),
     ])
 

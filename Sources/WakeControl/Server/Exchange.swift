@@ -12,7 +12,7 @@ final class Exchange {
     let endpoint: Endpoint?
     var request: ControlRequest
     /// Whose token it brought.
-    var holder: String?
+    var holder: String? { request.token }
     private(set) var receivedBytes = 0
     var transmission: Transmission?
     var pending: PendingAnswer?

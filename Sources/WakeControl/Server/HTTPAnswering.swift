@@ -9,7 +9,7 @@ extension HTTPEdge {
         switch admission.admit(exchange.client, exchange.head, to: exchange.endpoint) {
         case .refused(let refusal): return answer(.refusal(refusal), exchange, on: connection)
         case .slowed(let refusal): return answer(.slowly(refusal), exchange, on: connection)
-        case .admitted(let access, let holder): (exchange.request.access, exchange.holder) = (access, holder)
+        case .admitted(let access, let holder): (exchange.request.access, exchange.request.token) = (access, holder)
         }
         if let redirect = admission.redirect(from: exchange.address) {
             return answer(.content(redirect), exchange, on: connection)

@@ -170,6 +170,18 @@ extension ControlRefusal {
         .unauthorized, code: "wrong-token", message: "this bridge does not know that token",
         advice: "make one with: sudo wakebridge web --token NAME")
 
+    /// The token has sent a handler as many messages as its manifest accepts.
+    public static func tooMany(
+        _ rate: String, to handler: String, token: String, after delay: TimeSpan
+    ) -> ControlRefusal {
+        var refusal = ControlRefusal(
+            .tooMany, code: "too-many",
+            message: "the token '\(token)' has sent all of the \(rate) messages that '\(handler)' accepts",
+            advice: "send it again later, or raise inbox.accept in the manifest")
+        refusal.retryAfter = delay
+        return refusal
+    }
+
     /// Of an address of web hooks on the control socket, which has no tokens.
     static let noHook = ControlRefusal(
         .notFound, code: "unknown-path", message: "addresses of web hooks are there over TCP alone",

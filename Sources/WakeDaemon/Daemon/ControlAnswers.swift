@@ -55,7 +55,8 @@ final class ControlAnswers {
         case .pending(let name): return try pending(name)
         case .raise(let entry, let name): return try raise(entry, of: name)
         case .cancelJob(let id, let name): return try cancelJob(id, of: name)
-        case .send(let message, let name): return try inboxes.send(message, to: try handler(name), named: name)
+        case .send(let message, let name, let token):
+            return try inboxes.send(message, to: try handler(name), named: name, by: token)
         case .cancelTransfer(let id, let name): return try cancelTransfer(id, of: name)
         case .conditions: return conditions()
         case .play(let condition): return try play(condition)

@@ -3,12 +3,14 @@ import WakeAgenda
 import WakeControl
 import WakeEngine
 import WakeModel
+import WakeSystem
 
 /// Owns the answers that are owed to senders.
 final class InboxDoor: TurnObserver {
     private let bridge: Bridge
     private var lastTicket: UInt64 = 0
     private var owed: [UInt64: (ControlResponse) -> Void] = [:]
+    private var allowances = SenderAllowances()
 
     init(of bridge: Bridge) {
         self.bridge = bridge
@@ -16,20 +18,30 @@ final class InboxDoor: TurnObserver {
     }
 
     func send(
-        _ message: InboxMessage, to handler: HandlerID, named name: String
+        _ message: InboxMessage, to handler: HandlerID, named name: String, by token: String?
     ) throws(ControlRefusal) -> ControlResponse {
-        guard bridge.catalog.handlers[handler]?.agenda.inbox != nil else {
+        guard let inbox = bridge.catalog.handlers[handler]?.agenda.inbox else {
             throw ControlRefusal(.noInbox("Handler \"\(name)\""), .notFound)
         }
         // Each attempt would be one more message.
         if case .degraded(let sentence) = bridge.journal.health.disk {
             throw .unkept("no message is taken: \(sentence)")
         }
+        if let token { try charge(token, handler, named: name, inbox.acceptance) }
         return .later { [self] respond in
             lastTicket += 1
             owed[lastTicket] = respond
             bridge.turn.schedule(.message(handler, message, ticket: lastTicket))
         }
+    }
+
+    /// Each message is a write to the disk, and its sender is elsewhere.
+    private func charge(
+        _ token: String, _ handler: HandlerID, named name: String, _ rate: InboxRule.Frequency
+    ) throws(ControlRefusal) {
+        let sender = SenderAllowances.Sender(token: token, handler: handler)
+        guard let delay = allowances.delay(sender, rate, at: SystemClock.boottime()) else { return }
+        throw .tooMany(rate.text, to: name, token: token, after: delay)
     }
 
     func perform(_ effect: AgendaEffect) {

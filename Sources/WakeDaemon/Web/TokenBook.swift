@@ -52,7 +52,7 @@ final class TokenBook {
         guard let id = holder.access.inbox, let manifest = catalog.handlers.values.first(where: { $0.id == id }) else {
             return holder
         }
-        return TokenHolder(name: holder.name, .inbox(of: manifest.name))
+        return TokenHolder(name: holder.name, .inbox(of: manifest.name, isUrgent: holder.access.isUrgent))
     }
 
     func revoke(_ name: String) throws(ControlRefusal) {
@@ -102,7 +102,7 @@ extension Access {
     fileprivate init?(_ json: JSONValue) {
         switch (json["role"]?.string.flatMap(AccessRole.init), json["inbox"]?.string) {
         case (let role?, nil): self = .role(role)
-        case (nil, let handler?): self = .inbox(of: handler)
+        case (nil, let handler?): self = .inbox(of: handler, isUrgent: json["urgent"]?.boolean ?? false)
         case (_, _): return nil
         }
     }
@@ -112,7 +112,9 @@ extension JSONWriter {
     /// Members of an object: `role` is null where the token is one for an inbox.
     mutating func access(_ access: Access) {
         field("role", access.role?.rawValue)
-        if let handler = access.inbox { field("inbox", handler) }
+        guard let handler = access.inbox else { return }
+        field("inbox", handler)
+        if access.isUrgent { field("urgent", true) }
     }
 }
 

@@ -39,7 +39,7 @@ extension ControlAnswers {
             _ = try handler(name)
             // A manifest with instances has none.
             let id = bridge.catalog.handler(named: name).flatMap { bridge.catalog.handlers[$0]?.id }
-            kept.access = .inbox(of: id ?? name)
+            kept.access = .inbox(of: id ?? name, isUrgent: holder.access.isUrgent)
         }
         let token = try book().make(kept)
         return .json { writer in
