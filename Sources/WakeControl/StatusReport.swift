@@ -20,6 +20,8 @@ public struct BridgeStatus: Hashable, Sendable {
     /// What kept the loop from everything else, since the start: for how long at most, and how often for more than 50 ms.
     public var longestCall = TimeSpan.zero
     public var longCalls = 0
+    /// The same for each cause that had any.
+    public var stays: [LoopStayReport] = []
     public var warnings: [BridgeWarning] = []
 
     public init(
@@ -33,6 +35,18 @@ public struct BridgeStatus: Hashable, Sendable {
         self.suspension = suspension
         self.journalHealth = journalHealth
         self.residentBytes = residentBytes
+    }
+}
+
+/// What one cause has kept the loop for.
+public struct LoopStayReport: Hashable, Sendable {
+    public var cause: String
+    public var longest: TimeSpan
+    /// How often for more than 50 ms.
+    public var overPatience: Int
+
+    public init(cause: String, longest: TimeSpan, overPatience: Int) {
+        (self.cause, self.longest, self.overPatience) = (cause, longest, overPatience)
     }
 }
 
@@ -195,6 +209,11 @@ extension JSONWriter {
         object("loop") { writer in
             writer.milliseconds("longest_ms", status.longestCall)
             writer.field("over_50ms", status.longCalls)
+            writer.objects("causes", status.stays) { writer, stay in
+                writer.field("cause", stay.cause)
+                writer.milliseconds("longest_ms", stay.longest)
+                writer.field("over_50ms", stay.overPatience)
+            }
         }
         objects("warnings", status.warnings) { writer, warning in
             writer.field("code", warning.code.rawValue)

@@ -53,9 +53,7 @@ public final class EventLoop {
     private var isBusy = false
     /// The rounds since the turn was requested.
     private var rounds = 0
-    /// The longest call of the loop, and how many calls took longer than ``patience``.
-    public private(set) var longestCall = TimeSpan.zero
-    public private(set) var longCalls = 0
+    let account = LoopAccount()
     /// The longest time that one call should block the others.
     public static let patience = TimeSpan.milliseconds(50)
     private static let mostRounds = 32
@@ -81,10 +79,10 @@ public final class EventLoop {
     /// Calls `body` whenever `raw` is ready for some of `readiness`, for as long as the returned watch is kept. The caller owns
     /// the descriptor, which must outlive the watch.
     public func watch(
-        _ raw: Int32, for readiness: Readiness, priority: Priority = .normal,
+        _ raw: Int32, for readiness: Readiness, priority: Priority = .normal, cause: LoopCause = .other,
         _ body: @escaping (Readiness) -> Void
     ) throws(SystemError) -> Watch {
-        try Watch(on: self, descriptor: raw, for: readiness, priority: priority, body)
+        try Watch(on: self, descriptor: raw, for: readiness, priority: priority, cause: cause, body)
     }
 
     /// Calls `body` when the signal arrives; the signal is blocked first, so call this before there are other threads.
@@ -122,8 +120,11 @@ public final class EventLoop {
         isTurnRequested = false
         rounds = 0
         let begun = beginCall()
+        let outer = account.cause
+        account.cause = .turn
         turn?.loopEndsTurn()
         endCall(begun)
+        account.cause = outer
         // The next one may be requested before the loop waits.
         settleTimers()
     }
@@ -162,6 +163,7 @@ public final class EventLoop {
         }
         try check(found, "wait in", "the event loop")
         let begun = beginCall()
+        account.cause = .bus
         try check(sd_event_dispatch(handle), "run", "the event loop")
         endCall(begun)
         return true
@@ -175,10 +177,20 @@ public final class EventLoop {
     /// A turn that runs early lies within the call that needed it, so each records its own start.
     private func endCall(_ begun: Instant) {
         lastEnd = SystemClock.monotonic()
-        let length = lastEnd - begun
-        if length > longestCall { longestCall = length }
-        if length > Self.patience { longCalls += 1 }
+        account.count(lastEnd - begun, endedAt: lastEnd)
     }
+
+    /// Says what the current call is for. Sources do so by themselves; sd-bus's cannot.
+    public func charge(_ cause: LoopCause) { account.cause = cause }
+
+    public func stay(of cause: LoopCause) -> LoopStay { account.stay(of: cause) }
+
+    /// Of all causes: the longest call, and how many took longer than ``patience``.
+    public var longestCall: TimeSpan { account.longest }
+    public var longCalls: Int { account.overPatience }
+
+    /// Has long calls logged from now on, each cause once an hour.
+    public func logLongCalls() { account.isLogged = true }
 
     private func settleTimers() { for queue in queues.values { queue.settle() } }
 

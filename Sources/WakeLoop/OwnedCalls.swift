@@ -6,10 +6,11 @@ import WakeSystem
 extension EventLoop {
     /// Calls `body` with the owner of the watch whenever `raw` is ready for some of `readiness`.
     public func watch<Owner: AnyObject>(
-        _ raw: Int32, for readiness: Readiness, priority: Priority = .normal, of owner: Owner,
+        _ raw: Int32, for readiness: Readiness, priority: Priority = .normal, cause: LoopCause = .other,
+        of owner: Owner,
         _ body: @escaping (Owner) -> Void
     ) throws(SystemError) -> Watch {
-        try watch(raw, for: readiness, priority: priority) { [unowned owner] _ in body(owner) }
+        try watch(raw, for: readiness, priority: priority, cause: cause) { [unowned owner] _ in body(owner) }
     }
 
     /// A timer that is not armed yet and calls its owner.

@@ -47,21 +47,31 @@ public final class Watch {
     /// end after its descriptor. While a child that is frozen before exec holds a copy of that descriptor, epoll would report
     /// a source that is gone, and sd-event aborts.
     private final class Listener {
-        let body: (Readiness) -> Void
-        init(_ body: @escaping (Readiness) -> Void) { self.body = body }
+        private let account: LoopAccount
+        private let cause: LoopCause
+        private let body: (Readiness) -> Void
+
+        init(_ account: LoopAccount, _ cause: LoopCause, _ body: @escaping (Readiness) -> Void) {
+            (self.account, self.cause, self.body) = (account, cause, body)
+        }
+
+        func call(_ ready: Readiness) {
+            account.cause = cause
+            body(ready)
+        }
     }
 
     init(
-        on loop: EventLoop, descriptor: Int32, for readiness: Readiness, priority: Priority,
+        on loop: EventLoop, descriptor: Int32, for readiness: Readiness, priority: Priority, cause: LoopCause,
         _ body: @escaping (Readiness) -> Void
     ) throws(SystemError) {
-        listener = Listener(body)
+        listener = Listener(loop.account, cause, body)
         var made: OpaquePointer?
         let code = sd_event_add_io(
             loop.handle, &made, descriptor, readiness.rawValue,
             { _, _, ready, owner in
                 if let owner {
-                    Unmanaged<Listener>.fromOpaque(owner).takeUnretainedValue().body(Readiness(rawValue: ready))
+                    Unmanaged<Listener>.fromOpaque(owner).takeUnretainedValue().call(Readiness(rawValue: ready))
                 }
                 return 0
             }, Unmanaged.passUnretained(listener).toOpaque())
@@ -86,16 +96,17 @@ public final class Watch {
 /// A watched signal.
 public final class SignalWatch {
     private var source = SourceHandle(nil)
+    private let account: LoopAccount
     private let body: () -> Void
 
     init(on loop: EventLoop, signal: Int32, priority: Priority, _ body: @escaping () -> Void) throws(SystemError) {
-        self.body = body
+        (account, self.body) = (loop.account, body)
         try Signals.block(signal)
         var made: OpaquePointer?
         let code = sd_event_add_signal(
             loop.handle, &made, signal,
             { _, _, owner in
-                if let owner { Unmanaged<SignalWatch>.fromOpaque(owner).takeUnretainedValue().body() }
+                if let owner { Unmanaged<SignalWatch>.fromOpaque(owner).takeUnretainedValue().call() }
                 return 0
             }, Unmanaged.passUnretained(self).toOpaque())
         try check(code, "watch", "signal \(signal)")
@@ -106,16 +117,22 @@ public final class SignalWatch {
     deinit { source.cancel() }
 
     public func cancel() { source.cancel() }
+
+    private func call() {
+        account.cause = .signal
+        body()
+    }
 }
 
 /// Work that is deferred to the end of the turn.
 public final class Deferred {
     private var source = SourceHandle(nil)
+    private let account: LoopAccount
     private let body: () -> Void
     public private(set) var isScheduled = false
 
     init(on loop: EventLoop, priority: Priority, _ body: @escaping () -> Void) throws(SystemError) {
-        self.body = body
+        (account, self.body) = (loop.account, body)
         var made: OpaquePointer?
         let code = sd_event_add_defer(
             loop.handle, &made,
@@ -152,6 +169,7 @@ public final class Deferred {
 
     private func fire() {
         isScheduled = false
+        account.cause = .deferred
         body()
     }
 }

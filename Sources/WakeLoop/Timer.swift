@@ -86,6 +86,7 @@ public final class TimerQueue {
         func precedes(_ other: Entry) -> Bool { due == other.due ? order < other.order : due < other.due }
     }
 
+    private let account: LoopAccount
     private let clock: TimerClock
     private var alarm: (any LoopAlarm)?
     /// A binary heap; each timer knows its place, so that arming it again moves it instead of leaving a dead entry.
@@ -100,7 +101,7 @@ public final class TimerQueue {
     private static let distance = TimeSpan.milliseconds(10)
 
     init(on loop: EventLoop, clock: TimerClock, timers: any LoopTimers) throws(SystemError) {
-        self.clock = clock
+        (account, self.clock) = (loop.account, clock)
         alarm = try timers.alarm(of: self, clock: clock, on: loop)
     }
 
@@ -116,6 +117,7 @@ public final class TimerQueue {
     /// Calls every timer that is due; its alarm has gone off.
     public func fireDue() {
         awaited = nil
+        account.cause = .timer
         let now = clock.now()
         horizon = now
         while let entry = heap.first, entry.due <= now {

@@ -55,7 +55,17 @@ struct StatusText {
             lines.append(
                 "limits.memory is not held, and limits.processes only by user, on this machine: \(blockingReason)")
         }
+        lines += [stay(of: bridge["loop"] ?? .null)].compactMap { $0 }
         return lines.joined(separator: "\n") + "\n"
+    }
+
+    /// Only where something kept handlers waiting.
+    private func stay(of loop: JSONValue) -> String? {
+        let longest = loop.list("causes").max { ($0["longest_ms"]?.number ?? 0) < ($1["longest_ms"]?.number ?? 0) }
+        guard let longest, loop.count("over_50ms") > 0 else { return nil }
+        let length = TimeSpan.milliseconds(Int64(longest["longest_ms"]?.number ?? 0))
+        return "one thing at most for \(length.spoken), by: \(longest.text("cause").printable)"
+            + "; \(loop.count("over_50ms")) times for over 50 ms"
     }
 }
 

@@ -152,8 +152,10 @@ struct MetricsPageTests {
         return MetricsSnapshot(
             bridge: .init(
                 version: "1.2.3", startTime: WallTime(microseconds: 1_795_722_000_100_000), processorTime: .seconds(2),
-                residentBytes: 9_000_000, suspendsByCgroup: true, warnings: 0, longestCall: .milliseconds(4),
-                longCalls: 0),
+                residentBytes: 9_000_000, suspendsByCgroup: true, warnings: 0,
+                stays: [
+                    LoopStayReport(cause: "turn", longest: .milliseconds(4), overPatience: 0)
+                ]),
             journal: .init(
                 stores: [.init(name: "run", bytes: 4_096, isHealthy: true)], limitBytes: 1 << 30, commits: 12),
             events: [.init(mode: "bluetooth-central", byKind: DeviceCounts().byKind, unwatched: 0)], gaps: [.link: 2],

@@ -22,6 +22,38 @@ import WakeSystem
         #expect(try loop.runOnce(timeout: .zero) == false)
     }
 
+    @Test("a call that keeps the loop for over 50 ms counts for its cause, and a turn within it for the turn alone")
+    func longStays() throws {
+        final class Turn: LoopTurn { func loopEndsTurn() {} }
+        let (loop, turn) = (try EventLoop(), Turn())
+        loop.turn = turn
+        let pipe = try Pipe(ours: .both)
+        let watch = try loop.watch(pipe.readEnd.raw, for: .readable, cause: .http) { _ in
+            let begun = SystemClock.monotonic()
+            loop.runTurn()
+            while SystemClock.monotonic() - begun <= EventLoop.patience {}
+        }
+        _ = try pipe.writeEnd.write([1])
+        #expect(try loop.runOnce(timeout: .seconds(1)))
+        watch.cancel()
+        #expect(loop.stay(of: .http).overPatience == 1)
+        #expect(loop.stay(of: .http).longest > EventLoop.patience && loop.longestCall >= loop.stay(of: .http).longest)
+        #expect(loop.stay(of: .turn).longest > .zero && loop.stay(of: .mqtt) == LoopStay())
+    }
+
+    @Test("a long stay is told once an hour for each cause, with the cause and its length")
+    func toldHourly() {
+        let account = LoopAccount()
+        let start = Instant(nanoseconds: 0)
+        account.cause = .http
+        #expect(account.sentence(on: .milliseconds(83), at: start)?.contains("83 ms, by: http") == true)
+        #expect(account.sentence(on: .seconds(9), at: start + .seconds(3_599)) == nil)
+        account.cause = .mqtt
+        #expect(account.sentence(on: .milliseconds(51), at: start + .seconds(1)) != nil)
+        account.cause = .http
+        #expect(account.sentence(on: .milliseconds(51), at: start + .seconds(3_600)) != nil)
+    }
+
     /// Sources that are always ready, because they are never read. Each asks for a turn whenever it is called.
     private final class Flood {
         private let pipes: [(readEnd: Int32, writeEnd: Int32)]

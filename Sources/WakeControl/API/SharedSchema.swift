@@ -73,11 +73,12 @@ enum SharedSchema: String, Hashable, Sendable, CaseIterable {
         .always("devices", .list(.named(.device))), .always("adapters", .nullable(.list(.named(.adapter)))),
     ])
 
+    private static let stay: [Schema.Key] = [.always("longest_ms", .number), .always("over_50ms", .natural)]
     private static let bridge = Schema.object([
         .always("version", .text), .always("pid", .natural), .always("journal", .text), .always("uptime_s", .number),
         .always("suspend", .word(["strong", "weak"])), .always("journal_health", .text), .always("memory", .natural),
         .always("uncontained", .nullable(.text)),
-        .always("loop", .object([.always("longest_ms", .number), .always("over_50ms", .natural)])),
+        .always("loop", .object(stay + [.always("causes", .list(.object([.always("cause", .text)] + stay)))])),
         .always("warnings", .list(.named(.warning))),
     ])
 

@@ -67,6 +67,7 @@ final class Entrance {
 
     private func run() {
         guard let edge else { return }
+        loop.charge(isNetwork ? .http : .control)
         let begun = SystemClock.monotonic()
         if let rest, begun < rest { return }
         rest = nil

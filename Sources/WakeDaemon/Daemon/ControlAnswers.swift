@@ -107,8 +107,17 @@ final class ControlAnswers {
         status.containmentBlockingReason = bridge.containment.blockingReason
         status.longestCall = bridge.loop.longestCall
         status.longCalls = bridge.loop.longCalls
+        status.stays = loopStays.filter { $0.longest > .zero }
         status.warnings = warnings
         return .json { $0.status(status, handlers: handlers(), devices: devices(), adapters: adapters()) }
+    }
+
+    /// Of every cause.
+    var loopStays: [LoopStayReport] {
+        LoopCause.allCases.map { cause in
+            let stay = bridge.loop.stay(of: cause)
+            return LoopStayReport(cause: cause.name, longest: stay.longest, overPatience: stay.overPatience)
+        }
     }
 
     private func handlers() -> [HandlerReport] {

@@ -140,6 +140,7 @@ public final class Daemon {
     private func prepare() throws {
         // Before the control socket is there: a signal that comes from then on ends it in order.
         try watchSignals()
+        bridge.loop.logLongCalls()
         try prepareReplay()
         // Before a loss counts as reported: a handler whose manifest cannot be read yet was not given it.
         let changes = manifests.read(knowing: bridge.catalog.profiles)

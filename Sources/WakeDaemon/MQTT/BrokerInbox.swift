@@ -50,7 +50,9 @@ final class BrokerInbox {
         options.keepsSession = true
         let connection = try MQTTConnection(on: bridge.loop, options)
         self.connection = connection
-        readiness = try bridge.loop.watch(connection.descriptor, for: .readable, of: self) { $0.readEvents() }
+        readiness = try bridge.loop.watch(connection.descriptor, for: .readable, cause: .mqtt, of: self) {
+            $0.readEvents()
+        }
         work = try bridge.loop.deferred(priority: .background, of: self) { $0.subscribe() }
     }
 

@@ -45,7 +45,9 @@ final class BrokerSink {
             named: topics.bridge)
         commands = BrokerCommands(settings.allowed, of: topics, answers)
         devices = DeviceShelf(settings, topics, of: answers)
-        readiness = try bridge.loop.watch(connection.descriptor, for: .readable, of: self) { $0.readEvents() }
+        readiness = try bridge.loop.watch(connection.descriptor, for: .readable, cause: .mqtt, of: self) {
+            $0.readEvents()
+        }
         work = try bridge.loop.deferred(priority: .background, of: self) { $0.publish() }
         timer = try bridge.loop.timer(on: .monotonic, of: self) { $0.work?.schedule() }
     }

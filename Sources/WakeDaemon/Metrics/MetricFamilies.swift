@@ -22,9 +22,9 @@ extension MetricFamily {
     static let warnings = MetricFamily(
         "wakebridge_warnings", .gauge, "Warnings about manifests, as wakebridge status lists them.")
     static let longestCall = MetricFamily(
-        "wakebridge_loop_longest_call_seconds", .gauge, "The longest that one call kept the loop, so far.")
+        "wakebridge_loop_longest_call_seconds", .gauge, "The longest that one call kept the loop so far, by cause.")
     static let longCalls = MetricFamily(
-        "wakebridge_loop_long_calls", .counter, "Calls that kept the loop for more than 50 ms.")
+        "wakebridge_loop_long_calls", .counter, "Calls that kept the loop for more than 50 ms, by cause.")
     static let journalSize = MetricFamily(
         "wakebridge_journal_bytes", .gauge, "Size of the journal's files, by store.")
     static let journalLimit = MetricFamily(

@@ -26,7 +26,7 @@ extension ControlAnswers {
             version: Daemon.version, startTime: metricsBook.startTime(at: bridge.turn.clock.stamp()),
             processorTime: SystemClock.processorTime(), residentBytes: MemoryPressure.ownResidentBytes,
             suspendsByCgroup: bridge.strength == .strong, warnings: warningCount,
-            longestCall: bridge.loop.longestCall, longCalls: bridge.loop.longCalls)
+            stays: loopStays)
     }
 
     // MARK: Events and devices

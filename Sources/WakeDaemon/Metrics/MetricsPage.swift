@@ -68,9 +68,9 @@ struct MetricsPage {
         writer.begin(.warnings)
         writer.sample(.none, bridge.warnings)
         writer.begin(.longestCall)
-        writer.sample(.none, bridge.longestCall)
+        for stay in bridge.stays { writer.sample(MetricLabels("cause", stay.cause), stay.longest) }
         writer.begin(.longCalls)
-        writer.sample(.none, bridge.longCalls)
+        for stay in bridge.stays { writer.sample(MetricLabels("cause", stay.cause), stay.overPatience) }
     }
 
     private mutating func writeJournal() {

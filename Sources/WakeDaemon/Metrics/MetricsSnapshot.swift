@@ -19,8 +19,7 @@ struct MetricsSnapshot {
         var residentBytes: Int
         var suspendsByCgroup: Bool
         var warnings: Int
-        var longestCall: TimeSpan
-        var longCalls: Int
+        var stays: [LoopStayReport]
     }
 
     struct JournalFacts {

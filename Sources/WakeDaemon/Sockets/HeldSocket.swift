@@ -67,7 +67,7 @@ final class HeldSocket {
         guard watch?.readiness != readiness else { return }
         stopListening()
         gauge = ArrivalGauge()
-        watch = (try loop.watch(raw, for: readiness, of: owner, body), readiness)
+        watch = (try loop.watch(raw, for: readiness, cause: .socket, of: owner, body), readiness)
     }
 
     /// Whether data came since the look before. What came while the handler sleeps is still there; an end is no data.

@@ -31,7 +31,7 @@ package final class LiveSockets {
         calls = try SocketCalls()
         closings = SocketClosings(calls, on: bridge.loop)
         stored = StoredSockets(closings)
-        answers = try bridge.loop.watch(calls.raw, for: .readable, of: self) { $0.hearAnswers() }
+        answers = try bridge.loop.watch(calls.raw, for: .readable, cause: .socket, of: self) { $0.hearAnswers() }
         turn.listeners.observe(self)
         turn.listeners.add(self)
     }
@@ -140,7 +140,7 @@ package final class LiveSockets {
             if opening.timer == nil {
                 opening.timer = try bridge.loop.timer(on: .monotonic, of: self) { $0.skipAddress(key) }
             }
-            opening.watch = try bridge.loop.watch(raw, for: readiness, of: self) { $0.advance(key) }
+            opening.watch = try bridge.loop.watch(raw, for: readiness, cause: .socket, of: self) { $0.advance(key) }
             opening.timer?.arm(at: SystemClock.monotonic() + SocketOpening.patience)
         } catch {
             log.error(error.description)

@@ -24,7 +24,7 @@ final class SocketClosings {
         func listen<Owner: AnyObject>(
             on loop: EventLoop, of owner: Owner, _ body: @escaping (Owner) -> Void
         ) throws(SystemError) {
-            watch = try loop.watch(barrier.raw, for: .hangup, of: owner, body)
+            watch = try loop.watch(barrier.raw, for: .hangup, cause: .socket, of: owner, body)
         }
     }
 

@@ -21,7 +21,7 @@ final class WayWatch {
         self.together = together
         routes = try RouteTable.read()
         timer = try loop.timer(on: .monotonic, of: owner, body)
-        watch = try loop.watch(events.raw, for: .readable, of: self) { $0.hear() }
+        watch = try loop.watch(events.raw, for: .readable, cause: .socket, of: self) { $0.hear() }
     }
 
     /// A watch ends before what it watches is closed.

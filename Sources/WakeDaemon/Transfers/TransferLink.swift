@@ -128,7 +128,8 @@ final class TransferLink {
             let job = try BackgroundJob {
                 TransferProgram.run(command, in: scope, socket: socket.file.raw, lock: lock.file.raw)
             }
-            state = .starting(job, socket, try loop.watch(job.raw, for: .readable, of: self) { $0.finishStart() })
+            state = .starting(
+                job, socket, try loop.watch(job.raw, for: .readable, cause: .transfer, of: self) { $0.finishStart() })
         } catch {
             rest(error.description)
         }
@@ -156,7 +157,7 @@ final class TransferLink {
 
     private func connect(_ socket: consuming FileDescriptor) {
         let holder = FileHolder(socket)
-        let watch = try? loop.watch(holder.file.raw, for: .readable, of: self) { $0.attend() }
+        let watch = try? loop.watch(holder.file.raw, for: .readable, cause: .transfer, of: self) { $0.attend() }
         state = .connected(holder, watch)
         lines = LineSplitter(limit: 64 << 10)
         connectedAt = SystemClock.monotonic()

@@ -45,7 +45,9 @@ package final class ClockWatch {
         of owner: Owner, _ report: @escaping (Owner, Change) -> Void
     ) throws(SystemError) {
         let reportToOwner: (Change) -> Void = { [unowned owner] in report(owner, $0) }
-        clockWatch = try loop.watch(clock.raw, for: .readable, of: self) { $0.hearClock(reportToOwner) }
+        clockWatch = try loop.watch(clock.raw, for: .readable, cause: .condition, of: self) {
+            $0.hearClock(reportToOwner)
+        }
         settle = try loop.timer(on: .monotonic, of: self) { $0.compare(reportToOwner) }
     }
 
@@ -82,7 +84,7 @@ package final class ClockWatch {
     private func openWay() throws(SystemError) {
         let made = try PathWatch(seesWrites: true)
         way = made
-        wayWatch = try loop.watch(made.raw, for: .readable, of: self) { $0.lookSoon() }
+        wayWatch = try loop.watch(made.raw, for: .readable, cause: .condition, of: self) { $0.lookSoon() }
     }
 
     /// The folders of zones are root's, so this takes no time. What was reported so far is dropped first.

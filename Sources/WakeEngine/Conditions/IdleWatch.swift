@@ -23,7 +23,9 @@ final class IdleWatch: ConditionWatch {
         self.isAttached = isAttached
         super.init(listener)
         timer = try loop.timer(on: .monotonic, of: self) { $0.look() }
-        if let raw = descriptor { watch = try loop.watch(raw, for: .priority, of: self) { $0.disturb() } }
+        if let raw = descriptor {
+            watch = try loop.watch(raw, for: .priority, cause: .condition, of: self) { $0.disturb() }
+        }
         look()
     }
 

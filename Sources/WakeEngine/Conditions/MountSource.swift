@@ -16,7 +16,7 @@ final class MountSource {
         table = try MountTable(places.mounts)
         (together, self.unlocked) = (places.intervals.together, unlocked)
         timer = try loop.timer(on: .monotonic, of: self) { $0.look() }
-        watch = try loop.watch(table.raw, for: .priority, of: self) { $0.lookSoon() }
+        watch = try loop.watch(table.raw, for: .priority, cause: .condition, of: self) { $0.lookSoon() }
     }
 
     /// Before what it watches is closed.

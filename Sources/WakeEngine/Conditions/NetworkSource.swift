@@ -24,7 +24,7 @@ final class NetworkSource {
         // Before the list: what comes in between is reported.
         events = try RouteEvents()
         routes = try RouteTable.read()
-        watch = try loop.watch(events.raw, for: .readable, of: self) { $0.hear() }
+        watch = try loop.watch(events.raw, for: .readable, cause: .condition, of: self) { $0.hear() }
         timer = try loop.timer(on: .monotonic, of: self) { $0.look() }
         connect(to: bus)
     }

@@ -22,7 +22,7 @@ package final class PowerWatch: ConditionWatch {
             let made = try UdevMonitor(subsystems: ["power_supply"])
             let raw = made.raw
             monitor = consume made
-            watch = try loop.watch(raw, for: .readable, of: self) { $0.receive() }
+            watch = try loop.watch(raw, for: .readable, cause: .condition, of: self) { $0.receive() }
         } else {
             timer = try loop.timer(on: .monotonic, of: self) { $0.look() }
             Log("power").notice(

@@ -19,7 +19,9 @@ final class VoltageWatch: ConditionWatch {
         super.init(listener)
         // Read first: a file that was never read polls as changed.
         look()
-        if let raw = descriptor { watch = try loop.watch(raw, for: .priority, of: self) { $0.look() } }
+        if let raw = descriptor {
+            watch = try loop.watch(raw, for: .priority, cause: .condition, of: self) { $0.look() }
+        }
     }
 
     /// Before what it watches is closed.

@@ -34,7 +34,7 @@ final class ContainerWatch {
         timer = try loop.timer(on: .monotonic, of: owner, check)
         guard let changes else { return }
         // The kernel reports a freeze some 10 ms late. An event that arrives then must not wait for it.
-        reports = try loop.watch(changes, for: .priority, priority: .background, of: owner, check)
+        reports = try loop.watch(changes, for: .priority, priority: .background, cause: .handler, of: owner, check)
         reports?.disable()
     }
 

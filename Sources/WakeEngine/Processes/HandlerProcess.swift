@@ -100,8 +100,10 @@ package final class HandlerProcess {
         try replies.listen(on: loop, of: self) { $0.readReplies() }
         try output.listen(on: loop, of: self) { $0.output.read($0.logOutput) }
         try errors.listen(on: loop, of: self) { $0.errors.read($0.logErrors) }
-        watches.startup = try loop.watch(child.startup.raw, for: .readable, of: self) { $0.readStartup() }
-        watches.exit = try loop.watch(child.pidfd.raw, for: .readable, of: self) { $0.reap() }
+        watches.startup = try loop.watch(child.startup.raw, for: .readable, cause: .handler, of: self) {
+            $0.readStartup()
+        }
+        watches.exit = try loop.watch(child.pidfd.raw, for: .readable, cause: .handler, of: self) { $0.reap() }
         try container.listen(to: child.container.changesDescriptor, on: loop, of: self) { $0.checkContainer() }
     }
 
@@ -165,7 +167,7 @@ package final class HandlerProcess {
 
     private func watchForRoom(in raw: Int32) -> Watch? {
         errorLog.attempt("watch the input of") { () throws(SystemError) in
-            try loop.watch(raw, for: .writable, of: self) { $0.advanceInput() }
+            try loop.watch(raw, for: .writable, cause: .handler, of: self) { $0.advanceInput() }
         }
     }
 

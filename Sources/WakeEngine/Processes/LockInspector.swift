@@ -71,7 +71,7 @@ final class LockInspector {
         process.lockInspection.lastOnThread = now
         do {
             let job = try BackgroundJob { Self.inspect(members) }
-            let watch = try loop.watch(job.raw, for: .readable, of: self) { $0.end(handler) }
+            let watch = try loop.watch(job.raw, for: .readable, cause: .handler, of: self) { $0.end(handler) }
             running[handler] = Inspection(
                 watch: watch, job: job, occasion: occasion, freeze: process.freezeCount, process: process)
         } catch {

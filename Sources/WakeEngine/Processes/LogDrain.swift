@@ -39,7 +39,7 @@ final class LogDrain {
         guard let raw = stream.raw else { return }
         refill = try loop.timer(on: .monotonic, of: self) { $0.watch?.enable() }
         // A flood must not delay the commit that all handlers wait for.
-        watch = try loop.watch(raw, for: .readable, priority: .background, of: owner, body)
+        watch = try loop.watch(raw, for: .readable, priority: .background, cause: .handler, of: owner, body)
     }
 
     /// Reads once, within the allowance.

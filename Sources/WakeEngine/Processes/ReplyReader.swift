@@ -84,7 +84,7 @@ final class ReplyReader {
         on loop: EventLoop, of owner: Owner, _ body: @escaping (Owner) -> Void
     ) throws(SystemError) {
         guard let raw = pipe.raw else { return }
-        watch = try loop.watch(raw, for: .readable, of: owner, body)
+        watch = try loop.watch(raw, for: .readable, cause: .handler, of: owner, body)
         refill = try loop.timer(on: .monotonic, of: owner, body)
     }
 

@@ -40,7 +40,7 @@ final class ServiceListener {
         self.user = user
         self.loop = loop
         self.log = log
-        watch = try loop.watch(socket.raw, for: .readable, of: owner, body)
+        watch = try loop.watch(socket.raw, for: .readable, cause: .handler, of: owner, body)
         refill = try loop.timer(on: .monotonic, of: self) { $0.watch?.enable() }
     }
 
@@ -101,7 +101,7 @@ final class ServiceListener {
 
     private func dropOnThread() {
         guard let job = try? socket.dropOnThread() else { return pause(from: SystemClock.monotonic()) }
-        let answer = try? loop.watch(job.raw, for: .readable, of: self) {
+        let answer = try? loop.watch(job.raw, for: .readable, cause: .handler, of: self) {
             $0.clearHead()
             $0.watch?.enable()
         }

@@ -90,7 +90,7 @@ package final class SideProgram {
     ) throws(SystemError) {
         try output.listen(on: loop, of: owner, body)
         try errors.listen(on: loop, of: owner, body)
-        exitWatch = try loop.watch(child.pidfd.raw, for: .readable, of: owner, body)
+        exitWatch = try loop.watch(child.pidfd.raw, for: .readable, cause: .handler, of: owner, body)
         timer = try loop.timer(on: .monotonic, of: owner, body)
         timer?.arm(at: end)
     }

@@ -63,7 +63,7 @@ final class SocketInspector {
                 }
             }
             let handler = process.handler
-            let watch = try loop.watch(job.raw, for: .readable, of: self) { $0.end(handler) }
+            let watch = try loop.watch(job.raw, for: .readable, cause: .handler, of: self) { $0.end(handler) }
             running[handler] = Look(watch: watch, job: job, process: process, freeze: process.freezeCount)
         } catch {
             report(error, of: process)

@@ -67,7 +67,7 @@ final class AccessoryPort {
     private func begin(_ handle: any NodeHandle) throws(SystemError) {
         emptyAt = SystemClock.monotonic()
         let node = try handle.begin(plan, at: emptyAt)
-        watch = try loop.watch(node.raw, for: .readable) { [unowned self] ready in serve(ready) }
+        watch = try loop.watch(node.raw, for: .readable, cause: .accessory) { [unowned self] ready in serve(ready) }
         self.node = node
     }
 
@@ -207,7 +207,8 @@ final class AccessoryPort {
     }
 
     private func follow(_ job: Writing) throws(SystemError) {
-        writingWatch = try loop.watch(job.raw, for: .readable) { [unowned self] _ in finishWriting() }
+        writingWatch = try loop.watch(job.raw, for: .readable, cause: .accessory) { [unowned self] _ in finishWriting()
+        }
         writing = job
     }
 

@@ -61,7 +61,7 @@ public final class UdevFeed {
         let made = try UdevMonitor(subsystems: subsystems)
         let raw = made.raw
         monitor = consume made
-        watch = try loop.watch(raw, for: .readable) { [unowned self] _ in receive() }
+        watch = try loop.watch(raw, for: .readable, cause: .accessory) { [unowned self] _ in receive() }
         lookup?.request()
     }
 
@@ -71,7 +71,7 @@ public final class UdevFeed {
         let raw = made.raw
         arrivalWatch?.cancel()
         arrival = consume made
-        arrivalWatch = try loop.watch(raw, for: .readable) { [unowned self] _ in recordArrival() }
+        arrivalWatch = try loop.watch(raw, for: .readable, cause: .accessory) { [unowned self] _ in recordArrival() }
         // Either may have come between the last look and this watch.
         if Udev.isRunning { return try begin() }
         if folder == "/run", File.exists("/run/udev") { try awaitUdev() }

@@ -54,7 +54,9 @@ public final class BroadcastSource {
         broadcasters = BroadcastWatch(rules)
         list = BroadcasterList(in: stateDirectory)
         timer = try host.loop.timer(on: .monotonic, of: self) { $0.tick() }
-        if let ear { ear.watch = try host.loop.watch(ear.raw, for: .readable, of: self) { $0.listen() } }
+        if let ear {
+            ear.watch = try host.loop.watch(ear.raw, for: .readable, cause: .bluetooth, of: self) { $0.listen() }
+        }
         client.listen(self)
     }
 

@@ -72,7 +72,7 @@ final class RemoteFollower {
         stream = RemoteStream(
             of: bridge.name, from: position.flatMap { StreamCursor(text: $0.text) },
             isCertain: position?.isCertain ?? true, knowing: known)
-        watch = try host.loop.watch(bridge.feed.descriptor, for: .readable, of: self) { $0.read() }
+        watch = try host.loop.watch(bridge.feed.descriptor, for: .readable, cause: .mqtt, of: self) { $0.read() }
         bridge.feed.open()
     }
 

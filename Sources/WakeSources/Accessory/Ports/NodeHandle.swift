@@ -50,7 +50,7 @@ final class NodeFiles: NodeOpener {
                     return .failure(PortRefusal(error))
                 }
             }
-            let watch = try loop.watch(job.raw, for: .readable) { _ in
+            let watch = try loop.watch(job.raw, for: .readable, cause: .accessory) { _ in
                 if let opened = job.removeResult() { answer(opened) }
             }
             return NodeOpening { watch.cancel() }

@@ -36,7 +36,9 @@ public final class HCIMonitor {
         self.socket = socket
         listen()
         // Before the bus, so that the reason is known when bluetoothd says that the link is gone.
-        watch = try loop.watch(self.socket.raw, for: .readable, priority: .important, of: self) { $0.listen() }
+        watch = try loop.watch(self.socket.raw, for: .readable, priority: .important, cause: .bluetooth, of: self) {
+            $0.listen()
+        }
     }
 
     /// Before what it watches is closed.
