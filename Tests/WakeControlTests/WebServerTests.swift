@@ -336,6 +336,23 @@ private final class Hall {
         #expect(try web.loop.turn(for: .seconds(8)) { clients.allSatisfy(\.isRefused) })
     }
 
+    @Test(
+        "a head with two lengths, a length and an encoding, or a zero byte is refused, and nothing behind it is answered",
+        arguments: [
+            ("POST /v1/logout", "Content-Length: 0\r\nContent-Length: 45"),
+            ("POST /v1/logout", "Content-Length: 45\r\nTransfer-Encoding: chunked"), ("GET /v1/me%00/x", "X: y"),
+        ])
+    func ambiguous(request: String, header: String) throws {
+        let web = try Web()
+        let client = try NetworkClient(web.port)
+        #expect(try web.loop.turn(for: .seconds(8)) { client.isConnected })
+        client.send("\(request) HTTP/1.1\r\nHost: localhost\r\n\(header)\r\n\r\n")
+        client.send("GET /v1/openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        #expect(try web.loop.turn(for: .seconds(8)) { client.hasEnded })
+        #expect(client.answer.contains(" 400 ") && client.answer.contains("bad-request"), "\(client.answer)")
+        #expect(client.answer.split(separator: "HTTP/1.1").count == 1, "\(client.answer)")
+    }
+
     @Test("behind a named proxy each client has its own count of wrong tokens")
     func namedProxy() throws {
         let web = try Web { $0.proxies = [[127, 0, 0, 1]] }
@@ -418,8 +435,13 @@ private final class NetworkClient {
         return poll(&question, 1, 0) == 1 && question.revents & Int16(POLLOUT) != 0
     }
 
-    private var answer = ""
-    private var hasEnded = false
+    private(set) var answer = ""
+    private var isOver = false
+
+    var hasEnded: Bool {
+        read()
+        return isOver
+    }
 
     var isRefused: Bool {
         read()
@@ -435,7 +457,7 @@ private final class NetworkClient {
             count = recv(descriptor, &bytes, bytes.count, Int32(MSG_DONTWAIT))
             if count > 0 { answer += String(decoding: bytes[..<count], as: UTF8.self) }
         }
-        if count == 0 { hasEnded = true }
+        if count == 0 || (count < 0 && errno != EAGAIN) { isOver = true }
     }
 
     var isOpen: Bool {

@@ -31,7 +31,7 @@
     EACH(MHD_get_connection_info) EACH(MHD_get_timeout) EACH(MHD_add_response_header) EACH(MHD_queue_response) \
     EACH(MHD_destroy_response) EACH(MHD_create_response_from_buffer) EACH(MHD_create_response_from_callback) \
     EACH(MHD_get_connection_values) EACH(MHD_suspend_connection) \
-    EACH(MHD_resume_connection)
+    EACH(MHD_resume_connection) EACH(MHD_http_unescape)
 
 #define WAKE_HTTP_POINTER(name) __typeof__(name) *name;
 struct wake_http_calls { WAKE_HTTP_CALLS(WAKE_HTTP_POINTER) };
@@ -40,6 +40,12 @@ extern struct wake_http_calls wake_http_calls;
 
 /// Loads the library, once. Null, or why it cannot be loaded, in a text that is valid until the next call.
 const char *wake_http_load(void);
+
+/// Decodes a path, or a name or value of a query. One with a zero byte stays as it came: decoded, it would end there.
+static inline size_t wake_http_unescape(void *owner, struct MHD_Connection *connection, char *text) {
+    (void) owner, (void) connection;
+    return strstr(text, "%00") != NULL ? strlen(text) : wake_http_calls.MHD_http_unescape(text);
+}
 
 struct wake_http_settings {
     unsigned int connections;
@@ -69,6 +75,7 @@ wake_http_start(const struct wake_http_settings *settings, void *owner, MHD_Acce
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, WAKE_HTTP_POOL_BYTES,
         MHD_OPTION_CONNECTION_TIMEOUT, WAKE_HTTP_SILENCE_SECONDS,
         WAKE_HTTP_STRICTNESS, 1,
+        MHD_OPTION_UNESCAPE_CALLBACK, wake_http_unescape, NULL,
         MHD_OPTION_ARRAY, is_secure ? secure : plain,
         MHD_OPTION_END);
 }

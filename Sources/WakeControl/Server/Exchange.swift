@@ -10,6 +10,8 @@ final class Exchange {
     let announcedBytes: Int
     /// Nil where the API has no such address.
     let endpoint: Endpoint?
+    /// Why the head cannot be trusted to say where the request ends, or what it is for; nil where it can.
+    let ambiguity: String?
     var request: ControlRequest
     /// Whose token it brought.
     var holder: String? { request.token }
@@ -38,6 +40,21 @@ final class Exchange {
             headers: headers.filter { !["authorization", "cookie"].contains($0.name) }, user: self.client.user,
             address: self.client.address, accept: first("accept") ?? "")
         endpoint = try? Endpoint.find(request)
+        ambiguity = Self.ambiguity(
+            lengths: all("content-length").count, encodings: all("transfer-encoding").count, address)
+    }
+
+    /// The library takes the first length, or the encoding; a proxy in front may take another, and see other requests than it.
+    static func ambiguity(lengths: Int, encodings: Int, _ address: String) -> String? {
+        if lengths > 1 { return "it has Content-Length \(lengths) times" }
+        if lengths > 0, encodings > 0 { return "it has both Content-Length and Transfer-Encoding" }
+        return address.contains("%00") ? "its path has a zero byte" : nil
+    }
+
+    var refusalOfHead: ControlRefusal? {
+        ambiguity.map { reason in
+            .badRequest("bad-request", "the request is ambiguous: \(reason)", "send one length, and a path of text")
+        }
     }
 
     var bodyLimit: Int { endpoint?.bodyLimit ?? Endpoint.usualBodyLimit }

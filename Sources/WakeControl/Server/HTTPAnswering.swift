@@ -6,6 +6,7 @@ import WakeSystem
 extension HTTPEdge {
     /// Refuses a request by its head, where the body need not be read.
     func begin(_ exchange: Exchange, on connection: HTTPConnection) -> Bool {
+        if let refusal = exchange.refusalOfHead { return connection.reply(refusal.content.closing) }
         switch admission.admit(exchange.client, exchange.head, to: exchange.endpoint) {
         case .refused(let refusal): return answer(.refusal(refusal), exchange, on: connection)
         case .slowed(let refusal): return answer(.slowly(refusal), exchange, on: connection)
