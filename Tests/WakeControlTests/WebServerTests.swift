@@ -353,6 +353,20 @@ private final class Hall {
         #expect(client.answer.split(separator: "HTTP/1.1").count == 1, "\(client.answer)")
     }
 
+    @Test("the cookie is for TLS alone where the page came by https from a proxy, or where the settings want that")
+    func secureCookie() throws {
+        func cookie(_ isSecure: Bool?, _ scheme: String) throws -> Bool {
+            let web = try Web { $0.secureCookie = isSecure }
+            let answer = try web.curl(
+                "/v1/login", "-i", "-d", "{\"token\":\"right\"}", "-H", "Origin: \(scheme)://localhost", "-H",
+                "Host: localhost")
+            #expect(answer.output.contains("SameSite=Strict"), "\(answer.output)")
+            return answer.output.contains("; Secure")
+        }
+        #expect(try cookie(nil, "https") && !cookie(nil, "http"))
+        #expect(try cookie(true, "http") && !cookie(false, "https"))
+    }
+
     @Test("behind a named proxy each client has its own count of wrong tokens")
     func namedProxy() throws {
         let web = try Web { $0.proxies = [[127, 0, 0, 1]] }

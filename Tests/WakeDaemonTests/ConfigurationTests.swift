@@ -186,7 +186,7 @@ struct ConfigurationTests {
         let text = """
             { control_group: "wake", control_role: "operate",
               web: {listen: "[::1]:80", prefix: "/bridge", hosts: ["b.example"], certificate: "/c.pem", key: "/k.pem",
-                    metrics: "open", proxies: ["10.0.0.9", "::1"]},
+                    metrics: "open", proxies: ["10.0.0.9", "::1"], secure_cookie: true},
               suspend: "signal", storm: {enabled: false, events_per_second: 1, burst: 2},
               flips: {count: 3, within: "4s"}, log: {lines_per_second: 5, burst: 6, longest_line: "1KiB"},
               journal: {retention: "7d", max_size: "8MiB"}, memory: {reclaim_below: "9MiB", reclaim_below_percent: 10},
@@ -198,6 +198,7 @@ struct ConfigurationTests {
         let web = try #require(bridge.web)
         #expect(web.listen == NetworkAddress("[::1]:80") && web.prefix == "/bridge/" && web.hosts == ["b.example"])
         #expect(web.certificate == "/c.pem" && web.key == "/k.pem" && web.metrics == .open)
+        #expect(web.secureCookie == true)
         #expect(web.proxyBytes == [[10, 0, 0, 9], [UInt8](repeating: 0, count: 15) + [1]])
         #expect(!bridge.storm.isEnabled && bridge.storm.eventsPerSecond == 1 && bridge.storm.burst == 2)
         #expect(bridge.flips.count == 3 && bridge.flips.within == .seconds(4))

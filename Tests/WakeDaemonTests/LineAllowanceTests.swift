@@ -24,6 +24,23 @@ import WakeModel
         }
     }
 
+    @Test("an answer of a KiB is free, and one of 700 KiB holds back what follows")
+    func answers() {
+        var allowance = LineAllowance(now: start)
+        for _ in 0..<100_000 { allowance.payAnswer(bytes: 1_024, now: start) }
+        let wasSpent = allowance.isSpent(now: start)
+        #expect(!wasSpent)
+        var answers = 0
+        while !allowance.isSpent(now: start) {
+            allowance.payAnswer(bytes: 701 * 1_024, now: start)
+            answers += 1
+        }
+        #expect(answers == 6)
+        let (soon, later) = (start + .milliseconds(100), start + .seconds(1))
+        let isSpent = [allowance.isSpent(now: soon), allowance.isSpent(now: later)]
+        #expect(isSpent == [true, false])
+    }
+
     @Test("a flood of ten seconds gets the burst and a thousand lines a second")
     func flood() {
         var allowance = LineAllowance(now: start)

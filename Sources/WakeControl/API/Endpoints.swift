@@ -203,7 +203,10 @@ extension Endpoint {
             "POST", "/v1/login", nil, "gives a browser a cookie for its token", body: [.always("token", .name)],
             bodyLimit: 4 << 10, answer: .json(.object([.always("role", role)]))
         ) { asked throws(ControlRefusal) in
-            .login(LoginAttempt(token: try asked.body.require("token"), address: asked.request.address))
+            .login(
+                LoginAttempt(
+                    token: try asked.body.require("token"), address: asked.request.address,
+                    origin: asked.request.headers.first { $0.name == "origin" }?.value))
         },
         Endpoint("POST", "/v1/logout", nil, "takes the cookie back", bodyLimit: 4 << 10) { _ in .logout },
         Endpoint("GET", "/v1/openapi.json", nil, "this API, as OpenAPI 3.1", answer: .json(.anything)) { _ in

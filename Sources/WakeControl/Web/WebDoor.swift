@@ -17,6 +17,9 @@ public struct WebSettings: Hashable, Sendable {
     /// Addresses of proxies: the last address in their X-Forwarded-For counts in the limits of wrong tokens and connections.
     public var proxies: Set<[UInt8]> = []
 
+    /// Nil where TLS, here or in front, decides.
+    public var secureCookie: Bool?
+
     public init(listen: NetworkAddress) { self.listen = listen }
 }
 
@@ -55,6 +58,8 @@ public struct LoginAttempt: Hashable, Sendable {
     var token: String
     /// Nil on the control socket.
     var address: NetworkAddress?
+    /// What the browser says of the page that it shows.
+    var origin: String?
 }
 
 public final class WebDoor {
@@ -124,19 +129,21 @@ public final class WebDoor {
         }
         guard let role = holder.access.role else { return .refusal(.sendsOnly) }
         var content = ControlContent.json { $0.field("role", role.rawValue) }
-        content.headers.append(.init("Set-Cookie", cookie(value, seconds: Self.cookieSeconds)))
+        content.headers.append(.init("Set-Cookie", cookie(value, seconds: Self.cookieSeconds, from: attempt.origin)))
         return .content(content)
     }
 
     public func logout() -> ControlResponse {
         var content = ControlContent.json { $0.field("done", true) }
-        content.headers.append(.init("Set-Cookie", cookie("", seconds: 0)))
+        content.headers.append(.init("Set-Cookie", cookie("", seconds: 0, from: nil)))
         return .content(content)
     }
 
-    private func cookie(_ value: String, seconds: Int) -> String {
-        "\(cookieName)=\(value); Path=\(settings.prefix); Max-Age=\(seconds); HttpOnly; SameSite=Strict"
-            + (settings.identity == nil ? "" : "; Secure")
+    /// A page that came by https from a proxy says so in its origin, though the bridge itself speaks no TLS.
+    private func cookie(_ value: String, seconds: Int, from origin: String?) -> String {
+        let isSecure = settings.secureCookie ?? (settings.identity != nil || origin?.hasPrefix("https://") ?? false)
+        return "\(cookieName)=\(value); Path=\(settings.prefix); Max-Age=\(seconds); HttpOnly; SameSite=Strict"
+            + (isSecure ? "; Secure" : "")
     }
 
     private func refusesLater(_ address: NetworkAddress?) -> Bool {

@@ -88,6 +88,7 @@ final class WebEntry {
         settings.prefix = configuration.prefix
         settings.hosts = configuration.hosts + machineNames
         settings.areMetricsOpen = configuration.metrics == .open
+        settings.secureCookie = configuration.secureCookie
         settings.proxies = configuration.proxyBytes
         guard let certificate = configuration.certificate, let key = configuration.key else { return settings }
         settings.identity = TLSIdentity(certificate: try text(of: certificate), key: try text(of: key))

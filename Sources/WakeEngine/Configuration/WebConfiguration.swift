@@ -16,13 +16,15 @@ public struct WebConfiguration: Hashable, Sendable {
     public var metrics = MetricsAccess.token
     /// Proxies whose last X-Forwarded-For counts in the limits of wrong tokens and connections.
     public var proxies: [String] = []
+    /// Whether browsers send the cookie over TLS alone; nil where that follows from the certificate and the login.
+    public var secureCookie: Bool?
 
     public init(listen: NetworkAddress) { self.listen = listen }
 
     /// Where the bridge listens unless it is told otherwise.
     public static let usualAddress = "127.0.0.1:8787"
 
-    static let keys = ["listen", "prefix", "hosts", "certificate", "key", "metrics", "proxies"]
+    static let keys = ["listen", "prefix", "hosts", "certificate", "key", "metrics", "proxies", "secure_cookie"]
 
     /// Nil where there is no such object; what is wrong with it goes to the report.
     static func read(_ key: String, of object: ConfigurationObject) -> WebConfiguration? {
@@ -36,6 +38,7 @@ public struct WebConfiguration: Hashable, Sendable {
         web.hosts = found.texts("hosts") ?? []
         web.metrics = found.word("metrics") ?? web.metrics
         web.readProxies(found)
+        web.secureCookie = found.flag("secure_cookie")
         web.certificate = path("certificate", of: found)
         web.key = path("key", of: found)
         if (web.certificate == nil) != (web.key == nil) {
@@ -83,6 +86,7 @@ extension BridgeSettings {
             web.listen.description, web.prefix, web.hosts.isEmpty ? nil : web.hosts.joined(separator: ", "),
             web.certificate, web.key, web.metrics.rawValue,
             web.proxies.isEmpty ? nil : web.proxies.joined(separator: ", "),
+            web.secureCookie.map { "\($0)" },
         ]
     }
 }

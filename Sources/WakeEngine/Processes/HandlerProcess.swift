@@ -136,6 +136,12 @@ package final class HandlerProcess {
         advanceInput()
     }
 
+    /// The same for what a handler may have asked for: a long answer is paid for as long questions are.
+    func writeNotice(_ compose: (inout JSONWriter) -> Void) {
+        replies.payAnswer(bytes: input.append(compose))
+        advanceInput()
+    }
+
     /// Drop notices then, never events.
     var isBackedUp: Bool { input.isBackedUp }
 

@@ -43,7 +43,12 @@ final class InputWriter {
     private static let memoryKept = 64 << 10
 
     /// The next ``write()`` writes what `compose` appends.
-    func append(_ compose: (inout JSONWriter) -> Void) { compose(&lines) }
+    /// Returns how many bytes that was.
+    @discardableResult func append(_ compose: (inout JSONWriter) -> Void) -> Int {
+        let before = lines.count
+        compose(&lines)
+        return lines.count - before
+    }
 
     /// End-of-file follows the last line.
     func closeWhenWritten() { closesWhenWritten = true }

@@ -36,6 +36,13 @@ package struct LineAllowance {
         if kibibytes > 0 { pay(kibibytes, now: now) }
     }
 
+    /// Pays for an answer that is longer than a KiB, which its question has paid for.
+    mutating func payAnswer(bytes: Int, now: Instant) {
+        if bytes > Self.freeAnswer { pay(bytes: bytes - Self.freeAnswer, now: now) }
+    }
+
+    private static let freeAnswer = 1_024
+
     private mutating func pay(_ count: Int, now: Instant) {
         guard credit > 0, bucket.isEmpty(now: now) else { return bucket.draw(count, now: now) }
         credit = max(credit - count, 0)

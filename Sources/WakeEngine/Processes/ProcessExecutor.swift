@@ -204,7 +204,7 @@ package final class ProcessExecutor: EffectExecutor {
 
     private func notify(_ id: HandlerID, _ epoch: Epoch, _ notice: Notice) {
         guard let process = process(id, epoch), !process.isBackedUp else { return }
-        process.write { composer.compose(notice, into: &$0) }
+        process.writeNotice { composer.compose(notice, into: &$0) }
     }
 
     func hear(_ handler: HandlerID, _ epoch: Epoch) { process(handler, epoch)?.readReplies() }

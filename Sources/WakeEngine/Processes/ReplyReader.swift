@@ -113,6 +113,9 @@ final class ReplyReader {
         }
     }
 
+    /// Pays for what the process was answered.
+    func payAnswer(bytes: Int) { allowance.payAnswer(bytes: bytes, now: SystemClock.monotonic()) }
+
     /// The process got so many events and may answer them. True where reading continues by that.
     func grant(events: Int) -> Bool {
         allowance.grant(events: events)
