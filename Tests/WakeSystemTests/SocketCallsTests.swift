@@ -17,7 +17,7 @@ import WakeModel
             let place = try #require(NetworkSocket.ownEnd(of: door.raw))
             let mine = try NetworkSocket.connect(to: place, forDatagrams: false)
             let number = door.raw
-            try #require(eventually { SocketCallsTests.isReady(number, POLLIN) })
+            try #require(Patience.wait { SocketCallsTests.isReady(number, POLLIN) })
             guard let peer = try UnixSocket.accept(on: door) else { throw Missing() }
             return Connection(raw: mine.release(), peer: peer)
         }
@@ -43,7 +43,7 @@ import WakeModel
     private func answers(_ count: Int, of calls: SocketCalls) throws -> [SocketAnswer] {
         var answers: [SocketAnswer] = []
         try #require(
-            eventually(within: .seconds(20)) {
+            Patience.wait(.seconds(20)) {
                 if Self.isReady(calls.raw, POLLIN) { answers += calls.removeAnswers() }
                 return answers.count >= count
             })
