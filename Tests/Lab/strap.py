@@ -138,18 +138,21 @@ class Strap:
     async def advertise(self):
         async with self.shouting:
             if self.wants_advertising and not self.connection:
-                await self.switch_off()
-                await self.device.start_advertising(own_address_type=hci.OwnAddressType.RANDOM)
-                self.log("advertising")
+                await self.begin_advertising()
+
+    async def begin_advertising(self):
+        await self.switch_off()
+        await self.device.start_advertising(own_address_type=hci.OwnAddressType.RANDOM)
+        self.log("advertising")
 
     async def shout(self):
         """btvirt carries an advertisement only when it is switched on, and real straps repeat themselves."""
         while True:
             await pace(time.monotonic() + 0.25)
             async with self.shouting:
-                if self.device.is_advertising and not self.connection:
+                if self.wants_advertising and not self.connection:
                     try:
-                        await self.switch_off_and_on()
+                        await (self.switch_off_and_on() if self.device.is_advertising else self.begin_advertising())
                     except Exception as error:               # it was connected meanwhile
                         self.log("hushed", error=repr(error))
 
@@ -264,8 +267,13 @@ class Strap:
         writer.close()
 
     async def do_drop(self):
+        """A link that the other side has given up already cannot be ended, only found dead."""
         if self.connection:
-            await self.connection.disconnect()
+            try:
+                await self.connection.disconnect()
+            except Exception as error:
+                self.log("undroppable", error=repr(error))
+                await self.do_lose()
 
     async def do_vanish(self):
         self.wants_advertising = False

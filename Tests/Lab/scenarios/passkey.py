@@ -24,17 +24,22 @@ def run(lab):
         linked = [word for _, word, _ in strap.entries("connected", "disconnected")][-1:] == ["connected"]
         return linked == bool(air.device(strap, "Connected"))
 
+    def seen(said, status):
+        """For a claim that fails: how the tool ended, and the last that the strap has noted of its link."""
+        link = strap.entries("advertising", "hushed", "connected", "disconnected", "pairing-failed", "undroppable", "command")
+        return f"{status}: {said}; the strap: {link[-8:]}"
+
     def bonded():
         return bool(air.device(strap, "Bonded"))
 
     def refused(sentence, word, *words):
         said, status = pair(*words)
         lab.claim(sentence, status == 1 and word in said and not bonded() and not air.device(strap, "Trusted"),
-                  f"{status}: {said}")
+                  seen(said, status))
         lab.figure("it says", said.strip().splitlines()[-1] if said.strip() else "nothing")
 
     def taken(sentence, said, status):
-        lab.claim(sentence, status == 0 and bonded(), f"{status}: {said}")
+        lab.claim(sentence, status == 0 and bonded(), seen(said, status))
 
     refused("without the passkey that the strap shows, it is not paired, and the option is named", "--passkey")
     refused("with a wrong passkey it is not paired, and that is said", "000001 is not the one", "--passkey", "1")
@@ -58,13 +63,13 @@ def run(lab):
         tool = bridge.background("typing", "pair", "--alias", "chest", strap.address)
         before = len(tool.text())
         shown = until(lambda: re.search(r"\b\d{6}\b", tool.text()[before:]), 40)
-        lab.claim("the passkey to type on the strap is shown", shown, tool.text())
+        lab.claim("the passkey to type on the strap is shown", shown, seen(tool.text(), None))
         if shown:
             strap.tell(f"type {(int(shown[0]) + wrong) % 1000000}")
         status = tool.child.wait(60)
         if wrong:
             lab.claim("typed wrongly, it is not paired, and that is said",
-                      status == 1 and "what was typed" in tool.text() and not bonded(), f"{status}: {tool.text()}")
+                      status == 1 and "what was typed" in tool.text() and not bonded(), seen(tool.text(), status))
         else:
             taken("typed as it was shown, it is", tool.text(), status)
 
