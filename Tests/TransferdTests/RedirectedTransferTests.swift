@@ -71,10 +71,10 @@ struct RedirectedTransferTests {
         let room = try room()
         // A connection to the machine's own server is there by then, and is not used.
         try room.order([download("direct", "http://127.0.0.1:8081/direct")])
-        try #require(TransferRoom.wait(60) { room.told("transfer.settled").count == 1 }, "\(room.log)")
+        try #require(Patience.wait { room.told("transfer.settled").count == 1 }, "\(room.log)")
         let near = ["loopback", "name", "mapped", "lookup", "link", "site", "far"]
         try room.order((near + ["on"]).map { download($0, "http://8.8.8.8:8080/\($0)") })
-        try #require(TransferRoom.wait(60) { room.told("transfer.settled").count == 2 }, "\(room.log)")
+        try #require(Patience.wait { room.told("transfer.settled").count == 2 }, "\(room.log)")
         for id in near { #expect(room.why(id) == "redirect" && room.file(id) == nil, "\(id)") }
         #expect(room.file("on") == Array("open".utf8) && room.file("direct") == Array("open".utf8))
         #expect(lines(of: "\(room.folder)/asked") == ["/direct"])

@@ -18,7 +18,7 @@ struct CrowdTests {
         let heard = air.values
         try #require(try air.bluez.tell("notify 1 0011") == "yes")
         try air.turn { air.values == heard + 1 }
-        try air.drain()
+        try air.settle()
         return air.counted.stamps - before
     }
 
