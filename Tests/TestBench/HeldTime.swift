@@ -45,26 +45,21 @@ package final class HeldTime: LoopTimers {
     }
 
     /// Turns the loop until nothing is ready on it, and no peer has anything to do; or until the condition is true, and returns
-    /// whether it is.
-    ///
-    /// Between two looks that find the same, no peer had run, so that nothing can be on its way.
+    /// whether it is. The condition is asked after each turn, and may ask a peer.
     @discardableResult
     package func settle(_ loop: EventLoop, until condition: () throws -> Bool = { false }) throws -> Bool {
-        var (before, isTrue): ([Int32: String]?, Bool) = (nil, false)
-        let isSettled = try Patience.wait {
+        while try !condition() {
             var hasTurned = false
-            isTrue = try condition()
-            while try !isTrue && loop.runOnce(timeout: .zero) {
-                hasTurned = true
-                isTrue = try condition()
+            let isSettled = try Patience.wait {
+                let before = QuietProcesses.runs(of: peers)
+                hasTurned = try loop.runOnce(timeout: .zero)
+                // Between two looks that find the same, no peer had run, so that nothing can be on its way.
+                return hasTurned || before != nil && QuietProcesses.runs(of: peers) == before
             }
-            if isTrue { return true }
-            let runs = QuietProcesses.runs(of: peers)
-            defer { before = runs }
-            return !hasTurned && runs != nil && runs == before
+            guard isSettled else { throw SystemError("settle", "a test's loop and its peers", .timedOut) }
+            guard hasTurned else { return false }
         }
-        guard isSettled else { throw SystemError("settle", "a test's loop and its peers", .timedOut) }
-        return isTrue
+        return true
     }
 
     /// Goes on by so much: from each deadline to the next, and on only when all has settled.
@@ -77,18 +72,26 @@ package final class HeldTime: LoopTimers {
         }
     }
 
-    /// Goes on until the condition is true, by so much at most; false then. Where no deadline is left, only what others do is
-    /// waited for.
+    /// Goes on until the condition is true, by so much at most; false then. Where no deadline is left, it waits for what others
+    /// do: the bus ends calls by the kernel's clock.
     package func pass(_ span: TimeSpan, on loop: EventLoop, until condition: () throws -> Bool) throws -> Bool {
         var left = span
         while try !settle(loop, until: condition) {
-            guard let distance, distance <= left else {
-                return try Patience.wait { try settle(loop, until: condition) }
+            if isDue(within: left) {
+                left = left - step(atMost: left)
+                continue
             }
-            left = left - step(atMost: left)
+            var isTrue = false
+            let goesOn = try Patience.wait {
+                isTrue = try settle(loop, until: condition)
+                return isTrue || isDue(within: left)
+            }
+            guard goesOn, !isTrue else { return isTrue }
         }
         return true
     }
+
+    private func isDue(within span: TimeSpan) -> Bool { distance.map { $0 <= span } ?? false }
 
     private func step(atMost limit: TimeSpan) -> TimeSpan {
         let span = min(max(distance ?? limit, TimeSpan(nanoseconds: 1)), limit)
