@@ -28,6 +28,7 @@ extension Hostile {
                 #expect(doctor.contains("long-messages") && doctor.contains(topic), "\(doctor)")
             }.checkAccounts()
             #expect(broker.book.count { $0 == "connect 4" } == 1, "\(broker.book)")
+            broker.end()
             try await siege.end()
         }
 

@@ -22,6 +22,12 @@ final class HostileBroker {
 
     func attack() { kill(child.process, SIGUSR1) }
 
+    /// It reads a file of the siege, which is to leave no process.
+    func end() {
+        kill(child.process, SIGKILL)
+        _ = Patience.wait { child.isOver }
+    }
+
     /// The lines of what happened.
     var book: [String] { child.output.split(separator: "\n").map(String.init) }
 }

@@ -71,6 +71,9 @@ struct Case: CustomStringConvertible {
 }
 
 private let socket = "/run/wakebridge/control.sock"
+private let clearing =
+    "clear that topic if the message is retained, and have the broker refuse such messages: for mosquitto by the line "
+    + "'max_packet_size 1114112'"
 
 let cases: [Case] = busCases + radioCases + bridgeCases + accessoryCases
 
@@ -296,12 +299,15 @@ private let bridgeCases = [
             ]
         }
     },
-    Case(.warning, .longMessages, "clear that topic") {
+    Case(.warning, .longMessages, clearing) {
         $0.withBridge {
             $0.warnings = [
                 .init(
-                    .longMessages, "the broker at mqtt://hub:1883 sends messages of more than 1 MiB, the last at \"a\"",
-                    "the end of such a message is dropped", "clear that topic")
+                    .longMessages,
+                    "the broker at mqtt://hub.example:1883 sends messages of more than 1 MiB, the last at the topic "
+                        + "\"wakebridge/pi/devices/x/about\"",
+                    "the end of such a message is dropped, and everything behind it waits until it is over",
+                    clearing)
             ]
         }
     },

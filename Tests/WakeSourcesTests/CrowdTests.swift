@@ -31,7 +31,8 @@ struct CrowdTests {
         var count = 0
         for number in 0..<10 { count += try steps(air, "crowd 2 \(first + number * piece) \(piece)") }
         #expect(count < 2_000, "\(count) steps for 10,000 characteristics")
-        #expect(air.values == 10 && air.reasons == ["services-changed"])
+        #expect(air.values == 10)
+        try air.turn { air.reasons == ["services-changed"] }
         try air.turn { air.attentions == [.accessDenied] }
         try air.expect(1)
         // What it goes on to say is nobody's.
@@ -49,7 +50,6 @@ struct CrowdTests {
         let count = try steps(air, "waver 2 1000")
         #expect(count < 250, "\(count) steps for 1,000 changes")
         #expect(air.connected.count == 2 && air.values == 1)
-        try air.checkBooks()
     }
 
     @Test("a characteristic that goes and comes back between two looks was gone")
@@ -59,6 +59,6 @@ struct CrowdTests {
         try air.tell("replace 1")
         try air.turn { air.reasons == ["services-changed"] }
         try air.expect(1)
-        #expect(try air.bluez.tell("calls StartNotify") == "2")
+        try air.turn { (try? air.bluez.tell("calls StartNotify")) == "2" }
     }
 }

@@ -27,9 +27,9 @@ final class ProgramWatch: DecisionListener {
 
     init(catalog: Catalog, loop: EventLoop, users: any PathReaders) {
         self.catalog = catalog
+        // The look at a failed program comes at once: it must not find the program that has been fixed meanwhile.
         looks = PathLooks(
-            on: loop, seesWrites: true, users: users,
-            PathLooks.Pace(together: Self.settleTime, pause: Self.settleTime))
+            on: loop, seesWrites: true, users: users, PathLooks.Pace(together: Self.settleTime, pause: .zero))
     }
 
     /// Calls `body` when something may have changed and come to rest: ``removeChanged()`` then says what.

@@ -187,7 +187,7 @@ package final class PathLooks {
             lookedAt[handler] = now
         } catch {
             log.warning("\(error.description); the paths of a handler are looked at later")
-            look(after: pace.pause)
+            look(after: pace.together)
         }
         return true
     }
@@ -229,7 +229,7 @@ package final class PathLooks {
             stale = []
         } catch {
             // The next look tries again.
-            look(after: pace.pause)
+            look(after: pace.together)
         }
     }
 

@@ -79,7 +79,7 @@ extension SerialPeripheralTests {
 
     @Test("those of one adapter are called one after the other")
     func takesTurns() throws {
-        let radio = try Radio("logger 2 hci0", "fault ConnectProfile never 1", callPatience: .seconds(2))
+        let radio = try Radio("logger 2 hci0", "fault ConnectProfile never 1", callPatience: .seconds(4))
         try radio.wait { try radio.calls("ConnectProfile") == 1 }
         try radio.bench.pause(.milliseconds(300))
         #expect(try radio.calls("ConnectProfile") == 1)

@@ -12,7 +12,6 @@ final class Radio {
     /// The first one.
     static let logger = "/bluetooth/00:1D:FD:00:00:01"
 
-    private let time = HeldTime()
     let bus: PrivateBus
     var bluez: ScriptedBluez
     let bench: AccessoryBench
@@ -26,8 +25,7 @@ final class Radio {
     ) throws {
         bus = try PrivateBus()
         bluez = try ScriptedBluez(on: bus)
-        time.peers = [bus, bluez]
-        bench = try AccessoryBench(time: time)
+        bench = try AccessoryBench()
         bench.plan = AccessoryPlan(node: .rfcomm, framing: .line, settle: .zero, replugGrace: .milliseconds(100))
         line = SystemBus(on: bench.loop, to: .address(bus.address))
         client = BluezClient(line)
@@ -60,6 +58,5 @@ final class Radio {
         bluez.kill()
         #expect(try bench.turn { !client.isThere })
         bluez = try ScriptedBluez(on: bus)
-        time.peers = [bus, bluez]
     }
 }
