@@ -59,6 +59,7 @@ struct CrowdTests {
         try air.tell("replace 1")
         try air.turn { air.reasons == ["services-changed"] }
         try air.expect(1)
-        try air.turn { (try? air.bluez.tell("calls StartNotify")) == "2" }
+        #expect(try air.bluez.tell("notify 1 0011") == "yes")
+        try air.turn { air.values == 1 }
     }
 }
