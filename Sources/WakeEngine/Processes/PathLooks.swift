@@ -181,7 +181,9 @@ package final class PathLooks {
         guard let paths = readers[handler]?.paths, let user = users?.reader(of: handler) else { return false }
         do throws(SystemError) {
             let job = try way.beginLook(at: paths, as: user.account)
-            let watch = try loop.watch(job.raw, for: .readable, cause: .condition, of: self) { $0.timer?.arm(at: .zero) }
+            let watch = try loop.watch(job.raw, for: .readable, cause: .condition, of: self) {
+                $0.timer?.arm(at: .zero)
+            }
             readers[handler]?.look = (job, watch)
             readers[handler]?.isDue = false
             lookedAt[handler] = now
@@ -225,7 +227,9 @@ package final class PathLooks {
         guard !stale.isEmpty else { return closeIfUnused() }
         do throws(SystemError) {
             let job = try way.beginRemoval(of: stale)
-            removal = (job, try loop.watch(job.raw, for: .readable, cause: .condition, of: self) { $0.timer?.arm(at: .zero) })
+            removal = (
+                job, try loop.watch(job.raw, for: .readable, cause: .condition, of: self) { $0.timer?.arm(at: .zero) }
+            )
             stale = []
         } catch {
             // The next look tries again.
