@@ -187,13 +187,6 @@ let package = Package(
             name: "BenchmarkTests",
             dependencies: ["BenchmarkProbe", "BenchmarkReport", "TestBench", "WakeModel", "WakeSystem"],
             path: "Tests/Benchmarks/Tests"),
-        .executableTarget(
-            name: "Benchmarks",
-            dependencies: [
-                "BenchmarkProbe", "BenchmarkReport", "WakeDaemon", "WakeEngine", "WakeModel", "WakeLoop",
-                "WakeProfiles", "WakeSystem", "WakeTrace", "WakeTransfer",
-            ],
-            path: "Tests/Benchmarks/Suite"),
         .executableTarget(name: "FixtureHandler", path: "Tests/FixtureHandler"),
         .target(name: "PlantedFaults", path: "Tests/Planted/Faults"),
         .executableTarget(name: "Planted", dependencies: ["PlantedFaults"], path: "Tests/Planted/Program"),
@@ -254,7 +247,6 @@ let package = Package(
             ]),
         .testTarget(name: "WakeJournalTests", dependencies: ["WakeJournal", "JournalCrasher", "TestBench"]),
         .executableTarget(name: "JournalCrasher", dependencies: ["WakeJournal"], path: "Tests/JournalCrasher"),
-        .executableTarget(name: "JournalBenchmark", dependencies: ["WakeJournal"], path: "Tests/JournalBenchmark"),
         .target(
             name: "FuzzTargets",
             dependencies: [
@@ -265,6 +257,20 @@ let package = Package(
         .testTarget(name: "FuzzTests", dependencies: ["FuzzTargets", "TestBench"]),
     ]
 )
+
+// The programs that measure are built by Scripts/bench.sh alone: no test needs them.
+if Context.environment["WAKEBRIDGE_BENCH"] != nil {
+    package.targets += [
+        .executableTarget(
+            name: "Benchmarks",
+            dependencies: [
+                "BenchmarkProbe", "BenchmarkReport", "WakeDaemon", "WakeEngine", "WakeModel", "WakeLoop",
+                "WakeProfiles", "WakeSystem", "WakeTrace", "WakeTransfer",
+            ],
+            path: "Tests/Benchmarks/Suite"),
+        .executableTarget(name: "JournalBenchmark", dependencies: ["WakeJournal"], path: "Tests/JournalBenchmark"),
+    ]
+}
 
 // Links libFuzzer, whose place in the toolchain Scripts/fuzz.sh finds: no other build has it.
 if Context.environment["WAKEBRIDGE_FUZZ"] != nil {

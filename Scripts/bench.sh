@@ -4,6 +4,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 
+export WAKEBRIDGE_BENCH=yes
 for program in wakebridged wakebridge wakebridge-transferd Benchmarks JournalBenchmark; do
     Scripts/release.sh --product "$program" >&2
 done
