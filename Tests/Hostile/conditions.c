@@ -23,7 +23,11 @@ static void begin(const struct turn *turn, void *(*work)(void *)) {
     if (!pthread_create(&thread, NULL, work, turn->words[2])) pthread_detach(thread);
 }
 
+/// So often is enough. A frozen handler never comes to the end of its attack.
+static const long enough = 200;
+
 static void write_down(long count) {
+    if (count != enough) return;
     FILE *file = fopen(book, "w");
     if (!file) return;
     fprintf(file, "%ld\n", count);
@@ -63,12 +67,11 @@ static void *exchange(void *node) {
     if (symlink(node, "other") < 0) return NULL;
     submit("flip", 1, 0);
     long count = 0;
-    for (; now() < end; count++) renameat2(AT_FDCWD, "flip0", AT_FDCWD, "other", RENAME_EXCHANGE);
-    write_down(count);
+    for (; now() < end; write_down(++count)) renameat2(AT_FDCWD, "flip0", AT_FDCWD, "other", RENAME_EXCHANGE);
     return NULL;
 }
 
-/// Words: where to write down how often it was exchanged, for how many seconds, and a node that root alone may open.
+/// Words: where to write down that it was exchanged often enough, for how many seconds, and a node that root alone may open.
 void exchange_paths(const struct turn *turn) {
     if (turn->number == 0) begin(turn, exchange);
 }
@@ -82,16 +85,15 @@ static void *change(void *unused) {
     make_folders("few", 3, 24);
     submit("few", 3, 24);
     long count = 0;
-    for (; now() < end; count++) {
+    for (; now() < end; write_down(++count)) {
         int file = open("few0/touched", O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
         if (file >= 0) close(file);
         unlink("few0/touched");
     }
-    write_down(count);
     return NULL;
 }
 
-/// Words: where to write down how often a folder on the way was changed, and for how many seconds.
+/// Words: where to write down that a folder on the way was changed often enough, and for how many seconds.
 void order_paths(const struct turn *turn) {
     if (turn->number == 0) begin(turn, change);
 }

@@ -11,11 +11,8 @@ extension Siege {
         admit(attack, ["\(yard)/book"] + words, "jobs: [\(declared.joined(separator: ", "))]")
     }
 
-    /// How often it changed a path, once it is over.
-    func changes() async throws -> Int {
-        _ = try await wait(60) { !text(of: "\(yard)/book").isEmpty }
-        return lines(of: "\(yard)/book").first.flatMap { Int($0) } ?? 0
-    }
+    /// Whether it has changed a path often enough.
+    func hasChangedMuch() async throws -> Bool { try await wait(60) { !text(of: "\(yard)/book").isEmpty } }
 
     /// The jobs of the attacker that wait.
     func pendingJobs() async throws -> [String] {

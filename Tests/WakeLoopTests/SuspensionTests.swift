@@ -57,6 +57,11 @@ import WakeSystem
         // The kernel reports the changes of all cgroups one after the other.
         try other.container.thaw()
         #expect(try loop.turn { otherChanges > 0 } == true)
+        // Until it runs its program it has the first one's input open too, which would then have no end.
+        var hasStarted = false
+        let start = try loop.watch(other.startup.raw, for: .readable) { _ in hasStarted = true }
+        #expect(try loop.turn { hasStarted } == true)
+        start.cancel()
         _ = try (child.container.events(), other.container.events())
         (changes, otherChanges) = (0, 0)
         try other.container.freeze()

@@ -21,12 +21,13 @@ final class Radio {
 
     init(
         _ commands: String..., callPatience: TimeSpan = SerialPeripherals.patience,
-        pauseAfterDeath: TimeSpan = .seconds(1), arrivalPatience: TimeSpan = .seconds(30)
+        pauseAfterDeath: TimeSpan = .seconds(1), arrivalPatience: TimeSpan = .seconds(30),
+        replugGrace: TimeSpan = .milliseconds(100)
     ) throws {
         bus = try PrivateBus()
         bluez = try ScriptedBluez(on: bus)
         bench = try AccessoryBench()
-        bench.plan = AccessoryPlan(node: .rfcomm, framing: .line, settle: .zero, replugGrace: .milliseconds(100))
+        bench.plan = AccessoryPlan(node: .rfcomm, framing: .line, settle: .zero, replugGrace: replugGrace)
         line = SystemBus(on: bench.loop, to: .address(bus.address))
         client = BluezClient(line)
         serial = try SerialPeripherals(
