@@ -33,7 +33,7 @@ public struct AgendaPlan: Hashable, Sendable {
         return all.filter { seen.insert($0).inserted }
     }
 
-    /// As the conditions are for the handler whose manifest it is.
+    /// The same with its conditions bound to the handler whose manifest it is.
     func asked(by handler: HandlerID) -> AgendaPlan {
         var plan = self
         plan.gates = gates.map { $0.asked(by: handler) }

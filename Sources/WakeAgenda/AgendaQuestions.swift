@@ -22,7 +22,7 @@ public struct ConditionStanding: Hashable, Sendable {
     /// Whether it counts as true.
     public var isTrue: Bool { played ?? isSettled }
 
-    /// The same condition of two handlers, under its word: it is true where it is true for both.
+    /// Joins the states of one condition for two handlers: it is true where it is true for both.
     fileprivate func joined(with other: ConditionStanding) -> ConditionStanding {
         var joined = self
         joined.isOpen = isOpen || other.isOpen

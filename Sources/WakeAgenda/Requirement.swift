@@ -86,7 +86,8 @@ extension AgendaStep {
         return deadline > up ? min(spread, deadline) : spread
     }
 
-    /// The conditions for which a handler handed something back; it is told of a word that is none, and of a path too many.
+    /// The conditions until which a handler handed something back. It gets a fault for each unknown word and each path
+    /// too many.
     mutating func conditions(named words: [String], by handler: HandlerID) -> [Condition] {
         var (found, paths): ([Condition], Set<Condition>) = ([], orderedPaths)
         for word in words.prefix(Condition.mostInList) {

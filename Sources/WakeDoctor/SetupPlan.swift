@@ -39,7 +39,8 @@ public struct SetupPlan: Hashable, Sendable {
             ? "DEBIAN_FRONTEND=noninteractive apt-get install --yes " + kept.dropFirst("apt install ".count) : kept
     }
 
-    /// Handlers, brokers, sessions and dead letters are an operator's affair, not the machine's.
+    /// Leaves out findings about handlers, brokers, settings, sessions and dead letters: these are the operator's
+    /// affair, not the machine's.
     private static func concerns(_ code: Finding.Code) -> Bool {
         switch code {
         case .handlerQuarantined, .handlerHeld, .handlerStopped, .handlerUnbonded, .handlerRights, .longMessages,

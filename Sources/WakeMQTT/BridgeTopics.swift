@@ -55,7 +55,7 @@ public struct BridgeTopics: Hashable, Sendable {
         }
     }
 
-    /// Bytes; longer than any that a bridge retains something at.
+    /// In bytes; a bridge retains nothing at longer topics.
     private static let longest = 4_096
 
     public enum RetainedName: Hashable, Sendable {

@@ -153,7 +153,7 @@ extension InboxMessage {
         } catch {
             throw ControlRefusal(error, .badRequest)
         }
-        // The address of a web hook stands in the logs of proxies and senders.
+        // Logs of proxies and senders contain the address of a web hook, so others may know it.
         if urgency == .high, request.access?.isUrgent == false { urgency = .normal }
     }
 }

@@ -112,7 +112,6 @@ final class ControlAnswers {
         return .json { $0.status(status, handlers: handlers(), devices: devices(), adapters: adapters()) }
     }
 
-    /// Of every cause.
     var loopStays: [LoopStayReport] {
         LoopCause.allCases.map { cause in
             let stay = bridge.loop.stay(of: cause)

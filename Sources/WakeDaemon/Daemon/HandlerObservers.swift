@@ -10,7 +10,7 @@ final class HandlerObservers {
     let metrics: MetricsBook
     /// Nil where no broker is configured.
     var broker: BrokerSink?
-    /// Of that broker, and of those of other bridges.
+    /// Long messages of that broker and of the brokers of other bridges.
     let longMessages = LongMessages()
     let statusLine: StatusLine
     let programs: ProgramWatch

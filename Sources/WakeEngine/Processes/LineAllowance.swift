@@ -36,7 +36,7 @@ package struct LineAllowance {
         if kibibytes > 0 { pay(kibibytes, now: now) }
     }
 
-    /// Pays for an answer that is longer than a KiB, which its question has paid for.
+    /// Pays for the bytes of an answer beyond a KiB, which its question has paid for.
     mutating func payAnswer(bytes: Int, now: Instant) {
         if bytes > Self.freeAnswer { pay(bytes: bytes - Self.freeAnswer, now: now) }
     }

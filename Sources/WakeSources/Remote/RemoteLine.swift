@@ -41,10 +41,10 @@ package struct RemoteLine: Hashable {
 
     /// Larger than any that a bridge writes.
     static let longest = RemoteNews.longestLine
-    /// Bytes of a name, a reason or a detail.
+    /// The longest name, reason or detail, in bytes.
     static let longestText = 512
 
-    /// Whether a bridge may name a device so.
+    /// Whether a bridge may use this name for a device.
     static func isSource(_ text: String) -> Bool {
         text.hasPrefix("/") && text.utf8.count <= longestText && !text.unicodeScalars.contains(where: \.isMisleading)
     }
