@@ -51,7 +51,7 @@ struct ShortageTests {
         #expect(try daemon.handler("locker")["pid"]?.integer == pid, "\(daemon.log)")
     }
 
-    /// Whether another process has the lock that this one wants.
+    /// Whether it waits for a lock that another process has.
     private func isWaiting(_ waiter: Child) -> Bool {
         text(of: "/proc/locks").contains("-> FLOCK  ADVISORY  WRITE \(waiter.process) ")
     }

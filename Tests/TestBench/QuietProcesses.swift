@@ -19,7 +19,7 @@ package enum QuietProcesses {
         return runs
     }
 
-    /// The same of peers alone.
+    /// The same for peers alone.
     package static func runs(of peers: [any Peer]) -> [Int32: String]? {
         runs(below: 0, beside: peers.flatMap(\.processes))
     }
