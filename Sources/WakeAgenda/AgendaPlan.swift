@@ -1,4 +1,4 @@
-// What one manifest declares for the agenda, from its alarms to its gates.
+// The part of a manifest that concerns the agenda, from its alarms to its gates.
 import WakeModel
 
 public struct AgendaPlan: Hashable, Sendable {

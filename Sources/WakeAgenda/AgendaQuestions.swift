@@ -1,4 +1,5 @@
-// What people ask of the agenda: how conditions stand and what waits for them, how much is scheduled, what can be started by hand.
+// Answers people's questions about the agenda: the state of conditions, what is scheduled, and what they can start by
+// hand.
 import WakeModel
 
 /// How one condition stands, and what waits for it.

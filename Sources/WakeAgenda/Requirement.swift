@@ -1,4 +1,4 @@
-// What has to be true before an entry is raised, and what of it is lent to the core once it was.
+// The conditions that must be true before an entry is raised, and those that its run relies on afterwards.
 import WakeModel
 
 struct Requirement {

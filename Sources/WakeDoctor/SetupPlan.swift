@@ -1,4 +1,4 @@
-// What setting up does next: which finding it can fix itself, which is in the way, or that the machine is ready.
+// Decides the next step of the setup: a finding that it can fix, one that is in the way, or that the machine is ready.
 
 /// Pure: looks are taken, and commands are run, by the tool.
 public struct SetupPlan: Hashable, Sendable {

@@ -1,4 +1,4 @@
-// What becomes of transfers, as plain values: how one ended, why it failed, and who a server wants to know.
+// The fate of transfers as plain values: how one ended, why it failed, and which server wants a credential.
 
 /// What has become of transfers that you handed over.
 public enum TransferChange: Hashable, Sendable {

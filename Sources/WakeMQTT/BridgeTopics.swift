@@ -1,4 +1,4 @@
-// Where a bridge says what at its broker: all topics, in one place.
+// All topics that a bridge uses at its broker, in one place.
 import WakeModel
 
 public struct BridgeTopics: Hashable, Sendable {

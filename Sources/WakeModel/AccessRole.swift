@@ -1,4 +1,4 @@
-// What a client may do: each role holds those before it.
+// Roles and rights of clients: each role includes those before it.
 
 public enum AccessRole: String, Hashable, Sendable, CaseIterable, Comparable {
     /// Sees the state, events and logs.

@@ -1,4 +1,4 @@
-// What is mounted where, as /proc/self/mountinfo lists it, and that it changes.
+// The mount points that /proc/self/mountinfo lists, and a report of each change.
 import Glibc
 
 /// Watch `raw` for `priority`.

@@ -1,4 +1,4 @@
-// One request and its answer: what libcurl reads and writes goes to the file's owner, as it comes.
+// A request and its answer: passes the bytes that libcurl reads and writes to the file's owner as they come.
 import CCurl
 import Glibc
 import WakeSystem

@@ -1,4 +1,4 @@
-// One answer as it arrives: its head, what that means for the part, and the bytes that are written into it.
+// An answer as it arrives: its head, its meaning for the part, and the bytes that go into the part.
 import WakeModel
 import WakeSystem
 import WakeTransfer

@@ -1,4 +1,4 @@
-// What a daemon that may open no more files makes of handlers that it cannot look at.
+// A daemon that may open no more files, and handlers that it cannot look at.
 import Glibc
 import TestBench
 import Testing

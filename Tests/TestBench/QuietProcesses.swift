@@ -1,4 +1,4 @@
-// Whether what a daemon runs and asks has nothing to do: each process is frozen, or blocked until something comes.
+// Whether a daemon's processes and peers are idle: each is frozen, or blocked until something comes.
 import WakeSystem
 
 package enum QuietProcesses {

@@ -1,4 +1,4 @@
-// What a handler orders of its jobs: the value of `submit`, and what `cancel` names.
+// A handler's orders about its jobs: the values of `submit` and `cancel`.
 import WakeModel
 
 /// The value of `submit`.

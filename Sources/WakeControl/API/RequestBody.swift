@@ -1,4 +1,4 @@
-// What a request's body and parameters say, read as what calls are made of.
+// Reads a request's body and parameters into the values that calls consist of.
 import WakeModel
 
 /// A JSON object whose keys are all known; an empty body is an empty object.

@@ -1,4 +1,4 @@
-// What a client may do: on the control socket by its user, over TCP by its token.
+// Decides the rights of a client: by its user on the control socket, by its token over TCP.
 import CMicrohttpd
 import Glibc
 import WakeLoop

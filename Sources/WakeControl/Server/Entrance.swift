@@ -1,4 +1,4 @@
-// One listening socket of the API on the loop: it runs the library when something is ready, and never while all is idle.
+// A listening socket of the API on the loop: it runs the library when something is ready, and never while all is idle.
 import WakeLoop
 import WakeModel
 import WakeSystem

@@ -1,4 +1,4 @@
-// One request while it arrives; the library keeps it from its head to its completion.
+// A request while it arrives; the library keeps it from its head to its completion.
 
 final class Exchange {
     let client: Client

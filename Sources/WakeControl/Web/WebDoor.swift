@@ -1,4 +1,4 @@
-// Who comes in over TCP: by which names the bridge is called, and which token says what a client may do.
+// Admits clients over TCP: checks the bridge's names and the token, which decides the client's rights.
 import WakeLoop
 import WakeModel
 import WakeSystem

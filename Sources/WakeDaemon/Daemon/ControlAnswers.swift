@@ -1,4 +1,4 @@
-// What the daemon answers on its control socket: one exhaustive switch over what it can be asked for.
+// Answers calls on the control socket: one exhaustive switch over all of them.
 import Glibc
 import WakeControl
 import WakeCore

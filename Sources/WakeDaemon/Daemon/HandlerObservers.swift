@@ -1,4 +1,4 @@
-// What of the daemon follows the core's decisions about handlers: log book, history, metrics, status line, changed programs.
+// Parts of the daemon that follow the core's decisions: log book, history, metrics, status line, changed programs.
 import WakeEngine
 import WakeLoop
 import WakeModel

@@ -1,4 +1,4 @@
-// Where messages come in: each goes to the agenda with a ticket, and is answered once the commit holds it.
+// Takes messages in: each goes to the agenda with a ticket, and is answered once it is committed.
 import WakeAgenda
 import WakeControl
 import WakeEngine

@@ -1,4 +1,4 @@
-// What goes to the MQTT broker, and comes from it: a sink of all events, at work after the turns.
+// Exchanges messages with the MQTT broker: a sink of all events, which works after the turns.
 import WakeAgenda
 import WakeCore
 import WakeEngine

@@ -1,4 +1,4 @@
-// What the broker retains of each device and handler: about, availability, session, state, and discovery.
+// The messages that the broker retains for each device and handler: about, availability, session, state, and discovery.
 import WakeControl
 import WakeEngine
 import WakeMQTT

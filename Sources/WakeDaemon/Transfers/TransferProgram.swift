@@ -1,4 +1,4 @@
-// How `wakebridge-transferd` is started: outside the daemon's own unit where systemd runs, so that no restart of that ends it.
+// Starts `wakebridge-transferd`: outside the daemon's unit where systemd runs, so that no restart of the unit ends it.
 import Glibc
 import WakeModel
 import WakeSystem

@@ -1,4 +1,4 @@
-// Where the sources of conditions look, and how often those look that nothing tells of changes.
+// The places that the sources of conditions look at, and the intervals of those that nothing notifies of changes.
 import WakeModel
 import WakeSystem
 

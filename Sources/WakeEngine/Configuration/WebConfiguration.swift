@@ -1,4 +1,4 @@
-// What `web` in wakebridge.json5 says: where the bridge listens for browsers and scripts of other machines.
+// The setting `web` of wakebridge.json5: the address where the bridge listens for browsers and other machines.
 import WakeProfiles
 import WakeSystem
 

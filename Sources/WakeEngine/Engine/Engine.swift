@@ -1,4 +1,4 @@
-// What a bridge and a virtual replay are both made of: which devices and handlers there are, and the turn in which things happen.
+// The common part of a bridge and a virtual replay: their devices and handlers, and the turn.
 import WakeAgenda
 import WakeCore
 import WakeJournal

@@ -1,4 +1,4 @@
-// What is written to a handler's standard input: at once where the pipe has room, the rest when the handler reads.
+// Writes to a handler's standard input: at once while the pipe has room, the rest when the handler reads.
 import WakeLoop
 import WakeModel
 import WakeSystem

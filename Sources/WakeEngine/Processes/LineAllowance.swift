@@ -1,4 +1,4 @@
-// How many replies a handler may write: eight for each event, and beyond that so many lines and KiB a second.
+// Limits a handler's replies: eight for each event, and beyond that a number of lines and KiB a second.
 import WakeModel
 import WakeSystem
 

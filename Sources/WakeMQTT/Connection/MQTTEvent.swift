@@ -1,4 +1,4 @@
-// What happens to a connection, as its owner reads it.
+// Events of a connection, as its owner reads them.
 import WakeModel
 
 public enum MQTTEvent: Hashable, Sendable {

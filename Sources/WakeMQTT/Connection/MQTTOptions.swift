@@ -1,4 +1,4 @@
-// What a connection to a broker is made with, and what is published over it.
+// The settings of a connection to a broker, and the messages that it publishes.
 import WakeModel
 
 /// Where a broker is: `mqtt://host:1883`, or `mqtts://host:8883` with TLS.

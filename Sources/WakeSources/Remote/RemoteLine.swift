@@ -1,4 +1,4 @@
-// One line of another bridge's stream, read from bytes that anyone may have published.
+// Reads a line of another bridge's stream, from bytes that any client may have published.
 import WakeModel
 
 /// Why a line counts as one that never came, as the end of a sentence.
