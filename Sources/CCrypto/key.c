@@ -1,4 +1,4 @@
-// The length of an RSA key in PEM by libcrypto, which is loaded at the first use.
+// Reads the length of an RSA key in PEM by libcrypto, which is loaded at the first use.
 #include "CCrypto.h"
 
 #include <dlfcn.h>
@@ -36,7 +36,7 @@ static void load(void) {
     is_loaded = key.open && key.close && key.read && key.release && key.is_a && key.bits;
 }
 
-// Without a callback the library would ask the terminal.
+// Without a callback the library would ask for the passphrase on the terminal.
 static int refuse_passphrase(char *buffer, int size, int writes, void *owner) {
     (void)buffer, (void)size, (void)writes, (void)owner;
     return -1;

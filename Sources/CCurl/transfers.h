@@ -20,7 +20,8 @@ static inline bool wake_multi_prepare(CURLM *multi, curl_socket_callback socket,
     return code == CURLM_OK;
 }
 
-/// What every request has. Strings are copied but `headers` and `error`, which must outlive the transfer.
+/// Sets the options that all requests share. libcurl copies the strings except `headers` and `error`, which must
+/// outlive the transfer.
 static inline bool wake_transfer_prepare(CURL *easy, const char *url, struct curl_slist *headers, char *error,
                                          curl_write_callback head, curl_write_callback body, void *owner) {
     CURLcode code = CURLE_OK;
@@ -32,7 +33,7 @@ static inline bool wake_transfer_prepare(CURL *easy, const char *url, struct cur
     WAKE_SET(CURLOPT_NOSIGNAL, 1L);
     WAKE_SET(CURLOPT_USERAGENT, "wakebridge");
     WAKE_SET(CURLOPT_HTTPHEADER, headers);
-    // A proxy's word is none of the server's.
+    // The headers of a proxy's answer are not the server's.
     WAKE_SET(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
     WAKE_SET(CURLOPT_HEADERFUNCTION, head);
     WAKE_SET(CURLOPT_HEADERDATA, owner);
@@ -41,7 +42,7 @@ static inline bool wake_transfer_prepare(CURL *easy, const char *url, struct cur
     WAKE_SET(CURLOPT_PRIVATE, owner);
     WAKE_SET(CURLOPT_BUFFERSIZE, 512L << 10);
     WAKE_SET(CURLOPT_CONNECTTIMEOUT, 30L);
-    // Less than this is no transfer: the server is asked again, from where it stopped.
+    // A slower transfer counts as stalled: the server is asked again, from where it stopped.
     WAKE_SET(CURLOPT_LOW_SPEED_LIMIT, 1L);
     WAKE_SET(CURLOPT_LOW_SPEED_TIME, 60L);
 #undef WAKE_SET
@@ -82,8 +83,8 @@ static inline bool wake_transfer_authorize(CURL *easy, const char *user, const c
     return code == CURLE_OK;
 }
 
-/// The request gets a connection of its own, to an address that `open` gives a socket for: one that is kept from an earlier
-/// request was made without it.
+/// Gives the request a new connection, to an address that `open` makes a socket for. A connection kept from an earlier
+/// request was made without `open`.
 static inline bool wake_transfer_screen(CURL *easy, curl_opensocket_callback open, void *owner) {
     CURLcode code = CURLE_OK;
 #define WAKE_SET(option, value) if (code == CURLE_OK) code = curl_easy_setopt(easy, option, value)
@@ -94,12 +95,12 @@ static inline bool wake_transfer_screen(CURL *easy, curl_opensocket_callback ope
     return code == CURLE_OK;
 }
 
-/// The proxy is asked for every host, whatever no_proxy in the environment lists.
+/// Uses the proxy for every host, whatever no_proxy in the environment lists.
 static inline bool wake_transfer_always_by_proxy(CURL *easy) {
     return curl_easy_setopt(easy, CURLOPT_NOPROXY, "") == CURLE_OK;
 }
 
-/// The bytes of the address, 4 or 16 of them; 0 for an address of another family.
+/// Copies the bytes of the address and returns their number, 4 or 16; 0 for an address of another family.
 static inline int wake_address_bytes(const struct curl_sockaddr *address, unsigned char bytes[16]) {
     const void *all = &address->addr;
     if (address->family == AF_INET) {
@@ -111,12 +112,12 @@ static inline int wake_address_bytes(const struct curl_sockaddr *address, unsign
     return 16;
 }
 
-/// What libcurl itself would open for the address.
+/// The address as libcurl itself would open it.
 static inline curl_socket_t wake_open_socket(const struct curl_sockaddr *address) {
     return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 }
 
-/// The address of the server or proxy that the request went to; null where it went to none.
+/// The address of the server or proxy to which the request was sent; null where there was no connection.
 static inline const char *wake_transfer_server(CURL *easy) {
     char *address = NULL;
     curl_easy_getinfo(easy, CURLINFO_PRIMARY_IP, &address);

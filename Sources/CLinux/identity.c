@@ -1,4 +1,4 @@
-// What one thread does with another user's rights, while all others keep this process's own.
+// Acting with another user's rights on one thread, while all others keep those of this process.
 #define _GNU_SOURCE
 #include "clinux.h"
 
@@ -8,8 +8,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-// The C library's calls would change all threads; the kernel's change this one. Only the effective user is another: by the real or
-// the saved one, programs of that user could signal the thread, and so end the daemon. Root's capabilities go with the effective user.
+// The C library's calls would change all threads; the kernel's change only this one. Only the effective user changes: by the real or
+// the saved one, programs of that user could signal the thread and so end the daemon. Root's capabilities go with the effective user.
 static int take(struct clinux_identity identity, const gid_t *groups, size_t count) {
     if (syscall(SYS_setgroups, count, groups) < 0) return -errno;
     if (syscall(SYS_setresgid, (gid_t)-1, identity.group, (gid_t)-1) < 0) return -errno;
@@ -25,8 +25,9 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int acting;
 static bool was_dumpable;
 
-// The kernel takes the mark that a process may be dumped away with each change of a user. While a thread is another user's it must
-// stay away: the thread's files in /proc would be that user's, who could write to some. The last thread to be itself again restores it.
+// The kernel clears the process's dumpable flag at each change of user, and it must stay clear while a thread acts as another user.
+// Otherwise that user would own the thread's files in /proc and could write to some. The last thread to return to its own user
+// restores the flag.
 static void begin(void) {
     pthread_mutex_lock(&lock);
     if (acting++ == 0) was_dumpable = prctl(PR_GET_DUMPABLE) == 1;

@@ -1,4 +1,4 @@
-// The table of a loaded library that says where each of its calls leads, and the change of one entry.
+// Replaces one entry of the table from which a loaded library takes the addresses of its calls.
 #define _GNU_SOURCE
 #include "calls.h"
 
@@ -23,7 +23,7 @@ struct symbols {
     const char *names;
 };
 
-/// Entries that are alike.
+/// Relocations of one section.
 struct entries {
     const ElfW(Rela) *first;
     size_t bytes;
@@ -45,7 +45,7 @@ static bool contains(const struct dl_phdr_info *library, const void *place) {
     return false;
 }
 
-/// Whether the loader has made the page read-only: it does so with whole pages alone.
+/// Whether the loader has made the page read-only, which it does only with whole pages.
 static bool is_read_only(const struct dl_phdr_info *library, uintptr_t page, uintptr_t size) {
     const ElfW(Phdr) *sealed = segment(library, PT_GNU_RELRO);
     if (sealed == NULL) return false;
@@ -53,7 +53,7 @@ static bool is_read_only(const struct dl_phdr_info *library, uintptr_t page, uin
     return page >= (begin & ~(size - 1)) && page + size <= (end & ~(size - 1));
 }
 
-/// A page that was read-only is so again afterwards.
+/// Leaves a page that was read-only read-only again.
 static bool store(const struct dl_phdr_info *library, void **place, void *value) {
     uintptr_t size = (uintptr_t) sysconf(_SC_PAGESIZE), page = (uintptr_t) place & ~(size - 1);
     bool was_read_only = is_read_only(library, page, size);
@@ -72,7 +72,7 @@ static void redirect(const struct dl_phdr_info *library, const struct symbols *s
     }
 }
 
-/// Calls have entries of their own, unless the compiler made them calls of addresses, which are among the others.
+/// A called function has an entry in DT_JMPREL, or in DT_RELA where the compiler calls it through its address.
 static int redirect_in(struct dl_phdr_info *library, size_t size, void *context) {
     (void) size;
     struct redirection *wanted = context;

@@ -1,6 +1,6 @@
-// Calls that a loaded library makes to others, led here instead.
+// Redirects the calls of a loaded library to functions of ours.
 #pragma once
 #include <stdbool.h>
 
-/// Leads what the library around `inside` calls by `name` to `instead`; false where it calls nothing by that name.
+/// Redirects all calls of `name` from the library that contains `inside` to `instead`; false where it has no such call.
 bool wake_redirect_calls(const void *inside, const char *name, void *instead);

@@ -17,13 +17,14 @@
 
 /// Messages of quality 1 that the broker has not acknowledged; further ones wait.
 enum { MOST_IN_FLIGHT = 128 };
-/// Messages of quality 0 that the owner has not read, with their topics; that quality allows to drop further ones.
+/// Messages of quality 0 that the owner has not read, with their topics. Further ones are dropped, as that quality
+/// permits.
 enum { MOST_UNREAD = 1024, MOST_UNREAD_BYTES = 1 << 20 };
 /// Messages without a tag that the thread has not sent; further ones are dropped.
 enum { MOST_UNSENT = 1024 };
-/// What the end of a connection may last, and of it the wait for acknowledgements.
+/// How long the end of a connection may last, and its wait for acknowledgements.
 enum { CONNECT_SECONDS = 10, END_SECONDS = 2, FLUSH_SECONDS = 1, DISCONNECT_MS = 500 };
-/// What a broker answers where it refuses a subscription.
+/// A broker's answer that refuses a subscription.
 enum { SUBSCRIPTION_REFUSED = 0x80 };
 
 enum order_kind { ORDER_CONNECT, ORDER_SUBSCRIBE, ORDER_UNSUBSCRIBE, ORDER_PUBLISH, ORDER_END };
@@ -94,7 +95,7 @@ struct wake_mqtt {
 
 // MARK: Waiting
 
-/// Waits for a limited time go by a clock that nobody sets.
+/// Timed waits use the monotonic clock, which cannot be set.
 static void make_condition(pthread_cond_t *condition) {
     pthread_condattr_t attributes;
     pthread_condattr_init(&attributes);
@@ -274,7 +275,7 @@ static size_t copied_count(const struct wake_mqtt *connection, const struct paho
     return count > longest ? longest + 1 : count;
 }
 
-/// A body of this length is all but surely the beginning of a longer one: its topic, its identifier, and what it says.
+/// A packet body of this length (topic, identifier and message) is almost certainly the beginning of a longer one.
 static bool is_cut(const struct paho_message *message, size_t topic_count) {
     return 2 + topic_count + (message->quality > 0 ? 2 : 0) + (size_t) message->count == LONGEST_BODY;
 }

@@ -1,4 +1,4 @@
-// Loading libpaho-mqtt3as: every call by its name, all of them or none, and never without its screen.
+// Loads libpaho-mqtt3as: all calls by name, or none, and never without the screen.
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdbool.h>

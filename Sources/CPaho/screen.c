@@ -1,6 +1,7 @@
-// The screen between a broker and Paho, which takes packets of any length and kind into memory. A message that is too
-// long reaches it cut; its rest is read and dropped. A packet that no broker sends to this client ends the connection.
-// Paho reads the bytes of a packet's fixed header one by one, and its body after that; both come from here.
+// The screen between a broker and Paho, which reads packets of any length and kind into memory. The screen passes the
+// beginning of a message that is too long; it reads and drops the rest. It ends the connection at a packet that no
+// broker sends to this client. Paho reads the bytes of a packet's fixed header one by one, and its body after that; the
+// screen supplies both.
 #include "screen.h"
 
 #include <dlfcn.h>
@@ -15,35 +16,35 @@
 #include "calls.h"
 
 enum { PUBLISH = 3, PINGRESP = 0xd0, AT_LEAST_ONCE = 1 };
-/// Of all that a broker answers the longest is an acknowledgement of one subscription.
+/// A broker's longest answer is an acknowledgement of one subscription.
 enum { LONGEST_ANSWER = 16 };
-/// A record of TLS is never longer, so that OpenSSL holds nothing back after such a read.
+/// A TLS record is never longer, so OpenSSL has nothing buffered after such a read.
 enum { DROPPED_AT_ONCE = 1 << 14, DROPPED_BETWEEN_ANSWERS = 1 << 16 };
 
 enum stage {
-    /// A fixed header is on its way; Paho has nothing of it.
+    /// A fixed header is arriving; Paho has read none of it.
     STAGE_HEAD,
-    /// Paho reads the fixed header that is here.
+    /// Paho reads the fixed header, which is complete.
     STAGE_HEAD_GIVEN,
     STAGE_BODY,
 };
 
-/// A connection, as far as Paho has read it.
+/// Paho's place in the packets of one connection.
 struct stream {
     struct stream *next;
     int socket;
     enum stage stage;
     /// The fixed header: a byte for the packet's kind, and one to four for its length.
     uint8_t head[5];
-    /// How many bytes of it are here, and how many Paho has.
+    /// Bytes of it that have arrived, and bytes that Paho has read.
     size_t head_count, head_given;
-    /// Bytes of the body that Paho has still to read, and bytes after them that it does not get.
+    /// Bytes of the body that Paho has still to read, and bytes behind them that it does not get.
     size_t body, surplus;
-    /// How much of the surplus was read since Paho had something last.
+    /// Bytes of the surplus that were read since Paho last got something.
     size_t dropped;
 };
 
-/// Where a stream comes from: the socket itself, or TLS over it.
+/// The source of a stream: the socket itself, or TLS over it.
 struct origin {
     int socket;
     void *tls;
@@ -97,8 +98,8 @@ static void give(struct stream *stream, uint8_t kind, size_t length) {
     } while (length > 0);
 }
 
-/// Reads on what Paho does not get. Paho waits for the answer to its ping all the while, so it gets one now and then: a
-/// broker that sends is there.
+/// Reads and drops the surplus. Paho expects an answer to its ping meanwhile, and gets one now and then, since a broker
+/// that sends is alive.
 static ssize_t drop(struct stream *stream, const struct origin *origin) {
     uint8_t bytes[DROPPED_AT_ONCE];
     while (stream->surplus > 0) {
@@ -114,7 +115,7 @@ static ssize_t drop(struct stream *stream, const struct origin *origin) {
     return 1;
 }
 
-/// Why the packet ends the connection; null where Paho gets it, or its beginning.
+/// The reason to end the connection at this packet; null where Paho gets the packet or its beginning.
 static const char *judge(struct stream *stream, size_t length) {
     uint8_t kind = stream->head[0];
     bool is_message = kind >> 4 == PUBLISH;
@@ -162,7 +163,7 @@ static ssize_t give_body(struct stream *stream, const struct origin *origin, voi
     return got;
 }
 
-/// As recv(): zero where the connection is to end.
+/// As recv(): zero ends the connection.
 static ssize_t read_next(struct stream *stream, const struct origin *origin, void *bytes, size_t count) {
     if (stream->stage == STAGE_HEAD) {
         ssize_t got = drop(stream, origin);
@@ -182,7 +183,7 @@ static ssize_t screened_read(const struct origin *origin, void *bytes, size_t co
     return got;
 }
 
-// MARK: In the place of what Paho calls
+// MARK: Replacements for Paho's calls
 
 static ssize_t screened_recv(int socket, void *bytes, size_t count, int flags) {
     (void) flags;
@@ -194,7 +195,7 @@ static int screened_tls_read(void *tls, void *bytes, int count) {
     return (int) screened_read(&(struct origin){.socket = tls_socket(tls), .tls = tls}, bytes, (size_t) count);
 }
 
-/// The next connection may get the same number.
+/// The next connection may get the same number, so its stream must begin anew.
 static int screened_close(int descriptor) {
     forget(descriptor);
     return close(descriptor);

@@ -1,4 +1,4 @@
-// What a broker sends, before Paho sees it.
+// Screens what a broker sends before Paho reads it.
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -6,10 +6,12 @@
 
 #include "CPaho.h"
 
-/// The longest message that a connection takes, its topic and its packet identifier: longer packets are cut to this.
+/// The longest packet body: the longest message, its topic and its packet identifier. Longer bodies are cut to this.
 enum { LONGEST_BODY = WAKE_MQTT_LONGEST_MESSAGE + 1 + (2 + UINT16_MAX) + 2 };
 
-/// Leads what the loaded library reads through the screen; a text that stays says why it cannot, and is null otherwise.
+/// Routes the reads of the loaded library through the screen. Returns null, or a static text with the reason why it
+/// cannot.
 const char *screen_install(void *library);
-/// Why the screen ended the connection that this thread reports the end of; null where it did not. Asked once.
+/// Why the screen ended the connection whose end this thread reports; null where it did not. The call clears the
+/// reason.
 const char *screen_fault(void);

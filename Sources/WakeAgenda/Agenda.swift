@@ -361,7 +361,7 @@ extension Agenda {
 }
 
 extension AgendaInput {
-    /// A manifest's conditions are as they are for its handler.
+    /// The same with the manifest's conditions bound to its handler.
     fileprivate var asked: AgendaInput {
         if case .configured(let handler, let plan) = self {
             .configured(handler, plan.asked(by: handler))

@@ -1,4 +1,4 @@
-// What handlers order on descriptor 3: which book an order is for, whether it is permitted, and its answer.
+// Handles the orders of handlers on descriptor 3: the book for each order, its permission, and its answer.
 import WakeModel
 
 extension Agenda {

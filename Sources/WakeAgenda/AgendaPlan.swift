@@ -1,4 +1,4 @@
-// What one manifest declares for the agenda, from its alarms to its gates.
+// The part of a manifest that concerns the agenda, from its alarms to its gates.
 import WakeModel
 
 public struct AgendaPlan: Hashable, Sendable {
@@ -33,7 +33,7 @@ public struct AgendaPlan: Hashable, Sendable {
         return all.filter { seen.insert($0).inserted }
     }
 
-    /// As the conditions are for the handler whose manifest it is.
+    /// The same with its conditions bound to the handler whose manifest it is.
     func asked(by handler: HandlerID) -> AgendaPlan {
         var plan = self
         plan.gates = gates.map { $0.asked(by: handler) }

@@ -1,4 +1,5 @@
-// What people ask of the agenda: how conditions stand and what waits for them, how much is scheduled, what can be started by hand.
+// Answers people's questions about the agenda: the state of conditions, what is scheduled, and what they can start by
+// hand.
 import WakeModel
 
 /// How one condition stands, and what waits for it.
@@ -22,7 +23,7 @@ public struct ConditionStanding: Hashable, Sendable {
     /// Whether it counts as true.
     public var isTrue: Bool { played ?? isSettled }
 
-    /// The same condition of two handlers, under its word: it is true where it is true for both.
+    /// Joins the states of one condition for two handlers: it is true where it is true for both.
     fileprivate func joined(with other: ConditionStanding) -> ConditionStanding {
         var joined = self
         joined.isOpen = isOpen || other.isOpen

@@ -34,7 +34,7 @@ struct AgendaStep {
     let rests: [Sequence: Rest]
     private(set) var changes: AgendaChanges
     private(set) var effects: [AgendaEffect] = []
-    /// The paths that orders of the handler wait for whose conclusion this is; empty where that names none.
+    /// Paths that the orders of the concluding handler wait for; empty where the conclusion names no path.
     var orderedPaths: Set<Condition> = []
     /// By how much more or less each condition is used from now on.
     private(set) var uses: [Condition: Int] = [:]

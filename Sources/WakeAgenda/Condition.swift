@@ -6,7 +6,7 @@ public enum Condition: Hashable, Sendable {
     case timeSynced
     /// A path.
     case mount(String)
-    /// A path, and whose user has to read it. None has to in a word, which names the condition of every reader.
+    /// A path, and the handler whose user must be able to read it; nil in a word, which covers every handler.
     case unlocked(String, by: HandlerID? = nil)
 
     /// As manifests, orders and `pending` write it: `time-synced`, `mount:/data`.
@@ -25,20 +25,20 @@ public enum Condition: Hashable, Sendable {
         }
     }
 
-    /// As it is for one handler.
+    /// The same condition, bound to one handler.
     func asked(by handler: HandlerID) -> Condition {
         if case .unlocked(let path, _) = self { .unlocked(path, by: handler) } else { self }
     }
 
-    /// As its word says it: the same for all handlers that ask.
+    /// The condition as its word names it, the same for all handlers.
     public var ofAnyHandler: Condition {
         if case .unlocked(let path, _) = self { .unlocked(path) } else { self }
     }
 
-    /// The handler whose user decides; nil where all see the same.
+    /// The handler whose user decides; nil where the condition is the same for all.
     private var reader: HandlerID? { if case .unlocked(_, let reader) = self { reader } else { nil } }
 
-    /// Those without a path.
+    /// The conditions without a path.
     public static let plain: [Condition] = [
         .power, .steady, .network, .unmetered, .idle, .storage, .timeSynced, .cool,
     ]
@@ -67,7 +67,7 @@ public enum Condition: Hashable, Sendable {
 }
 
 extension Condition: Comparable {
-    /// By word, so that lists are in a fixed order.
+    /// Sorts by word, so that lists have a fixed order.
     public static func < (left: Condition, right: Condition) -> Bool {
         (left.word, left.reader?.rawValue ?? 0) < (right.word, right.reader?.rawValue ?? 0)
     }

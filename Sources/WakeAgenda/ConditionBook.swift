@@ -20,7 +20,7 @@ struct ConditionBook: Sendable {
 
     private var users: [Condition: Int] = [:]
     private var watches: [Condition: Watch] = [:]
-    /// A person plays a condition for all handlers that ask.
+    /// A person simulates a condition for all handlers at once.
     private var played: [Condition: Played] = [:]
     /// When a watch next changes by the passing of time alone.
     private var turns: [Condition: Instant] = [:]

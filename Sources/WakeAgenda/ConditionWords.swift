@@ -2,11 +2,11 @@
 import WakeModel
 
 extension Condition {
-    /// More cannot be asked of one entry or one manifest.
+    /// The most conditions of one entry or one manifest.
     static let mostInList = 16
-    /// A path is followed one folder at a time, and each folder is watched.
+    /// The daemon follows a path one folder at a time and watches each folder.
     private static let (longestPath, deepestPath) = (512, 32)
-    /// Beside those of its manifest, which an operator wrote.
+    /// Paths of the manifest do not count, since an operator wrote them.
     static let mostOrderedPaths = 4
     private static let (mount, unlocked) = ("mount:", "unlocked:")
     private static var known: [String] { plain.map(\.word) + [mount, unlocked] }
@@ -45,7 +45,7 @@ extension Condition {
         return "/" + parts.joined(separator: "/")
     }
 
-    /// Of stored words those that name conditions, as they are for the handler.
+    /// The conditions that stored words name, bound to the handler; other words are skipped.
     static func known(_ words: [String], to handler: HandlerID) -> [Condition] {
         words.compactMap { try? Condition(word: $0) }.map { $0.asked(by: handler) }
     }

@@ -1,9 +1,9 @@
-// How many paths the orders of a handler may wait for, beside those of its manifest: each is followed and watched.
+// Limits how many paths a handler's orders wait for beside its manifest's: the daemon follows and watches each.
 import WakeModel
 
 extension Agenda {
-    /// What its orders, and what it has handed back, wait for now.
-    /// - Parameter entry: one that does not count, for it is about to be replaced.
+    /// The paths that its orders, and entries that it handed back, wait for now.
+    /// - Parameter entry: an entry that is about to be replaced, so it does not count.
     func orderedPaths(of handler: HandlerID, beside entry: AgendaKey? = nil) -> Set<Condition> {
         let ofJobs = jobs.keys(of: handler).filter { $0 != entry }.compactMap { jobs.entries[$0] }.flatMap(\.ordered)
         let ofAlarms = alarms.keys(of: handler).compactMap { alarms.entries[$0] }.flatMap { $0.ordered(by: handler) }
@@ -14,7 +14,7 @@ extension Agenda {
         return Set(all.filter { $0.path != nil })
     }
 
-    /// Throws where more paths would be waited for than orders may.
+    /// Throws where the order would exceed the number of paths that orders may wait for.
     func permitPaths(
         of order: JobOrder, _ handler: HandlerID, _ step: AgendaStep
     ) throws(ProtocolFault) {
@@ -28,7 +28,8 @@ extension Agenda {
 }
 
 extension AgendaStep {
-    /// Whether an order may wait for the condition. Its path then counts among `paths`; one of the manifest does not count.
+    /// Whether an order may wait for the condition. If so, its path is added to `paths`; a path of the manifest is
+    /// free.
     func permits(_ condition: Condition, beside paths: inout Set<Condition>, for handler: HandlerID) -> Bool {
         guard condition.path != nil, !facts(of: handler).plan.conditions.contains(condition) else { return true }
         let others = paths.subtracting(facts(of: handler).plan.conditions)
@@ -49,7 +50,7 @@ extension AlarmEntry {
 }
 
 extension Conclusion {
-    /// It was handed back for a path.
+    /// Whether the handler handed the entry back until a path can be used.
     var namesPath: Bool {
         guard case .handedBack(let words) = self else { return false }
         return words.contains { $0.contains("/") }

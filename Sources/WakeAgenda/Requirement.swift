@@ -1,4 +1,4 @@
-// What has to be true before an entry is raised, and what of it is lent to the core once it was.
+// The conditions that must be true before an entry is raised, and those that its run relies on afterwards.
 import WakeModel
 
 struct Requirement {
@@ -86,7 +86,8 @@ extension AgendaStep {
         return deadline > up ? min(spread, deadline) : spread
     }
 
-    /// The conditions for which a handler handed something back; it is told of a word that is none, and of a path too many.
+    /// The conditions until which a handler handed something back. It gets a fault for each unknown word and each path
+    /// too many.
     mutating func conditions(named words: [String], by handler: HandlerID) -> [Condition] {
         var (found, paths): ([Condition], Set<Condition>) = ([], orderedPaths)
         for word in words.prefix(Condition.mostInList) {

@@ -17,10 +17,10 @@ public struct BridgeStatus: Hashable, Sendable {
     public var residentBytes: Int
     /// Why the kernel keeps no limit of processes or memory for handlers, a clause; nil where it keeps both.
     public var containmentBlockingReason: String?
-    /// What kept the loop from everything else, since the start: for how long at most, and how often for more than 50 ms.
+    /// The longest call of the loop since the start, and how many calls took more than 50 ms.
     public var longestCall = TimeSpan.zero
     public var longCalls = 0
-    /// The same for each cause that had any.
+    /// The same by cause; causes without calls are left out.
     public var stays: [LoopStayReport] = []
     public var warnings: [BridgeWarning] = []
 
@@ -38,11 +38,11 @@ public struct BridgeStatus: Hashable, Sendable {
     }
 }
 
-/// What one cause has kept the loop for.
+/// The loop's calls of one cause.
 public struct LoopStayReport: Hashable, Sendable {
     public var cause: String
     public var longest: TimeSpan
-    /// How often for more than 50 ms.
+    /// How many calls took more than 50 ms.
     public var overPatience: Int
 
     public init(cause: String, longest: TimeSpan, overPatience: Int) {
@@ -332,7 +332,7 @@ extension JSONWriter {
 
 /// A warning for the administrator about something that the bridge accepts.
 public struct BridgeWarning: Hashable, Sendable {
-    /// The code of the doctor's finding.
+    /// The code of the doctor's finding about the same fault.
     public enum Code: String, Hashable, Sendable {
         case handlerRights = "handler-rights"
         case longMessages = "long-messages"

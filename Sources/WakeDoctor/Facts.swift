@@ -219,7 +219,7 @@ public struct BridgeFacts: Hashable, Sendable {
     }
 
     public var handlers: [Handler] = []
-    /// The warnings about its manifests, brokers and settings.
+    /// Warnings about its manifests, brokers and settings.
     public var warnings: [Warning] = []
     /// The sessions that are not open.
     public var sessions: [Session] = []

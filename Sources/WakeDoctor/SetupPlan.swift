@@ -1,4 +1,4 @@
-// What setting up does next: which finding it can fix itself, which is in the way, or that the machine is ready.
+// Decides the next step of the setup: a finding that it can fix, one that is in the way, or that the machine is ready.
 
 /// Pure: looks are taken, and commands are run, by the tool.
 public struct SetupPlan: Hashable, Sendable {
@@ -39,7 +39,8 @@ public struct SetupPlan: Hashable, Sendable {
             ? "DEBIAN_FRONTEND=noninteractive apt-get install --yes " + kept.dropFirst("apt install ".count) : kept
     }
 
-    /// Handlers, brokers, sessions and dead letters are an operator's affair, not the machine's.
+    /// Leaves out findings about handlers, brokers, settings, sessions and dead letters: these are the operator's
+    /// affair, not the machine's.
     private static func concerns(_ code: Finding.Code) -> Bool {
         switch code {
         case .handlerQuarantined, .handlerHeld, .handlerStopped, .handlerUnbonded, .handlerRights, .longMessages,

@@ -1,4 +1,4 @@
-// What becomes of transfers, as plain values: how one ended, why it failed, and who a server wants to know.
+// The fate of transfers as plain values: how one ended, why it failed, and which server wants a credential.
 
 /// What has become of transfers that you handed over.
 public enum TransferChange: Hashable, Sendable {
@@ -65,7 +65,7 @@ public enum TransferFailure: BridgeWord, Error {
     case status
     /// It came compressed, although it was asked for as it is.
     case encoded
-    /// It was redirected too often, to nowhere or too near, or from https to http.
+    /// The transfer was redirected too often, to nowhere or too near, or from https to http.
     case redirects, redirect, insecureRedirect
     /// The whole file is not the one that was ordered.
     case checksum

@@ -180,16 +180,16 @@ public final class EventLoop {
         account.count(lastEnd - begun, endedAt: lastEnd)
     }
 
-    /// Says what the current call is for. Sources do so by themselves; sd-bus's cannot.
+    /// Sets the cause of the current call. Sources set theirs by themselves, except those of sd-bus.
     public func charge(_ cause: LoopCause) { account.cause = cause }
 
     public func stay(of cause: LoopCause) -> LoopStay { account.stay(of: cause) }
 
-    /// Of all causes: the longest call, and how many took longer than ``patience``.
+    /// The longest call of any cause, and how many calls took longer than ``patience``.
     public var longestCall: TimeSpan { account.longest }
     public var longCalls: Int { account.overPatience }
 
-    /// Has long calls logged from now on, each cause once an hour.
+    /// Logs long calls from now on, each cause once an hour.
     public func logLongCalls() { account.isLogged = true }
 
     private func settleTimers() { for queue in queues.values { queue.settle() } }

@@ -1,10 +1,10 @@
-// What a stay of the loop was for: a closed set, so that the longest of each can be kept and told apart.
+// The causes of the loop's calls: a closed set, so that the longest call of each can be kept.
 import WakeModel
 
 public enum LoopCause: UInt8, Hashable, Sendable, CaseIterable {
-    /// Messages of the bus: sd-bus brings its own sources.
+    /// Messages of the bus. It is the default, since sd-bus adds its own sources, which set no cause.
     case bus
-    /// The core, the journal's commit, and what they have done to handlers.
+    /// The core's turn: its decisions, the journal's commit, and the resulting actions on handlers.
     case turn
     /// A handler's pipes, logs and processes.
     case handler
@@ -25,10 +25,10 @@ public enum LoopCause: UInt8, Hashable, Sendable, CaseIterable {
     public var name: String { "\(self)" }
 }
 
-/// What one cause has cost since the start.
+/// The calls of one cause since the start.
 public struct LoopStay: Hashable, Sendable {
     public var longest = TimeSpan.zero
-    /// How many were longer than ``EventLoop/patience``.
+    /// How many calls were longer than ``EventLoop/patience``.
     public var overPatience = 0
 
     public init() {}

@@ -1,4 +1,4 @@
-// Where a bridge says what at its broker: all topics, in one place.
+// All topics that a bridge uses at its broker, in one place.
 import WakeModel
 
 public struct BridgeTopics: Hashable, Sendable {
@@ -55,7 +55,7 @@ public struct BridgeTopics: Hashable, Sendable {
         }
     }
 
-    /// Bytes; longer than any that a bridge retains something at.
+    /// In bytes; a bridge retains nothing at longer topics.
     private static let longest = 4_096
 
     public enum RetainedName: Hashable, Sendable {

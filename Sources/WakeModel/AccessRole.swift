@@ -1,4 +1,4 @@
-// What a client may do: each role holds those before it.
+// Roles and rights of clients: each role includes those before it.
 
 public enum AccessRole: String, Hashable, Sendable, CaseIterable, Comparable {
     /// Sees the state, events and logs.
@@ -28,7 +28,7 @@ public enum Access: Hashable, Sendable {
     public var role: AccessRole? { if case .role(let role) = self { role } else { nil } }
     /// The handler whose inbox it is.
     public var inbox: String? { if case .inbox(let handler, _) = self { handler } else { nil } }
-    /// Whether its messages may pass the limit of wakes.
+    /// Whether its messages may exceed the limit of wakes.
     public var isUrgent: Bool {
         switch self {
         case .role: true

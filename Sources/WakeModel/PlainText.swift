@@ -19,13 +19,13 @@ extension String {
             && last != " "
     }
 
-    /// With another character in the place of each that is misleading.
+    /// Replaces each misleading character.
     public func replacingMisleading(with other: Unicode.Scalar) -> String {
         guard unicodeScalars.contains(where: \.isMisleading) else { return self }
         return String(String.UnicodeScalarView(unicodeScalars.map { $0.isMisleading ? other : $0 }))
     }
 
-    /// Text of strangers, for people: nothing misleading, and at most so many bytes.
+    /// Makes a stranger's text fit for people: without misleading characters, and cut to so many bytes.
     package func plain(toBytes limit: Int) -> String {
         let plain = replacingMisleading(with: "\u{fffd}")
         guard plain.utf8.count > limit else { return plain }

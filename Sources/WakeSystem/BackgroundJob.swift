@@ -18,10 +18,10 @@ public final class BackgroundJob<Answer: Sendable>: Sendable {
         try WorkThread.begin { [self] in finish(work()) }
     }
 
-    /// The same with the rights of another user: the kernel judges by that one, links and mounts on the way included.
+    /// Runs `work` with the rights of another user: the kernel checks that user, also for links and mounts on the way.
     /// - Parameters:
     ///   - account: nil for this process's own user.
-    ///   - work: gets an error where the rights cannot be had. Then it has this process's own.
+    ///   - work: gets an error where the thread cannot have the rights, and runs with those of this process then.
     init(as account: Account?, _ work: @escaping @Sendable (SystemError?) -> Answer) throws(SystemError) {
         bell = FileDescriptor(owning: Int32(try attemptC { clinux_bell() }.get("make", "an event descriptor")))
         try WorkThread.begin(as: account) { [self] error in finish(work(error)) }
@@ -74,7 +74,7 @@ enum WorkThread {
         try begin(as: nil) { _ in body() }
     }
 
-    /// - Parameter account: whose rights the thread has; nil for this process's own.
+    /// - Parameter account: the user whose rights the thread has; nil for this process's own.
     static func begin(
         as account: Account?, _ body: @escaping @Sendable (SystemError?) -> Void
     ) throws(SystemError) {

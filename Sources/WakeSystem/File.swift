@@ -209,8 +209,8 @@ public enum File {
 }
 
 public enum Directory {
-    /// Makes the directory and the missing ones above it, for their owner only; an existing one stays as it is.
-    /// - Parameter mode: of those that are made, whatever the umask.
+    /// Makes the directory and the missing ones above it; an existing one keeps its mode.
+    /// - Parameter mode: the mode of new directories, whatever the umask.
     public static func create(_ path: String, mode: UInt32 = 0o700) throws(SystemError) {
         switch attempt({ Int(mkdir(path, mode_t(mode))) }) {
         case .value: open(path, to: mode)
@@ -224,7 +224,7 @@ public enum Directory {
         }
     }
 
-    /// A link may stand in its place by now, where others may write to the folder above.
+    /// Follows no link: where others may write to the folder above, one may have replaced the directory.
     static func open(_ path: String, to mode: UInt32) {
         if mode & 0o077 != 0 { _ = fchmodat(AT_FDCWD, path, mode_t(mode), AT_SYMLINK_NOFOLLOW) }
     }

@@ -71,8 +71,8 @@ struct LogOutput: Sendable {
         }
     }
 
-    /// One line with control characters replaced, and those that turn the direction of writing: text from a device or a
-    /// handler can neither forge a second line nor look like another.
+    /// Makes one line and replaces control characters and those that turn the direction of writing. So text of a device
+    /// or a handler can neither forge a second line nor look like another.
     func format(_ level: LogLevel, topic: String, message: String) -> [UInt8] {
         var line: [UInt8] = []
         switch style {

@@ -1,4 +1,4 @@
-// What is mounted where, as /proc/self/mountinfo lists it, and that it changes.
+// The mount points that /proc/self/mountinfo lists, and a report of each change.
 import Glibc
 
 /// Watch `raw` for `priority`.
@@ -10,8 +10,8 @@ public struct MountTable: ~Copyable {
 
     public init(_ file: String = file) throws(SystemError) { table = try File.open(file, for: .read) }
 
-    /// At which of these paths, written plainly, something is mounted exactly. Links on the way are not followed: to follow one into
-    /// a file system whose server is away would block.
+    /// The paths among these, written plainly, that are mount points. Links on the way are not followed: following one
+    /// into a file system whose server is away would block.
     public borrowing func mounted(among paths: some Collection<String>) throws(SystemError) -> Set<String> {
         let wanted = Set(paths)
         let lines = try table.contents().split(separator: UInt8(ascii: "\n"))

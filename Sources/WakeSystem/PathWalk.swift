@@ -1,15 +1,15 @@
-// Follows a path one name at a time, with the rights of the thread that asks, and opens nothing on the way.
+// Follows a path one name at a time with the rights of the calling thread, and opens nothing on the way.
 import CLinux
 import Glibc
 
-/// Links are followed by their text alone. So none of /proc leads to a folder that this process has open, and the thread could
-/// not have reached.
+/// Links are followed only by their text. So no link in /proc leads to a folder that this process has open and the
+/// thread itself could not reach.
 enum PathWalk {
-    /// As many as a condition's path may have, and as many again for links.
+    /// Twice the names that a condition's path may have, to leave as many for links.
     private static let mostNames = 64
 
-    /// Returns a mark of what is at the end.
     /// - Parameter visit: gets marks of the root, of each folder on the way, and of the end.
+    /// - Returns: a mark of the end.
     static func follow(
         _ path: String, visit: (borrowing FileDescriptor) -> Void
     ) throws(SystemError) -> FileDescriptor {
@@ -32,7 +32,7 @@ enum PathWalk {
         return place
     }
 
-    /// The first one last.
+    /// In reverse order, so that `popLast()` takes the first name.
     private static func names(of path: String) -> [String] { path.split(separator: "/").reversed().map(String.init) }
 
     private static func root(for path: String) throws(SystemError) -> FileDescriptor {
@@ -44,14 +44,14 @@ enum PathWalk {
         _ name: String, in place: borrowing FileDescriptor, isLast: Bool, of path: String
     ) throws(SystemError) -> FileDescriptor {
         let (base, flags) = (place.raw, clinux_o_path | O_NOFOLLOW | O_CLOEXEC)
-        // What is mounted when it is entered is mounted by this alone.
+        // Only an open with O_DIRECTORY mounts a file system that is mounted on entry.
         if !isLast, case .value(let raw) = attempt({ Int(openat(base, name, flags | O_DIRECTORY)) }) {
             return FileDescriptor(owning: Int32(raw))
         }
         return FileDescriptor(owning: Int32(try attempt { Int(openat(base, name, flags)) }.get("follow", path)))
     }
 
-    /// Nil for what is no link.
+    /// Nil where the mark is no link.
     private static func linkTarget(of mark: borrowing FileDescriptor, _ path: String) throws(SystemError) -> String? {
         var status = stat()
         guard fstat(mark.raw, &status) == 0 else { throw SystemError("follow", path, .last) }

@@ -1,29 +1,30 @@
-// Watches the whole way to many paths, of which any part may be missing, change its mode, come or go (inotify).
+// Watches the whole way to many paths by inotify. Any part of a path may be missing, change its mode, appear or
+// disappear.
 import Glibc
 
-/// Readable when something on the way to one of the paths, or beside it, has changed. One kernel object for all paths: of those a
-/// user may have few.
+/// Turns readable when something on the way to one of the paths, or beside it, has changed. All paths share one inotify
+/// instance, since a user may have only a few.
 public final class PathWatch: Sendable {
-    /// What a look at a path found.
+    /// The result of a look at a path.
     public struct Finding: Sendable {
         public let path: String
-        /// What is there can be read with the rights of the thread that looked.
+        /// Whether the thread that looked could read it.
         public let isReadable: Bool
-        /// Of the file that is there; nil where the thread found none.
+        /// The version of the file; nil where the thread found none.
         public let version: Version?
-        /// The kernel's numbers of what is watched for it now.
+        /// The kernel's numbers of the watches for this path now.
         public let watches: Set<Int32>
-        /// Why not all of it is watched that could be.
+        /// Why a part of the path is not watched although it could be.
         public let fault: SystemError?
     }
 
-    /// Two versions that were copied together may have the same time.
+    /// Contains the inode too, since two versions that were copied together may have the same time.
     public struct Version: Hashable, Sendable {
         private let number: UInt64
         private let seconds: Int
         private let nanoseconds: Int
 
-        /// - Parameter mark: of the file; it need not be opened.
+        /// - Parameter mark: refers to the file, which need not be open.
         init?(of mark: borrowing FileDescriptor) {
             var status = stat()
             guard fstat(mark.raw, &status) == 0 else { return nil }
@@ -31,10 +32,10 @@ public final class PathWatch: Sendable {
         }
     }
 
-    /// Of which watches something was reported.
+    /// The watches with reports.
     public enum Reports: Hashable, Sendable {
         case of(Set<Int32>)
-        /// More than can be counted: perhaps of all.
+        /// Too many to count; every watch may have reports.
         case many
     }
 
@@ -44,7 +45,7 @@ public final class PathWatch: Sendable {
     public var raw: Int32 { descriptor.raw }
 
     /// Watches nothing until ``look(at:)``.
-    /// - Parameter seesWrites: whether a file that was written counts, and not only one that appeared or changed its mode.
+    /// - Parameter seesWrites: whether a write to a file counts, beside its appearance and changes of its mode.
     public init(seesWrites: Bool) throws(SystemError) {
         let opened = inotify_init1(Int32(O_CLOEXEC | O_NONBLOCK))
         guard opened >= 0 else { throw SystemError("make", "an inotify descriptor", Errno.last) }
@@ -55,8 +56,8 @@ public final class PathWatch: Sendable {
         mask = UInt32(seesWrites ? all | IN_CLOSE_WRITE : all)
     }
 
-    /// Watches what is there now of the path and of the folders that lead to it, links followed, and then looks: what comes in
-    /// between is reported. It may take long; what this thread may not list is not watched.
+    /// Watches the existing part of the path and of links on it, and then looks, so that changes in between are
+    /// reported. It may take long. Folders that this thread may not list are not watched.
     public func look(at path: String) -> Finding {
         var watches: Set<Int32> = []
         var (isReadable, version, fault): (Bool, Version?, SystemError?) = (false, nil, nil)
@@ -67,12 +68,12 @@ public final class PathWatch: Sendable {
             }
             (isReadable, version) = (File.canBeRead(end), Version(of: end))
         } catch {
-            // What is missing or closed is seen by the folder above it.
+            // The watch on the folder above reports when the missing or closed part changes.
         }
         return Finding(path: path, isReadable: isReadable, version: version, watches: watches, fault: fault)
     }
 
-    /// The same of several paths, on a thread, with the rights of the account.
+    /// Looks at several paths on a thread, with the rights of the account.
     /// - Parameter account: nil for this process's own user.
     public func beginLook(
         at paths: [String], as account: Account?
@@ -85,22 +86,22 @@ public final class PathWatch: Sendable {
         }
     }
 
-    /// Watches these no more, by the time that the job is done.
+    /// Removes the watches on a thread, before the job is done.
     public func beginRemoval(of watches: Set<Int32>) throws(SystemError) -> BackgroundJob<Void> {
         try BackgroundJob { [self] in remove(watches) }
     }
 
-    /// Watches these no more. To let go of what a user has removed may take long.
+    /// Removes the watches. It may take long, because the kernel may then free files that a user has deleted.
     public func remove(_ watches: Set<Int32>) { for number in watches { inotify_rm_watch(raw, number) } }
 
-    /// Removes what was reported so far.
+    /// Reads and drops all reports so far.
     public func removeReports() throws(SystemError) -> Reports {
         var numbers: Set<Int32> = []
         var bytes = [UInt8](repeating: 0, count: 16 << 10)
-        // One who changes a folder all the time must not hold the reader here.
+        // A user who changes a folder all the time must not keep the reader here.
         for _ in 0..<16 {
             guard case .bytes(let count) = try descriptor.read(into: &bytes) else {
-                // The kernel's number for those that it dropped.
+                // The kernel reports -1 where it dropped reports.
                 return numbers.contains(-1) ? .many : .of(numbers)
             }
             Self.add(bytes[..<count], to: &numbers)

@@ -1,10 +1,10 @@
-// Whether a file or folder can really be read: a locked one may well be listed. Only what is no device and no pipe is opened.
+// Whether a file or folder can really be read: a locked one may well be listed. Devices and pipes are never opened.
 import CLinux
 import Glibc
 
 extension File {
-    /// The whole of a plain file that another user may change. What is none is refused, and not opened: to open a FIFO waits for its
-    /// writer.
+    /// Reads the whole of a plain file that another user may change. Any other kind is refused without being opened,
+    /// since opening a FIFO waits for its writer.
     public static func plainBytes(at path: String, limit: Int) throws(SystemError) -> [UInt8] {
         try bytes(of: try openPlain(path), named: path, limit: limit)
     }
@@ -21,16 +21,16 @@ extension File {
         return FileDescriptor(owning: Int32(try attempt { Int(Glibc.open(own, flags)) }.get("open", path)))
     }
 
-    /// Whether it opens for reading with the rights of this thread. Root may open what its mode closes to all, so the mode must let
-    /// it be read as well.
-    /// - Parameter mark: of what is looked at; it was not opened.
+    /// Whether this thread can open it for reading. Root may open a file whose mode forbids it to all, so the mode must
+    /// also permit reading.
+    /// - Parameter mark: refers to the file or folder, which was not opened.
     static func canBeRead(_ mark: borrowing FileDescriptor) -> Bool {
         var status = stat()
         guard fstat(mark.raw, &status) == 0 else { return false }
         switch status.st_mode & S_IFMT {
         case S_IFDIR: return status.st_mode & 0o444 != 0 && status.st_mode & 0o111 != 0 && opens(mark, O_DIRECTORY)
         case S_IFREG: return status.st_mode & 0o444 != 0 && opens(mark, 0)
-        // To open a device or a pipe would have effects.
+        // Opening a device or a pipe would have effects.
         default: return faccessat(AT_FDCWD, mark.ownPath, R_OK, AT_EACCESS) == 0
         }
     }
@@ -45,6 +45,6 @@ extension File {
 }
 
 extension FileDescriptor {
-    /// What leads to the file itself, whatever stands at its path by now.
+    /// A path to the file itself, even if another one has taken its place.
     var ownPath: String { "/proc/self/fd/\(raw)" }
 }

@@ -8,7 +8,7 @@ public enum TransferFailure: String, Hashable, Sendable, CaseIterable {
     case encoded
     /// More redirects than are followed.
     case redirects
-    /// A redirect that leads nowhere, too near, or to another request than the upload.
+    /// A redirect to nowhere, to a too near address, or to another request than the upload.
     case redirect
     /// From https to http.
     case insecureRedirect = "insecure-redirect"

@@ -23,13 +23,13 @@ public struct WebAddress: Hashable, Sendable {
         (self.text, isSecure, host) = (text, scheme == "https", authority.lowercased())
     }
 
-    /// The host without its port; an address of IPv6 in brackets.
+    /// The host without its port; an IPv6 address in brackets.
     public var name: Substring {
         guard host.hasPrefix("[") else { return host.prefix { $0 != ":" } }
         return host.firstIndex(of: "]").map { host[...$0] } ?? host[...]
     }
 
-    /// Whether the host is this machine by its name alone.
+    /// Whether the host's name itself means this machine.
     public var isLocalhost: Bool {
         let name = name.hasSuffix(".") ? name.dropLast() : name
         return name == "localhost" || name.hasSuffix(".localhost")

@@ -1,4 +1,4 @@
-// One request and its answer: what libcurl reads and writes goes to the file's owner, as it comes.
+// A request and its answer: passes the bytes that libcurl reads and writes to the file's owner as they come.
 import CCurl
 import Glibc
 import WakeSystem
@@ -32,17 +32,17 @@ final class HTTPExchange {
     private let source: FileDescriptor?
     /// Its number; nil where nothing is sent.
     private let sourceNumber: Int32?
-    /// No connection is made to a nearer address; nil where it may lead anywhere.
+    /// The nearest class of address that it may connect to; nil where any is allowed.
     private let nearest: AddressReach?
     private let isProxied: Bool
-    /// An address that its host has was too near.
+    /// Whether it refused an address of its host as too near.
     private(set) var hasRefusedAddress = false
     private var isAdded = false
 
     /// - Parameters:
-    ///   - source: what is sent, from its beginning; nil for a GET.
+    ///   - source: the file to send, from its beginning; nil for a GET.
     ///   - headers: whole lines.
-    ///   - nearest: how near the address may be; nil where the order names it.
+    ///   - nearest: how near the address may be; nil where the order itself names it.
     init(
         _ address: WebAddress, headers lines: [String], sending upload: consuming Upload?,
         as credential: TransferCredential?, notNearerThan nearest: AddressReach?, on multi: CurlMulti,
@@ -84,20 +84,20 @@ final class HTTPExchange {
     var target: String? { wake_transfer_target(easy).map { String(cString: $0) } }
     var sent: Int64 { Int64(wake_transfer_sent(easy)) }
 
-    /// How far from here the server lies that has answered. Behind a proxy nobody knows: then it is the world's.
+    /// The distance class of the server that answered. Behind a proxy it is unknown, and counts as the world.
     var reach: AddressReach {
         guard !isProxied, let text = wake_transfer_server(easy).map({ String(cString: $0) }) else { return .world }
         let bytes = NetworkAddress.bytes(of: text.contains(":") ? "[\(text)]" : text)
         return bytes.map { AddressReach($0) } ?? .world
     }
 
-    /// Whether its host is written as an address that is too near. A name is looked up by libcurl, or by a proxy.
+    /// Whether its host is written as an address that is too near. libcurl or a proxy resolves names later.
     static func isNearer(_ address: WebAddress, than nearest: AddressReach) -> Bool {
         let reach = address.isLocalhost ? .machine : NetworkAddress.bytes(of: address.name).map { AddressReach($0) }
         return reach.map { $0 < nearest } ?? false
     }
 
-    /// Whether libcurl asks a proxy for it, unless no_proxy lists its host.
+    /// Whether libcurl uses a proxy for it, unless no_proxy lists its host.
     private static func isProxied(_ address: WebAddress) -> Bool {
         let own = address.isSecure ? ["https_proxy", "HTTPS_PROXY"] : ["http_proxy"]
         return (own + ["all_proxy", "ALL_PROXY"]).contains { !(Environment.value(of: $0) ?? "").isEmpty }
@@ -146,8 +146,8 @@ final class HTTPExchange {
             { owner, offset, origin in HTTPExchange.seek(owner, offset, origin) }, this)
     }
 
-    /// A name may stand for any address, so it is looked at when the connection is made. A proxy makes its own connections: it
-    /// decides then, for every host.
+    /// A name may have any address, so the address is checked when the connection is made. A proxy connects by itself,
+    /// so then the proxy decides, for every host.
     private func screen() -> Bool {
         guard nearest != nil else { return true }
         if isProxied { return wake_transfer_always_by_proxy(easy) }
@@ -155,7 +155,7 @@ final class HTTPExchange {
             easy, { owner, _, address in HTTPExchange.open(address, owner) }, Unmanaged.passUnretained(self).toOpaque())
     }
 
-    // MARK: What libcurl calls
+    // MARK: Calls from libcurl
 
     private static func open(
         _ address: UnsafeMutablePointer<curl_sockaddr>?, _ owner: UnsafeMutableRawPointer?

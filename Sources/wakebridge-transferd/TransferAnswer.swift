@@ -1,15 +1,15 @@
-// One answer as it arrives: its head, what that means for the part, and the bytes that are written into it.
+// An answer as it arrives: its head, its meaning for the part, and the bytes that go into the part.
 import WakeModel
 import WakeSystem
 import WakeTransfer
 
 struct TransferAnswer: ~Copyable {
-    /// Which server the request goes to: redirects lead elsewhere than the order.
+    /// The server of the current request: a redirect may lead elsewhere than the order.
     var address: WebAddress
-    /// Of the servers that have sent it on, the farthest: it goes to none that is nearer. Nil at the order's own.
+    /// The farthest of the servers that redirected it; it goes to no nearer one. Nil at the order's own server.
     var reach: AddressReach?
     private(set) var failure: TransferFailure?
-    /// What the file system said to its bytes.
+    /// The file system's error for its bytes.
     var fault: SystemError?
     var sent: Int64 = 0
     /// The length of the part, as far as it is of use.

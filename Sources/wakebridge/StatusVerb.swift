@@ -59,7 +59,7 @@ struct StatusText {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    /// Only where something kept handlers waiting.
+    /// Nil unless one call kept handlers waiting.
     private func stay(of loop: JSONValue) -> String? {
         let longest = loop.list("causes").max { ($0["longest_ms"]?.number ?? 0) < ($1["longest_ms"]?.number ?? 0) }
         guard let longest, loop.count("over_50ms") > 0 else { return nil }

@@ -44,7 +44,7 @@ struct InstallTests {
     func hardening() {
         let unit = lines(of: "\(packageFolder)/Packages/systemd/wakebridged.service")
         for line in ["UMask=0077", "SystemCallArchitectures=native"] { #expect(unit.contains(line), "\(line)") }
-        // Handlers run in cgroups below the unit's.
+        // These settings would bind handlers too, which run in cgroups below the unit's.
         for key in ["DevicePolicy=", "DeviceAllow=", "PrivateDevices="] {
             #expect(!unit.contains { $0.hasPrefix(key) }, "\(key)")
         }

@@ -162,7 +162,7 @@ struct PublishingTests {
         broker.kill()
         let isLost = try await wait(60) { bridge.log.contains("lost the broker at mqtt://127.0.0.1:\(broker.port)") }
         #expect(isLost, "\(bridge.log)")
-        // Lines that wait: the last of them only once the broker is back.
+        // Lines wait in the outbox; the last one arrives only once the broker is back.
         let outbox = bridge.ground.runtime + "/mqtt-outbox"
         try #require(try await wait(60) { text(of: outbox).contains("\"bpm\":100") })
         // The second client listens before the daemon is back: what waited is not retained.

@@ -42,7 +42,7 @@ final class ScriptedBluetooth {
         try Child(environment + wrapper + [Built.tool] + words).finish()
     }
 
-    /// Other tests go on meanwhile: most of its time is patience of the tool's own.
+    /// Lets other tests run meanwhile, since the tool spends most of its time waiting.
     func tool(_ words: String...) async throws -> (exit: Int32, output: String, talk: String) { try await tool(words) }
     func tool(
         _ words: [String], below wrapper: [String] = []

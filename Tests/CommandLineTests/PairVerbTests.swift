@@ -176,7 +176,7 @@ import WakeModel
         let other = strap(address: "C0:DE:00:00:00:11", name: "Other Strap")
         let bluetooth = try ScriptedBluetooth(#"{"temporary": 2000, "devices": [\#(strap()), \#(other)]}"#)
         #expect(try await bluetooth.tool("pair", "Lab Strap", "--no-bond", "--alias", "loose").exit == 0)
-        // Of the two it comes first, and so would be dropped first.
+        // It comes first of the two, and so would be dropped first.
         #expect(try await wait(60) { bluetooth.calls.contains { $0.hasPrefix("drop") && $0.hasSuffix("11") } })
         #expect(!bluetooth.calls.contains { $0.hasPrefix("drop") && $0.hasSuffix("10") })
         #expect(try await bluetooth.tool("devices").output.contains("loose   C0:DE:00:00:00:10"))

@@ -35,7 +35,7 @@ struct ListeningTests {
 
     /// When the last gap of the first strap begins.
     private func gapBegins() throws -> WallTime {
-        // Until it is told too.
+        // The handler must have got the gap too.
         try daemon.settle()
         let line = try #require(daemon.diary("strap1").last { $0.hasPrefix("gap ") })
         let text = line.drop { $0 != "{" }

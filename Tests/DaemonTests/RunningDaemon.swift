@@ -109,7 +109,8 @@ final class RunningDaemon {
         return child.exit
     }
 
-    /// The kernel stamps files by its own clock, and the daemon reads there when the life before ended.
+    /// Stamps the journal with the daemon's time: the kernel stamps files by its own clock, and a new daemon reads the
+    /// stamps to learn when the last one ended.
     private func stampJournal(_ wall: WallTime) {
         let (seconds, rest) = wall.microseconds.quotientAndRemainder(dividingBy: 1_000_000)
         let stamp = timeval(tv_sec: Int(seconds), tv_usec: Int(rest))

@@ -1,4 +1,4 @@
-// What a daemon that may open no more files makes of handlers that it cannot look at.
+// A daemon that may open no more files, and handlers that it cannot look at.
 import Glibc
 import TestBench
 import Testing
@@ -51,7 +51,7 @@ struct ShortageTests {
         #expect(try daemon.handler("locker")["pid"]?.integer == pid, "\(daemon.log)")
     }
 
-    /// Whether another process has the lock that this one wants.
+    /// Whether it waits for a lock that another process has.
     private func isWaiting(_ waiter: Child) -> Bool {
         text(of: "/proc/locks").contains("-> FLOCK  ADVISORY  WRITE \(waiter.process) ")
     }

@@ -26,7 +26,7 @@ struct SocketRouteTests {
         try #require(exit == 0, "ip \(words): \(talk)")
     }
 
-    /// What the kernel tells of the connection in the network of a process.
+    /// Whether the kernel reports such a state of the connection in the process's network.
     private func kernelSees(_ state: some RegexComponent, in process: pid_t) -> Bool {
         let enter = ["nsenter", "-t", "\(process)", "-n", "ss", "-tnioH", "dport", "5060"]
         return (try? Child(enter).finish().output.firstMatch(of: state)) != nil
@@ -73,11 +73,11 @@ struct SocketRouteTests {
         try ip("addr add 192.0.2.9/32 dev near", in: daemon.process)
         let changed = monotonicNow()
         try ip("route replace 192.0.2.2/32 dev near src 192.0.2.9", in: daemon.process)
-        // The peer is asked whether it is there, and its answer does not come.
+        // The kernel probes the peer, whose answer does not come.
         #expect(Patience.wait { kernelSees(#/timer:\(keepalive,[^,]*,[1-9]/#, in: daemon.process) })
         try ip("route del blackhole 192.0.2.1/32", in: peer.process)
         let isInTime = monotonicNow() - changed < 5.5
-        // It is asked no more.
+        // The kernel probes it no more.
         #expect(
             Patience.wait {
                 kernelSees(#/timer:\(keepalive,\d+min/#, in: daemon.process) || count("closed", daemon) > told

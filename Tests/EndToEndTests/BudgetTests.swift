@@ -44,7 +44,7 @@ struct BudgetTests {
         #expect(try await wait(20) { !LoggedEvent.read(log).isEmpty })
         replay.running.signal(SIGSTOP)
         let given = try #require(LoggedEvent.read(log).first).time
-        // It has answered once it waits for more, and by then its time is over.
+        // A handler that waits for input has answered; its time then runs out while the bridge is stopped.
         #expect(try await wait(60) { QuietProcesses.runs(below: replay.running.pid) != nil })
         try await RealTime.reach(given + 2.5)
         replay.running.signal(SIGCONT)

@@ -70,7 +70,7 @@ struct InvariantTests {
             isLocked("first") && isLocked("second") && daemon.leaves.names.count == 2 && daemon.leaves.areFrozen
         }
         #expect(areHeld)
-        // No process waits for the other lock, so its holder stays frozen while the daemon looks.
+        // No process waits for the second lock yet, so its holder stays frozen while the daemon looks.
         let waiter = try Running(["/usr/bin/flock", scratch.file("first"), "/bin/true"], in: scratch)
         #expect(try await waiter.end(within: 10).seconds < 5)
         #expect(isLocked("second") && daemon.leaves.names.contains { daemon.leaves.isFrozen($0) })

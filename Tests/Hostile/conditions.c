@@ -1,4 +1,4 @@
-// Attacks by the paths that a handler waits for: one that is root's node every other moment, and others that are long and many.
+// Attacks by paths that a handler waits for: a path that alternates with root's node, and paths that are long and many.
 #define _GNU_SOURCE
 #include "hostile.h"
 
@@ -34,7 +34,7 @@ static void write_down(long count) {
     fclose(file);
 }
 
-/// Orders the job, which never runs, once paths of the handler's own folder can be read.
+/// Orders a job, which never runs, that waits for paths in the handler's own folder.
 static void submit(const char *job, int paths, int depth) {
     static char line[64 << 10];
     size_t length = (size_t)snprintf(line, sizeof line, "{\"submit\":{\"job\":\"%s\",\"require\":[\"mount:/nowhere\"", job);
@@ -71,7 +71,7 @@ static void *exchange(void *node) {
     return NULL;
 }
 
-/// Words: where to write down that it was exchanged often enough, for how many seconds, and a node that root alone may open.
+/// Arguments: a file to write once it was exchanged often enough, the seconds to run, and a node that only root may open.
 void exchange_paths(const struct turn *turn) {
     if (turn->number == 0) begin(turn, exchange);
 }
@@ -80,7 +80,7 @@ static void *change(void *unused) {
     (void)unused;
     char job[] = "long0";
     for (; job[4] < '8'; job[4]++) submit(job, 15, 1900);
-    // The mount is a path too, and four is the most.
+    // The mount counts as a path too, so these are five, and four is the limit.
     submit("many", 4, 0);
     make_folders("few", 3, 24);
     submit("few", 3, 24);
@@ -93,7 +93,7 @@ static void *change(void *unused) {
     return NULL;
 }
 
-/// Words: where to write down that a folder on the way was changed often enough, and for how many seconds.
+/// Arguments: a file to write once a folder on the way was changed often enough, and the seconds to run.
 void order_paths(const struct turn *turn) {
     if (turn->number == 0) begin(turn, change);
 }

@@ -1,4 +1,5 @@
-// A peripheral that has bluetoothd announce ever more of it, beside one whose handler is woken: what came of the other.
+// A peripheral makes bluetoothd announce ever more of it. Beside it, another peripheral's handler still gets every
+// beat.
 import TestBench
 import Testing
 import WakeModel

@@ -1,4 +1,4 @@
-// What a broker may send, beside a handler that is woken all the time: the daemon's memory stays what it was.
+// A broker attacks a daemon beside a handler that is woken all the time: the daemon's memory does not grow.
 import TestBench
 import Testing
 

@@ -3,12 +3,12 @@ import Glibc
 import TestBench
 import Testing
 
-/// Killed at the latest with this.
+/// Its process is killed with this object at the latest.
 final class HostileBroker {
     let port: Int
     private let child: Child
 
-    /// Python and Paho come with the rest of what tests of MQTT need.
+    /// The part `mqtt` has Python and Paho too.
     static var hindrance: String? { PreparedPart("mqtt").lack(of: ["/usr/bin/mosquitto_pub"]) }
 
     init(_ attack: String, topic: String, bytes: Int, certificate: String? = nil) async throws {
@@ -22,18 +22,18 @@ final class HostileBroker {
 
     func attack() { kill(child.process, SIGUSR1) }
 
-    /// It reads a file of the siege, which is to leave no process.
+    /// Ends its process, because the siege must leave none that has its files open.
     func end() {
         kill(child.process, SIGKILL)
         _ = Patience.wait { child.isOver }
     }
 
-    /// The lines of what happened.
+    /// The events that it logged, by line.
     var book: [String] { child.output.split(separator: "\n").map(String.init) }
 }
 
 extension Siege {
-    /// A certificate of 127.0.0.1 and its key, in one file.
+    /// Makes a certificate for 127.0.0.1 and its key, in one file.
     func makeCertificate() throws -> String {
         let file = ground.file("broker.pem")
         let words = [
@@ -55,7 +55,7 @@ extension Siege {
             to: "config/wakebridge.json5")
     }
 
-    /// The most memory that the daemon ever had, in kilobytes.
+    /// The daemon's peak of resident memory, in kilobytes.
     var peak: Int {
         let line = lines(of: "/proc/\(daemon?.pid ?? 0)/status").first { $0.hasPrefix("VmHWM:") }
         return line?.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Int($0) } ?? 0

@@ -52,7 +52,7 @@ private final class Flag: Sendable {
     func raise() { state.withLock { $0 = true } }
 }
 
-/// A call under way outlives the wish to stop: its answer tells most of a daemon that hangs.
+/// Finishes its call even after the wish to stop, since a hanging daemon shows itself there.
 private func ask(_ socket: String) async -> Answer {
     let start = monotonicNow()
     guard let tool = try? Child([Built.tool, "--socket", socket, "status", "--json"]) else {

@@ -1,4 +1,4 @@
-// Paths that a handler waits for: what root opens and watches for them. HandlerAttackTimes.swift has the times.
+// Checks what root opens and watches for paths that a handler waits for. HandlerAttackTimes.swift measures the times.
 import Glibc
 import TestBench
 import Testing
@@ -13,7 +13,7 @@ extension Hostile {
             let siege = try Siege("exchange-paths")
             let node = siege.ground.file("node")
             mkfifo(node, 0o600)
-            // It ends once something opens the other end, be it for a moment.
+            // The shell ends once a program opens the other end, even for a moment.
             let opening = try Child(["sh", "-c", ": >\"$0\"", node])
             siege.admitPaths("exchange-paths", jobs: ["flip"], ["60", node])
             try await siege.stand(patience: 90).checkAccounts()

@@ -1,4 +1,4 @@
-// One attack on a real daemon: a victim beside the attacker, a quiet phase, the attack, and what both cost the victim.
+// An attack on a real daemon: a victim beside the attacker, a quiet phase, the attack, and the victim's cost of both.
 import Glibc
 import TestBench
 import Testing

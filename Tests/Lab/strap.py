@@ -267,7 +267,7 @@ class Strap:
         writer.close()
 
     async def do_drop(self):
-        """A link that the other side has given up already cannot be ended, only found dead."""
+        """Ends the link; one that the other side has given up already can only be found dead."""
         if self.connection:
             try:
                 await self.connection.disconnect()

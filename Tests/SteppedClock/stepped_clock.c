@@ -1,4 +1,4 @@
-// The three clocks of a page that a test moves, or of a thread that holds them; the kernel's clocks elsewhere.
+// Three clocks that a test moves by a page or holds for a thread; without either, the kernel's clocks.
 #include "stepped_clock.h"
 
 #include <fcntl.h>
@@ -19,7 +19,7 @@ __attribute__((constructor)) static void open_page(void) {
     if (mapped != MAP_FAILED) clocks = mapped;
 }
 
-// In the order of the page, while the thread holds them.
+// The times of a thread that holds them, in the order of the page.
 static _Thread_local int holds;
 static _Thread_local int64_t held[3];
 

@@ -32,7 +32,7 @@ package final class Child: Peer {
         return (exit, output, talk)
     }
 
-    /// The same without blocking the thread that other tests share.
+    /// Waits for its end without blocking the thread that other tests share.
     package func result() async throws -> (exit: Int32, output: String, talk: String) {
         _ = try await wait(600) { isOver }
         return finish(within: 0)

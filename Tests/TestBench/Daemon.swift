@@ -18,7 +18,7 @@ package final class Daemon {
         self.init(ground, ["--replay", trace, "--speed", speed], ahead: ahead)
     }
 
-    /// - Parameter sources: words for where its events come from.
+    /// - Parameter sources: arguments that name the source of its events.
     package init(_ ground: Ground, _ sources: [String], ahead: [String]) {
         self.ground = ground
         words =

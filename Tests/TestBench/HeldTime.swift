@@ -1,4 +1,4 @@
-// The clocks of a test's own thread and the alarms of its loop: they stand still until the test moves them.
+// Stops the clocks of a test's own thread and the alarms of its loop until the test moves them.
 import SteppedClock
 import WakeLoop
 import WakeModel
@@ -8,10 +8,10 @@ import WakeSystem
 package final class HeldTime: LoopTimers {
     private var alarms: [HeldAlarm] = []
     private var overdue: Deferred?
-    /// Whom the loop asks and answers: time stands still while any of them has something to do.
+    /// The processes that the loop talks to. Time stops while any of them has something to do.
     package var peers: [any Peer] = []
 
-    /// How often an alarm went off.
+    /// How many alarms have fired.
     package private(set) var fired = 0
 
     package init() { stepped_clock_hold() }
@@ -29,7 +29,7 @@ package final class HeldTime: LoopTimers {
 
     package func loopWaits() {}
 
-    /// The clocks go on by so much, and what is due then is called by the next turns of the loop.
+    /// Moves the clocks; the loop's next turns call the alarms that are due then.
     package func move(by span: TimeSpan) {
         stepped_clock_move(span.nanoseconds)
         fireLater()
@@ -44,8 +44,8 @@ package final class HeldTime: LoopTimers {
         }
     }
 
-    /// Turns the loop until nothing is ready on it, and no peer has anything to do; or until the condition is true, and returns
-    /// whether it is. The condition is asked after each turn, and may ask a peer.
+    /// Turns the loop until nothing is ready on it and no peer has anything to do, or until the condition is true.
+    /// Returns whether it is true. The condition is checked after each turn, and may ask a peer.
     @discardableResult
     package func settle(_ loop: EventLoop, until condition: () throws -> Bool = { false }) throws -> Bool {
         while try !condition() {
@@ -53,7 +53,7 @@ package final class HeldTime: LoopTimers {
             let isSettled = try Patience.wait {
                 let before = QuietProcesses.runs(of: peers)
                 hasTurned = try loop.runOnce(timeout: .zero)
-                // Between two looks that find the same, no peer had run, so that nothing can be on its way.
+                // No peer has run between two equal looks, so nothing can be on its way.
                 return hasTurned || before != nil && QuietProcesses.runs(of: peers) == before
             }
             guard isSettled else { throw SystemError("settle", "a test's loop and its peers", .timedOut) }
@@ -62,7 +62,7 @@ package final class HeldTime: LoopTimers {
         return true
     }
 
-    /// Goes on by so much: from each deadline to the next, and on only when all has settled.
+    /// Moves the clocks from deadline to deadline, each time after all has settled, until the span is over.
     package func pass(_ span: TimeSpan, on loop: EventLoop) throws {
         var left = span
         try settle(loop)
@@ -72,8 +72,8 @@ package final class HeldTime: LoopTimers {
         }
     }
 
-    /// Goes on until the condition is true, by so much at most; false then. Where no deadline is left, it waits for what others
-    /// do: the bus ends calls by the kernel's clock.
+    /// Moves the clocks until the condition is true, at most by the span; false then. Without a deadline left, it waits
+    /// for others: the bus ends calls by the kernel's clock.
     package func pass(_ span: TimeSpan, on loop: EventLoop, until condition: () throws -> Bool) throws -> Bool {
         var left = span
         while try !settle(loop, until: condition) {
@@ -99,7 +99,7 @@ package final class HeldTime: LoopTimers {
         return span
     }
 
-    /// To the first deadline; nil where there is none.
+    /// The time until the first deadline; nil where there is none.
     private var distance: TimeSpan? { alarms.compactMap(\.distance).min() }
 }
 

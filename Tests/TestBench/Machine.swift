@@ -1,4 +1,4 @@
-// What this machine lets tests do, what runs on it, and patience with a limit.
+// The abilities of this machine that tests need, the processes that run on it, and patience with a limit.
 import Glibc
 import WakeSystem
 

@@ -10,7 +10,7 @@ package enum Patience {
     package static func wait(
         _ limit: TimeSpan = .seconds(120), every period: TimeSpan = period, until condition: () throws -> Bool
     ) rethrows -> Bool {
-        // By the kernel's clock, also where the thread holds its own.
+        // The limit counts by the kernel's clock, even if the thread holds its own.
         let end = monotonicNow() + limit.seconds
         while try !condition() {
             guard monotonicNow() < end else { return false }

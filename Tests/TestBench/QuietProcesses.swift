@@ -1,4 +1,4 @@
-// Whether what a daemon runs and asks has nothing to do: each process is frozen, or blocked until something comes.
+// Whether a daemon's processes and peers are idle: each is frozen, or blocked until something comes.
 import WakeSystem
 
 package enum QuietProcesses {
@@ -19,7 +19,7 @@ package enum QuietProcesses {
         return runs
     }
 
-    /// The same of peers alone.
+    /// The same for peers alone.
     package static func runs(of peers: [any Peer]) -> [Int32: String]? {
         runs(below: 0, beside: peers.flatMap(\.processes))
     }

@@ -668,7 +668,7 @@ class Commands:
         return " ".join(told)
 
     def crowd(self, number, first, count):
-        """So many characteristics more, announced without a pause."""
+        """Announces further characteristics without a pause."""
         service = peripherals[int(number)].heart.path.rsplit("/", 1)[0]
         for handle in range(int(first), int(first) + int(count)):
             root.InterfacesAdded("%s/char%04x" % (service, handle), {CHARACTERISTIC: {
@@ -676,20 +676,20 @@ class Commands:
                 "Flags": dbus.Array(["read"], signature="s")}})
 
     def scatter(self, number, first, count):
-        """They go again."""
+        """Removes characteristics again."""
         service = peripherals[int(number)].heart.path.rsplit("/", 1)[0]
         for handle in range(int(first), int(first) + int(count)):
             root.InterfacesRemoved("%s/char%04x" % (service, handle), [CHARACTERISTIC])
 
     def replace(self, number):
-        """The one that is listened to goes and comes back at once, and says nothing before it is asked again."""
+        """Replaces the subscribed characteristic at once by a new one, which sends nothing until it is subscribed again."""
         found = peripherals[int(number)]
         found.heart.withdraw()
         found.isClient = found.isConfigured = False
         found.heart.offer()
 
     def waver(self, number, count):
-        """It changes its name and what it offers so often, without a pause."""
+        """Changes its name and its services `count` times without a pause."""
         place = peripherals[int(number)].place
         for turn in range(int(count)):
             names = [HEART_RATE] + ["5f0f0001-1ab0-4c7a-9e33-000000000001"][turn % 2:]

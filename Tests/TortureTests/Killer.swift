@@ -1,4 +1,4 @@
-// Who kills, whom and when: handlers and daemons at random instants, from a seed that is printed.
+// Kills handlers and daemons at random instants, from a seed that is printed.
 import Glibc
 import TestBench
 import Testing

@@ -1,4 +1,5 @@
-// What may be lost is told: memory at a crash, the runtime directory at a reboot. Each number is heard or told in one gap.
+// Reports of loss: memory at a crash, the runtime directory at a reboot. Each number is delivered or in exactly one
+// gap.
 import Glibc
 import TestBench
 import Testing

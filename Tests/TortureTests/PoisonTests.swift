@@ -45,7 +45,7 @@ struct PoisonTests {
         let before = configurations()
         ground.install("one", [])
         #expect(try await wait(10) { configurations() > before })
-        // The turn in which it was configured has ended once this is answered.
+        // An answer proves that the turn which configured the handler has ended.
         #expect(try await daemon.owed() == 0)
         #expect(try await daemon.tool("dead-letters", "replay", "--all").exit == 0)
         #expect(try await wait(10) { self.heard(bytes) == 11 })
@@ -81,7 +81,7 @@ struct PoisonTests {
         #expect(lines(of: record).isEmpty)
         #expect(try await daemon.owed() == 100)
         ground.write("", to: "mended")
-        // Many times longer than such a handler waits for its next start.
+        // The calls so far took many times longer than such a handler waits for its next start.
         #expect(try await daemon.state() == "quarantined")
         #expect(lines(of: record).isEmpty)
         #expect(try await daemon.tool("start", "one").exit == 0)

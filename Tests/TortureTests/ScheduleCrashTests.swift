@@ -1,5 +1,5 @@
-// kill -9 of the daemon amid ordering, firing, acknowledging and cancelling: nothing comes twice without a mark, and nothing
-// that was answered is forgotten.
+// kill -9 of the daemon while it orders, fires, acknowledges and cancels. Nothing comes twice without a mark, and
+// nothing that was answered is forgotten.
 import Glibc
 import TestBench
 import Testing
@@ -9,7 +9,8 @@ import WakeModel
 struct ScheduleCrashTests {
     private let ground = Ground()
     private static var kills: Int { isFull ? 200 : 10 }
-    /// Where the scheduler itself kills the daemon: after it has ordered or cancelled, and before and after it acknowledges.
+    /// The points at which the scheduler kills the daemon: after an order or a cancellation, and before and after an
+    /// acknowledgement.
     private static let points = ["submit", "alarm", "fired", "acknowledged", "cancel"]
     /// Each is submitted once; when all have been, there are only alarms.
     private static var jobs: Int { isFull ? 600 : 150 }
@@ -36,7 +37,7 @@ struct ScheduleCrashTests {
         try daemon.start()
         var dice = Dice(Torture.seed)
         for kill in 0..<Self.kills {
-            // Some at once, and some up to several milliseconds later, amid what the daemon makes of it.
+            // Some kills come at once, others up to several milliseconds later, while the daemon handles the line.
             let spins = dice.isOne(in: 3) ? 0 : dice.below(200_000)
             ground.write("\(Self.points[kill % Self.points.count]) \(spins)", to: "strike.new")
             rename(ground.file("strike.new"), ground.file("strike"))
@@ -58,7 +59,7 @@ struct ScheduleCrashTests {
         #expect(ledger.scheduled == [], "still in the database: \(ledger.scheduled)")
     }
 
-    /// Until all that was promised has come, and nothing is scheduled any more.
+    /// Waits until all that was promised has come, and nothing is scheduled any more.
     private func settle(_ daemon: Daemon) async throws {
         let isSettled = try await wait(90, every: 0.2) {
             let pending = try await daemon.tool("pending", "--json")

@@ -1,17 +1,17 @@
-// Redirects of a server in the world: none leads to this machine or to its network, by whatever name.
+// Redirects by a server in the world: none leads to this machine or its network, under any name.
 import Glibc
 import TestBench
 import Testing
 import WakeModel
 import WakeSystem
 
-/// A network of the test's own, in which an address of the world's belongs to a server of the test's.
+/// Runs in a network of its own, in which a server of the test has a public address.
 @Suite(
     "Transfers that are sent on", .serialized,
     .enabled(if: Machine.makesNamespaces, "needs a network of its own, as root"),
     .timeLimit(.minutes(4)))
 struct RedirectedTransferTests {
-    /// One server is in the world and redirects; one is on this machine and writes down what it is asked.
+    /// A server in the world redirects, and a server on this machine records its requests.
     private static let servers = """
         import ctypes, http.server, signal, sys, threading
         # With the daemon, whose child it is.
@@ -69,7 +69,7 @@ struct RedirectedTransferTests {
     )
     func refused() throws {
         let room = try room()
-        // A connection to the machine's own server is there by then, and is not used.
+        // A connection to this machine's own server is open by then, and must not be used again.
         try room.order([download("direct", "http://127.0.0.1:8081/direct")])
         try #require(Patience.wait { room.told("transfer.settled").count == 1 }, "\(room.log)")
         let near = ["loopback", "name", "mapped", "lookup", "link", "site", "far"]

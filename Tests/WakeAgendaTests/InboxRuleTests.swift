@@ -1,4 +1,4 @@
-// What a manifest's `inbox` may say, and what it may not.
+// The values that a manifest's `inbox` may have, and those that are refused.
 import Testing
 import WakeModel
 

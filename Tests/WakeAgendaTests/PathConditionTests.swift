@@ -1,4 +1,4 @@
-// Conditions of paths: whose user decides, how long a path may be, and how many an order may name.
+// Conditions of paths: the user who decides, the length of a path, and the number of paths in orders.
 import TestBench
 import Testing
 import WakeModel
@@ -94,7 +94,7 @@ struct PathConditionTests {
         )
         #expect(world.entry("sync") == nil)
         #expect(try world.order(submit("sync", ["unlocked:/a", "mount:/own"])).word == "submitted")
-        // What is replaced does not count.
+        // The paths of a replaced order do not count.
         #expect(try world.order(submit("sync", [])).word == "replaced")
         #expect(try world.order(submit("backup", ["unlocked:/e", "unlocked:/f"])).word == "replaced")
         #expect(try world.order(submit("sync", ["unlocked:/g", "unlocked:/h"])).word == "replaced")

@@ -23,7 +23,7 @@ enum Tshark {
         try count(file, "btatt.opcode==0x1b || btatt.opcode==0x23")
     }
 
-    /// Both at once: most of its time tshark takes to start.
+    /// Counts both in one run, because tshark spends most of its time starting.
     static func values(_ file: String) throws -> (notifications: Int, indications: Int) {
         let filter = "btatt.opcode==0x1b || btatt.opcode==0x23 || btatt.opcode==0x1d"
         let outcome = try Child(["/usr/bin/tshark", "-r", file, "-Y", filter, "-T", "fields", "-e", "btatt.opcode"])

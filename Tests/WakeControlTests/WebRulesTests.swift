@@ -1,4 +1,4 @@
-// Who comes in over TCP, decided without a socket: names, origins, wrong tokens, slow senders and roles.
+// The admission of clients over TCP, decided without a socket: names, origins, wrong tokens, slow senders and roles.
 import TestBench
 import Testing
 import WakeModel

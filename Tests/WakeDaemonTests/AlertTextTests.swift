@@ -1,4 +1,4 @@
-// What a handler's text for people becomes on the command line of a program.
+// How a handler's text for people becomes an argument on a program's command line.
 import Testing
 
 @testable import WakeDaemon

@@ -49,7 +49,7 @@ final class ConditionBench {
     }
 }
 
-/// All handlers are of the daemon's own user, but for two.
+/// All handlers run as the daemon's own user, except two.
 private struct Readers: PathReaders {
     static let (own, other, unknown) = (HandlerID(rawValue: 1), HandlerID(rawValue: 2), HandlerID(rawValue: 3))
 

@@ -1,4 +1,4 @@
-// How many messages a token may send to an inbox, decided without a socket.
+// The limit of a token's messages to an inbox, decided without a socket.
 import Testing
 import WakeAgenda
 import WakeModel

@@ -1,4 +1,4 @@
-// What is found of which facts, as a table, and in which order it is told.
+// The findings that follow from facts, as a table, and their order.
 import Testing
 import WakeModel
 

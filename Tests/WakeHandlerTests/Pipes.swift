@@ -93,7 +93,7 @@ var builtPrograms: String {
     return bundle.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
 }
 
-/// Work that goes on until it is cancelled.
+/// Works until it is cancelled.
 func workWithoutEnd() async throws {
     let (nothing, end) = AsyncStream.makeStream(of: Never.self)
     for await _ in nothing {}

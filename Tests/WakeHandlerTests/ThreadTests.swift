@@ -19,8 +19,8 @@ import WakeSystem
         return try Child(Self.user + ["prlimit", "--nproc=1:", "sh", "-c", "exec '\(program)' 3>&1"], input: file)
     }
 
-    /// Stopped while it tries for a thread, between two tries of which it pauses: for a second, of which a busy machine may leave
-    /// nothing.
+    /// Starts a handler that cannot get a thread, and stops it in the pause between two tries. The pause lasts a
+    /// second, of which a busy machine may leave nothing.
     private func stopped() throws -> Child {
         for _ in 1...20 {
             let handler = try starved()
@@ -32,7 +32,7 @@ import WakeSystem
         throw SystemError("stop", "a handler that tries for a thread", .timedOut)
     }
 
-    /// By the kernel's name for where it waits; nothing else of a handler does so there.
+    /// Checks the kernel's name for its wait; a handler waits so only in that pause.
     private func isPausing(_ process: Int32) -> Bool {
         text(of: "/proc/\(process)/comm").hasPrefix("ExampleBeat")
             && text(of: "/proc/\(process)/wchan").hasSuffix("nanosleep")

@@ -54,7 +54,7 @@ import WakeSystem
         // Word of the thaw may come as late as now, and the proof of the freeze after it.
         #expect(try loop.turn { changes > 0 && (try? child.container.events().isFrozen) == true } == true)
 
-        // The kernel reports the changes of all cgroups one after the other.
+        // The kernel reports changes of cgroups in order, so the other's report comes after all of this one's.
         try other.container.thaw()
         #expect(try loop.turn { otherChanges > 0 } == true)
         // Until it runs its program it has the first one's input open too, which would then have no end.

@@ -107,7 +107,7 @@ struct TopicTests {
         for number in 0..<1_000 { retained.set("t/\(number)", [1]) }
         while let (tag, message) = retained.next() {
             topics.append(message.topic)
-            // Others come meanwhile.
+            // Further topics come meanwhile.
             if topics.count <= 100 { retained.set("later/\(topics.count)", [1]) }
             retained.delivered(tag)
         }

@@ -328,7 +328,7 @@ struct AdoptionTests {
         try air.populate(1)
         air.bus.pause()
         let client = BluezClient(air.line, patience: .milliseconds(100))
-        // The bus library keeps the kernel's time.
+        // The bus library uses the kernel's clock.
         _ = try air.loop.turn(for: .milliseconds(150)) { false }
         air.bus.resume()
         try air.turn { client.isThere }

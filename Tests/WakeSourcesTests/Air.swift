@@ -130,7 +130,7 @@ final class Air {
 
     static func address(_ number: UInt8) -> [UInt8] { [number, 0, 0, 0, 0xde, 0xc0] }
 
-    /// Each a moment after the one before.
+    /// Sends each command a moment after the one before.
     func tell(_ commands: String...) throws {
         for command in commands {
             time.move(by: .milliseconds(1))
@@ -186,8 +186,8 @@ final class Air {
         try settle()
     }
 
-    /// Until everything has come that bluetoothd said by now; no more of what it does next than that. An end that is noticed
-    /// after a word was said in it would put that word outside of its gap.
+    /// Waits until all that bluetoothd has sent so far is handled, and no more. If bluetoothd's end were noticed after
+    /// a value that it sent, that value would be outside of its gap.
     private func hearOut() throws {
         var isAnswered = false
         let ping = BusCall("org.bluez", "/", "org.freedesktop.DBus.Peer", "Ping", [])
@@ -198,13 +198,13 @@ final class Air {
         time.move(by: .milliseconds(1))
     }
 
-    /// Until bus, bluetoothd and bridge have no more to say to each other; no time passes.
+    /// Waits until bus, bluetoothd and bridge have no more messages for each other; no time passes.
     func settle() throws { try time.settle(loop) }
 
-    /// So much time goes by, and all that falls due in it happens.
+    /// Moves time by the span, and runs all that is due in it.
     func pass(_ span: TimeSpan) throws { try time.pass(span, on: loop) }
 
-    /// Whether nothing ticks in an hour, once what was under way is over.
+    /// Whether no timer fires in an hour, once current work is over.
     func comesToRest() throws -> Bool {
         try pass(.seconds(60))
         let before = time.fired
@@ -212,7 +212,7 @@ final class Air {
         return time.fired == before
     }
 
-    /// As much time goes by as it takes, up to a limit which only a fault reaches.
+    /// Moves time until the condition is true, up to a limit that only a fault reaches.
     func turn(within span: TimeSpan = .seconds(10), until condition: () -> Bool) throws {
         let hasCome = try time.pass(span, on: loop, until: condition)
         #expect(hasCome)
@@ -243,7 +243,7 @@ final class Air {
     }
 }
 
-/// The real clock, which counts what happens to links: each step of one has a stamp.
+/// The real clock, which counts the steps of links: each takes a stamp.
 final class CountedClock: WakeClock {
     private let real = RealClock()
     private(set) var stamps = 0

@@ -114,7 +114,7 @@ struct BluezMirrorTests {
         told.added(twin, BluezInterface.characteristic, characteristic("2a37", "read"))
         #expect(told.mirror.characteristic(of: strap, named: uuid)?.path == twin)
         #expect(told.mirror.characteristic(of: strap, named: uuid) { $0.canNotify }?.path == measurement)
-        // Announced again, and as something else.
+        // Announced again, now with another UUID.
         told.added(twin, BluezInterface.characteristic, characteristic("2a37", "read"))
         told.changed(twin, BluezInterface.characteristic, [("UUID", .string("2a38"))])
         #expect(told.mirror.characteristic(of: strap, named: uuid)?.path == measurement)

@@ -1,4 +1,5 @@
-// Peripherals that change without a pause, or offer ever more: what that costs, and that no other one's word is lost for it.
+// Peripherals that change without a pause, or offer ever more: the cost of that, and that it loses no value of another
+// one.
 import TestBench
 import Testing
 import WakeLoop
@@ -10,11 +11,11 @@ private let (first, piece) = (0x4000, 1_000)
 
 @Suite("Crowds of changes", .serialized)
 struct CrowdTests {
-    /// Steps of links, while the bus brings all that `commands` make it bring. It waits there meanwhile.
+    /// The number of link steps until the bus has delivered all effects of `commands`; nothing reads them before.
     private func steps(_ air: Air, _ commands: String) throws -> Int {
         let before = air.counted.stamps
         try air.tell(commands)
-        // Behind it, in order.
+        // The bus delivers this value after all of them.
         let heard = air.values
         try #require(try air.bluez.tell("notify 1 0011") == "yes")
         try air.turn { air.values == heard + 1 }
@@ -35,7 +36,7 @@ struct CrowdTests {
         try air.turn { air.reasons == ["services-changed"] }
         try air.turn { air.attentions == [.accessDenied] }
         try air.expect(1)
-        // What it goes on to say is nobody's.
+        // Its further values reach no handler.
         try air.tell("notify 2 0011")
         #expect(try steps(air, "waver 1 1") < 20 && air.values == 11)
         try air.tell("scatter 2 \(first) \(10 * piece)")

@@ -63,7 +63,7 @@ func readToEnd(_ file: borrowing PipeEnd) throws -> String {
     return String(decoding: bytes, as: UTF8.self)
 }
 
-/// Reads until a line has come.
+/// Reads a whole line.
 func readLine(_ file: borrowing PipeEnd) throws -> String {
     var bytes: [UInt8] = []
     _ = try Patience.wait {
@@ -102,7 +102,7 @@ func finish(_ child: borrowing ChildProcess) throws {
     _ = child.container.remove()
 }
 
-/// Starts another child, gives it a line, and waits until it has answered: one that could run would have done so meanwhile.
+/// Starts another child, sends it a line, and waits for its answer: a child that could run would have run meanwhile.
 func outrun(by request: SpawnRequest) throws {
     var other = try ChildProcess.spawn(request, into: .processGroup(ProcessGroup()))
     try other.container.thaw()

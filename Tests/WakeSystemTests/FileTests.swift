@@ -68,7 +68,7 @@ import Testing
     func createsWhateverTheUmask() throws {
         let directory = try Directory.makeTemporary(prefix: "wakefile")
         defer { Directory.removeTree(directory) }
-        // Each usual umask takes something of this mode.
+        // Each usual umask clears a bit of this mode.
         try Directory.create("\(directory)/above/below", mode: 0o777)
         try Directory.create("\(directory)/own/below")
         for (path, mode) in [("above", 0o777), ("above/below", 0o777), ("own", 0o700), ("own/below", 0o700)] {

@@ -1,4 +1,4 @@
-// Looks at paths that others chose: with whose rights, what is opened for that, and what of the way is watched.
+// Looks at paths that others chose: the rights in use, the files that are opened, and the watches on the way.
 import Glibc
 import TestBench
 import Testing
@@ -20,7 +20,7 @@ struct PathWatchTests {
         return findings[0].isReadable
     }
 
-    /// What one look watches, apart from what leads to the directory.
+    /// The number of watches for a path, without those that lead to the directory.
     private func watched(_ path: String) -> Int {
         watch.look(at: path).watches.subtracting(watch.look(at: directory).watches).count
     }
@@ -50,7 +50,7 @@ struct PathWatchTests {
         defer { Directory.removeTree(directory) }
         mkfifo("\(directory)/pipe", 0o600)
         let listener = try UnixSocket.listen(at: "\(directory)/door")
-        // No socket can be opened, so one that counts was not.
+        // A socket cannot be opened, so a readable one was not opened.
         #expect(open("\(directory)/door", O_RDONLY | O_NONBLOCK) == -1 && errno == ENXIO, "\(listener.raw)")
         for name in ["pipe", "door"] {
             symlink(name, "\(directory)/to-\(name)")
@@ -120,7 +120,7 @@ struct PathWatchTests {
     func reports() throws {
         defer { Directory.removeTree(directory) }
         for name in ["a", "b"] { mkdir("\(directory)/\(name)", 0o755) }
-        // Others make and remove things in the folders above.
+        // Other programs change the folders above, so their watches do not count.
         let above = watch.look(at: directory).watches
         let one = watch.look(at: "\(directory)/a/key").watches.subtracting(above)
         let other = watch.look(at: "\(directory)/b/key").watches.subtracting(above)
@@ -128,7 +128,7 @@ struct PathWatchTests {
         put("x", at: "\(directory)/a/key")
         #expect(try reported(of: one.union(other)) == one)
         watch.remove(other)
-        // That they are gone is reported too.
+        // The kernel reports removed watches too.
         #expect(try reported(of: one.union(other)) == other)
         put("x", at: "\(directory)/b/key")
         #expect(try reported(of: one.union(other)) == [])

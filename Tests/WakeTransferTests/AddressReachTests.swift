@@ -1,4 +1,4 @@
-// How far addresses lie, and the names that mean this machine.
+// The distance classes of addresses, and the names that mean this machine.
 import Testing
 
 @testable import WakeTransfer
@@ -13,7 +13,7 @@ import Testing
         ([100, 128, 0, 1], .world), ([192, 169, 0, 1], .world), ([169, 253, 1, 1], .world), ([223, 1, 1, 1], .world),
     ]
 
-    /// Sixteen bytes, zeros in the middle.
+    /// Sixteen bytes with zeros in the middle.
     private static func v6(_ first: [UInt8], _ last: [UInt8] = []) -> [UInt8] {
         first + [UInt8](repeating: 0, count: 16 - first.count - last.count) + last
     }

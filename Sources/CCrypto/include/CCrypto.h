@@ -43,5 +43,5 @@ bool wake_are_equal(const uint8_t *one, const uint8_t *other, size_t count);
 /// Writes the digits of the whole file's digest and a closing zero; false where the library or the file cannot be read.
 bool wake_sha256_of_file(int descriptor, char *hex);
 
-/// The length of the private RSA key in a PEM text, in bits; 0 for other keys, and where it cannot be read.
+/// The length of the private RSA key in a PEM text, in bits; 0 for other keys, and where the text cannot be read.
 int wake_rsa_bits(const char *pem, int count);

@@ -25,7 +25,8 @@ struct clinux_identity {
     gid_t group;
 };
 
-/// Calls `body` with those rights. Only a thread may call it that ends soon afterwards: its groups stay those of the other user.
+/// Calls `body` with those rights. Call it only on a thread that ends soon afterwards: the thread keeps the other
+/// user's groups.
 int clinux_act_as(
     struct clinux_identity identity, const gid_t *groups, size_t count, void (*body)(void *), void *context);
 

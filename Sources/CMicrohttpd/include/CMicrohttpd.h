@@ -41,7 +41,8 @@ extern struct wake_http_calls wake_http_calls;
 /// Loads the library, once. Null, or why it cannot be loaded, in a text that is valid until the next call.
 const char *wake_http_load(void);
 
-/// Decodes a path, or a name or value of a query. One with a zero byte stays as it came: decoded, it would end there.
+/// Decodes a path, or a name or value of a query. Text with a zero byte stays encoded: decoded, it would end at that
+/// byte.
 static inline size_t wake_http_unescape(void *owner, struct MHD_Connection *connection, char *text) {
     (void) owner, (void) connection;
     return strstr(text, "%00") != NULL ? strlen(text) : wake_http_calls.MHD_http_unescape(text);
@@ -54,8 +55,8 @@ struct wake_http_settings {
     const char *key;
 };
 
-/// A server of the connections that wake_http_accept gives it, driven from outside through its epoll descriptor. Null where it
-/// cannot begin.
+/// Starts a server for the connections that wake_http_accept adds; its epoll descriptor drives it from outside. Null
+/// where it cannot start.
 static inline struct MHD_Daemon *
 wake_http_start(const struct wake_http_settings *settings, void *owner, MHD_AccessHandlerCallback request,
                 MHD_RequestCompletedCallback completed, MHD_NotifyConnectionCallback connection) {
@@ -80,14 +81,12 @@ wake_http_start(const struct wake_http_settings *settings, void *owner, MHD_Acce
         MHD_OPTION_END);
 }
 
-/// Gives the server the next connection of a listening socket, which reports its start at once. 0, or -errno: -EAGAIN where
-/// none waits.
+/// Accepts the next connection of a listening socket and adds it to the server, which reports its start at once.
+/// Returns 0 or -errno; -EAGAIN where no client waits.
 int wake_http_accept(struct MHD_Daemon *daemon, int listening);
 
-/// Does what is ready.
 static inline void wake_http_run(struct MHD_Daemon *daemon) { wake_http_calls.MHD_run(daemon); }
 
-/// Ends every connection.
 static inline void wake_http_stop(struct MHD_Daemon *daemon) { wake_http_calls.MHD_stop_daemon(daemon); }
 
 static inline void wake_http_suspend(struct MHD_Connection *connection) {

@@ -8,10 +8,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/// Bytes of one message, beside its topic, that are taken into memory.
+/// The most bytes of one message, without its topic, that are read into memory.
 enum { WAKE_MQTT_LONGEST_MESSAGE = 1 << 20 };
 
-/// What a connection is made with; all texts are copied, and null where they are absent.
+/// The settings of a connection. All texts are copied; absent ones are null.
 struct wake_mqtt_options {
     /// `tcp://host:port` or `ssl://host:port`.
     const char *address;
@@ -26,7 +26,7 @@ struct wake_mqtt_options {
     const char *will_topic;
     const char *will_text;
     int keep_alive_seconds;
-    /// Of a longer message one byte more than this arrives. At most WAKE_MQTT_LONGEST_MESSAGE.
+    /// A longer message arrives cut to one byte more than this. At most WAKE_MQTT_LONGEST_MESSAGE.
     size_t longest_message;
     /// Whether the broker queues messages of quality 1 while this client is away.
     bool keeps_session;
@@ -61,9 +61,9 @@ struct wake_mqtt_event {
     int quality;
     bool is_retained;
     bool is_duplicate;
-    /// The message has more bytes than a connection takes into memory, whatever its owner takes.
+    /// The message is longer than any connection reads into memory, whatever `longest_message` is.
     bool is_cut;
-    /// Of WAKE_MQTT_CONNECTED: whether the broker knew this client.
+    /// With WAKE_MQTT_CONNECTED: whether the broker knew this client.
     bool is_session_present;
 };
 

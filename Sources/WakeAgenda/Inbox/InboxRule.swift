@@ -1,4 +1,4 @@
-// What a handler's inbox takes and how often it wakes: the manifest's `inbox`.
+// The manifest's `inbox`: which messages it takes and how often it wakes the handler.
 import WakeModel
 
 public struct InboxRule: Hashable, Sendable {
@@ -6,7 +6,7 @@ public struct InboxRule: Hashable, Sendable {
     public var interval = TimeSpan.seconds(600)
     /// So many wakes may follow each other at once.
     public var burst: Int64 = 3
-    /// How many messages one token may send.
+    /// How many messages one token may send in a period.
     public var acceptance = Frequency(count: 60, unit: .minute)
     /// So many messages wait at most; the oldest make way.
     public var keep: Int64 = 100
@@ -14,10 +14,10 @@ public struct InboxRule: Hashable, Sendable {
     public var lifetime = TimeSpan.seconds(7 * 86_400)
     /// A message waits so long for another wake before it causes one.
     public var maxLatency = TimeSpan.zero
-    /// Of the broker; each may hold the wildcards of MQTT.
+    /// Topics of the broker; each may contain the wildcards of MQTT.
     public var brokerTopics: [String] = []
 
-    /// So many in each minute, hour or day.
+    /// A number of messages for each minute, hour or day.
     public struct Frequency: Hashable, Sendable {
         public enum Unit: String, Hashable, Sendable {
             case minute = "m"
@@ -37,12 +37,12 @@ public struct InboxRule: Hashable, Sendable {
         let unit: Unit
 
         public var interval: TimeSpan { TimeSpan(nanoseconds: unit.span.nanoseconds / count) }
-        /// `60/m`.
+        /// As the manifest writes it: `60/m`.
         public var text: String { "\(count)/\(unit.rawValue)" }
 
         init(count: Int64, unit: Unit) { (self.count, self.unit) = (count, unit) }
 
-        /// Nil for anything else than `60/m`, `6/h` or `1/d`.
+        /// Nil for any value of another form than `60/m`, `6/h` or `1/d`.
         fileprivate init?(_ value: JSONValue) {
             let parts = (value.string ?? "").split(separator: "/", omittingEmptySubsequences: false)
             guard parts.count == 2, let count = InboxRule.count(parts[0]), let unit = Unit(rawValue: String(parts[1]))

@@ -1,4 +1,4 @@
-// What a handler orders of its jobs: the value of `submit`, and what `cancel` names.
+// A handler's orders about its jobs: the values of `submit` and `cancel`.
 import WakeModel
 
 /// The value of `submit`.
@@ -39,7 +39,7 @@ struct JobOrder: Hashable, Sendable {
         }
     }
 
-    /// As its conditions are for the handler that orders it.
+    /// The same with its conditions bound to the handler that orders it.
     func asked(by handler: HandlerID) -> JobOrder {
         var order = self
         order.require = require?.map { $0.asked(by: handler) }

@@ -12,15 +12,15 @@ public enum ControlCall: Hashable, Sendable {
     case raise(ScheduledEntry, handler: String)
     /// Takes back what is pending of a job, and ends its run.
     case cancelJob(String, handler: String)
-    /// Sends a handler a message, by the token of that name; nil on the control socket.
+    /// Sends a message to a handler with the named token; nil on the control socket.
     case send(InboxMessage, handler: String, token: String?)
     /// By session and id: `photos/17`.
     case cancelTransfer(String, handler: String)
     case conditions
     case play(ConditionPlay)
-    /// All of them, or the one that is meant.
+    /// All devices, or the named one.
     case devices(named: String?)
-    /// What a handler could ask of a device, asked by an operator.
+    /// An operator's request of a device, which a handler could make too.
     case request(DeviceRequest)
     case setSession(device: String, LinkSession)
     case nameAccessory(AccessoryOrder)

@@ -27,11 +27,11 @@ public struct ControlRequest: Hashable, Sendable {
     public var user: UInt32 = 0
     /// Where the client is; nil on the control socket.
     public var address: NetworkAddress?
-    /// What the client may do; nil for what needs no token.
+    /// The rights of the client; nil for addresses that need no token.
     public var access: Access?
-    /// The name of the token that it brought.
+    /// The name of the client's token.
     public var token: String?
-    /// The media types that the client wants; empty where it did not say.
+    /// The media types that the client accepts; empty where it names none.
     public var accept = ""
 
     package init(
@@ -95,7 +95,7 @@ public struct ControlContent: Hashable, Sendable {
         (self.status, self.type, self.bytes) = (status, type, bytes)
     }
 
-    /// The same, and the connection ends with it.
+    /// The same content, after which the connection closes.
     var closing: ControlContent {
         var content = self
         content.headers.append(Header("Connection", "close"))
@@ -128,7 +128,7 @@ public struct ControlRefusal: Error, Hashable, Sendable {
     public var advice: String
     /// For ``Status/wrongMethod``: the methods that the path accepts.
     public var allowed: [String] = []
-    /// For ``Status/tooMany``: after how long it may come again.
+    /// For ``Status/tooMany``: how long the client must wait before it sends the request again.
     public var retryAfter = TimeSpan.zero
 
     public init(_ status: Status, code: String, message: String, advice: String, allowed: [String] = []) {

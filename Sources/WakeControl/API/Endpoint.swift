@@ -1,4 +1,4 @@
-// One address of the API: who may call it, what it is sent, what it answers, and how a request to it becomes a call.
+// An address of the API: its callers, its body, its answer, and how a request to it becomes a call.
 import WakeModel
 
 /// Its free components are written in capitals: the handler's `ID`, and what is named below that.

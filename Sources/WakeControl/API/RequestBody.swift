@@ -1,4 +1,4 @@
-// What a request's body and parameters say, read as what calls are made of.
+// Reads a request's body and parameters into the values that calls consist of.
 import WakeModel
 
 /// A JSON object whose keys are all known; an empty body is an empty object.
@@ -153,7 +153,7 @@ extension InboxMessage {
         } catch {
             throw ControlRefusal(error, .badRequest)
         }
-        // The address of a web hook stands in the logs of proxies and senders.
+        // Logs of proxies and senders contain the address of a web hook, so others may know it.
         if urgency == .high, request.access?.isUrgent == false { urgency = .normal }
     }
 }

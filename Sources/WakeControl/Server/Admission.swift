@@ -1,4 +1,4 @@
-// What a client may do: on the control socket by its user, over TCP by its token.
+// Decides the rights of a client: by its user on the control socket, by its token over TCP.
 import CMicrohttpd
 import Glibc
 import WakeLoop
@@ -40,17 +40,17 @@ enum Client: Hashable {
 
     var user: UInt32 { if case .local(let peer?) = self { peer.user } else { .max } }
     var address: NetworkAddress? { if case .network(let address, _) = self { address } else { nil } }
-    /// What its connections are counted by; empty where they are not.
+    /// The network by which its connections are counted; empty where they are not.
     var network: [UInt8] { address?.network ?? [] }
 }
 
-/// What the head of a request says of its client.
+/// Headers of a request that identify its client.
 struct RequestHead: Hashable {
     var hosts: [String] = []
     var origins: [String] = []
     var authorization: String?
     var cookies: [String] = []
-    /// Of an address of web hooks, its last component.
+    /// The last component of a web hook's address.
     var hookToken: String?
 }
 
@@ -96,7 +96,7 @@ enum Admission {
         }
     }
 
-    /// What the connections of a peer are counted by, before it has sent anything: a proxy's are not counted.
+    /// The network by which a peer's connections are counted before its first request; empty for a proxy.
     func network(of peer: Client) -> [UInt8] {
         switch self {
         case .local: []
@@ -104,7 +104,7 @@ enum Admission {
         }
     }
 
-    /// The client of a request: the one that a proxy names, where the settings name the proxy.
+    /// The client of a request, or the one that a proxy of the settings forwards for.
     func origin(of peer: Client, forwardedFor headers: [String]) -> Client {
         guard case .web(let door) = self, case .network(let address, let own) = peer else { return peer }
         return .network(door.settings.origin(of: address, forwardedFor: headers), own: own)

@@ -1,4 +1,4 @@
-// One listening socket of the API on the loop: it runs the library when something is ready, and never while all is idle.
+// A listening socket of the API on the loop: it runs the library when something is ready, and never while all is idle.
 import WakeLoop
 import WakeModel
 import WakeSystem
@@ -10,13 +10,13 @@ final class Entrance {
     /// Nil until the library is loaded; clients that connect earlier wait.
     private var edge: HTTPEdge?
     private var readiness: Watch?
-    /// Clients that wait to be accepted.
+    /// Reports clients that wait to be accepted.
     private var arrivals: Watch?
     private var timeout: Timer?
     private var wake: Deferred?
     /// Loads the library again.
     private var retry: Timer?
-    /// It does nothing until then: after work it rests, so that strangers never keep the loop from devices.
+    /// The entrance does nothing until then. It rests after work, so that strangers never keep the loop from devices.
     private var rest: Instant?
     private let isNetwork: Bool
 
@@ -24,7 +24,7 @@ final class Entrance {
     /// Over TCP it takes at most a tenth of the loop's time.
     private static let restsForEachWork: Int64 = 9
     private static let longestRest = TimeSpan.milliseconds(250)
-    /// Less work is followed by no rest: a single page is answered at once.
+    /// Shorter work needs no rest, so that a single page is answered at once.
     private static let shortWork = TimeSpan.microseconds(500)
 
     init(_ listening: consuming FileDescriptor, _ admission: Admission, on loop: EventLoop) {
@@ -56,7 +56,7 @@ final class Entrance {
         retry?.arm(at: SystemClock.monotonic() + Self.nextTry)
     }
 
-    /// Ends every connection. Must not be called from within an answer.
+    /// Ends every connection. Never call it from within an answer.
     func close() {
         (readiness, arrivals, timeout, wake) = (nil, nil, nil, nil)
         edge?.stop()
@@ -85,14 +85,14 @@ final class Entrance {
         timeout?.arm(at: SystemClock.now().monotonic + .milliseconds(max(milliseconds, 1)))
     }
 
-    /// Until when it rests; nil where it has done little.
+    /// The end of its rest; nil where it has done little.
     private func restEnd(after begun: Instant) -> Instant? {
         let now = SystemClock.monotonic()
         let work = now - begun
         return work > Self.shortWork ? now + min(work * Self.restsForEachWork, Self.longestRest) : nil
     }
 
-    /// The timer has it run again.
+    /// Rests until `end`, when the timer runs it again.
     private func pause(until end: Instant) {
         rest = end
         readiness?.disable()

@@ -1,4 +1,4 @@
-// One request while it arrives; the library keeps it from its head to its completion.
+// A request while it arrives; the library keeps it from its head to its completion.
 
 final class Exchange {
     let client: Client
@@ -10,10 +10,10 @@ final class Exchange {
     let announcedBytes: Int
     /// Nil where the API has no such address.
     let endpoint: Endpoint?
-    /// Why the head cannot be trusted to say where the request ends, or what it is for; nil where it can.
+    /// Why the head leaves the end or the path of the request open; nil where it is unambiguous.
     let ambiguity: String?
     var request: ControlRequest
-    /// Whose token it brought.
+    /// The name of the client's token.
     var holder: String? { request.token }
     private(set) var receivedBytes = 0
     var transmission: Transmission?
@@ -44,7 +44,8 @@ final class Exchange {
             lengths: all("content-length").count, encodings: all("transfer-encoding").count, address)
     }
 
-    /// The library takes the first length, or the encoding; a proxy in front may take another, and see other requests than it.
+    /// The library takes the first length, or the encoding. A proxy in front may take another one, and so see other
+    /// requests.
     static func ambiguity(lengths: Int, encodings: Int, _ address: String) -> String? {
         if lengths > 1 { return "it has Content-Length \(lengths) times" }
         if lengths > 0, encodings > 0 { return "it has both Content-Length and Transfer-Encoding" }

@@ -60,7 +60,8 @@ extension HTTPEdge {
         return settle(answer, exchange, on: connection)
     }
 
-    /// A connection that is held takes a place, so that few are: beyond them a refusal closes its connection.
+    /// Delays the refusal while few connections are held, since each takes a place. Past the limit it refuses at once
+    /// and closes.
     private func postpone(_ refusal: ControlRefusal, _ exchange: Exchange, _ connection: HTTPConnection) -> Bool {
         guard owed.held < WrongTokens.mostPostponed else { return connection.reply(refusal.content.closing) }
         let answer = makePending(exchange, connection)

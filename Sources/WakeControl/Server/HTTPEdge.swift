@@ -1,4 +1,4 @@
-// The edge to GNU libmicrohttpd: one server of one listening socket, its callbacks, and who is connected.
+// The edge to GNU libmicrohttpd: one server of one listening socket, its callbacks and its connected clients.
 import CMicrohttpd
 import Glibc
 import WakeLoop
@@ -13,9 +13,9 @@ final class HTTPEdge {
         /// A body that is too large is read and discarded up to this: many clients see an answer only after that.
         var discardedBytes = 1024 * 1024
 
-        /// How many are accepted for one run of the library, which serves all that is ready before it returns.
+        /// How many clients are accepted for one run of the library, which serves all that are ready before it returns.
         static let acceptedForRun = 4
-        /// With TLS, how many may be connected that have sent no request yet: each may cost a key exchange in one run.
+        /// With TLS, how many clients may be connected without a request: each may cost a key exchange in one run.
         static let newcomers = 12
 
         static let local = Limits(connections: 64, connectionsOfNetwork: 64)
@@ -67,7 +67,7 @@ final class HTTPEdge {
     deinit { stop() }
 
     private func start() -> OpaquePointer? {
-        // More than are kept, so that the newest can take the place of the slowest.
+        // The library takes more connections than the limit, so that a new one can take the place of the slowest.
         let connections = UInt32(limits.connections + Limits.acceptedForRun + 1)
         guard let identity = admission.identity else {
             return start(wake_http_settings(connections: connections, certificate: nil, key: nil))
@@ -100,10 +100,10 @@ final class HTTPEdge {
 
     var descriptor: Int32 { daemon.map { wake_http_epoll_descriptor($0) } ?? -1 }
 
-    /// Whether another connection can be accepted.
+    /// Whether the library can take another connection.
     var hasRoom: Bool { clients.count < limits.connections + Limits.acceptedForRun }
 
-    /// Takes what waits to be accepted, a few at a time. False where the machine has no room for a connection.
+    /// Accepts waiting clients, a few at a time. False where the machine has no room for a connection.
     func accept() -> Bool {
         guard let daemon else { return true }
         for _ in 0..<Limits.acceptedForRun where hasRoom {
@@ -125,14 +125,14 @@ final class HTTPEdge {
         return left < 0 ? nil : left
     }
 
-    /// Ends every connection. Must not be called from within an answer.
+    /// Ends every connection. Never call it from within an answer.
     func stop() {
         guard let daemon else { return }
         clock = nil
         isEnding = true
         for transmission in transmissions.values { transmission.cut() }
         for answer in pending.values { answer.give(.refusal(Self.ending)) }
-        // The library requires that every suspended connection is resumed before it is stopped.
+        // The library must resume every suspended connection before it stops.
         wake_http_run(daemon)
         wake_http_stop(daemon)
         self.daemon = nil
@@ -166,7 +166,7 @@ final class HTTPEdge {
         clock?.arm(at: next)
     }
 
-    /// A refusal that waits goes out now. The library notices all others, and closes them.
+    /// Sends a delayed refusal now. The library notices that other connections are shut, and closes them.
     private func cut(_ connection: HTTPConnection) {
         owed.settle(connection)
         if !late.give(on: connection) { connection.cut() }
@@ -194,7 +194,7 @@ final class HTTPEdge {
         cut(newcomer)
     }
 
-    /// A request through a proxy counts for the client that the proxy names.
+    /// Counts a request through a proxy for the client that the proxy names.
     private func attribute(_ exchange: Exchange, _ connection: HTTPConnection) {
         guard let peer = clients[connection], exchange.client != peer else { return }
         owed.attribute(connection, to: exchange.client.network)

@@ -1,4 +1,5 @@
-// Which connections owe a whole request, and since when: slow senders are cut, and make room for the next.
+// Tracks which connections owe a whole request, and since when: slow senders are cut, and make room for new
+// connections.
 import WakeModel
 
 struct OwedRequests<Connection: Hashable> {
@@ -7,18 +8,18 @@ struct OwedRequests<Connection: Hashable> {
 
     private enum State {
         case owes(since: Instant)
-        /// A wrong token: its refusal waits, so that guessing takes long.
+        /// The token was wrong; its refusal is delayed, so that guessing takes long.
         case awaitsRefusal(since: Instant)
         case isAnswered
     }
 
     private struct Entry {
         var state: State
-        /// All of one network count together; empty where none is counted.
+        /// The network by which the connection is counted; empty where it is not.
         let peer: [UInt8]
-        /// Of the client behind a proxy, for one request.
+        /// The network of the client behind a proxy, for one request.
         var origin: [UInt8]?
-        /// It has sent no request yet.
+        /// Whether it has sent no request yet.
         var isNew = true
 
         var network: [UInt8] { origin ?? peer }
@@ -30,10 +31,10 @@ struct OwedRequests<Connection: Hashable> {
 
     var count: Int { entries.count }
 
-    /// How many are held for a refusal.
+    /// How many connections wait for a delayed refusal.
     var held: Int { entries.values.count { $0.refusedSince != nil } }
 
-    /// When the first is overdue; nil where none owes anything.
+    /// When the first one is overdue; nil where no connection owes a request.
     var due: Instant? { entries.values.compactMap(\.owedSince).min().map { $0 + Self.patience } }
 
     mutating func begin(_ connection: Connection, from network: [UInt8], at now: Instant) {
@@ -43,7 +44,7 @@ struct OwedRequests<Connection: Hashable> {
     /// Its first request has come.
     mutating func welcome(_ connection: Connection) { entries[connection]?.isNew = false }
 
-    /// Its request came through a proxy from this network, and the next may come from another one.
+    /// Counts its current request for this network behind a proxy; the next request may come from another one.
     mutating func attribute(_ connection: Connection, to network: [UInt8]) { entries[connection]?.origin = network }
 
     /// The next request is owed from now on.
@@ -55,7 +56,7 @@ struct OwedRequests<Connection: Hashable> {
     /// Its request is whole, and the answer may last.
     mutating func settle(_ connection: Connection) { entries[connection]?.state = .isAnswered }
 
-    /// Its refusal comes later; until then it makes room before all others.
+    /// Delays its refusal; until then this connection is the first to make room.
     mutating func hold(_ connection: Connection, at now: Instant) {
         entries[connection]?.state = .awaitsRefusal(since: now)
     }
@@ -66,7 +67,8 @@ struct OwedRequests<Connection: Hashable> {
         entries.filter { _, entry in entry.owedSince.map { now - $0 >= Self.patience } ?? false }.map(\.key)
     }
 
-    /// Which connection has to go for the newest to stay: one of the same network, or of all; nil while there is room.
+    /// The connection that must close for the newest one to stay, of the same network or of all; nil while there is
+    /// room.
     func excess(over newest: Connection, mostOfNetwork: Int, most: Int) -> Connection? {
         let network = entries[newest]?.network ?? []
         let neighbours = entries.filter { $0.value.network == network }
@@ -74,7 +76,7 @@ struct OwedRequests<Connection: Hashable> {
         return entries.count > most ? worst(of: entries, but: newest) : nil
     }
 
-    /// Of those that have sent no request, the slowest of the network that has most of them; nil while there are few.
+    /// The slowest connection without a request, of the network that has most of them; nil while there are few.
     func excessNewcomer(most: Int) -> Connection? {
         let newcomers = entries.filter { $0.value.isNew && $0.value.owedSince != nil }
         guard newcomers.count > most else { return nil }
@@ -83,7 +85,8 @@ struct OwedRequests<Connection: Hashable> {
         return Self.earliest(of: newcomers.filter { $0.value.network == largest }, by: \.owedSince)
     }
 
-    /// Who awaits a refusal goes first, then the slowest sender; the newest itself where all others are being answered.
+    /// A connection that awaits its refusal goes first, then the slowest sender; the newest where all others are being
+    /// answered.
     private func worst(of some: [Connection: Entry], but newest: Connection) -> Connection {
         let others = some.filter { $0.key != newest }
         return Self.earliest(of: others, by: \.refusedSince) ?? Self.earliest(of: others, by: \.owedSince) ?? newest

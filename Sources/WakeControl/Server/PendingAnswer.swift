@@ -12,10 +12,10 @@ final class PendingAnswer {
 
     func suspend() { suspension.suspend() }
 
-    /// Whether an answer that is given still goes out.
+    /// Whether it has no answer yet and its connection is open.
     var isAwaited: Bool { response == nil && suspension.isOpen }
 
-    /// Of several answers the first one counts.
+    /// The first of several answers counts.
     func give(_ response: ControlResponse) {
         guard isAwaited else { return }
         self.response = response
@@ -47,7 +47,7 @@ struct LateRefusals {
             Late(due: now + WrongTokens.delay, connection: connection, answer: answer, refusal: refusal))
     }
 
-    /// Gives it now, and the connection ends with it; false where none waits there.
+    /// Gives the connection's refusal now and closes the connection; false where none waits for it.
     mutating func give(on connection: HTTPConnection) -> Bool {
         guard let place = waiting.firstIndex(where: { $0.connection == connection && $0.answer.isAwaited }) else {
             return false

@@ -1,11 +1,11 @@
-// Where a client is, for the limits that count by network: the last hop that a trusted proxy names, and IPv6 by its network.
+// The network of a client, for limits that count by network: the last hop that a trusted proxy names; IPv6 by its /64.
 import WakeSystem
 
 extension NetworkAddress {
-    /// Whoever has IPv6 has a network of 64 bits of it, so that all of that counts as one.
+    /// A client with IPv6 has all addresses of a /64, so the /64 counts as one.
     var network: [UInt8] { bytes.count == 4 ? bytes : Array(bytes.prefix(8)) }
 
-    /// As proxies write it: IPv6 with or without brackets, with or without a port.
+    /// Reads an address as proxies write it: IPv6 with or without brackets, and with or without a port.
     init?(forwarded text: Substring) {
         let forms = [String(text), "\(text):1", "[\(text)]:1"]
         guard let address = forms.lazy.compactMap({ NetworkAddress($0) }).first else { return nil }
@@ -16,7 +16,7 @@ extension NetworkAddress {
 extension WebSettings {
     func isProxy(_ peer: NetworkAddress?) -> Bool { peer.map { proxies.contains($0.bytes) } ?? false }
 
-    /// The last address of the last header is the proxy's own word; those before it are the client's.
+    /// The proxy itself writes the last address of the last header; the client may have sent the others.
     func origin(of peer: NetworkAddress?, forwardedFor headers: [String]) -> NetworkAddress? {
         guard isProxy(peer), let last = headers.last?.split(separator: ",").last else { return peer }
         let trimmed = last.drop { $0 == " " }.prefix { $0 != " " }

@@ -1,4 +1,4 @@
-// Who comes in over TCP: by which names the bridge is called, and which token says what a client may do.
+// Admits clients over TCP: checks the bridge's names and the token, which decides the client's rights.
 import WakeLoop
 import WakeModel
 import WakeSystem
@@ -14,10 +14,11 @@ public struct WebSettings: Hashable, Sendable {
     public var identity: TLSIdentity?
     /// Whether `/metrics` needs no token.
     public var areMetricsOpen = false
-    /// Addresses of proxies: the last address in their X-Forwarded-For counts in the limits of wrong tokens and connections.
+    /// Addresses of proxies, whose last address in X-Forwarded-For counts for the limits of wrong tokens and
+    /// connections.
     public var proxies: Set<[UInt8]> = []
 
-    /// Nil where TLS, here or in front, decides.
+    /// Nil where it follows from TLS, here or in front.
     public var secureCookie: Bool?
 
     public init(listen: NetworkAddress) { self.listen = listen }
@@ -58,7 +59,7 @@ public struct LoginAttempt: Hashable, Sendable {
     var token: String
     /// Nil on the control socket.
     var address: NetworkAddress?
-    /// What the browser says of the page that it shows.
+    /// The origin of the page, as the browser sends it.
     var origin: String?
 }
 
@@ -139,7 +140,7 @@ public final class WebDoor {
         return .content(content)
     }
 
-    /// A page that came by https from a proxy says so in its origin, though the bridge itself speaks no TLS.
+    /// A page that a proxy served by https has an https origin, though the bridge itself speaks no TLS.
     private func cookie(_ value: String, seconds: Int, from origin: String?) -> String {
         let isSecure = settings.secureCookie ?? (settings.identity != nil || origin?.hasPrefix("https://") ?? false)
         return "\(cookieName)=\(value); Path=\(settings.prefix); Max-Age=\(seconds); HttpOnly; SameSite=Strict"
@@ -177,7 +178,7 @@ extension ControlRefusal {
         .unauthorized, code: "wrong-token", message: "this bridge does not know that token",
         advice: "make one with: sudo wakebridge web --token NAME")
 
-    /// The token has sent a handler as many messages as its manifest accepts.
+    /// Refuses a message of a token that has sent as many as the handler's manifest accepts.
     public static func tooMany(
         _ rate: String, to handler: String, token: String, after delay: TimeSpan
     ) -> ControlRefusal {
@@ -189,7 +190,7 @@ extension ControlRefusal {
         return refusal
     }
 
-    /// Of an address of web hooks on the control socket, which has no tokens.
+    /// Refuses a web hook's address on the control socket, which has no tokens.
     static let noHook = ControlRefusal(
         .notFound, code: "unknown-path", message: "addresses of web hooks are there over TCP alone",
         advice: "use \(Endpoint.inboxAddress) on the control socket")

@@ -1,16 +1,16 @@
-// How many wrong tokens came from which network, in bounded memory: past ten in a minute their refusals are postponed.
+// Counts wrong tokens by network in bounded memory: past ten in a minute their refusals are postponed.
 import WakeModel
 import WakeSystem
 
 struct WrongTokens {
-    /// So many in a period are answered at once.
+    /// So many wrong tokens in a period are refused at once.
     static let free = 10
     static let period = TimeSpan.seconds(60)
-    /// After those, every refusal is postponed for so long.
+    /// Each further refusal is postponed for so long.
     static let delay = TimeSpan.seconds(1)
-    /// So many refusals wait at once; further ones are given at once, and their connections are closed.
+    /// So many refusals wait at a time; further ones go out at once and close their connections.
     static let mostPostponed = 8
-    /// The networks that are remembered.
+    /// How many networks are counted at most.
     static let capacity = 256
 
     enum Judgement: Hashable {
@@ -29,7 +29,7 @@ struct WrongTokens {
 
     var networks: Int { counts.count }
 
-    /// Counts one, and says what becomes of it.
+    /// Counts one wrong token and decides about its refusal.
     mutating func count(from address: NetworkAddress?, at now: Instant) -> Judgement {
         let place = address?.network ?? []
         var count = counts[place] ?? Count(wrong: 0, since: now)

@@ -26,7 +26,7 @@ final class AlertPrograms: AlertHook {
 
     private let bridge: Bridge
     private let means: [Means]
-    /// Whom they run as; nil for the daemon's own user. Looked up once: the user database may be slow.
+    /// The user that they run as; nil for the daemon's own. Looked up once, since the user database may be slow.
     private let account: Result<Account?, SystemError>
     private var waiting: [Alert] = []
     private var running: [Running] = []
@@ -35,7 +35,7 @@ final class AlertPrograms: AlertHook {
 
     static let mostAtOnce = 4
     static let patience = TimeSpan.seconds(10)
-    /// Of more than these the oldest are dropped.
+    /// Past this number the oldest are dropped.
     private static let mostWaiting = 64
 
     /// Nil where the settings name nothing.
@@ -167,8 +167,8 @@ extension AlertPrograms.Alert {
 }
 
 extension String {
-    /// A handler chose the text, and perhaps root's program takes it. What might be an option, a list of them in a file (`@list`)
-    /// or the name of a file, as `wall` takes one, has a space before it: then it is none.
+    /// A handler chose the text, and the program may run as root. It could take the text for an option, for a file of
+    /// options (`@list`) or, like `wall`, for a file's name. A space in front prevents that.
     var asHarmlessArgument: String {
         let isSentence = contains(" ") && !contains("/") && first.map { $0.isLetter || $0.isNumber } ?? true
         return isSentence ? self : " " + self

@@ -1,4 +1,4 @@
-// What the daemon answers on its control socket: one exhaustive switch over what it can be asked for.
+// Answers calls on the control socket: one exhaustive switch over all of them.
 import Glibc
 import WakeControl
 import WakeCore
@@ -112,7 +112,6 @@ final class ControlAnswers {
         return .json { $0.status(status, handlers: handlers(), devices: devices(), adapters: adapters()) }
     }
 
-    /// Of every cause.
     var loopStays: [LoopStayReport] {
         LoopCause.allCases.map { cause in
             let stay = bridge.loop.stay(of: cause)

@@ -1,4 +1,4 @@
-// What of the daemon follows the core's decisions about handlers: log book, history, metrics, status line, changed programs.
+// Parts of the daemon that follow the core's decisions: log book, history, metrics, status line, changed programs.
 import WakeEngine
 import WakeLoop
 import WakeModel
@@ -10,7 +10,7 @@ final class HandlerObservers {
     let metrics: MetricsBook
     /// Nil where no broker is configured.
     var broker: BrokerSink?
-    /// Of that broker, and of those of other bridges.
+    /// Long messages of that broker and of the brokers of other bridges.
     let longMessages = LongMessages()
     let statusLine: StatusLine
     let programs: ProgramWatch

@@ -1,4 +1,4 @@
-// Where messages come in: each goes to the agenda with a ticket, and is answered once the commit holds it.
+// Takes messages in: each goes to the agenda with a ticket, and is answered once it is committed.
 import WakeAgenda
 import WakeControl
 import WakeEngine
@@ -35,7 +35,7 @@ final class InboxDoor: TurnObserver {
         }
     }
 
-    /// Each message is a write to the disk, and its sender is elsewhere.
+    /// Counts a message of a token, since each is a write to the disk at the demand of another machine.
     private func charge(
         _ token: String, _ handler: HandlerID, named name: String, _ rate: InboxRule.Frequency
     ) throws(ControlRefusal) {

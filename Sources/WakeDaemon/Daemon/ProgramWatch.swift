@@ -1,17 +1,18 @@
-// What a handler in trouble runs: when that program changes on disk, the handler need not wait for an operator.
+// Watches the programs of handlers in trouble: when such a program changes on disk, its handler need not wait for an
+// operator.
 import WakeCore
 import WakeEngine
 import WakeLoop
 import WakeModel
 import WakeSystem
 
-/// Watches the programs of handlers that are held or in quarantine, and only until they run again. Their users may own them and the
-/// links that lead to them, so they are looked at with those users' rights.
+/// Watches a program only while its handler is held or in quarantine. The handler's user may own the program and the
+/// links that lead to it, so it is looked at with that user's rights.
 final class ProgramWatch: DecisionListener {
     private struct Program {
-        /// Its files as they were when its handler failed; nil until they were looked at.
+        /// The files' versions when the handler failed; nil until they were looked at.
         var before: [PathWatch.Version?]?
-        /// As they were at the last look, and since when they have been others than before.
+        /// The files' versions at the last look, and since when they have differed from `before`.
         var latest: (files: [PathWatch.Version?], since: Instant)?
     }
 
@@ -22,17 +23,17 @@ final class ProgramWatch: DecisionListener {
 
     /// An editor, or a copy over a slow line, writes in several steps.
     private static let settleTime = TimeSpan.milliseconds(200)
-    /// A program that is written again and again never comes to rest.
+    /// A program that is written without a pause counts as changed after so long.
     private static let longestSettleTime = TimeSpan.seconds(2)
 
     init(catalog: Catalog, loop: EventLoop, users: any PathReaders) {
         self.catalog = catalog
-        // The look at a failed program comes at once: it must not find the program that has been fixed meanwhile.
+        // The first look comes at once: a later one could find a program that is fixed already.
         looks = PathLooks(
             on: loop, seesWrites: true, users: users, PathLooks.Pace(together: Self.settleTime, pause: .zero))
     }
 
-    /// Calls `body` when something may have changed and come to rest: ``removeChanged()`` then says what.
+    /// Calls `body` when something may have changed and settled; ``removeChanged()`` then returns the handlers.
     func listen<Owner: AnyObject>(of owner: Owner, _ body: @escaping (Owner) -> Void) throws(SystemError) {
         try looks.listen(of: owner, body)
     }
@@ -68,7 +69,7 @@ final class ProgramWatch: DecisionListener {
         return changed
     }
 
-    /// Whether its files have become others since its handler failed, and stay as they are now.
+    /// Whether its files have changed since its handler failed, and have settled.
     private func hasChanged(_ found: PathLooks.Found) -> Bool {
         guard var program = watched[found.handler], let findings = found.findings else { return false }
         defer { watched[found.handler] = program }
@@ -77,7 +78,7 @@ final class ProgramWatch: DecisionListener {
             program.before = files
             return false
         }
-        // A file that is only gone would not help the handler.
+        // A file that has only disappeared does not help the handler.
         let changed = zip(findings, before).first { $0.version != nil && $0.version != $1 }?.0
         guard let changed else {
             program.latest = nil

@@ -1,4 +1,4 @@
-// How many messages each token may still send to each inbox: so many a minute, hour or day, as the manifest has it.
+// Limits the messages of each token to each inbox, to as many a minute, hour or day as the manifest accepts.
 import WakeAgenda
 import WakeModel
 
@@ -8,13 +8,14 @@ struct SenderAllowances {
         var handler: HandlerID
     }
 
-    /// When each may send all that it may in one period again. Each message puts that off by its part of the period.
+    /// When each sender has its whole allowance again. Each message postpones that by its share of the period.
     private var wholeAt: [Sender: Instant] = [:]
 
-    /// There are fewer tokens than this; those that were revoked make room.
+    /// There are fewer valid tokens than this, so revoked ones make room.
     static let capacity = 1_024
 
-    /// Counts one. Nil where it may come; else after how long, and it is not counted.
+    /// Counts a message and returns nil where it is allowed. Otherwise returns how long the sender must wait, and
+    /// counts nothing.
     mutating func delay(_ sender: Sender, _ rate: InboxRule.Frequency, at now: Instant) -> TimeSpan? {
         let begun = max(wholeAt[sender] ?? now, now)
         let next = begun - rate.interval * (rate.count - 1)

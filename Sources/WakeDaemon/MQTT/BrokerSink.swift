@@ -1,4 +1,4 @@
-// What goes to the MQTT broker, and comes from it: a sink of all events, at work after the turns.
+// Exchanges messages with the MQTT broker: a sink of all events, which works after the turns.
 import WakeAgenda
 import WakeCore
 import WakeEngine
@@ -24,7 +24,8 @@ final class BrokerSink {
     private var timer: Timer?
     /// Why there is no connection, as it was logged last: it is not logged again.
     private var loggedFault: MQTTFault?
-    /// What is announced is retained as well: whoever says without a pause that Home Assistant has started loses nothing.
+    /// Announcements are retained as well, so a limit on Home Assistant's starts loses nothing, however often a client
+    /// reports one.
     private var starts = RateLimiter(perSecond: 1, burst: 5, now: SystemClock.monotonic())
     private let log = Log("mqtt")
     private static let mostEventsAtOnce = 32
@@ -56,7 +57,7 @@ final class BrokerSink {
     func begin() {
         bridge.turn.listeners.add(self as any EventSink)
         bridge.turn.listeners.add(self as any InputListener)
-        // Nobody has to get to the daemon with what it does not carry out.
+        // Without allowed commands the daemon subscribes to no command topics, so clients cannot reach it there.
         for filter in BridgeTopics.ownNames + (commands.isAnyAllowed ? BridgeCommand.filters : []) {
             connection?.subscribe("\(topics.root)/\(filter)")
         }

@@ -1,4 +1,4 @@
-// What the broker retains of each device and handler: about, availability, session, state, and discovery.
+// The messages that the broker retains for each device and handler: about, availability, session, state, and discovery.
 import WakeControl
 import WakeEngine
 import WakeMQTT
@@ -11,14 +11,14 @@ struct DeviceShelf {
     private struct Shelved {
         var alias: String
         var state: StatePublication
-        /// Events were lost, and it has said nothing since: what it said last may hold no longer.
+        /// Events were lost, and it has sent nothing since: its last values may be outdated.
         var isBehindGap = false
-        /// What is announced of it.
+        /// The fields that are announced.
         private(set) var fields: [ShownField] = []
         private var paths: Set<[String]> = []
-        /// That it has too many fields is logged once.
+        /// Whether the log has its surplus of fields already.
         var isReported = false
-        /// What it said last by each channel, not read yet.
+        /// Its last value of each channel, not decoded yet.
         var unread: [Channel: (value: [UInt8], time: WallTime)] = [:]
 
         init(alias: String, state: StatePublication, fields: [ShownField]) {
@@ -243,10 +243,11 @@ struct DeviceShelf {
         }
     }
 
-    // MARK: What is gone
+    // MARK: Removed topics
 
-    /// Compares what the broker retains with what is here, and removes what an earlier life of the bridge has left. While
-    /// very many removals wait, further ones are left for the next connection, after which the broker sends all again.
+    /// Compares a retained topic with what the bridge has, and removes what an earlier run of the bridge has left.
+    /// While very many removals wait, further topics wait for the next connection, when the broker sends all of them
+    /// again.
     mutating func compare(_ name: BridgeTopics.RetainedName, with about: [UInt8]) {
         guard retained.takesStrangers else { return }
         let about = try? JSONValue(parsing: about)

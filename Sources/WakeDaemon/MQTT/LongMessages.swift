@@ -1,4 +1,4 @@
-// Messages of brokers that are longer than any connection takes into memory: logged, and kept for the doctor.
+// Logs messages of brokers that exceed what a connection reads into memory, and keeps them for the doctor.
 import WakeControl
 import WakeMQTT
 import WakeModel
@@ -10,12 +10,12 @@ final class LongMessages {
         var report = SparseReport()
     }
 
-    /// By the address of a broker, of which there are as many as the settings name.
+    /// By the broker's address; the settings bound the number of brokers.
     private var latest: [String: Latest] = [:]
     private let log = Log("mqtt")
     private static let longestTopic = 200
 
-    /// Does nothing about a message that came whole.
+    /// Ignores a message that arrived whole.
     func note(_ arrived: ArrivedMessage, from broker: BrokerAddress) {
         guard arrived.isCut else { return }
         let topic = String(arrived.message.topic.prefix(Self.longestTopic))

@@ -1,4 +1,4 @@
-// How `wakebridge-transferd` is started: outside the daemon's own unit where systemd runs, so that no restart of that ends it.
+// Starts `wakebridge-transferd`: outside the daemon's unit where systemd runs, so that no restart of the unit ends it.
 import Glibc
 import WakeModel
 import WakeSystem
@@ -52,8 +52,8 @@ enum TransferProgram {
     private static let name = "wakebridge-transferd"
     /// Seconds.
     private static let patience = 10
-    /// Of the whole scope. A session moves at most 16 files, each with a thread that looks a name up and one that writes. A
-    /// thread that cannot begin has its transfer tried again.
+    /// Limits of the whole scope. A session moves at most 16 files, each with one thread that resolves a name and one
+    /// that writes. If a thread cannot start, its transfer is tried again.
     private static let limits = ["-p", "MemoryMax=256M", "-p", "TasksMax=64"]
 
     /// Runs it in a scope of its own, or beside the daemon where systemd gives it none. It has detached itself by then.

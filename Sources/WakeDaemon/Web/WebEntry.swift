@@ -12,7 +12,7 @@ final class WebEntry {
     let book: Result<TokenBook, Unreadable>
     private(set) var door: WebDoor?
     private(set) var warnings: [BridgeWarning] = []
-    /// Made once: whoever connects may ask for it, and to write it takes long.
+    /// Written once: any client may request it, and writing it takes long.
     private(set) lazy var description: [UInt8] =
         if let door {
             APIDescription.document(version: Daemon.version, cookie: door.cookieName)
@@ -68,7 +68,7 @@ final class WebEntry {
         }
     }
 
-    /// The loop signs for every client that connects.
+    /// Warns of a long RSA key: the loop signs with it for every client that connects.
     private func warnOfKey(_ identity: TLSIdentity?) {
         guard let identity, let bits = RSAKey.bits(inPEM: identity.key), bits > Self.longestRSAKey else { return }
         let warning = BridgeWarning(
@@ -95,12 +95,12 @@ final class WebEntry {
         return settings
     }
 
-    /// What renews certificates may run as another user.
+    /// The program that renews certificates may run as another user, who could put a FIFO in their place.
     private static func text(of path: String) throws(SystemError) -> String {
         String(decoding: try File.plainBytes(at: path, limit: 1 << 20), as: UTF8.self)
     }
 
-    /// As other machines may call this one.
+    /// Names by which other machines may call this one.
     private static var machineNames: [String] {
         guard let name = MachineName.own else { return [] }
         let short = name.prefix { $0 != "." }

@@ -17,7 +17,7 @@ package final class ClockWatch {
     private var clockWatch: Watch?
     /// Nil until a zone is asked for.
     private var way: PathWatch?
-    /// The kernel's numbers of what is watched on the way to the zones.
+    /// The kernel's numbers of the watches on the way to the zones.
     private var watched: Set<Int32> = []
     private var wayWatch: Watch?
     private var settle: Timer?
@@ -27,7 +27,7 @@ package final class ClockWatch {
     /// A new version of all zones is copied file by file.
     private static let settleTime = TimeSpan.milliseconds(500)
 
-    /// Counts from now on what is told once it is listened to.
+    /// Counts changes from now on, and reports them once there is a listener.
     package init(on loop: EventLoop, zones files: ZoneFiles = ZoneFiles()) throws(SystemError) {
         self.loop = loop
         self.files = files
@@ -87,7 +87,7 @@ package final class ClockWatch {
         wayWatch = try loop.watch(made.raw, for: .readable, cause: .condition, of: self) { $0.lookSoon() }
     }
 
-    /// The folders of zones are root's, so this takes no time. What was reported so far is dropped first.
+    /// Watches the paths of all zones anew, and drops earlier reports. These folders are root's, so this takes no time.
     private func renewWay() throws(SystemError) {
         guard let way else { return }
         _ = try way.removeReports()

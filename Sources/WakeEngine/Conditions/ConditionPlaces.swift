@@ -1,4 +1,4 @@
-// Where the sources of conditions look, and how often those look that nothing tells of changes.
+// The places that the sources of conditions look at, and the intervals of those that nothing notifies of changes.
 import WakeModel
 import WakeSystem
 
@@ -13,9 +13,9 @@ package struct ConditionPlaces {
         package var calm = TimeSpan.seconds(300)
         /// Until a program keeps the clock: the first wait, which doubles, and the longest one.
         package var clock = (first: TimeSpan.seconds(1), longest: TimeSpan.seconds(60))
-        /// What changes together is looked at together, this long after the first change.
+        /// The delay from a first change to the look at it, so that one look covers changes that come together.
         package var together = TimeSpan.milliseconds(100)
-        /// Between two looks at the paths of one handler, whose user may change them without end.
+        /// The pause between two looks at one handler's paths, whose user may change them without end.
         package var pause = TimeSpan.seconds(1)
     }
 

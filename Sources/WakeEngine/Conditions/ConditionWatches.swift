@@ -139,7 +139,7 @@ package final class ConditionWatches {
         return watch
     }
 
-    /// Where no handler asks, nobody is known who could read it.
+    /// Reports false without a handler, since only a handler's user can read the path.
     private func joinUnlocked(
         _ path: String, _ handler: HandlerID?, _ listener: @escaping (Bool) -> Void
     ) throws(SystemError) -> ConditionWatch {

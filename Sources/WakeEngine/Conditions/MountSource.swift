@@ -1,4 +1,5 @@
-// The conditions `mount:PATH`: something is mounted there. The kernel tells of each change, and one look serves all conditions.
+// The conditions `mount:PATH`: something is mounted at the path. The kernel reports each change, and one look serves
+// all conditions.
 import WakeLoop
 import WakeModel
 import WakeSystem
@@ -6,7 +7,7 @@ import WakeSystem
 final class MountSource {
     private let table: MountTable
     private let together: TimeSpan
-    /// What a mount covers or brings is no change of a folder.
+    /// Watches on folders do not report what a mount covers or brings.
     private let unlocked: UnlockedSource
     private var watch: Watch?
     private var timer: Timer?
@@ -19,7 +20,7 @@ final class MountSource {
         watch = try loop.watch(table.raw, for: .priority, cause: .condition, of: self) { $0.lookSoon() }
     }
 
-    /// Before what it watches is closed.
+    /// Cancels the watch before the watched descriptor closes.
     deinit { watch?.cancel() }
 
     var isNeeded: Bool { !listeners.isEmpty || unlocked.isNeeded }
@@ -32,7 +33,7 @@ final class MountSource {
 
     func leave(_ path: String) { listeners[path] = nil }
 
-    /// A user may mount and unmount without a pause.
+    /// Looks after a delay, since a user may mount and unmount without a pause.
     private func lookSoon() {
         guard timer?.armedAt == nil else { return }
         timer?.arm(at: SystemClock.monotonic() + together)

@@ -1,9 +1,10 @@
-// The conditions `unlocked:PATH`: whether a handler's user can read what is there.
+// The conditions `unlocked:PATH`: whether a handler's user can read the path.
 import WakeLoop
 import WakeModel
 import WakeSystem
 
-/// A key that unlocks files in place (fscrypt) shows in no folder and no mount, so all paths are looked at once a minute as well.
+/// A key that unlocks files in place (fscrypt) changes no folder and no mount, so all paths are also looked at once a
+/// minute.
 final class UnlockedSource {
     private let looks: PathLooks
     private var listeners: [HandlerID: [String: ConditionWatch]] = [:]
@@ -15,12 +16,12 @@ final class UnlockedSource {
             PathLooks.Pace(together: every.together, pause: every.pause, again: every.look))
     }
 
-    /// Something waits for a path.
+    /// Whether a handler waits for a path.
     var isNeeded: Bool { !listeners.isEmpty }
-    /// The kernel watches for some.
+    /// Whether the kernel watches any path.
     var isOpen: Bool { looks.isOpen }
 
-    /// Reports that it is locked, until a look has found otherwise.
+    /// Reports the path as locked until a look has found otherwise.
     func join(_ path: String, for handler: HandlerID, _ listener: ConditionWatch) throws(SystemError) {
         if !looks.isListened { try looks.listen(of: self) { $0.attend() } }
         let paths = Set((listeners[handler] ?? [:]).keys).union([path])
@@ -33,7 +34,7 @@ final class UnlockedSource {
         guard listeners[handler]?.removeValue(forKey: path) != nil else { return }
         let left = (listeners[handler] ?? [:]).keys.sorted()
         if left.isEmpty { listeners[handler] = nil }
-        // Without a watch of its own it is looked at once a minute.
+        // If this fails, the look that comes once a minute still covers the paths.
         try? looks.set(left, of: handler)
     }
 

@@ -60,7 +60,7 @@ public struct BridgeSettings: Hashable, Sendable {
     public struct Alerts: Hashable, Sendable {
         /// A program and its arguments, to which the text is added; empty for none.
         public var command: [String] = []
-        /// Whom the command and the tool for ntfy run as; nil for the daemon's own user.
+        /// The user that the command and the tool for ntfy run as; nil for the daemon's own user.
         public var user: String?
         /// The address of a topic of ntfy.
         public var ntfy: String?

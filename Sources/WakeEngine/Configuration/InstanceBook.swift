@@ -9,9 +9,9 @@ struct InstanceBook {
     struct Changes: Hashable {
         /// New ones, and those whose manifest or name is another.
         var current: [HandlerManifest] = []
-        /// The ids of those that end.
+        /// The ids of instances that end.
         var ended: [String] = []
-        /// A device came for which there is no room, yet.
+        /// Whether a device came for which there is no room yet.
         var hasRefused = false
 
         var isEmpty: Bool { current.isEmpty && ended.isEmpty && !hasRefused }
@@ -21,7 +21,7 @@ struct InstanceBook {
         var manifest: HandlerManifest
         /// By the URIs of their devices.
         var instances: [String: HandlerManifest] = [:]
-        /// The devices that have one, in the order in which they got it.
+        /// The devices that have an instance, in the order in which they got it.
         var holders: [Device] = []
         /// Devices beyond the most, in the order in which they came.
         var waiting: [Device] = []
@@ -67,8 +67,8 @@ struct InstanceBook {
     /// Whether a manifest matches the device and had no room for it.
     func isWaiting(_ uri: String) -> Bool { templates.values.contains { $0.waiting.contains { $0.uri == uri } } }
 
-    /// A device is there now. Where it waits it gets the place of one that is away, and that one waits in its turn: of those
-    /// the one that came last, so that whoever makes devices up takes places from its own.
+    /// The device has connected. If it waits for an instance, it takes the place of an absent device, which then waits
+    /// in its turn. Of the absent devices it replaces the last to come, so that invented devices displace each other.
     mutating func arrive(_ device: Device, isAway: (String) -> Bool) -> Changes {
         var changes = Changes()
         for (id, template) in templates where template.waiting.contains(where: { $0.uri == device.uri }) {

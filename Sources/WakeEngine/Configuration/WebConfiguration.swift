@@ -1,4 +1,4 @@
-// What `web` in wakebridge.json5 says: where the bridge listens for browsers and scripts of other machines.
+// The setting `web` of wakebridge.json5: the address where the bridge listens for browsers and other machines.
 import WakeProfiles
 import WakeSystem
 
@@ -14,14 +14,14 @@ public struct WebConfiguration: Hashable, Sendable {
     public var certificate: String?
     public var key: String?
     public var metrics = MetricsAccess.token
-    /// Proxies whose last X-Forwarded-For counts in the limits of wrong tokens and connections.
+    /// Proxies, whose last address in X-Forwarded-For counts for the limits of wrong tokens and connections.
     public var proxies: [String] = []
     /// Whether browsers send the cookie over TLS alone; nil where that follows from the certificate and the login.
     public var secureCookie: Bool?
 
     public init(listen: NetworkAddress) { self.listen = listen }
 
-    /// Where the bridge listens unless it is told otherwise.
+    /// The bridge listens here by default.
     public static let usualAddress = "127.0.0.1:8787"
 
     static let keys = ["listen", "prefix", "hosts", "certificate", "key", "metrics", "proxies", "secure_cookie"]
@@ -63,12 +63,12 @@ public struct WebConfiguration: Hashable, Sendable {
             "\(found.path(of: "proxies")) has \"\(wrong)\", expected numeric addresses without ports", at: "proxies")
     }
 
-    /// IPv6 with or without brackets.
+    /// Reads an address, IPv6 with or without brackets.
     private static func bytes(ofProxy text: String) -> [UInt8]? {
         NetworkAddress.bytes(of: text) ?? NetworkAddress.bytes(of: "[\(text)]")
     }
 
-    /// ``proxies`` as bytes.
+    /// The addresses of ``proxies`` in network order.
     public var proxyBytes: Set<[UInt8]> { Set(proxies.compactMap(Self.bytes)) }
 
     private static func path(_ key: String, of found: ConfigurationObject) -> String? {

@@ -131,10 +131,10 @@ package final class Catalog {
         templates.fetch(devices.lazy.map { Int($0.rawValue) })
     }
 
-    /// Whether its link has ended, or nothing was heard of it since the start.
+    /// Whether its link has ended, or it has sent nothing since the start.
     func isAway(_ entry: DeviceEntry) -> Bool { entry.isConnected.map { !$0 } ?? (lastData(of: entry.id) == nil) }
 
-    /// When the device last spoke.
+    /// When the device last sent something.
     package func lastData(of id: EventOrigin) -> WallTime? { templates.lastData(of: Int(id.rawValue)) }
 
     /// What a name may be of a device.

@@ -1,4 +1,4 @@
-// What a bridge and a virtual replay are both made of: which devices and handlers there are, and the turn in which things happen.
+// The common part of a bridge and a virtual replay: their devices and handlers, and the turn.
 import WakeAgenda
 import WakeCore
 import WakeJournal
@@ -90,7 +90,7 @@ public final class Engine {
         turn.ingest(.event(event), at: now ?? event.stamp)
     }
 
-    /// Before its handlers are told: one that waits for an instance takes that of a device that is away.
+    /// Gives a device that waits for an instance the place of an absent one, before its handlers are notified.
     private func makeRoom(for id: EventOrigin) {
         guard let device = catalog.entry(id)?.device, instances.isWaiting(device.uri) else { return }
         apply(instances.arrive(device) { catalog.entry(of: $0).map(catalog.isAway) ?? true })
@@ -111,7 +111,7 @@ public final class Engine {
         if let single = catalog.handler(named: manifest.id) { dismiss(single) }
         catalog.perDevice[manifest.id] = manifest
         tell(.configured, of: manifest.id)
-        // Those that are there come first: there may not be room for all.
+        // Devices that are there come first, since there may not be room for all.
         let entries = catalog.devices.compactMap { $0 }
         let ordered = entries.filter { !catalog.isAway($0) } + entries.filter(catalog.isAway)
         apply(instances.set(manifest, devices: ordered.map(\.device)))

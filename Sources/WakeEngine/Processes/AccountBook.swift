@@ -16,14 +16,14 @@ package final class AccountBook {
     private var known: [AccountName: Account] = [:]
     private var own: Account?
     private let ownUsers: OwnUsers
-    /// The handlers that keep their numbers; nil where none is ever taken back.
+    /// The handlers that keep their numbers; nil where no number is ever taken back.
     private let catalog: Catalog?
 
     package init(_ ownUsers: OwnUsers, of catalog: Catalog? = nil) {
         (self.ownUsers, self.catalog) = (ownUsers, catalog)
     }
 
-    /// For a look at manifests that no daemon has taken: it gives any free number for `auto`, and keeps none.
+    /// For a check of manifests that no daemon has loaded: it gives any free number for `auto`, and keeps none.
     package static func withoutPlaces() -> AccountBook {
         AccountBook(OwnUsers(OwnUsers.Places(handlers: "/nonexistent", locks: "/nonexistent")))
     }
@@ -71,7 +71,7 @@ package final class AccountBook {
         return try Account(named: name.user, group: name.group).joining(name.groups)
     }
 
-    /// Where no number is free, those of handlers that are gone and have left nothing are taken back first.
+    /// Where no number is free, first takes back numbers of removed handlers that have left nothing.
     private func ownAccount(of handler: String) throws(SystemError) -> Account {
         do throws(SystemError) { return try ownUsers.account(of: handler) } catch {
             guard error.errno == Errno(code: EUSERS), let catalog else { throw error }

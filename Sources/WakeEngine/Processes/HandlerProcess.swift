@@ -136,7 +136,7 @@ package final class HandlerProcess {
         advanceInput()
     }
 
-    /// The same for what a handler may have asked for: a long answer is paid for as long questions are.
+    /// The same for answers to the handler: a long answer uses up its allowance as long questions do.
     func writeNotice(_ compose: (inout JSONWriter) -> Void) {
         replies.payAnswer(bytes: input.append(compose))
         advanceInput()

@@ -1,9 +1,9 @@
-// Whose rights decide what a handler may read.
+// The users by whose rights a handler may read paths.
 import WakeModel
 import WakeSystem
 
 package enum PathReader {
-    /// The daemon's own, which the handler has too.
+    /// The daemon's own user, as which the handler runs too.
     case daemon
     case user(Account)
 
@@ -16,11 +16,11 @@ package enum PathReader {
 }
 
 package protocol PathReaders {
-    /// Nil where no user is known for the handler: then it can read nothing.
+    /// Nil where the handler has no known user; then it can read nothing.
     func reader(of handler: HandlerID) -> PathReader?
 }
 
-/// As they are looked up for each launch.
+/// Looks users up as each launch does.
 package struct HandlerUsers: PathReaders {
     private let catalog: Catalog
     private let accounts: AccountBook

@@ -1,4 +1,4 @@
-// What is written to a handler's standard input: at once where the pipe has room, the rest when the handler reads.
+// Writes to a handler's standard input: at once while the pipe has room, the rest when the handler reads.
 import WakeLoop
 import WakeModel
 import WakeSystem
@@ -36,14 +36,14 @@ final class InputWriter {
     /// Before the descriptor that it watches is closed.
     deinit { room?.cancel() }
 
-    /// Past it notices are dropped. Events never are.
+    /// Past it notices are dropped, but never events.
     static let noticeBacklogLimit = 64 << 10
     var isBackedUp: Bool { lines.count - written > Self.noticeBacklogLimit }
     /// The first line after a launch names every device, and many short lines follow.
     private static let memoryKept = 64 << 10
 
-    /// The next ``write()`` writes what `compose` appends.
-    /// Returns how many bytes that was.
+    /// Adds what `compose` appends; the next ``write()`` writes it.
+    /// - Returns: how many bytes were added.
     @discardableResult func append(_ compose: (inout JSONWriter) -> Void) -> Int {
         let before = lines.count
         compose(&lines)

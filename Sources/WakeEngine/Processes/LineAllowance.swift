@@ -1,4 +1,4 @@
-// How many replies a handler may write: eight for each event, and beyond that so many lines and KiB a second.
+// Limits a handler's replies: eight for each event, and beyond that a number of lines and KiB a second.
 import WakeModel
 import WakeSystem
 
@@ -36,7 +36,7 @@ package struct LineAllowance {
         if kibibytes > 0 { pay(kibibytes, now: now) }
     }
 
-    /// Pays for an answer that is longer than a KiB, which its question has paid for.
+    /// Pays for the bytes of an answer beyond a KiB, which its question has paid for.
     mutating func payAnswer(bytes: Int, now: Instant) {
         if bytes > Self.freeAnswer { pay(bytes: bytes - Self.freeAnswer, now: now) }
     }

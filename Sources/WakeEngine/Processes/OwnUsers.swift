@@ -1,13 +1,13 @@
-// Users that exist for one handler each: their numbers, over restarts and beside those of systemd.
+// Users for one handler each: their numbers, over restarts and beside those of systemd.
 import Glibc
 import WakeSystem
 
-/// The owner of a handler's state directory is the record of its number. A removed handler's directory keeps its number, so that no
-/// other handler can read it; one that is empty gives it back where numbers are short.
+/// The owner of a handler's state directory records its number. A removed handler's directory keeps the number, so that
+/// no other handler can read it. If numbers run short, an empty directory gives its number back.
 package final class OwnUsers {
-    /// Where numbers are found and kept.
+    /// The directories and locks that keep the numbers.
     package struct Places {
-        /// Where each handler has a directory of its own.
+        /// Contains a directory for each handler.
         var handlers: String
         /// The same directories of other daemons on this machine.
         var neighbours: [String] = []
@@ -54,8 +54,8 @@ package final class OwnUsers {
             advice: "remove the directories of handlers that are gone from \(places.handlers)")
     }
 
-    /// Takes back the numbers of handlers that are gone, run no process any more and have left nothing.
-    /// - Returns: those handlers.
+    /// Takes back the numbers of removed handlers that have no process and have left nothing.
+    /// - Returns: these handlers.
     func release(but configured: Set<String>) -> Set<String> {
         guard let directories = try? Set(Directory.names(in: places.handlers)) else { return [] }
         let running = Self.usersOfProcesses
@@ -72,7 +72,8 @@ package final class OwnUsers {
         return released
     }
 
-    /// Real, effective, saved and of the file system. The owners of the folders in /proc would not do: a process can hide there.
+    /// Real, effective, saved and file system users of all processes. Owners of folders in /proc do not suffice: a
+    /// process can hide there.
     private static var usersOfProcesses: Set<UInt32> {
         let processes = ((try? Directory.names(in: "/proc")) ?? []).filter { Int32($0) != nil }
         let lines = processes.compactMap { process in

@@ -1,17 +1,18 @@
-// Looks at paths that others may change: for each handler on a thread with its user's rights, after each change on the way.
+// Looks at paths that others may change: on a thread with the rights of each handler's user, after each change on the
+// way.
 import WakeLoop
 import WakeModel
 import WakeSystem
 
-/// The kernel watches all paths through one descriptor. A file system of a user's own may keep that user's thread waiting for ever,
-/// and then no other handler.
+/// The kernel watches all paths through one descriptor. A user's own file system can block that user's thread for ever,
+/// but then no other handler waits.
 package final class PathLooks {
     package struct Pace {
-        /// What changes together is looked at together, this long after the first change.
+        /// The delay from a first change to the look at it, so that one look covers changes that come together.
         package var together: TimeSpan
-        /// Between two looks of one handler, which no other handler waits for.
+        /// The pause between two looks for one handler; no other handler waits for it.
         package var pause: TimeSpan
-        /// All paths are looked at again after so long, though nothing tells of a change; nil for never.
+        /// The interval of looks at all paths, for changes that nothing reports; nil for none.
         package var again: TimeSpan?
 
         package init(together: TimeSpan, pause: TimeSpan, again: TimeSpan? = nil) {
@@ -21,18 +22,18 @@ package final class PathLooks {
 
     package struct Found {
         package let handler: HandlerID
-        /// Of each of its paths; nil where no user is known who could look.
+        /// A finding for each path; nil where no user is known to look as.
         package let findings: [PathWatch.Finding]?
     }
 
     private typealias Begun<Answer: Sendable> = (job: BackgroundJob<Answer>, watch: Watch)
 
     private struct Reader {
-        /// Empty while its last look goes on.
+        /// Empty once its handler is removed, until its last look has ended.
         var paths: [String]
-        /// The kernel's numbers of what is watched on the way to them.
+        /// The kernel's numbers of the watches on the way to the paths.
         var watches: Set<Int32> = []
-        /// Something may have changed since its look began.
+        /// Whether something may have changed since its look began.
         var isDue = true
         var look: Begun<[PathWatch.Finding]>?
     }
@@ -46,10 +47,11 @@ package final class PathLooks {
     private var way: PathWatch?
     private var wayWatch: Watch?
     private var readers: [HandlerID: Reader] = [:]
-    /// What is watched for nobody any more.
+    /// Watches that no reader needs any more.
     private var stale: Set<Int32> = []
     private var removal: Begun<Void>?
-    /// When each handler looked last; also of those that just had no path any more, so that to order and to cancel makes no more looks.
+    /// When each handler's last look began. Handlers without paths stay here for a pause, so that ordering and
+    /// cancelling makes no more looks.
     private var lookedAt: [HandlerID: Instant] = [:]
     private var dueAt: Instant?
     private var wholeLookAt: Instant?
@@ -61,14 +63,14 @@ package final class PathLooks {
         (self.loop, self.seesWrites, self.users, self.pace) = (loop, seesWrites, users, pace)
     }
 
-    /// Before what they watch is closed.
+    /// Cancels the watches before the watched descriptors close.
     deinit {
         wayWatch?.cancel()
         removal?.watch.cancel()
         for reader in readers.values { reader.look?.watch.cancel() }
     }
 
-    /// Calls `body` when ``advance()`` has something to do or to tell.
+    /// Calls `body` when ``advance()`` has looks to begin or findings to return.
     package func listen<Owner: AnyObject>(of owner: Owner, _ body: @escaping (Owner) -> Void) throws(SystemError) {
         timer = try loop.timer(on: .monotonic, of: owner, body)
     }
@@ -76,9 +78,9 @@ package final class PathLooks {
     package var isListened: Bool { timer != nil }
     package var isOpen: Bool { way != nil }
 
-    // MARK: What is looked at
+    // MARK: Paths
 
-    /// Looks at these paths of the handler from now on, and at no others; at once, unless it looked less than a pause ago.
+    /// Looks at exactly these paths of the handler from now on: at once, or a pause after its last look.
     package func set(_ paths: [String], of handler: HandlerID) throws(SystemError) {
         guard !paths.isEmpty else { return remove(handler) }
         if way == nil { try open() }
@@ -92,14 +94,14 @@ package final class PathLooks {
         dismiss(handler)
     }
 
-    /// Something has changed that no watch tells of: for one handler, or for all.
+    /// Marks a change that no watch reports, for one handler or for all.
     package func setDue(_ handler: HandlerID? = nil) {
         guard way != nil else { return }
         for due in handler.map({ [$0] }) ?? Array(readers.keys) { readers[due]?.isDue = true }
         look(after: pace.together)
     }
 
-    /// A reader without paths goes, but not before its look has ended: so each has one thread at most.
+    /// Removes a reader without paths once its look has ended, so that each handler has one thread at most.
     private func dismiss(_ handler: HandlerID) {
         guard let reader = readers[handler], reader.paths.isEmpty, reader.look == nil else { return }
         readers[handler] = nil
@@ -125,12 +127,12 @@ package final class PathLooks {
 
     private func rearm() {
         guard let next = Instant.earlier(dueAt, wholeLookAt) else { return }
-        // A look that has ended is heard of at once.
+        // A look that has ended arms the timer for at once; keep that.
         if let armed = timer?.armedAt, armed <= next { return }
         timer?.arm(at: next)
     }
 
-    /// Begins the looks that are due. Returns what those have found that have ended.
+    /// Begins the looks that are due, and returns the findings of those that have ended.
     package func advance() -> [Found] {
         var found = readers.keys.sorted().compactMap { finishLook(of: $0) }
         finishRemoval()
@@ -162,7 +164,7 @@ package final class PathLooks {
         return false
     }
 
-    /// What was reported of a watch that is not known yet may be of a look that has not ended.
+    /// Reports of unknown watches may belong to looks that go on, so these readers become due too.
     private func heed(_ reports: PathWatch.Reports?) {
         for (handler, reader) in readers {
             switch reports {
@@ -176,7 +178,7 @@ package final class PathLooks {
         }
     }
 
-    /// False where no user is known who could look.
+    /// False where no user is known to look as.
     private func beginLook(of handler: HandlerID, on way: PathWatch, at now: Instant) -> Bool {
         guard let paths = readers[handler]?.paths, let user = users?.reader(of: handler) else { return false }
         do throws(SystemError) {
@@ -214,7 +216,7 @@ package final class PathLooks {
         log.warning(fault.description)
     }
 
-    // MARK: Letting go
+    // MARK: Removal of watches
 
     private func retire(_ watches: Set<Int32>) {
         stale.formUnion(watches)

@@ -113,7 +113,7 @@ final class ReplyReader {
         }
     }
 
-    /// Pays for what the process was answered.
+    /// Pays for an answer to the process.
     func payAnswer(bytes: Int) { allowance.payAnswer(bytes: bytes, now: SystemClock.monotonic()) }
 
     /// The process got so many events and may answer them. True where reading continues by that.

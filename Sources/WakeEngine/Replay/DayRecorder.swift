@@ -72,7 +72,8 @@ package final class DayRecorder {
 
     package func end() { clocks = nil }
 
-    /// A trace has one line for what handlers see differently: it is true where it is for all of them. Nil where none waits for it.
+    /// A trace has one line for a condition that differs by handler: true where it is true for all. Nil where no
+    /// handler waits for it.
     private func isTrue(_ condition: Condition) -> Bool? {
         let asked = machine.conditions.filter { $0.condition.ofAnyHandler == condition.ofAnyHandler }
         return asked.isEmpty ? nil : asked.allSatisfy(\.isTrue)

@@ -1,4 +1,4 @@
-// What happens to a connection, as its owner reads it.
+// Events of a connection, as its owner reads them.
 import WakeModel
 
 public enum MQTTEvent: Hashable, Sendable {
@@ -19,9 +19,9 @@ public struct ArrivedMessage: Hashable, Sendable {
     public var message: MQTTMessage
     /// The broker may have sent it before.
     public var isDuplicate: Bool
-    /// What is acknowledged; zero of a message that needs no acknowledgement.
+    /// The number to acknowledge; zero for a message that needs no acknowledgement.
     public var ticket: UInt64
-    /// Only its beginning came: it is longer than ``MQTTOptions/longestPacket``.
+    /// Whether only its beginning arrived, because it is longer than ``MQTTOptions/longestPacket``.
     public var isCut = false
 }
 

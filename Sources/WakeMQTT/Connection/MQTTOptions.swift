@@ -1,4 +1,4 @@
-// What a connection to a broker is made with, and what is published over it.
+// The settings of a connection to a broker, and the messages that it publishes.
 import WakeModel
 
 /// Where a broker is: `mqtt://host:1883`, or `mqtts://host:8883` with TLS.
@@ -72,10 +72,10 @@ public struct MQTTOptions: Hashable, Sendable {
     public var will: MQTTMessage?
     /// The broker queues messages for this client while it is away.
     public var keepsSession = false
-    /// Bytes, 1 MiB at most. Of a longer message this many and one more arrive.
+    /// In bytes, at most 1 MiB. A longer message arrives cut to one byte more than this.
     public var longestMessage = 64 << 10
     public var keepAlive = TimeSpan.seconds(30)
-    /// Bytes of a message with its topic: whatever a broker sends, no more are taken into memory at once.
+    /// In bytes, with the topic: no connection reads more of a message into memory, whatever a broker sends.
     public static let longestPacket = (1 << 20) + (1 << 16)
 
     public init(broker: BrokerAddress, clientIdentifier: String) {

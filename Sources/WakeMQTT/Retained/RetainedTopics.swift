@@ -1,26 +1,27 @@
-// What a bridge retains at its broker: the newest payload of each topic, published until the broker has it. Pure.
+// The messages that a bridge retains at its broker: the newest payload of each topic, published until the broker has
+// it. Pure.
 
-/// Many changes of one topic while the broker is slow or away are one message.
+/// If a topic changes often while the broker is slow or away, only the newest payload is published.
 public struct RetainedTopics {
     private var payloads: [String: [UInt8]] = [:]
-    /// In the order in which they are published, from `first` on.
+    /// Topics in the order of publication, from `first` on.
     private var waiting: [String] = []
     private var first = 0
     private var isWaiting: Set<String> = []
     private var flights: [UInt64: String] = [:]
     private var lastTag: UInt64 = 0
-    /// How many topics nothing is to stand at, until the broker has acknowledged that.
+    /// How many topics are to be emptied, until the broker has acknowledged it.
     private var removals = 0
     private let limit: Int
     private static let mostRemovals = 1_000
 
-    /// Set in the tags of all that it publishes, and in no number of the stream.
+    /// A bit that its tags have and no number of the stream has.
     public static let tagMark: UInt64 = 1 << 63
 
     /// - Parameter limit: how many messages may be on their way.
     public init(limit: Int = 32) { self.limit = limit }
 
-    /// What is to stand at a topic. Nothing is published where it stands there already.
+    /// Sets the payload of a topic. An unchanged payload is not published again.
     public mutating func set(_ topic: String, _ payload: [UInt8]) {
         let former = payloads.updateValue(payload, forKey: topic)
         guard former != payload else { return }
@@ -28,15 +29,15 @@ public struct RetainedTopics {
         publish(topic)
     }
 
-    /// False while very many removals wait: whoever retains names at the broker without end does not fill the memory.
+    /// False while very many removals wait, so that a client that retains names without end does not fill the memory.
     public var takesStrangers: Bool { removals < Self.mostRemovals }
 
-    /// Nothing is to stand at a topic.
+    /// Empties a topic.
     public mutating func remove(_ topic: String) { set(topic, []) }
 
     public func payload(at topic: String) -> [UInt8]? { payloads[topic].flatMap { $0.isEmpty ? nil : $0 } }
 
-    /// Publishes again what stands at the topics that begin so.
+    /// Publishes the payloads of all topics with the prefix again.
     public mutating func republish(below prefix: String = "") {
         for topic in payloads.keys.sorted() where topic.hasPrefix(prefix) { publish(topic) }
     }
@@ -56,7 +57,7 @@ public struct RetainedTopics {
         guard flights.count < limit, first < waiting.count else { return nil }
         let topic = waiting[first]
         first += 1
-        // Each is moved once at the most, on average.
+        // Removing half at a time moves each topic at most once on average.
         if first * 2 > waiting.count {
             waiting.removeFirst(first)
             first = 0
@@ -69,7 +70,7 @@ public struct RetainedTopics {
 
     public mutating func delivered(_ tag: UInt64) {
         guard let topic = flights.removeValue(forKey: tag & ~Self.tagMark) else { return }
-        // What was removed, and is removed at the broker, is remembered no longer.
+        // A topic that the broker has removed too is forgotten.
         guard payloads[topic]?.isEmpty == true, !isWaiting.contains(topic) else { return }
         payloads[topic] = nil
         removals -= 1

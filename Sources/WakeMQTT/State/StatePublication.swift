@@ -14,9 +14,9 @@ public struct StatePublication {
     private let longestSilence: TimeSpan
     private var fields: [Field] = []
     private var places: [String: Int] = [:]
-    /// It had more fields than one device may have; those that came first are published.
+    /// Whether it had more fields than one device may have. Only the first ones are published.
     public private(set) var hasTooMany = false
-    /// A device can invent names without end.
+    /// Bounds the fields of a device, which can invent names without end.
     public static let mostFields = 128
     private var time: WallTime?
     private var publishedAt: Instant?

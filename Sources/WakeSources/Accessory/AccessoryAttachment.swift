@@ -96,7 +96,7 @@ extension AccessorySource {
         }
     }
 
-    /// Of new devices few come at one port; who says otherwise mostly makes them up.
+    /// Limits new devices at one port, because a device that goes on sending new serial numbers invents them.
     private func admits(
         _ identity: AccessoryIdentity, _ waiting: [AccessoryIdentity], _ record: UdevRecord
     ) -> Bool {

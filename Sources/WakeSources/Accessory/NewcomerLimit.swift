@@ -1,17 +1,17 @@
-// How many new devices are taken from each port: who makes serial numbers up takes no places of others without end. Pure.
+// Limits the new devices of each port, so that a device with invented serial numbers cannot take all places. Pure.
 import WakeModel
 
 struct NewcomerLimit: Hashable {
     enum Verdict: Hashable {
         case admitted
-        /// There were too many within the span, and this is the first one too many.
+        /// The first one too many within the span.
         case refused
-        /// As others before it.
+        /// A further one too many.
         case refusedToo
     }
 
     private struct Port: Hashable {
-        /// Devices, whatever interface of theirs came first, and when each came.
+        /// When each new device came, whichever of its interfaces came first.
         var newcomers: [String: Instant] = [:]
         var isReported = false
     }
@@ -20,7 +20,7 @@ struct NewcomerLimit: Hashable {
     static let span = TimeSpan.seconds(3_600)
     private var ports: [String: Port] = [:]
 
-    /// Whether the device may be entered as a new one. Parts of the machine are no newcomers.
+    /// Decides whether the device may be entered as a new one. Parts of the machine always may.
     mutating func judge(_ identity: AccessoryIdentity, at now: Instant) -> Verdict {
         guard identity.vendor != "platform" else { return .admitted }
         var port = ports[identity.port] ?? Port()

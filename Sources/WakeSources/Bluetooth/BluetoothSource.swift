@@ -24,7 +24,7 @@ struct BluetoothdLife: Hashable {
     var since: Instant?
     /// Since when its objects are known; nil while they are not.
     var objectsKnownSince: Instant?
-    /// Adapters that were announced as up, by address; none is left when it is gone.
+    /// Adapters that were announced as up, by address; empty while bluetoothd is gone.
     var adaptersUp: Set<String> = []
 }
 
@@ -289,7 +289,7 @@ extension BluetoothSource: BluezListener {
         if peripheral.signal != nil { step(uri, .advertised) }
     }
 
-    /// That a characteristic is gone is not to be missed where another comes in its place at once.
+    /// Acts at once where a characteristic in use has gone: a later look would miss that if another one took its place.
     private func databaseChanged(_ path: String) {
         guard let uri = uris[path], let channels = watched[uri]?.machine.facts.channels else { return }
         guard channels.values.contains(where: { client.mirror.characteristic(at: $0.path) == nil }) else {
@@ -335,7 +335,7 @@ extension BluetoothSource: BluezListener {
         let peripheral = path.parent.parent
         guard let uri = uris[peripheral], let uuid = client.mirror.characteristic(at: path)?.uuid else { return }
         if watched[uri]?.machine.facts.channels[uuid]?.path != path {
-            // It may have come just now.
+            // The characteristic may be new, and its announcement still unsettled.
             guard let change = unsettled?.take(peripheral) else { return }
             settle(peripheral, change)
             guard watched[uri]?.machine.facts.channels[uuid]?.path == path else { return }

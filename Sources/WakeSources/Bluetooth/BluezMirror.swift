@@ -29,7 +29,7 @@ public enum BluezChange: Hashable, Sendable {
 
 /// Pure: messages in, changes out. One life of bluetoothd is one generation; with its end everything is forgotten.
 public struct BluezMirror: Sendable {
-    /// What a peripheral offers, by the paths of its characteristics.
+    /// The characteristics of a peripheral, by path.
     private struct Database {
         var paths: Set<String> = []
         var byUUID: [BluetoothUUID: Set<String>] = [:]
@@ -42,7 +42,7 @@ public struct BluezMirror: Sendable {
     /// Client Characteristic Configuration descriptors, by their characteristic.
     private var configurations: [String: String] = [:]
     private var databases: [String: Database] = [:]
-    /// Far more than any known peripheral has. To look through those of one that offers more would keep the others waiting.
+    /// Far more than any known peripheral has. To search more in one peripheral would keep the others waiting.
     public static let mostCharacteristics = 1_024
 
     public init() {}
@@ -54,7 +54,7 @@ public struct BluezMirror: Sendable {
         (databases[peripheral]?.paths ?? []).sorted().compactMap { path in characteristics[path].map { (path, $0) } }
     }
 
-    /// Of those with one UUID that fit the one with the lowest handle; nil for a peripheral that offers too many.
+    /// The matching characteristic with this UUID and the lowest handle; nil for a peripheral that offers too many.
     public func characteristic(
         of peripheral: String, named uuid: BluetoothUUID, where fits: (BluezCharacteristic) -> Bool = { _ in true }
     ) -> (path: String, characteristic: BluezCharacteristic)? {
@@ -68,7 +68,7 @@ public struct BluezMirror: Sendable {
         (databases[peripheral]?.paths.count ?? 0) > Self.mostCharacteristics
     }
 
-    /// Where a characteristic's configuration descriptor can be read; nil where it has none.
+    /// The path of a characteristic's configuration descriptor; nil where it has none.
     public func configuration(of characteristic: String) -> String? { configurations[characteristic] }
 
     // MARK: Messages
@@ -146,7 +146,7 @@ public struct BluezMirror: Sendable {
         switch interface {
         case BluezInterface.characteristic:
             guard characteristics[path] != nil else { return [] }
-            // On the way of each value.
+            // Each value passes here, so the usual case stays short.
             if changed["UUID"] == nil {
                 characteristics[path]?.apply(changed)
             } else {
@@ -217,7 +217,7 @@ public struct BluezMirror: Sendable {
         peripherals[path]?.battery = Int(percentage)
     }
 
-    /// - Returns: its UUID; nil for one that was not known.
+    /// - Returns: its UUID; nil for an unknown characteristic.
     @discardableResult
     private mutating func forget(_ characteristic: String) -> BluetoothUUID? {
         configurations[characteristic] = nil

@@ -121,7 +121,8 @@ extension LinkMachine {
         return !due.isEmpty
     }
 
-    /// The link stays: to take it down would bring it back with as many. Told once, until it is heard.
+    /// Keeps a link that delivers nothing, because a new one would have as many characteristics. Reports it once, until
+    /// it works.
     private mutating func leaveUnheard(_ step: inout LinkStep) -> Bool {
         endLink("not-usable", &step)
         dialling.failures += 1

@@ -33,7 +33,7 @@ public struct LinkFacts: Hashable, Sendable {
     public var connection = 0
     public var areServicesResolved = false
     public var channels: [BluetoothUUID: Channel] = [:]
-    /// It offers more characteristics than are looked through, so that there are no channels.
+    /// Whether it offers more characteristics than are searched, and so has no channels.
     public var offersTooMany = false
     /// The link was made before this bluetoothd came, as the HCI monitor knows, so that it never uses it; nil where that is not known.
     public var isLeftOver: Bool?

@@ -1,21 +1,21 @@
-// Peripherals of which bluetoothd has told something new that was not acted on yet: many changes of one are one look at it.
+// Peripherals whose latest changes from bluetoothd wait to be handled, so that many changes of one cost one look at it.
 import WakeLoop
 import WakeModel
 import WakeSystem
 
-/// Whoever changes its name or its characteristics without a pause costs a look each fiftieth of a second. What comes after a
-/// pause waits until the bus is drained, and no longer than that. Links and bonds do not wait here.
+/// A peripheral that changes its name or characteristics without a pause costs at most 50 looks a second. A change
+/// after a pause waits until the bus is drained, at most 20 ms. Changes of links and bonds do not wait here.
 struct UnsettledPeripherals {
-    /// The later includes the earlier.
+    /// Each later case includes the earlier one.
     enum Change: Int, Hashable {
         case database, identity
     }
 
-    /// By path.
+    /// By the peripheral's path.
     private var changes: [String: Change] = [:]
     private var isAwaited = false
     private var settledAt: Instant?
-    /// The owner settles them by either.
+    /// The owner settles the changes when either one fires.
     private let whenDrained: Deferred
     private let atLatest: Timer
     private static let pause = TimeSpan.milliseconds(20)
@@ -37,10 +37,10 @@ struct UnsettledPeripherals {
         atLatest.arm(at: next > now ? next : now + Self.pause)
     }
 
-    /// What is to be acted on at once, of this one; nil where nothing is.
+    /// Removes and returns the change of one peripheral, to be handled at once; nil where it has none.
     mutating func take(_ path: String) -> Change? { changes.isEmpty ? nil : changes.removeValue(forKey: path) }
 
-    /// All of them, by path.
+    /// Removes and returns all changes, sorted by path.
     mutating func takeAll(at now: Instant) -> [(path: String, change: Change)] {
         defer { forget() }
         settledAt = now

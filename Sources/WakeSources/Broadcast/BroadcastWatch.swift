@@ -30,7 +30,7 @@ struct BroadcastWatch: Sendable {
     fileprivate struct Stranger: Sendable {
         /// How many times it was looked at.
         var looks = 0
-        /// What it said of itself in any of its advertisements; of services the newest.
+        /// Its name and services from all of its advertisements; of services, the newest.
         var name: String?
         var services: [BluetoothUUID] = []
         private static let mostServices = 64
@@ -43,7 +43,7 @@ struct BroadcastWatch: Sendable {
             }
         }
 
-        /// The sighting with all that was said of itself so far.
+        /// The sighting with the name and services of earlier advertisements.
         func completed(_ sighting: Sighting) -> Sighting {
             var whole = sighting
             (whole.name, whole.services) = (name, services)

@@ -1,4 +1,4 @@
-// One line of another bridge's stream, read from bytes that anyone may have published.
+// Reads a line of another bridge's stream, from bytes that any client may have published.
 import WakeModel
 
 /// Why a line counts as one that never came, as the end of a sentence.
@@ -41,10 +41,10 @@ package struct RemoteLine: Hashable {
 
     /// Larger than any that a bridge writes.
     static let longest = RemoteNews.longestLine
-    /// Bytes of a name, a reason or a detail.
+    /// The longest name, reason or detail, in bytes.
     static let longestText = 512
 
-    /// Whether a bridge may name a device so.
+    /// Whether a bridge may use this name for a device.
     static func isSource(_ text: String) -> Bool {
         text.hasPrefix("/") && text.utf8.count <= longestText && !text.unicodeScalars.contains(where: \.isMisleading)
     }

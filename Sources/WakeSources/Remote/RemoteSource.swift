@@ -49,7 +49,7 @@ final class RemoteFollower {
     /// A line was raised and is not committed yet.
     private var owesAcknowledgement = false
     private var refusals = SparseReport()
-    /// Whoever publishes in its name may have it come and go without a pause.
+    /// Limits changes of its presence: a client that publishes in its name may make it come and go without a pause.
     private var presences = RateLimiter(perSecond: 1, burst: 5, now: SystemClock.monotonic())
     /// The broker was lost, and operators know.
     private var isAway = false

@@ -1,4 +1,4 @@
-// The machine's own time, by which benchmarks beat, rest and measure, and their patience with a limit.
+// The machine's own clock, by which benchmarks pace, pause and measure, and a wait with a limit.
 import Glibc
 import WakeModel
 import WakeSystem
@@ -12,7 +12,7 @@ enum RealTime {
 
     static func pass(_ span: TimeSpan) { reach(SystemClock.monotonic() + span) }
 
-    /// Looks until the condition is true; returns false after `limit`.
+    /// Checks the condition until it is true; returns false after `limit`.
     static func wait(
         _ limit: TimeSpan = .seconds(30), every period: TimeSpan = .milliseconds(1), until condition: () throws -> Bool
     ) rethrows -> Bool {

@@ -14,7 +14,7 @@ struct StepTests {
         let device = try Pipe(ours: .write).releaseEnds()
         let shell = try Child(["/bin/sh", "-c", "read word; printf 0"], input: device.readEnd)
         close(device.readEnd)
-        // It reads its first descriptor.
+        // The shell waits in read(2) on its first descriptor.
         #expect(Patience.wait { text(of: "/proc/\(shell.process)/syscall").hasPrefix("0 0x0 ") })
         let failure = benchmark_halt(shell.process)
         guard failure == 0 else {

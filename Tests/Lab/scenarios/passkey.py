@@ -25,7 +25,7 @@ def run(lab):
         return linked == bool(air.device(strap, "Connected"))
 
     def seen(said, status):
-        """For a claim that fails: how the tool ended, and the last that the strap has noted of its link."""
+        """Explains a claim that fails: how the tool ended, and the latest entries of the strap about its link."""
         link = strap.entries("advertising", "hushed", "connected", "disconnected", "pairing-failed", "undroppable", "command")
         return f"{status}: {said}; the strap: {link[-8:]}"
 

@@ -4,7 +4,7 @@
 
 int64_t clinux_clock_nanoseconds(int clock);
 
-/* The clocks of the calling thread stand still until they are moved; all others go on. Holds are counted. */
+/* Stops the clocks of the calling thread until they are moved; other threads keep theirs. Holds are counted. */
 void stepped_clock_hold(void);
 void stepped_clock_move(int64_t nanoseconds);
 void stepped_clock_release(void);

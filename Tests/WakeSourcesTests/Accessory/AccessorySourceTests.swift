@@ -194,12 +194,12 @@ struct AccessorySourceTests {
         let gadget = try Gadget()
         let line = try WaitingBytes(of: gadget)
         bench.plug(gadget, serial: "A1")
-        // No time passes while a thread opens its node.
+        // The test's time stops while a thread opens the node.
         #expect(try Patience.wait { try time.settle(bench.loop) { bench.story() == ["+"] } })
         gadget.say("on")
         #expect(Patience.wait { line.count == 2 })
         #expect(try bench.turn { line.count == 0 })
-        // Nothing is read for a while, while the device goes on.
+        // The bridge reads nothing for a while, and the device goes on sending.
         gadget.say("e")
         #expect(Patience.wait { line.count == 1 })
         time.move(by: .milliseconds(700))
@@ -359,7 +359,7 @@ struct AccessorySourceTests {
             }
         }
         #expect(bench.source.registry.uris.count == 20 && !bench.source.isKnown("/accessory/2341:0043:S11:00"))
-        // Another port, and one that is known.
+        // A new device at another port, and a known one.
         _ = plug("T1", port: "2")
         #expect(bench.source.isKnown("/accessory/2341:0043:T1:00"))
         let last = plug("S11")

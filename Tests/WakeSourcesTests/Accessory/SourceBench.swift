@@ -37,7 +37,7 @@ final class Gadget {
     }
 }
 
-/// What a gadget has said that nobody has read yet, as a program that opened its node before sees it.
+/// Counts the bytes that a gadget has sent and no program has read, through a descriptor opened before the bridge's.
 final class WaitingBytes {
     private let node: Int32
 
@@ -95,7 +95,7 @@ final class AccessoryBench {
     var plan = AccessoryPlan(
         node: .serial, framing: .line, settle: .milliseconds(50), replugGrace: .milliseconds(100))
 
-    /// - Parameter time: of the loop and this thread, where a test moves it.
+    /// - Parameter time: the time of the loop and this thread; nil for the kernel's.
     init(_ registry: AccessoryRegistry = AccessoryRegistry(), time: HeldTime? = nil) throws {
         self.time = time
         loop = try EventLoop(timers: time ?? KernelTimers())

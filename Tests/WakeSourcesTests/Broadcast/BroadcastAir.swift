@@ -70,13 +70,13 @@ final class BroadcastAir {
         try bluez.tell("broadcast hci0 \(address) 0499 \(data)")
     }
 
-    /// As much time goes by as it takes, up to a limit which only a fault reaches.
+    /// Moves time until the condition is true, up to a limit that only a fault reaches.
     func turn(within span: TimeSpan = .seconds(10), until condition: () -> Bool) throws {
         let hasCome = try time.pass(span, on: loop, until: condition)
         #expect(hasCome, "\(told)")
     }
 
-    /// Until bus, bluetoothd and bridge have no more to say to each other; no time passes.
+    /// Waits until bus, bluetoothd and bridge have no more messages for each other; no time passes.
     func settle() throws { try time.settle(loop) }
 }
 

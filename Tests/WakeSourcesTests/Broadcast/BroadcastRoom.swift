@@ -12,7 +12,7 @@ struct RoomJudge: BroadcastJudge {
     var names: [RadioAddress: String] = [:]
     /// Profiles that handlers watch.
     var watched: Set<String> = ["tag"]
-    /// A profile fits whoever offers more than this.
+    /// A profile fits each device that offers more services than this.
     var mostServices = Int.max
 
     func isMeant(_ address: RadioAddress) -> Bool { meant.contains(address) }

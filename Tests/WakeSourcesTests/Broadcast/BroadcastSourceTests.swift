@@ -122,7 +122,7 @@ struct BroadcastSourceTests {
         session.begin(filter) { _ in session.look { answers.append($0) } }
         try air.turn { answers == [true] }
         air.bluez.pause()
-        // The bus library keeps the kernel's time.
+        // The bus library uses the kernel's clock.
         let asked = monotonicNow()
         session.look { answers.append($0) }
         let isAnswered = try air.loop.turn(for: .seconds(60)) { answers == [true, false] }

@@ -1,4 +1,4 @@
-// Who is heard of those that broadcast, how often, and when they come and go.
+// The broadcasters that the watch follows, how often it reports them, and when they come and go.
 import TestBench
 import Testing
 import WakeModel

@@ -107,7 +107,7 @@ struct RemoteLineTests {
             Issue.record("no attention")
             return
         }
-        // A replacement has three bytes, and no character is cut in two.
+        // A replacement has three bytes, and the cut splits no character.
         #expect(detail.hasPrefix("\u{fffd}é") && detail.utf8.count == 511)
         let end = try read(kitchen.disconnect(#"\u0007\#(long)"#))
         guard case .event(let event) = end.content, case .disconnected(let reason, _) = event.kind else {
