@@ -69,6 +69,10 @@ struct FieldCompiler {
             $0 == UInt8(ascii: "_") || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0)
                 || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0)
         }
+        if name == FieldProgram.surplusName {
+            object.refuse("name", expected: "another name, because \"\(name)\" has the bytes that no field reads")
+            return false
+        }
         if isWord, name.utf8.count <= 64 { return true }
         object.refuse("name", expected: "up to 64 of the characters a-z, 0-9 and _")
         return false
@@ -330,6 +334,19 @@ extension FieldProgram.Source {
         switch self {
         case .bits, .joined: false
         case .text, .bytes, .integer, .shortFloat, .longFloat, .binaryFloat, .uuid, .address, .time, .run: true
+        }
+    }
+
+    /// How many bytes it reads, where that is fixed.
+    var width: Int? {
+        switch self {
+        case .integer(let width, _, _), .binaryFloat(let width, _): width
+        case .uuid(let length, _): length
+        case .shortFloat: 2
+        case .longFloat: 4
+        case .address: 6
+        case .time(let form, _): form.width
+        case .text, .bytes, .bits, .joined, .run: nil
         }
     }
 

@@ -67,7 +67,7 @@ struct SupplementTests {
             default: return true
             }
         }
-        return true
+        return (try? JSONValue(parsing: writer.bytes))?["undecoded"] == nil
     }
 
     /// One profile that takes them all from what is shared.
