@@ -21,6 +21,9 @@ struct FieldCursor {
     private var surplus: FieldProgram.Surplus
     /// Bytes that were passed over and are to be shown.
     private var leftOver: [UInt8] = []
+    var hasLeftOver: Bool { !leftOver.isEmpty }
+    /// Fields that have another width are read with it.
+    private(set) var isNarrow = false
 
     struct LoopState {
         var isOpen = false
@@ -43,6 +46,14 @@ struct FieldCursor {
         start = json.count
         swap(&self.json, &json)
         self.json.append(UInt8(ascii: "{"))
+    }
+
+    /// Begins the message again, for its narrower fields.
+    mutating func restart() {
+        (position, bit, end) = (0, 0, bytes.count)
+        (slots, known, isNarrow) = (FieldProgram.Slots(), 0, true)
+        (loops, recordState, leftOver) = ((LoopState(), LoopState()), RecordState(), [])
+        json.removeLast(json.count - start - 1)
     }
 
     var left: Int { end - position }

@@ -156,6 +156,12 @@ struct FieldProgram: Hashable, Sendable {
         case number(Int)
     }
 
+    /// A number of fewer bytes in the place of another.
+    struct Narrow: Hashable, Sendable {
+        var source: Source
+        var form: Form
+    }
+
     /// A part of a number that is put together from several.
     struct Piece: Hashable, Sendable {
         var part: Reference
@@ -173,6 +179,8 @@ struct FieldProgram: Hashable, Sendable {
     }
 
     var surplus = Surplus.refused
+    /// What some steps read, by their place, where the message fits only so.
+    var narrow: [Int: Narrow] = [:]
     /// Only plain numbers, so that a run counts no references; bytes and names are kept beside.
     var steps: [Step] = []
     /// The keys of all outputs, one after the other, as they appear in the line.
@@ -218,7 +226,16 @@ struct FieldProgram: Hashable, Sendable {
         return cursor.outcome
     }
 
+    /// A message that is too short for its fields is tried with narrower ones, and counts where those end with it.
     func run(_ cursor: inout FieldCursor) throws(DecodeFault) {
+        do throws(DecodeFault) { try runOnce(&cursor) } catch {
+            guard case .tooShort = error, !narrow.isEmpty else { throw error }
+            cursor.restart()
+            guard (try? runOnce(&cursor)) != nil, !cursor.hasLeftOver else { throw error }
+        }
+    }
+
+    private func runOnce(_ cursor: inout FieldCursor) throws(DecodeFault) {
         var place = 0
         // In place: a step is large.
         while place < steps.count {
@@ -239,7 +256,12 @@ struct FieldProgram: Hashable, Sendable {
         switch steps[place].work {
         case .control(let control): return try cursor.follow(control, at: place, of: self)
         case .read(let source):
-            if steps[place].repeats == .once {
+            if cursor.isNarrow, let narrow = narrow[place] {
+                var step = steps[place]
+                step.output?.form = narrow.form
+                cursor.openField(step.output, of: self)
+                try cursor.read(narrow.source, step, of: self)
+            } else if steps[place].repeats == .once {
                 cursor.openField(steps[place].output, of: self)
                 try cursor.read(source, steps[place], of: self)
             } else {
