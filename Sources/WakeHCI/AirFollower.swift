@@ -127,7 +127,7 @@ public struct AirFollower: Sendable {
     /// New Index: two bytes of kind, the address, a name of eight bytes.
     private mutating func introduce(_ packet: MonitorPacket) -> Happening? {
         guard let address = packet.bytes.address(2) else { return nil }
-        let name = packet.bytes.dropFirst(8).prefix(8).prefix { $0 != 0 }
+        let name = packet.bytes.dropFirst(8).prefix(8).prefix { $0 != 0 }.textPrefix
         let text = name.isEmpty ? nil : String(decoding: name, as: UTF8.self)
         return update(AirController(index: packet.adapter, address: address, name: text))
     }

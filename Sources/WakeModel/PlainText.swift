@@ -59,6 +59,16 @@ extension String {
     }
 }
 
+// Text that a device has cut by bytes.
+extension ArraySlice<UInt8> {
+    /// The longest beginning that is UTF-8: a name may end within a character.
+    public var textPrefix: ArraySlice<UInt8> {
+        var (codec, iterator, end) = (UTF8(), makeIterator(), startIndex)
+        while case .scalarValue(let scalar) = codec.decode(&iterator) { end += UTF8.width(scalar) }
+        return self[..<end]
+    }
+}
+
 // A count with its noun, in the singular or plural.
 extension Int {
     /// `1 link`, `3 links`.

@@ -59,8 +59,33 @@ struct FieldCompiler {
             takesBytes: source.takesBytes)
         guard isPossible(entry, in: field.object) else { return }
         remember(field, shape, repeats: repetition != .once)
+        addNarrow(of: field, repetition)
         program.steps.append(step)
         scope.entries.append(entry)
+    }
+
+    /// The type of fewer bytes that some devices send in its place.
+    private mutating func addNarrow(of field: FieldDocument, _ repetition: FieldProgram.Repetition) {
+        guard let wide = field.kind.integerWidth,
+            let other = field.object.object("or", keys: ["type", "scale", "decimals"], required: ["type"]),
+            let kind = other.word("type", as: FieldKind.self)
+        else { return }
+        guard let width = kind.integerWidth, width < wide, repetition == .once else {
+            return other.refuse(
+                "type", expected: "a whole number of fewer bytes than the field's, which does not repeat")
+        }
+        let (scale, decimals) = (FieldDocument.scale(of: other), other.integer("decimals", in: 0...9))
+        guard (scale != nil) == (decimals != nil) else {
+            return other.add("\(other.path) needs scale and decimals together, so that nothing is rounded unsaid")
+        }
+        var form = FieldProgram.Form.plain
+        if let scale, let decimals {
+            program.scales.append(
+                NumberScale(numerator: scale.numerator, denominator: scale.denominator, decimals: decimals))
+            form = .scaled(table: program.scales.count - 1)
+        }
+        program.narrow[program.steps.count] = FieldProgram.Narrow(
+            source: .integer(width: width, isSigned: kind.isSigned, isBigEndian: field.isBigEndian), form: form)
     }
 
     /// Keys go into lines without escaping, and conditions split at '.' and '='.
@@ -68,6 +93,10 @@ struct FieldCompiler {
         let isWord = name.utf8.allSatisfy {
             $0 == UInt8(ascii: "_") || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0)
                 || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0)
+        }
+        if name == FieldProgram.surplusName {
+            object.refuse("name", expected: "another name, because \"\(name)\" has the bytes that no field reads")
+            return false
         }
         if isWord, name.utf8.count <= 64 { return true }
         object.refuse("name", expected: "up to 64 of the characters a-z, 0-9 and _")
@@ -330,6 +359,19 @@ extension FieldProgram.Source {
         switch self {
         case .bits, .joined: false
         case .text, .bytes, .integer, .shortFloat, .longFloat, .binaryFloat, .uuid, .address, .time, .run: true
+        }
+    }
+
+    /// How many bytes it reads, where that is fixed.
+    var width: Int? {
+        switch self {
+        case .integer(let width, _, _), .binaryFloat(let width, _): width
+        case .uuid(let length, _): length
+        case .shortFloat: 2
+        case .longFloat: 4
+        case .address: 6
+        case .time(let form, _): form.width
+        case .text, .bytes, .bits, .joined, .run: nil
         }
     }
 

@@ -58,7 +58,9 @@ extension FieldCursor {
             return start
         case .endRecords: json.mergeMembers(from: recordState.start)
         case .endRun: try endRun()
-        case .check(let check): widen(to: try program.checks[check].verifiedEnd(of: rest))
+        case .check(let check):
+            widen(to: try program.checks[check].verifiedEnd(of: rest))
+            vouch()
         case .text(let text):
             try program.texts[text].run(over: rest, of: program, into: &json)
             try skip(left)
@@ -74,7 +76,7 @@ extension FieldCursor {
 
 /// Lists of objects.
 extension FieldCursor {
-    private subscript(loop: Int) -> LoopState {
+    subscript(loop: Int) -> LoopState {
         get { loop == 0 ? loops.0 : loops.1 }
         set { if loop == 0 { loops.0 = newValue } else { loops.1 = newValue } }
     }
@@ -89,8 +91,11 @@ extension FieldCursor {
         }
         openField(step.output, of: program)
         if step.output != nil { json.append(UInt8(ascii: "[")) }
-        self[loop] = LoopState(remaining: count, position: position)
-        if count.map({ $0 > 0 }) ?? (left > 0) { return place + 1 }
+        self[loop] = LoopState(
+            isOpen: count.map { $0 > 0 } ?? (left > 0), remaining: count, position: position, start: json.count,
+            end: end,
+            isShown: step.output != nil)
+        if self[loop].isOpen { return place + 1 }
         if step.output != nil { json.append(UInt8(ascii: "]")) }
         return end
     }
@@ -105,8 +110,8 @@ extension FieldCursor {
             throw DecodeFault.badCount(offset: position, count: Int64(self[loop].read + 1))
         }
         try refuseTooLarge()
-        self[loop].position = position
         if isShown { json.append(contentsOf: isMore ? "},".utf8 : "}]".utf8) }
+        (self[loop].isOpen, self[loop].position, self[loop].start) = (isMore, position, json.count)
         return isMore
     }
 
@@ -142,8 +147,9 @@ extension FieldCursor {
     private mutating func endRecord() throws(DecodeFault) {
         try refuseTooLarge()
         guard let outerEnd = recordState.outerEnd else { return }
-        if left > 0 { throw DecodeFault.trailing(count: left) }
+        if left > 0 { try leaveOver(left) }
         widen(to: outerEnd)
+        recordState.outerEnd = nil
     }
 }
 

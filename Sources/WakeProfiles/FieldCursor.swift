@@ -18,28 +18,49 @@ struct FieldCursor {
     var loops = (LoopState(), LoopState())
     var recordState = RecordState()
     var outcome = FieldProgram.Outcome.written
+    private var surplus: FieldProgram.Surplus
+    /// Bytes that were passed over and are to be shown.
+    private var leftOver: [UInt8] = []
+    var hasLeftOver: Bool { !leftOver.isEmpty }
+    /// Fields that have another width are read with it.
+    private(set) var isNarrow = false
 
     struct LoopState {
+        var isOpen = false
         /// Elements to read; nil reads to the end.
         var remaining: Int?
         var read = 0
-        /// Where the element begins.
+        /// Where the element begins, in the bytes and in `json`.
         var position = 0
+        var start = 0
+        /// The step after the list.
+        var end = 0
+        var isShown = false
     }
 
     /// Owns `json` until the caller moves it back: it is moved, not copied.
-    init(bytes: [UInt8], appendingTo json: inout [UInt8]) {
+    init(bytes: [UInt8], surplus: FieldProgram.Surplus, appendingTo json: inout [UInt8]) {
         self.bytes = bytes
+        self.surplus = surplus
         end = bytes.count
         start = json.count
         swap(&self.json, &json)
         self.json.append(UInt8(ascii: "{"))
     }
 
+    /// Begins the message again, for its narrower fields.
+    mutating func restart() {
+        (position, bit, end) = (0, 0, bytes.count)
+        (slots, known, isNarrow) = (FieldProgram.Slots(), 0, true)
+        (loops, recordState, leftOver) = ((LoopState(), LoopState()), RecordState(), [])
+        json.removeLast(json.count - start - 1)
+    }
+
     var left: Int { end - position }
 
     mutating func conclude() throws(DecodeFault) {
-        if left > 0 { throw DecodeFault.trailing(count: left) }
+        if left > 0 { try leaveOver(left) }
+        appendLeftOver()
         json.append(UInt8(ascii: "}"))
         if json.count - start > FieldProgram.largestOutput { throw DecodeFault.tooLarge }
     }
@@ -59,6 +80,7 @@ struct FieldCursor {
         var remaining = try count(of: step.repeats)
         var isFirst = true
         while remaining.map({ $0 > 0 }) ?? (left > 0) {
+            if remaining == nil, surplus != .refused, let width = source.width, width > left { break }
             if !isFirst, step.output != nil { json.append(UInt8(ascii: ",")) }
             isFirst = false
             try read(source, step, of: program)
@@ -168,6 +190,47 @@ extension FieldCursor {
     mutating func widen(to end: Int) { self.end = end }
 
     mutating func skip(_ count: Int) throws(DecodeFault) { _ = try advance(count) }
+}
+
+/// Bytes that no field reads.
+extension FieldCursor {
+    /// A check has shown that the message is the one that its fields are of.
+    mutating func vouch() {
+        if surplus == .refused { surplus = .kept }
+    }
+
+    /// Passes over bytes that are to be shown.
+    mutating func leaveOver(_ count: Int) throws(DecodeFault) {
+        if surplus == .refused { throw DecodeFault.trailing(count: count) }
+        leftOver += bytes[try advance(count)]
+    }
+
+    private mutating func appendLeftOver() {
+        if surplus == .keptWithoutPadding, leftOver.allSatisfy({ $0 == 0 }) { return }
+        guard !leftOver.isEmpty else { return }
+        if json[json.count - 1] != UInt8(ascii: "{") { json.append(UInt8(ascii: ",")) }
+        json.append(contentsOf: "\"\(FieldProgram.surplusName)\":\"".utf8)
+        json.appendHexadecimal(leftOver[...])
+        json.append(UInt8(ascii: "\""))
+    }
+
+    /// Gives back an element that the end of the bytes has cut, where its list goes to that end and has a whole one: an empty
+    /// list would say that there is none. Returns the step to go on with, or nil where no such list is being read.
+    mutating func leaveCutElement(after fault: DecodeFault) -> Int? {
+        guard case .tooShort = fault, surplus != .refused, recordState.outerEnd == nil else { return nil }
+        for loop in [1, 0] where self[loop].isOpen && self[loop].remaining == nil && self[loop].read > 0 {
+            let list = self[loop]
+            self[loop].isOpen = false
+            (position, bit) = (list.position, 0)
+            json.removeLast(json.count - list.start)
+            if list.isShown {
+                if json.last == UInt8(ascii: ",") { json.removeLast() }
+                json.append(UInt8(ascii: "]"))
+            }
+            return list.end
+        }
+        return nil
+    }
 }
 
 /// Numbers for later steps.
@@ -307,10 +370,17 @@ extension FieldCursor {
         var text = bytes[range]
         // Peripherals pad names with zeros or end them with one, as in C.
         while text.last == 0 { text.removeLast() }
-        guard let string = String(validating: text, as: UTF8.self) else {
-            throw DecodeFault.notText(offset: range.lowerBound)
-        }
+        guard let string = self.text(of: text) else { throw DecodeFault.notText(offset: range.lowerBound) }
         if isShown { json.appendJSONString(string.utf8) }
+    }
+
+    /// Devices cut names by bytes, also within a character; the text before that is kept.
+    private mutating func text(of bytes: ArraySlice<UInt8>) -> String? {
+        if let text = String(validating: bytes, as: UTF8.self) { return text }
+        let prefix = bytes.textPrefix
+        guard surplus != .refused, !prefix.isEmpty else { return nil }
+        leftOver += bytes.dropFirst(prefix.count)
+        return String(validating: prefix, as: UTF8.self)
     }
 
     private mutating func readBytes(

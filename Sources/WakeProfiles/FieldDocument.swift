@@ -6,6 +6,7 @@ struct FieldDocument {
     static let keys = [
         "name", "type", "bits", "of", "if", "unless", "scale", "offset", "decimals", "null", "values", "divide",
         "modulo", "sign", "endian", "order", "width", "form", "repeat", "length", "until", "hidden",
+        "or",
     ]
 
     struct BitGroup {
@@ -164,6 +165,7 @@ extension FieldDocument {
         refuse("width", unless: kind.isRun, "it counts the bits of \"ubits\" and \"sbits\"")
         refuse("form", unless: kind == .time, "it belongs to type \"time\"")
         refuse("repeat", unless: kind.canRepeat, "only numbers repeat, and types that are as wide as one")
+        refuse("or", unless: kind.integerWidth != nil, "only a whole number has another width")
         refuse("length", unless: isText || kind == .uuid, "it counts the bytes of utf8 and bytes")
         refuse("until", unless: isText, "it ends utf8 and bytes")
     }

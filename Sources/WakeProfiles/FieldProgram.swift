@@ -156,12 +156,31 @@ struct FieldProgram: Hashable, Sendable {
         case number(Int)
     }
 
+    /// A number of fewer bytes in the place of another.
+    struct Narrow: Hashable, Sendable {
+        var source: Source
+        var form: Form
+    }
+
     /// A part of a number that is put together from several.
     struct Piece: Hashable, Sendable {
         var part: Reference
         var width: Int
     }
 
+    /// What becomes of bytes that no field reads, and of an element of a list that ends within itself.
+    enum Surplus: Hashable, Sendable {
+        /// A fault: in broadcasts and on lines, another length is often another format.
+        case refused
+        /// Shown beside the fields: a UUID, a report's number or a check vouches for these.
+        case kept
+        /// The same, but for zeros at the end, with which HID reports are filled up.
+        case keptWithoutPadding
+    }
+
+    var surplus = Surplus.refused
+    /// What some steps read, by their place, where the message fits only so.
+    var narrow: [Int: Narrow] = [:]
     /// Only plain numbers, so that a run counts no references; bytes and names are kept beside.
     var steps: [Step] = []
     /// The keys of all outputs, one after the other, as they appear in the line.
@@ -195,17 +214,28 @@ struct FieldProgram: Hashable, Sendable {
         case handedOver(NamedDecoder, from: Int, to: Int)
     }
 
-    /// Appends the object for `bytes` to `json`. Throws where they are too short, too long or not text; the text appended
-    /// by then stays.
+    /// The member that has the bytes which no field reads.
+    static let surplusName = "undecoded"
+
+    /// Appends the object for `bytes` to `json`. Throws where they do not fit the fields; the text appended by then stays.
     @discardableResult
     func run(over bytes: [UInt8], into json: inout [UInt8]) throws(DecodeFault) -> Outcome {
-        var cursor = FieldCursor(bytes: bytes, appendingTo: &json)
+        var cursor = FieldCursor(bytes: bytes, surplus: surplus, appendingTo: &json)
         defer { json = cursor.json }
         try run(&cursor)
         return cursor.outcome
     }
 
+    /// A message that is too short for its fields is tried with narrower ones, and counts where those end with it.
     func run(_ cursor: inout FieldCursor) throws(DecodeFault) {
+        do throws(DecodeFault) { try runOnce(&cursor) } catch {
+            guard case .tooShort = error, !narrow.isEmpty else { throw error }
+            cursor.restart()
+            guard (try? runOnce(&cursor)) != nil, !cursor.hasLeftOver else { throw error }
+        }
+    }
+
+    private func runOnce(_ cursor: inout FieldCursor) throws(DecodeFault) {
         var place = 0
         // In place: a step is large.
         while place < steps.count {
@@ -213,18 +243,31 @@ struct FieldProgram: Hashable, Sendable {
                 place = steps[place].next
                 continue
             }
-            switch steps[place].work {
-            case .control(let control): place = try cursor.follow(control, at: place, of: self)
-            case .read(let source):
-                if steps[place].repeats == .once {
-                    cursor.openField(steps[place].output, of: self)
-                    try cursor.read(source, steps[place], of: self)
-                } else {
-                    try cursor.readRepeated(source, steps[place], of: self)
-                }
-                place += 1
+            do throws(DecodeFault) { place = try take(place, &cursor) } catch {
+                guard let next = cursor.leaveCutElement(after: error) else { throw error }
+                place = next
             }
         }
         try cursor.conclude()
+    }
+
+    /// Does what a step says, and returns the step to go on with.
+    private func take(_ place: Int, _ cursor: inout FieldCursor) throws(DecodeFault) -> Int {
+        switch steps[place].work {
+        case .control(let control): return try cursor.follow(control, at: place, of: self)
+        case .read(let source):
+            if cursor.isNarrow, let narrow = narrow[place] {
+                var step = steps[place]
+                step.output?.form = narrow.form
+                cursor.openField(step.output, of: self)
+                try cursor.read(narrow.source, step, of: self)
+            } else if steps[place].repeats == .once {
+                cursor.openField(steps[place].output, of: self)
+                try cursor.read(source, steps[place], of: self)
+            } else {
+                try cursor.readRepeated(source, steps[place], of: self)
+            }
+            return place + 1
+        }
     }
 }

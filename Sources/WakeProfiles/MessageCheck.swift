@@ -96,6 +96,8 @@ struct CheckForm: Hashable, Sendable {
     var at: Int?
     var isHighFirst: Bool
     var writing = Writing.plain
+    /// Of NMEA: a sentence may come without it, and a check that is there is verified.
+    var isOptional = false
     var cyclic: CyclicCheck?
 
     init(_ kind: MessageCheck) {
@@ -192,8 +194,18 @@ struct CheckForm: Hashable, Sendable {
         return isHighFirst ? low.reversed() : low
     }
 
+    /// Printable from its first character to its last, without what begins another sentence or a check: what was damaged there
+    /// is no sentence without a check.
+    private static func isSentenceWithoutCheck(_ sentence: ArraySlice<UInt8>) -> Bool {
+        guard sentence.first == UInt8(ascii: "$") || sentence.first == UInt8(ascii: "!"), sentence.count > 1 else {
+            return false
+        }
+        return sentence.dropFirst().allSatisfy { (0x20...0x7e).contains($0) && !"$!*".utf8.contains($0) }
+    }
+
     private func verifySentence(_ sentence: ArraySlice<UInt8>) throws(DecodeFault) {
         let bytes = Array(sentence)
+        if isOptional, Self.isSentenceWithoutCheck(sentence) { return }
         guard let first = bytes.first, first == UInt8(ascii: "$") || first == UInt8(ascii: "!"), bytes.count >= 4,
             bytes[bytes.count - 3] == UInt8(ascii: "*"), let found = [UInt8](hexadecimal: bytes.suffix(2))
         else { throw DecodeFault.noCheck("nmea asks for $…*hh, the text and two hexadecimal digits") }
@@ -207,7 +219,7 @@ struct CheckForm: Hashable, Sendable {
 /// The key `check`: a word, or an object that says more.
 extension CheckForm {
     static let keys = [
-        "kind", "from", "to", "at", "order", "form", "width", "polynomial", "init", "reflect", "xor",
+        "kind", "from", "to", "at", "order", "form", "width", "polynomial", "init", "reflect", "xor", "optional",
     ]
     private static let cyclicKeys = ["width", "polynomial", "init", "reflect", "xor"]
 
@@ -232,6 +244,7 @@ extension CheckForm {
         to = object.integer("to", in: -4_095...4_095)
         at = object.integer("at", in: -4_095...4_095)
         writing = object.word("form") ?? .plain
+        isOptional = object.flag("optional") ?? false
         if kind == .crc {
             guard object.require("width", because: "a CRC needs it"),
                 object.require("polynomial", because: "a CRC needs it"), let cyclic = Self.cyclic(of: object)
@@ -249,6 +262,11 @@ extension CheckForm {
             object.add(
                 "\(object.path(of: "at")) is where from is, so that nothing is covered; write to, or another from",
                 at: "at")
+        }
+        if kind != .nmea, object.has("optional") {
+            object.add(
+                "\(object.path(of: "optional")) does not fit kind \"\(kind.rawValue)\"; only of \"nmea\" a message shows whether it has a check",
+                at: "optional")
         }
         if kind == .nmea {
             for key in ["from", "to", "at", "order", "form"] where object.has(key) {

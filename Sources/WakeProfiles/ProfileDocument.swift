@@ -268,13 +268,26 @@ extension ProfileDocument {
             entry.add("\(entry.path(of: "check")) does not fit input events, which carry none; remove it", at: "check")
         }
         if channel.isOfBluetooth || FieldCompiler.layoutKeys.contains(where: { entry.has($0) }) {
-            return program(of: entry).map { ChannelProgram(channel: channel, check: check, form: .fields, program: $0) }
+            return program(of: entry).map { program in
+                var program = program
+                program.surplus = surplus(of: channel, hasCheck: check != nil)
+                return ChannelProgram(channel: channel, check: check, form: .fields, program: program)
+            }
         }
         if entry.has("derive") {
             entry.add("\(entry.path(of: "derive")) needs fields, whose numbers it counts", at: "derive")
         }
         if channel == .input { return ChannelProgram(channel: channel, form: .inputEvents) }
         return check.map { ChannelProgram(channel: channel, check: $0, form: .none) }
+    }
+
+    private static func surplus(of channel: Channel, hasCheck: Bool) -> FieldProgram.Surplus {
+        switch channel {
+        case .characteristic: .kept
+        case .report: .keptWithoutPadding
+        case .serial: hasCheck ? .kept : .refused
+        case .advertisement, .input, .stream, .fragment: .refused
+        }
     }
 
     private static func program(of entry: ConfigurationObject) -> FieldProgram? {

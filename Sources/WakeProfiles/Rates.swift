@@ -66,7 +66,7 @@ extension FieldProgram {
         of bytes: [UInt8], at now: Instant, after counts: inout [Int: RateMemory.Count]
     ) -> [UInt8] {
         var scratch: [UInt8] = []
-        var cursor = FieldCursor(bytes: bytes, appendingTo: &scratch)
+        var cursor = FieldCursor(bytes: bytes, surplus: surplus, appendingTo: &scratch)
         guard (try? run(&cursor)) != nil else { return [] }
         var json: [UInt8] = []
         for (place, rate) in rates.enumerated() where cursor.knows(rate.count) && cursor.knows(rate.time) {

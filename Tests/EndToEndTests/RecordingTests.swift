@@ -93,8 +93,11 @@ struct RecordingTests {
         let (begin, end) = (try #require(times.first), try #require(times.last))
         #expect(end > begin + .seconds(25))
         #expect(events.last?["data"]?["reason"]?.string == "unplugged")
-        let sentences = events.compactMap { $0["data"]?["value"]?["sentence"]?.string }
-        #expect(sentences.count == events.count - 2)
+        let readings = events.filter { $0["data"]?["value"] != nil }
+        let sentences = readings.compactMap { [UInt8](hexadecimal: $0["data"]?["raw"]?.string ?? "") }
+            .map { String(decoding: $0, as: UTF8.self) }
+        #expect(readings.count == events.count - 2 && sentences.count == readings.count)
+        #expect(readings.count { $0["data"]?["value"]?["latitude_deg"]?.number != nil } == 3 * 25)
         #expect(sentences.first?.hasPrefix("$GPTXT,") == true)
         let positions = sentences.filter { $0.hasPrefix("$GPRMC,") }.map { $0.split(separator: ",") }
         #expect(positions.prefix(5).allSatisfy { $0[2] == "V" } && positions.dropFirst(5).allSatisfy { $0[2] == "A" })

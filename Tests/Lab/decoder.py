@@ -38,6 +38,48 @@ def measurement(raw):
     return value
 
 
+FIXES = ["none", "gnss", "differential", "precise", "rtk-fixed", "rtk-float", "estimated", "manual", "simulated"]
+PLANES = {1: "none", 2: "2d", 3: "3d"}
+
+
+def number(text):
+    exact = decimal.Decimal(text)
+    return int(exact) if exact == int(exact) else float(exact)
+
+
+def degrees(text, mark):
+    """`5410.90000` and `N`, to seven decimals."""
+    whole, minutes = divmod(decimal.Decimal(text), 100)
+    exact = (whole + minutes / 60).quantize(decimal.Decimal("1e-7"), decimal.ROUND_HALF_UP)
+    return number(-exact if mark in "SW" else exact)
+
+
+def clock(text):
+    return f"{text[:2]}:{text[2:4]}:{text[4:]}"
+
+
+# What stands in a sentence, in its order: a name and what makes the value; a position takes two, and None is passed over.
+PLACE = [("latitude_deg", degrees), ("longitude_deg", degrees)]
+SIGHTS = [part for place in range(1, 5) for part in (
+    (f"satellite_{place}_id", str), (f"elevation_{place}_deg", number), (f"azimuth_{place}_deg", number),
+    (f"signal_{place}_db", number))]
+SENTENCES = {
+    "RMC": [("time", clock), ("status", str), *PLACE, ("speed_kn", number), ("course_deg", number), ("date_ddmmyy", str),
+            ("magnetic_variation_deg", number), ("variation_side", str), ("mode", str)],
+    "VTG": [("course_deg", number), None, ("course_magnetic_deg", number), None, ("speed_kn", number), None,
+            ("speed_kmh", number), None, ("mode", str)],
+    "GGA": [("time", clock), *PLACE, ("fix", lambda text: FIXES[int(text)]), ("satellite_count", int),
+            ("hdop_ratio", number), ("altitude_m", number), None, ("geoid_separation_m", number), None,
+            ("correction_age_s", number), ("station_id", str)],
+    "GSA": [("selection", str), ("fix", lambda text: PLANES[int(text)]),
+            *[(f"satellite_{place}_id", str) for place in range(1, 13)], ("pdop_ratio", number), ("hdop_ratio", number),
+            ("vdop_ratio", number)],
+    "GSV": [("message_count", int), ("message_number", int), ("in_view_count", int), *SIGHTS],
+    "GLL": [*PLACE, ("time", clock), ("status", str), ("mode", str)],
+    "TXT": [("message_count", int), ("message_number", int), ("text_type_id", int), ("text", str)],
+}
+
+
 def sentence(raw):
     """Whole, if what stands between `$` and `*` has the sum behind it."""
     body, mark, check = raw[1:].rpartition(b"*")
@@ -46,7 +88,18 @@ def sentence(raw):
         made ^= byte
     if raw[:1] + mark + check != b"$*%02X" % made:
         raise ValueError(f"{raw} is no sentence")
-    return {"sentence": raw.decode("ascii")}
+    kind, *words = body.decode("ascii").split(",")
+    value = {}
+    for part in SENTENCES[kind[2:]]:
+        if not words:
+            break
+        text = words.pop(0)
+        if part and part[1] is degrees:
+            mark = words.pop(0)
+            value[part[0]] = degrees(text, mark) if text else None
+        elif part:
+            value[part[0]] = part[1](text) if text else None
+    return value
 
 
 DECODERS = {"serial": sentence, "2a37": measurement, "2a19": lambda raw: {"battery_percent": raw[0]},

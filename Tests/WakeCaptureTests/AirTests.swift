@@ -51,6 +51,13 @@ func airAdapters() {
     #expect(follower.controllers.isEmpty)
 }
 
+@Test("A controller's name that was cut within a character keeps what is valid of it")
+func airNames() {
+    var follower = AirFollower()
+    _ = follower.ingest(packet(0, [0, 0] + reversed + Array("radio: ".utf8) + [0xc3]))
+    #expect(follower.controllers[0]?.name == "radio: ")
+}
+
 /// Device Connected of the management channel: a cookie, the event, the address and its type, then more.
 private func named(_ address: [UInt8], type: UInt8 = 2) -> [UInt8] {
     packet(17, [9, 0, 0, 0, 0x0b, 0] + address + [type, 0, 0, 0, 0, 0, 0])

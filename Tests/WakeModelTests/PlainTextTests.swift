@@ -14,6 +14,15 @@ import WakeModel
         }
     }
 
+    @Test("of a text that was cut within a character, or spoilt, what is valid before that is kept")
+    func cutText() {
+        let cases: [([UInt8], String)] = [
+            ([0x54, 0xc3, 0xbc, 0x72, 0x65, 0x6e, 0xc3], "Türen"), ([0xe2, 0x82, 0xac, 0xe2, 0x82], "€"),
+            ([0x41, 0xf0, 0x9f, 0x98], "A"), ([0x41, 0xff, 0x42], "A"), ([0xc3], ""), ([], ""), ([0x41, 0x42], "AB"),
+        ]
+        for (bytes, text) in cases { #expect(Array(bytes[...].textPrefix) == Array(text.utf8), "\(bytes)") }
+    }
+
     @Test("one pair of quotes is taken off, and nothing else")
     func quotes() {
         let cases = [

@@ -74,6 +74,43 @@ struct CheckTests {
         #expect(try told("$*00") == #"{"text":"$*00"}"#)
     }
 
+    @Test("where the check is optional, a sentence without one has its value, and one with a check is verified")
+    func optionalCheck() throws {
+        let stream =
+            "serial: {name: \"s\", check: {kind: \"nmea\", optional: true}, fields: [{name: \"text\", type: \"utf8\"}]}"
+        func told(_ text: String) throws -> String? { try decoded(Array(text.utf8), .serial, stream) }
+        #expect(try told("$IIDBT,12.5,f,3.8,M,2.1,F") == #"{"text":"$IIDBT,12.5,f,3.8,M,2.1,F"}"#)
+        #expect(try told("$GPGLL,4916.45,N*3b") == #"{"text":"$GPGLL,4916.45,N*3b"}"#)
+        #expect(try told("$GPGLL,4916.45,N*11") == "a wrong check: nmea says 11, the bytes make 3b")
+        // A check that was cut, a sentence within another, what is no text, and what does not begin as one.
+        for text in [
+            "$GPGLL,4916.45,N*", "$GPGLL,4916.45,N*3", "$GPGLL,49$GPGLL,4916.45,N", "$GP\u{1}L", "$", "GPGLL,1",
+        ] {
+            #expect(try told(text)?.hasPrefix("no check: ") == true, "\(text)")
+        }
+    }
+
+    @Test(
+        "instruments that send no check give their wind, their speed and their depth",
+        arguments: [
+            (
+                "$IIMWV,30,T,1.85,M,A",
+                #"{"wind_angle_deg":30,"reference":"T","wind_speed_m_per_s":1.85,"status":"A"}"#
+            ),
+            (
+                "$IIVHW,,,045,M,5.2,N,,",
+                #"{"heading_deg":null,"heading_magnetic_deg":45,"water_speed_kn":5.2,"water_speed_kmh":null}"#
+            ),
+            ("$IIDBT,12.5,f,3.8,M,2.1,F", #"{"depth_ft":12.5,"depth_m":3.8,"depth_fathom":2.1}"#),
+        ])
+    func instruments(sentence: String, expected: String) throws {
+        let library = try shippedLibrary().library
+        let index = try #require(library.index(named: "nmea-instrument"))
+        var writer = JSONWriter()
+        #expect(try library.decoder(index).decode(Array(sentence.utf8), from: .serial, into: &writer))
+        #expect(String(decoding: writer.bytes, as: UTF8.self) == expected)
+    }
+
     @Test("a check without fields makes no value, and still tells a damaged message")
     func checkAlone() throws {
         let stream = "serial: {name: \"s\", check: \"xor8\"}"

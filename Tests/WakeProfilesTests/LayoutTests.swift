@@ -52,10 +52,55 @@ struct LayoutTests {
             ("02e80cd007", #"{"cells":[{"v":3.304},{"v":2}]}"#), ("00", #"{"cells":[]}"#),
             ("0005", #"{"cells":[],"sensors":5}"#), ("01e80c07", #"{"cells":[{"v":3.304}],"sensors":7}"#),
             ("02e80cd0", "too short: the field at byte 3 needs 2, 1 are left"),
-            ("000506", "too long: 1 byte after the last field"),
+            ("000506", #"{"cells":[],"sensors":5,"undecoded":"06"}"#),
         ])
     func counted(raw: String, expected: String) throws {
         #expect(try layoutValue(Self.cells, raw) == expected)
+    }
+
+    private static let widths = #"""
+        fields: [
+          {name: "flags", type: "uint8", hidden: true, bits: {level: 0, more: 1}},
+          {name: "level", type: "sint16", if: "flags.level", scale: 0.1, decimals: 1, or: {type: "uint8"}},
+          {name: "more", type: "uint16", if: "flags.more"}, {name: "twice", type: "bits", of: "level", if: "flags.more"}]
+        """#
+
+    @Test(
+        "a number that some devices send in fewer bytes is read so where the message fits only then",
+        arguments: [
+            ("01fe00", #"{"level":25.4}"#), ("01fe", #"{"level":254}"#),
+            ("03fe00" + "0700", #"{"level":25.4,"more":7,"twice":254}"#),
+            ("03fe" + "0700", #"{"level":254,"more":7,"twice":254}"#), ("02" + "0700", #"{"more":7,"twice":0}"#),
+            ("03fe" + "07", "too short: the field at byte 3 needs 2, 0 are left"),
+            ("01", "too short: the field at byte 1 needs 2, 0 are left"),
+            ("01fe0005", #"{"level":25.4,"undecoded":"05"}"#),
+        ])
+    func widths(raw: String, expected: String) throws { #expect(try layoutValue(Self.widths, raw) == expected) }
+
+    @Test(
+        "another width is refused where it is not narrower, or is of what has none",
+        arguments: [
+            #"type: "uint8", or: {type: "uint16"}"#, #"type: "uint16", or: {type: "uint16"}"#,
+            #"type: "uint16", or: {type: "sfloat"}"#, #"type: "utf8", or: {type: "uint8"}"#,
+            #"type: "uint16", repeat: 2, or: {type: "uint8"}"#, #"type: "uint16", or: {type: "uint8", scale: 2}"#,
+            #"type: "uint16", or: {}"#,
+        ])
+    func wrongWidths(field: String) {
+        #expect(layoutFaults("fields: [{name: \"x\", \(field)}]").count == 1)
+    }
+
+    @Test(
+        "machines of the Fitness Machine Service send their resistance in two bytes or in one",
+        arguments: [
+            ("2ad2", "6402000000001400" + "0000" + "00", #""resistance_level":20,"power_w":0,"heart_rate_bpm":0}"#),
+            ("2ad2", "64020000000014" + "0000" + "00", #""resistance_level":20,"power_w":0,"heart_rate_bpm":0}"#),
+            ("2ad1", "8000" + "28" + "0500" + "1400", #""resistance_level":20}"#),
+            ("2ad1", "8000" + "28" + "0500" + "14", #""resistance_level":20}"#),
+            ("2ace", "800000" + "e803" + "c800", #""resistance_level":20,"direction":"forward"}"#),
+            ("2ace", "800000" + "e803" + "14", #""resistance_level":20,"direction":"forward"}"#),
+        ])
+    func resistance(uuid: String, raw: String, expected: String) throws {
+        #expect(try decoded(raw, uuid, by: "fitness-machine")?.hasSuffix(expected) == true)
     }
 
     @Test("a list goes to the end, a group without repeat is one object, and a hidden one is read and not shown")
@@ -118,7 +163,7 @@ struct LayoutTests {
         "the first variant that fits is taken: by its beginning, its length or bytes within",
         arguments: [
             ("120102", #"{"op":18,"rest":"0102"}"#), ("1205", #"{"two":1298}"#),
-            ("1207090909", "too long: 3 bytes after the last field"),
+            ("1207090909", #"{"two":1810,"undecoded":"090909"}"#),
             ("1215", "no variant fits at byte 0"), ("45", #"{"five":69}"#), ("46", "no variant fits at byte 0"),
             ("", "no variant fits at byte 0"),
         ])
@@ -198,7 +243,7 @@ struct LayoutTests {
             try layoutValue(layout, "0102" + "02" + "0506" + "9999" + "03" + "010101" + "0103" + "02" + "0700")
                 == #"{"a":[5,6],"b":7}"#)
         #expect(try layoutValue(layout, "0102" + "05" + "0506") == "too short: the field at byte 3 needs 5, 2 are left")
-        #expect(try layoutValue(layout, "0103" + "03" + "050607") == "too long: 1 byte after the last field")
+        #expect(try layoutValue(layout, "0103" + "03" + "050607") == #"{"b":1286,"undecoded":"07"}"#)
         #expect(try layoutValue(layout, "9999" + "03" + "0101") == "too short: the field at byte 3 needs 3, 2 are left")
     }
 

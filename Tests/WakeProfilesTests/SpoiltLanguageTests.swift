@@ -97,8 +97,8 @@ struct SpoiltLanguageTests {
         #expect(made > 500, "\(made)")
     }
 
-    @Test("bytes are taken where they fit exactly, and never otherwise")
-    func exact() throws {
+    @Test("bytes are taken where they are enough, never otherwise, and those that are left over are shown")
+    func enough() throws {
         let layout = #"""
             fields: [{name: "n", type: "uint8"},
               {name: "cells", repeat: "n", fields: [{name: "f", type: "uint8", bits: {more: 0}}, {name: "x", type: "uint16", if: "f.more"}]},
@@ -115,20 +115,23 @@ struct SpoiltLanguageTests {
             var writer = JSONWriter()
             let isTaken =
                 (try? decoder.decode(bytes, from: .characteristic(BluetoothUUID(short: 0x2a37)), into: &writer)) == true
-            #expect(isTaken == fits(bytes), "\(bytes)")
+            let rest = rest(of: bytes)
+            #expect(isTaken == (rest != nil), "\(bytes)")
+            let shown = isTaken ? try JSONValue(parsing: writer.bytes)["undecoded"]?.string : nil
+            #expect((shown ?? "") == (rest ?? []).hexadecimal, "\(bytes)")
             fitting += isTaken ? 1 : 0
         }
         #expect(fitting > 500)
     }
 
-    /// The same layout, read plainly.
-    private func fits(_ bytes: [UInt8]) -> Bool {
-        guard let count = bytes.first else { return false }
+    /// The same layout, read plainly: what is left over, or nil where the bytes are too few.
+    private func rest(of bytes: [UInt8]) -> [UInt8]? {
+        guard let count = bytes.first else { return nil }
         var place = 1
         for _ in 0..<count {
-            guard place < bytes.count else { return false }
+            guard place < bytes.count else { return nil }
             place += bytes[place] & 1 == 1 ? 3 : 1
         }
-        return place == bytes.count || place + 1 == bytes.count
+        return place <= bytes.count ? Array(bytes.dropFirst(place + 1)) : nil
     }
 }

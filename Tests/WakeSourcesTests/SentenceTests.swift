@@ -30,18 +30,37 @@ struct SentenceTests {
 
     /// The second was cut in mid-sentence when it was recorded, and a line's end was put there.
     @Test(
-        "every whole sentence of a receiver passes its check, and a cut one says that it has none",
+        "every whole sentence of a receiver has a value with the position that gpsd finds, and a cut one says that it has no check",
         .enabled(unless: DeviceCaptures.hindrance))
     func sentences() throws {
         for (name, count, cutCount) in [("bu353s4", 90, 0), ("holux-gm-210", 39, 1)] {
             let made = try received(DeviceCaptures.bytes("serial/\(name).nmea"))
             let messages = made.filter(\.isMessage).map { String(decoding: $0.bytes, as: UTF8.self) }
             #expect(made.count == count + cutCount && messages.count == made.count)
+            let positions = Self.positions(name)
+            #expect(positions.count > 20 || name != "bu353s4")
             for message in messages.prefix(count) {
-                #expect(try value(of: Array(message.utf8)) == #"{"sentence":"\#(message)"}"#)
+                let value = try JSONValue(parsing: Array(try value(of: Array(message.utf8)).utf8))
+                guard let position = positions[message] else { continue }
+                #expect(abs((value["latitude_deg"]?.number ?? 0) - position.latitude) < 1e-6, "\(message)")
+                #expect(abs((value["longitude_deg"]?.number ?? 0) - position.longitude) < 1e-6, "\(message)")
             }
             for message in messages.dropFirst(count) { #expect(try value(of: Array(message.utf8)) == noCheck) }
         }
+    }
+
+    /// What gpsd made of each sentence with a position: its reading stands behind it.
+    private static func positions(_ name: String) -> [String: (latitude: Double, longitude: Double)] {
+        var (found, sentence): ([String: (Double, Double)], String) = ([:], "")
+        for line in DeviceCaptures.lines("serial/\(name).expected") {
+            if line.hasPrefix("$") { sentence = line }
+            guard ["RMC", "GGA"].contains(sentence.dropFirst(3).prefix(3)), line.hasPrefix("{"),
+                let reading = try? JSONValue(parsing: Array(line.utf8)), let latitude = reading["lat"]?.number,
+                let longitude = reading["lon"]?.number
+            else { continue }
+            found[sentence] = (latitude, longitude)
+        }
+        return found
     }
 
     @Test(
@@ -81,7 +100,7 @@ struct SentenceTests {
         #expect(
             values == [
                 noCheck,
-                #"{"sentence":"$GPGLL,4916.45,N,12311.12,W,225444,A,*1D"}"#,
+                #"{"latitude_deg":49.2741667,"longitude_deg":-123.1853333,"time":"22:54:44","status":"A","mode":null}"#,
                 "a wrong check: nmea says 1d, the bytes make 1c",
             ])
     }

@@ -120,10 +120,10 @@ extension DraftDevice {
     }
 
     mutating func setName(_ value: ArraySlice<UInt8>) {
-        let text = value.prefix { $0 != 0 }
-        if let name = facts.name, name.utf8.elementsEqual(text) { return }
-        let name = String(decoding: text, as: UTF8.self)
-        if !name.isEmpty, name.utf8.elementsEqual(text) { facts.name = name }
+        // Peripherals cut names by bytes, also within a character.
+        let text = value.prefix { $0 != 0 }.textPrefix
+        if text.isEmpty || facts.name?.utf8.elementsEqual(text) ?? false { return }
+        facts.name = String(decoding: text, as: UTF8.self)
     }
 
     /// What was heard of it before it had a link.

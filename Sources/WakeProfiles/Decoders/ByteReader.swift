@@ -35,11 +35,6 @@ struct ByteReader {
     /// Up to eight bytes, least first.
     mutating func unsigned(_ width: Int) throws(DecoderFault) -> UInt64 { try take(width).littleEndianNumber }
     mutating func signed(_ width: Int) throws(DecoderFault) -> Int64 { try take(width).littleEndianSigned }
-
-    /// Refuses what follows.
-    func end() throws(DecoderFault) {
-        if left > 0 { throw DecoderFault.trailing(count: left) }
-    }
 }
 
 extension Collection<UInt8> {

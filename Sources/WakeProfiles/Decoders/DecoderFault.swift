@@ -14,8 +14,6 @@ public enum DecoderFault: Error, Hashable, Sendable, CustomStringConvertible {
     case noCipher(String)
     /// What begins at byte `offset` needs `needed` bytes and finds `found`.
     case tooShort(offset: Int, needed: Int, found: Int)
-    /// `count` bytes follow what was expected.
-    case trailing(count: Int)
     /// The bytes are not what the format says; the text tells where.
     case unfit(String)
 
@@ -34,7 +32,6 @@ public enum DecoderFault: Error, Hashable, Sendable, CustomStringConvertible {
         case .noCipher(let reason): "not decrypted: libcrypto cannot be loaded (\(reason)); install libssl3"
         case .tooShort(let offset, let needed, let found):
             "too short: what begins at byte \(offset) needs \(needed), \(found) are left"
-        case .trailing(let count): "too long: \(count.counted("byte")) after the end"
         case .unfit(let sentence): sentence
         }
     }

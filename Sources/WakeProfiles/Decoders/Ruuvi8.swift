@@ -2,8 +2,6 @@
 import WakeModel
 
 enum Ruuvi8 {
-    /// Format, one block, its check, and the address.
-    private static let length = 24
     /// Stands for no sequence number; the sequence goes from the number before it to 0.
     private static let noSequence: Int64 = 65_535
 
@@ -12,7 +10,6 @@ enum Ruuvi8 {
             throw DecoderFault.unfit("not Ruuvi format 8: it comes as data of company 0499 that begin with 08")
         }
         var reader = ByteReader(message.bytes)
-        guard message.bytes.count <= length else { throw DecoderFault.trailing(count: message.bytes.count - length) }
         _ = try reader.byte()
         let sealed = try reader.take(DeviceKey.length)
         let check = try reader.byte()
@@ -22,7 +19,10 @@ enum Ruuvi8 {
         }
         let plain = try DeviceKey(message.key).decrypt(block: sealed)
         guard self.check(plain) == check else { throw DecoderFault.wrongKey }
-        return try fields(of: plain, &counter)
+        var fields = try fields(of: plain, &counter)
+        // The check vouches for a longer message.
+        if reader.left > 0 { fields.add("undecoded", .bytes(Array(reader.rest))) }
+        return fields
     }
 
     /// The largest number of a kind stands for none.

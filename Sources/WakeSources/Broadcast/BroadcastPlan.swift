@@ -34,7 +34,8 @@ struct Sighting: Hashable, Sendable {
     /// Names and lists of services (Assigned Numbers, 2.3).
     private mutating func note(_ type: UInt8, _ data: ArraySlice<UInt8>) {
         switch type {
-        case 0x08, 0x09: name = String(decoding: data, as: UTF8.self)
+        // Peripherals cut names by bytes, also within a character.
+        case 0x08, 0x09: name = String(decoding: data.textPrefix, as: UTF8.self)
         case 0x02, 0x03: addServices(data, width: 2)
         case 0x04, 0x05: addServices(data, width: 4)
         case 0x06, 0x07: addServices(data, width: 16)

@@ -161,6 +161,7 @@ struct BTHomeTests {
             ("400f02", "object 0f is 2, expected 0 or 1"),
             ("60015d", "unknown version: byte 0 says BTHome 3, known is 2"),
             ("405302ff41", "not text: object 53 is not UTF-8"),
+            ("40530441c3bcc3", #"{"text":"Aü","undecoded":"c3"}"#),
             ("405303414243ff", #"{"text":"ABC","undecoded":"ff"}"#),
             ("41e445", "too short: what begins at byte 0 needs 9, 2 are left"),
         ] as [(String, String)])

@@ -70,11 +70,34 @@ struct HIDPowerTests {
             try listener.hear("fb08" + "32" + "f401" + "2b01" + "e2", .report)
                 == #"{"input_voltage_v":229.9,"output_load_percent":100,"output_frequency_hz":50,"battery_temperature_c":25.85,"#
                 + #""battery_current_a":-30}"#)
-        // Beyond the limits there is no number.
-        #expect(
-            try listener.hear("0080" + "65" + "f401" + "0080" + "7f", .report)
-                == #"{"input_voltage_v":null,"output_load_percent":null,"output_frequency_hz":50,"battery_temperature_c":null,"#
-                + #""battery_current_a":null}"#)
+    }
+
+    /// One item of 16 bits, volts with an exponent that makes them the unit, with the limits and flags that are given.
+    private func voltage(_ limits: String, flags: String, _ report: String) throws -> String? {
+        var listener = try listener(
+            "05840904a101" + "8501" + "0930" + limits + "6721d1f000" + "5507" + "75109501" + flags + "c0")
+        return try listener.hear("01" + report, .report)
+    }
+
+    @Test(
+        "a number outside the declared limits counts, but for an item with a null state and for the one number that the limit keeps free",
+        arguments: [
+            // 225 V where the greatest is declared as 70, the least as 249, and the greatest as 255 of 480.
+            ("15002546", "8102", "e100", "225"), ("16f900260501", "8102", "e100", "225"),
+            ("150026ff00", "8102", "e001", "480"), ("150026ff00", "8142", "e001", "null"),
+            ("150026ff00", "8142", "e100", "225"), ("150027feff0000", "8102", "ffff", "null"),
+            ("150026fe7f", "8102", "ff7f", "32767"),
+        ])
+    func limits(limits: String, flags: String, report: String, expected: String) throws {
+        #expect(try voltage(limits, flags: flags, report) == "{\"voltage_v\":\(expected)}")
+    }
+
+    @Test("zeros may fill up a report, and other bytes behind it stand beside its value")
+    func filled() throws {
+        var listener = try listener(Self.apc)
+        let value = #""remaining_capacity_percent":100,"run_time_to_empty_s":3500"#
+        #expect(try listener.hear("0c64ac0d" + "0000", .report) == "{\(value)}")
+        #expect(try listener.hear("0c64ac0d" + "0007", .report) == "{\(value),\"undecoded\":\"0007\"}")
     }
 
     @Test(
@@ -106,11 +129,10 @@ struct HIDPowerTests {
         do { _ = try NamedDecoder.hidPower.begin(settings) } catch { #expect(error.description == expected) }
     }
 
-    @Test("a report of another number or length makes no value")
+    @Test("a report of another number, or that is too short, makes no value")
     func unfit() throws {
         var listener = try listener(Self.apc)
         #expect(try listener.hear("0c64", .report) == "too short: what begins at byte 0 needs 3, 1 are left")
-        #expect(try listener.hear("0c64ac0d00", .report) == "too long: 1 byte after the end")
         #expect(
             try listener.hear("7700", .report) == "unknown report 119: the report descriptor has none of that number")
         #expect(try listener.hear("", .report) == "too short: what begins at byte 0 needs 1, 0 are left")

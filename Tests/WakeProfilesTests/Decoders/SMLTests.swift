@@ -33,7 +33,7 @@ struct SMLTests {
             + "1b1b1a01c3e1",
         value:
             #"{"server_id":"0a01445a47000282225e","meter_time_s":99043543,"manufacturer":"DZG","device_id":"0a01445a47000282225e","#
-            + #""energy_import_wh":5430157.7,"energy_export_wh":26244572.6,"power_w":-299.12}"#)
+            + #""energy_import_wh":5430157.7,"energy_export_wh":26244572.6,"power_w":356.24}"#)
 
     /// HOLLEY_DTZ541-BDBA_without_PIN.
     private static let holley = Recording(
@@ -53,6 +53,56 @@ struct SMLTests {
     private static let begin: [UInt8] = [0x1b, 0x1b, 0x1b, 0x1b, 1, 1, 1, 1]
     private static let end: [UInt8] = [0x1b, 0x1b, 0x1b, 0x1b, 0x1a]
     private func bytes(_ recording: Recording) throws -> [UInt8] { try #require([UInt8](hexadecimal: recording.file)) }
+
+    /// A file with the readings of one meter, each as a list of seven in hexadecimal.
+    private static func file(server: String, _ readings: String...) throws -> [UInt8] {
+        let count = UInt8(readings.count)
+        let text =
+            "7603010262006200" + "7263070177010b\(server)01" + "01" + [0x70 | count].hexadecimal + readings.joined()
+            + "0101"
+            + "63000000"
+        let list = try #require([UInt8](hexadecimal: text))
+        let padding = (4 - list.count % 4) % 4
+        let file = begin + list + [UInt8](repeating: 0, count: padding) + end + [UInt8(padding)]
+        return file + check(file)
+    }
+
+    private static func power(_ quantity: String, _ value: String) -> String {
+        "770701" + "00" + quantity + "0700ff0101621b52fe" + value + "01"
+    }
+
+    @Test(
+        "DZG's DVS74 send more than 327.67 W as a negative number, and only the meters with the numbers that the maker named do",
+        arguments: [
+            // 43,679,432 and 42,000,000, 60,822,068, 40,059,999 and 49,000,000; then a number of three bytes.
+            ("0a01445a4700029a7ec8", "539088", "370"), ("0a01445a4700" + "0280de80", "539088", "370"),
+            ("0a01445a470003a01234", "53d6ca", "-105.5"), ("0a01445a4700" + "0263445f", "539088", "-285.36"),
+            ("0a01445a4700" + "02ebae40", "539088", "-285.36"), ("0a01445a4700029a7ec8", "54ff9088", "-285.36"),
+            ("0a01445a4700029a7ec8", "530bb8", "30"), ("0a01454d4800029a7ec8", "539088", "-285.36"),
+        ])
+    func unsignedPower(server: String, value: String, expected: String) throws {
+        for (quantity, name) in [("10", "power_w"), ("24", "power_l1_w"), ("38", "power_l2_w"), ("4c", "power_l3_w")] {
+            let file = try Self.file(server: server, Self.power(quantity, value))
+            #expect(try values([file]) == ["{\"server_id\":\"\(server)\",\"\(name)\":\(expected)}"])
+        }
+    }
+
+    @Test(
+        "EMH's meters have the direction of their power in the status word of the energy, and other makers' have not",
+        arguments: [
+            ("06454d48010271000001", "0182", "126.6"), ("06454d48010271000001", "01a2", "-126.6"),
+            ("0a01445a4700029a7ec8", "01a2", "126.6"),
+        ])
+    func direction(server: String, status: String, expected: String) throws {
+        let energy = "77070100010800ff63\(status)01621e52ff56000a472d1401"
+        let power = "7707" + "01000f0700ff" + "0101621b52ff55000004f201"
+        let value =
+            "{\"server_id\":\"\(server)\",\"energy_import_wh\":17243675.6,\"power_total_w\":\(expected)}"
+        #expect(try values([Self.file(server: server, energy, power)]) == [value])
+        #expect(
+            try values([Self.file(server: server, power, energy)])[0]?.contains("\"power_total_w\":\(expected)") == true
+        )
+    }
 
     @Test("recorded files decode: tariffs, negative power, names and numbers of devices, a check that begins with zero")
     func recordings() throws {

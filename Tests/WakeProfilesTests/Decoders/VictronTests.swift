@@ -136,6 +136,17 @@ struct VictronTests {
         #expect(try listener.hear(vector.bytes, .manufacturerData(0x0499))?.hasPrefix("not a readout: ") == true)
     }
 
+    @Test("a device whose readout is switched off says its model alone, which has no value and is no fault")
+    func switchedOff() throws {
+        for key in [nil, Self.vectors[7].key] {
+            var listener = try Listener(.victron, key: key)
+            #expect(try listener.hear("10000ac0", .manufacturerData(0x02e1)) == nil)
+            #expect(
+                try listener.hear("10000ac001", .manufacturerData(0x02e1))
+                    == "too short: what begins at byte 5 needs 2, 0 are left")
+        }
+    }
+
     @Test("ten thousand random and spoilt messages make a value or a sentence")
     func hardy() throws {
         try expectHardy(
@@ -199,7 +210,10 @@ struct Ruuvi8Tests {
         #expect(
             try listener.hear("08" + Self.block, .manufacturerData(0x0499))
                 == "too short: what begins at byte 17 needs 1, 0 are left")
-        #expect(try listener.hear(Self.message + "00", .manufacturerData(0x0499)) == "too long: 1 byte after the end")
+        listener = try Listener(.ruuvi8, address: "aabbccddeeff", key: Self.key)
+        #expect(
+            try listener.hear(Self.message + "0007", .manufacturerData(0x0499))?.hasSuffix(#","undecoded":"0007"}"#)
+                == true)
         #expect(try listener.hear("05", .manufacturerData(0x0499))?.hasPrefix("not Ruuvi format 8: ") == true)
     }
 

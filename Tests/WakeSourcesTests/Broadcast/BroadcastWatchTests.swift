@@ -259,6 +259,12 @@ struct SightingTests {
         #expect(sighting.services == [BluetoothUUID(short: 0x180f), BluetoothUUID(short: 0x180d)])
     }
 
+    @Test("a name that was cut within a character keeps what is valid of it", arguments: ["0809", "0808"])
+    func cutName(head: String) throws {
+        let bytes = try #require([UInt8](hexadecimal: head + "54c3bc72656ec3"))
+        #expect(Sighting(RadioAddress(number: 1), bytes).name == "Türen")
+    }
+
     @Test("an address is written as bluetoothd writes it, and read back")
     func address() throws {
         let address = try #require(RadioAddress("c0:f1:f2:f3:f4:01"))

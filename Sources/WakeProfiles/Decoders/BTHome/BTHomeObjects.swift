@@ -116,10 +116,12 @@ enum BTHomeObjects {
             try expect(width...width, data, number)
             fields.add(object.name, data.reversed().map { String($0) }.joined(separator: "."))
         case .text:
-            guard let text = String(validating: data, as: UTF8.self) else {
+            let text = data.textPrefix
+            guard !text.isEmpty || data.isEmpty else {
                 throw DecoderFault.unfit("not text: object \(number.hexadecimal) is not UTF-8")
             }
-            fields.add(object.name, text)
+            fields.add(object.name, String(decoding: text, as: UTF8.self))
+            if text.count < data.count { fields.add("undecoded", .bytes(Array(data.dropFirst(text.count)))) }
         case .raw: fields.add(object.name, .bytes(Array(data)))
         case .button, .dimmer, .command: try addEvent(object, number, data, to: &fields)
         }

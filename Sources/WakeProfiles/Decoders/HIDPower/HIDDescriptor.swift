@@ -150,7 +150,9 @@ struct HIDDescriptor {
             fields.append(
                 HIDPowerLayout.Field(
                     isFeature: isFeature, report: globals.report, offset: start + index * globals.size,
-                    width: globals.size, scale: scale(of: known), name: known.name, isFlag: known.isFlag))
+                    width: globals.size, scale: scale(of: known), name: known.name, isFlag: known.isFlag,
+                    // Bit 6 of the item (HID 1.11, 6.2.2.5).
+                    hasNullState: flags & 0x40 != 0))
         }
     }
 

@@ -12,6 +12,8 @@ struct HIDPowerLayout: Hashable, Sendable {
         var scale: HIDScale
         var name: String
         var isFlag: Bool
+        /// The device says "no value" with a number outside its limits.
+        var hasNullState: Bool
     }
 
     private let fields: [Field]
@@ -46,16 +48,18 @@ struct HIDPowerLayout: Hashable, Sendable {
             throw DecoderFault.unfit("unknown report \(report): the report descriptor has none of that number")
         }
         let length = (bits + 7) / 8
-        guard bytes.count == length else {
-            throw bytes.count < length
-                ? DecoderFault.tooShort(offset: 0, needed: length, found: bytes.count)
-                : DecoderFault.trailing(count: bytes.count - length)
+        guard bytes.count >= length else {
+            throw DecoderFault.tooShort(offset: 0, needed: length, found: bytes.count)
         }
         var result = DecodedFields()
         for field in fields where field.isFeature == isFeature && field.report == report {
             result.add(field.name, try value(of: field, Array(bytes)))
         }
-        return result.isEmpty ? nil : result
+        guard !result.isEmpty else { return nil }
+        // Some devices fill up a report with zeros.
+        let rest = bytes.dropFirst(length)
+        if rest.contains(where: { $0 != 0 }) { result.add("undecoded", .bytes(Array(rest))) }
+        return result
     }
 
     private func value(of field: Field, _ bytes: [UInt8]) throws(DecoderFault) -> DecodedValue {
@@ -67,9 +71,18 @@ struct HIDPowerLayout: Hashable, Sendable {
         }
         let raw =
             field.scale.isSigned ? try reader.signed(field.width) : Int64(clamping: try reader.unsigned(field.width))
-        // A number outside its limits is how a device says that it has none.
-        guard field.scale.logical.contains(raw) else { return .null }
+        if field.isNone(raw) { return .null }
         return field.isFlag ? .flag(raw != 0) : field.scale.value(of: raw)
+    }
+}
+
+extension HIDPowerLayout.Field {
+    /// Devices declare limits that their numbers do not keep (NUT's issues 439, 3089 and 3575), so a number outside of them is
+    /// none only where the item has a Null State, or where the limit keeps the greatest number alone free.
+    fileprivate func isNone(_ raw: Int64) -> Bool {
+        if scale.logical.contains(raw) { return false }
+        let greatest = FieldDocument.range(ofBits: width, isSigned: scale.isSigned).upperBound
+        return hasNullState || raw == greatest && scale.logical.upperBound == greatest - 1
     }
 }
 

@@ -5,7 +5,8 @@ import WakeModel
 enum SMLValue: Hashable, Sendable {
     case octets([UInt8])
     case flag(Bool)
-    case signed(Int64)
+    /// With the bytes that it was sent in.
+    case signed(Int64, bytes: Int)
     case unsigned(UInt64)
     case list([SMLValue])
 
@@ -13,7 +14,7 @@ enum SMLValue: Hashable, Sendable {
     var octets: [UInt8]? { if case .octets(let bytes) = self { bytes } else { nil } }
     var number: Int64? {
         switch self {
-        case .signed(let number): number
+        case .signed(let number, _): number
         case .unsigned(let number): Int64(exactly: number)
         case .octets, .flag, .list: nil
         }
@@ -41,12 +42,15 @@ enum SMLFile {
     private static func add(_ response: [SMLValue], to fields: inout DecodedFields) throws(DecoderFault) {
         if let server = response[1].octets, !server.isEmpty { fields.add("server_id", .bytes(server)) }
         addTime(response[3], to: &fields)
-        for entry in response[4].list ?? [] {
-            guard let parts = entry.list, parts.count == 7, let name = parts[0].octets, name.count == 6 else {
-                throw DecoderFault.unfit("no SML reading: an entry has not the seven parts of one")
-            }
+        let entries = (response[4].list ?? []).map { $0.list ?? [] }
+        guard entries.allSatisfy({ $0.count == 7 && $0[0].octets?.count == 6 }) else {
+            throw DecoderFault.unfit("no SML reading: an entry has not the seven parts of one")
+        }
+        let maker = SMLMaker(server: response[1].octets ?? [], entries: entries)
+        for parts in entries {
+            guard let name = parts[0].octets else { continue }
             let reading = SMLReading(name: name, unit: parts[3].number ?? 255, scaler: parts[4].number ?? 0)
-            fields.add(reading.fieldName, reading.value(of: parts[5]))
+            fields.add(reading.fieldName, reading.value(of: maker.corrected(parts[5], of: name)))
         }
     }
 
@@ -98,7 +102,8 @@ struct SMLParser {
         case 4: return .flag(data.contains { $0 != 0 })
         case 5 where (1...8).contains(data.count):
             let unused = 64 - 8 * data.count
-            return .signed(Int64(bitPattern: data.bigEndianNumber << UInt64(unused)) >> Int64(unused))
+            return .signed(
+                Int64(bitPattern: data.bigEndianNumber << UInt64(unused)) >> Int64(unused), bytes: data.count)
         case 6 where (1...8).contains(data.count): return .unsigned(data.bigEndianNumber)
         default: throw DecoderFault.unfit("no SML: \(first.hexadecimal) at byte \(reader.offset) begins no value")
         }

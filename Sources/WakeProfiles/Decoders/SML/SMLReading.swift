@@ -40,7 +40,7 @@ struct SMLReading {
     func value(of value: SMLValue) -> DecodedValue {
         switch value {
         case .flag(let flag): .flag(flag)
-        case .signed(let number): scaled(number)
+        case .signed(let number, _): scaled(number)
         case .unsigned(let number): Int64(exactly: number).map { scaled($0) } ?? .text(String(number))
         case .octets(let bytes): text(bytes).map { .text($0) } ?? .bytes(bytes)
         case .list: .null

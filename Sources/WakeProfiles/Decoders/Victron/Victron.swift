@@ -4,6 +4,7 @@ import WakeModel
 enum Victron {
     private static let header = 8
 
+    /// Nil where the device only says which model it is: Instant Readout is switched off.
     static func decode(_ message: DecoderMessage) throws(DecoderFault) -> DecodedFields? {
         guard message.origin == .manufacturerData(0x02e1), message.bytes.first == 0x10 else {
             throw DecoderFault.unfit("not a readout: it comes as data of company 02e1 that begin with 10")
@@ -12,6 +13,7 @@ enum Victron {
         // Type, and a length that the makers do not fill in alike.
         _ = try reader.take(2)
         let model = UInt16(try reader.unsigned(2))
+        guard reader.left > 0 else { return nil }
         let type = try reader.byte()
         let nonce = UInt32(try reader.unsigned(2))
         let mark = try reader.byte()
