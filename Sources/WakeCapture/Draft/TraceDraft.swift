@@ -29,6 +29,8 @@ struct TraceDraft {
         spool = EntrySpool(store)
     }
 
+    /// Grows with all that was understood: what devices did, and what they are.
+    var understood: Int { counts.records + devices.count + nodes.count }
     var latest: TimeSpan { clock.latest }
     var entries: Int { spool.count }
 

@@ -76,7 +76,9 @@ struct DescribedNodes: LineFollower {
 
     private mutating func begin(_ path: String, at offset: Int) throws(ImportError) {
         guard blocks.count < Self.blockLimit else {
-            throw ImportError(offset: offset, reason: "there are over \(Self.blockLimit) devices in it")
+            var error = ImportError(offset: offset, reason: "there are over \(Self.blockLimit) devices in it")
+            error.endsImport = true
+            throw error
         }
         blocks.append(Block(path: path))
     }
