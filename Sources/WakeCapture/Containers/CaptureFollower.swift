@@ -116,7 +116,6 @@ struct CaptureFollower {
 
     /// What the whole capture held, said at its end. Throws where nothing in it is of a link type that is known.
     mutating func finish() throws(ImportError) -> TraceDraft {
-        usb.finish(&draft)
         try reportStrange()
         if snipped > 0 {
             let sentence =

@@ -17,6 +17,9 @@ struct TraceDraft {
     private var unsaid = 0
     private var isClockWarned = false
     var counts = ImportCounts()
+    /// Of devices that have sent something, by their places.
+    var cutters: [Int: any MessageCutter] = [:]
+    let cutting: (any MessageCutting)?
     /// What was found in the file, and in what it was packed.
     var parts: [ImportedPart] = []
     /// Devices by the nodes that a description names, for what another file plays on them.
@@ -24,8 +27,9 @@ struct TraceDraft {
     /// Where the recording was cut, if only the part before was imported.
     var cut: ImportError?
 
-    init(_ store: any EntryStore) {
+    init(_ store: any EntryStore, _ cutting: (any MessageCutting)? = nil) {
         self.store = store
+        self.cutting = cutting
         spool = EntrySpool(store)
     }
 
@@ -73,6 +77,7 @@ struct TraceDraft {
     }
 
     private mutating func endRun() {
+        endMessages()
         runs.append(spool.endRun(start: clock.start ?? 0))
         clock = CaptureClock()
     }

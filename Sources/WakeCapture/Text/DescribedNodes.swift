@@ -127,6 +127,8 @@ struct DescribedNodes: LineFollower {
         return draft.device(.externalAccessory, identity.text) { facts in
             facts.name = name.map(Self.plain)
             facts.properties = identity.properties
+            let inputs = ["JOYSTICK", "KEYBOARD", "MOUSE", "TABLET"].map { "ID_INPUT_\($0)" }
+            facts.add((inputs + ["WAKEBRIDGE_DEVICE"]).compactMap { key in fact([key]).map { (key, $0) } })
             facts.reportDescriptor = family.lazy.compactMap(\.descriptor).first?.bytes ?? []
         }
     }
