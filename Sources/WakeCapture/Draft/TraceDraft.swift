@@ -143,13 +143,13 @@ extension TraceDraft {
     /// The peripheral that has a link already, or had one.
     func peripheral(seen address: RadioAddress) -> Int? { radioPlaces[address] }
 
-    /// What a device broadcast becomes a value, and is what it is known by.
+    /// What a device broadcast becomes a value, and is part of what it is known by.
     mutating func broadcast(_ data: ArraySlice<UInt8>, from address: RadioAddress) {
         guard !data.isEmpty, let place = peripheral(address) else { return }
         counts.advertisements += 1
         update(place) { device in
             device.advertise(data)
-            if device.facts.advertisement.isEmpty { device.facts.advertisement = Array(data) }
+            device.know(by: data)
         }
         add(data, of: .channel(.advertisement), from: place)
     }
