@@ -52,17 +52,20 @@ public struct VectorCheck {
     }
 
     private func cut(_ pieces: [[UInt8]], of channel: Channel) -> [[UInt8]] {
-        guard let (framing, limit) = framing(of: channel) else { return pieces }
-        var framer = Framer(framing, limit: limit)
-        return pieces.flatMap { framer.append($0[...], at: now, readBy: now) }.compactMap { frame in
+        guard var framer = framer(of: channel) else { return pieces }
+        let messages = pieces.flatMap { framer.append($0[...], at: now, readBy: now) }.compactMap { frame in
             if case .message(let bytes) = frame { bytes } else { nil }
         }
+        // A damaged one may come in parts; whole, it says why it is none.
+        return messages.isEmpty ? [Array(pieces.joined())] : messages
     }
 
-    private func framing(of channel: Channel) -> (framing: Framing, limit: Int)? {
-        if let own = profile.framings.first(where: { $0.channel == channel }) { return (own.framing, own.limit) }
+    private func framer(of channel: Channel) -> Framer? {
+        if let own = profile.framings.first(where: { $0.channel == channel }) {
+            return Framer(own.framing, limit: own.limit, trial: own.trial)
+        }
         guard channel == .serial, let plan = profile.accessory else { return nil }
-        return (plan.framing, plan.frameLimit)
+        return Framer(plan.framing, limit: plan.frameLimit, trial: plan.trial)
     }
 
     private mutating func decode(

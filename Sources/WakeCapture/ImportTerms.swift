@@ -35,6 +35,8 @@ public struct ImportError: Error, Hashable, Sendable, CustomStringConvertible {
     public var reason: String
     /// Whether nothing is wrong but that the recording ends there.
     public var isCut = false
+    /// Whether what follows cannot be understood without what is wrong there.
+    var endsImport = false
     /// The part of the file in which the offset counts: a file of an archive, or what was compressed.
     public var member: String?
 

@@ -11,9 +11,13 @@ public struct TraceImport {
     /// Of the file that is read now, with all that it is packed in.
     private var limit = UnpackingLimit()
 
-    public init(_ terms: ImportTerms = ImportTerms(), store: any EntryStore = HeldEntries()) {
+    /// - Parameter cutting: how profiles make messages of what was recorded.
+    public init(
+        _ terms: ImportTerms = ImportTerms(), store: any EntryStore = HeldEntries(),
+        cutting: (any MessageCutting)? = nil
+    ) {
         self.terms = terms
-        draft = TraceDraft(store)
+        draft = TraceDraft(store, cutting)
     }
 
     /// Adds a recording. Several belong together where one describes the devices that another tells of.
@@ -21,6 +25,7 @@ public struct TraceImport {
         let earlier = draft.cut
         (limit, draft.cut) = (UnpackingLimit(), nil)
         try read(ByteCursor(supply), of: nil, depth: 0)
+        draft.endMessages()
         draft.cut = earlier ?? draft.cut
     }
 

@@ -189,12 +189,16 @@ public enum Fragment: BridgeWord {
     case badEscape
     /// A code is wrong.
     case badCode
+    /// The check is wrong, and another message begins within.
+    case badCheck
     /// The line ended before the message did.
     case cutShort
     /// A word of a later version.
     case other(String)
 
-    public static let known: [Fragment] = [.tooLong, .noStart, .badLength, .badEscape, .badCode, .cutShort]
+    public static let known: [Fragment] = [
+        .tooLong, .noStart, .badLength, .badEscape, .badCode, .badCheck, .cutShort,
+    ]
 
     public var word: String {
         switch self {
@@ -203,6 +207,7 @@ public enum Fragment: BridgeWord {
         case .badLength: "bad-length"
         case .badEscape: "bad-escape"
         case .badCode: "bad-code"
+        case .badCheck: "bad-check"
         case .cutShort: "cut-short"
         case .other(let word): word
         }

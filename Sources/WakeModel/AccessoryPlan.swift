@@ -94,11 +94,14 @@ public enum Framing: Hashable, Sendable {
         public var rest: Rest
         /// The longest message of this form in bytes; nil: as of the framing.
         public var limit: Int?
+        /// It also comes within lines of another form, which go on behind it. It has a start.
+        public var interrupts: Bool
 
-        public init(start: [UInt8], rest: Rest, limit: Int? = nil) {
+        public init(start: [UInt8], rest: Rest, limit: Int? = nil, interrupts: Bool = false) {
             self.start = start
             self.rest = rest
             self.limit = limit
+            self.interrupts = interrupts
         }
     }
 
@@ -141,6 +144,8 @@ public struct AccessoryPlan: Hashable, Sendable {
     public var framing: Framing
     /// The longest message in bytes; a longer one comes in pieces.
     public var frameLimit: Int
+    /// What shows damaged messages of the line; nil where its profile knows no check.
+    public var trial: MessageTrial?
     public var sharing: Sharing
     public var onSuspend: OnSuspend
     /// How long it must stay attached before it is announced.

@@ -7,6 +7,7 @@ public enum Fragment: String, Hashable, Sendable, CaseIterable {
     case badLength = "bad-length"
     case badEscape = "bad-escape"
     case badCode = "bad-code"
+    case badCheck = "bad-check"
     case cutShort = "cut-short"
 
     /// The name in event lines.
@@ -17,6 +18,7 @@ public enum Fragment: String, Hashable, Sendable, CaseIterable {
         case .badLength: "a length that cannot be"
         case .badEscape: "a bad escape"
         case .badCode: "a bad code"
+        case .badCheck: "damaged: its check is wrong, and another message begins within it"
         case .cutShort: "cut short: the line ended before the message did"
         }
     }

@@ -83,6 +83,8 @@ struct CheckForm: Hashable, Sendable {
         case plain
         /// Taken from zero.
         case negative
+        /// With every bit the other way round.
+        case inverted
         /// As hexadecimal digits, the highest first.
         case hex
     }
@@ -188,7 +190,7 @@ struct CheckForm: Hashable, Sendable {
     }
 
     private func written(_ value: UInt32, _ width: Int) -> [UInt8] {
-        let value = writing == .negative ? 0 &- value : value
+        let value = writing == .negative ? 0 &- value : writing == .inverted ? ~value : value
         let low = (0..<width).map { UInt8(truncatingIfNeeded: value >> UInt32(8 * $0)) }
         if isHexadecimal { return Array(Array(low.reversed()).hexadecimal.uppercased().utf8) }
         return isHighFirst ? low.reversed() : low

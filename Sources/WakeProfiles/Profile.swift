@@ -23,7 +23,7 @@ struct ChannelProgram: Hashable, Sendable {
     var program = FieldProgram()
 
     /// The bytes that the fields see. Throws where the check is missing or wrong.
-    private func checked(_ bytes: [UInt8]) throws(DecodeFault) -> [UInt8] {
+    func checked(_ bytes: [UInt8]) throws(DecodeFault) -> [UInt8] {
         guard let check else { return bytes }
         return Array(bytes[..<(try check.verifiedEnd(of: bytes[...]))])
     }
@@ -132,6 +132,8 @@ public struct Profile: Hashable, Sendable {
         public var framing: Framing
         /// The longest message in bytes.
         public var limit: Int
+        /// What shows damaged messages; nil where the profile knows no check.
+        public var trial: MessageTrial?
     }
 
     /// The folder's name.

@@ -46,6 +46,12 @@ enum ProfileDocument {
         if head.kind == .externalAccessory { profile.accessory = accessory(of: object) }
         profile.accessory?.ask = profile.ask
         if profile.isTyped { profile.accessory?.typingPause = profile.decoderSettings.pause }
+        let trial = profile.trial(of: .serial)
+        profile.accessory?.trial = trial
+        for index in profile.framings.indices {
+            let trial = profile.trial(of: profile.framings[index].channel)
+            profile.framings[index].trial = trial
+        }
         profile.accessory?.needsReportDescriptor = profile.programs.contains { $0.program.names(.hidPower) }
         return profile
     }
@@ -423,6 +429,7 @@ extension AccessoryNode {
 extension ProfileDocument {
     static let framingKeys = [
         "kind", "limit", "delimiter", "tail", "start", "offset", "size", "endian", "extra", "length", "gap",
+        "interrupts",
     ]
 
     enum FramingKind: String, CaseIterable {
@@ -434,8 +441,8 @@ extension ProfileDocument {
         var keys: [String] {
             switch self {
             case .none, .slip, .cobs, .hdlc: ["limit"]
-            case .line: ["start", "limit"]
-            case .delimiter: ["delimiter", "start", "tail", "limit"]
+            case .line: ["start", "limit", "interrupts"]
+            case .delimiter: ["delimiter", "start", "tail", "limit", "interrupts"]
             case .lengthPrefix: ["start", "offset", "size", "endian", "extra", "limit"]
             case .fixed: ["start", "length"]
             case .idle: ["gap", "limit"]
@@ -462,21 +469,29 @@ extension ProfileDocument {
     static func framing(of object: ConfigurationObject) -> (framing: Framing, limit: Int)? {
         if case .array? = object.value("framing") { return framings(of: object) }
         guard let found = object.object("framing", keys: framingKeys, required: ["kind"]) else { return nil }
+        if found.has("interrupts") {
+            found.add(
+                "\(found.path(of: "interrupts")) fits only one of several framings; write a list, or remove it",
+                at: "interrupts")
+        }
         return framing(in: found)
     }
 
-    /// Several, each with a mark at its start: the one that begins first is a message's.
+    /// Several, each with a mark at its start: the one that begins first is a message's. A single one that others interrupt
+    /// needs none.
     private static func framings(of object: ConfigurationObject) -> (framing: Framing, limit: Int)? {
         guard let list = object.objects("framing", keys: framingKeys, required: ["kind"]) else { return nil }
         if list.isEmpty { object.add("\(object.path(of: "framing")) is empty; leave it out", at: "framing") }
         var forms: [Framing.Marked] = []
-        for found in list {
+        let interrupting = list.map { $0.flag("interrupts") ?? false }
+        let isOneInterrupted = interrupting.count { !$0 } == 1
+        for (found, interrupts) in zip(list, interrupting) {
             guard let (framing, limit) = framing(in: found) else { return nil }
-            guard var form = framing.form, !form.start.isEmpty else {
+            guard var form = framing.form, !form.start.isEmpty || isOneInterrupted && !interrupts else {
                 found.add("\(found.path) needs start: of several framings each begins with a mark of its own")
                 return nil
             }
-            form.limit = limit
+            (form.limit, form.interrupts) = (limit, interrupts)
             for (other, earlier) in zip(list, forms) { refuseClash(of: found, form.start, other, earlier.start) }
             forms.append(form)
         }
@@ -487,7 +502,9 @@ extension ProfileDocument {
     private static func refuseClash(
         of found: ConfigurationObject, _ start: [UInt8], _ other: ConfigurationObject, _ earlier: [UInt8]
     ) {
-        guard start.starts(with: earlier) || earlier.starts(with: start) else { return }
+        guard !start.isEmpty, !earlier.isEmpty, start.starts(with: earlier) || earlier.starts(with: start) else {
+            return
+        }
         found.add(
             "\(found.path(of: "start")) is \"\(start.hexadecimal)\" and \(other.path(of: "start")) "
                 + "\"\(earlier.hexadecimal)\": one begins with the other, and nothing tells them apart; write longer ones",
@@ -588,12 +605,20 @@ extension Framing {
         switch self {
         case .marked(let forms): forms.count == 1 ? forms.first : nil
         case .lengthPrefix(let prefix): Marked(start: prefix.start, rest: .length(prefix))
-        case .none, .line, .delimiter, .fixed, .idle, .slip, .cobs, .hdlc: nil
+        case .line: Marked(start: [], rest: .line)
+        case .delimiter(let mark): Marked(start: [], rest: .delimiter(mark, tail: nil))
+        case .fixed(let count): Marked(start: [], rest: .fixed(count))
+        case .none, .idle, .slip, .cobs, .hdlc: nil
         }
     }
 }
 
 extension Profile {
+    /// What shows damaged messages of a channel; nil where no check is known.
+    fileprivate func trial(of channel: Channel) -> MessageTrial? {
+        programs.first { $0.channel == channel && $0.hasCheck }.map { MessageTrial($0) }
+    }
+
     /// Its device types lines of text.
     fileprivate var isTyped: Bool {
         programs.contains { $0.channel == .input && $0.form == .fields && $0.program.names(.wedge) }

@@ -106,7 +106,7 @@ extension LinkPlan {
         var framings: [BluetoothUUID: ChannelFraming] = [:]
         for found in profile.framings {
             guard case .characteristic(let uuid) = found.channel else { continue }
-            framings[uuid] = ChannelFraming(found.framing, limit: found.limit)
+            framings[uuid] = ChannelFraming(found.framing, limit: found.limit, trial: found.trial)
         }
         self.init(
             notify: profile.notify, read: profile.readAtConnect, optional: profile.optional, framings: framings,

@@ -3,9 +3,7 @@ import WakeModel
 
 public struct ResponseHead: Hashable, Sendable {
     public private(set) var status: Int64 = 0
-    public private(set) var contentLength: Int64?
     public private(set) var contentRange: ContentRange?
-    public private(set) var isEncoded = false
     public private(set) var isMultipart = false
     public private(set) var etag: String?
     public private(set) var lastModified: String?
@@ -14,6 +12,9 @@ public struct ResponseHead: Hashable, Sendable {
     public private(set) var challenge: String?
     /// The empty line that ends it has come.
     public private(set) var isWhole = false
+    private var length = BodyLength.unsaid
+    private var codings: [ContentCoding] = []
+    private var mediaType = ""
     private var bytes = 0
     private var lines = 0
 
@@ -25,6 +26,16 @@ public struct ResponseHead: Hashable, Sendable {
     static let longestChallenge = 512
 
     public init() {}
+
+    /// Nil where the end of the body tells it, and where no length can be read.
+    public var contentLength: Int64? { if case .said(let length) = length { length } else { nil } }
+    /// Nobody knows where the body ends.
+    public var isContradictory: Bool { length == .contradictory }
+
+    /// Whether the body is no file of that address, but a compressed form of it.
+    public func isCompressed(from address: String) -> Bool {
+        codings.contains { !$0.isOfFile(at: address, ofType: mediaType) }
+    }
 
     /// False where the head is longer than any may be.
     public mutating func add(_ line: some Collection<UInt8>) -> Bool {
@@ -48,10 +59,14 @@ public struct ResponseHead: Hashable, Sendable {
 
     private mutating func read(_ name: String, _ value: String) {
         switch name {
-        case "content-length": contentLength = Int64(value).flatMap { $0 < 0 ? nil : $0 }
+        case "content-length": length.add(value)
+        case "transfer-encoding": length = .ofCoding
         case "content-range": contentRange = ContentRange(value)
-        case "content-encoding": isEncoded = !["", "identity"].contains(value.lowercased())
-        case "content-type": isMultipart = value.lowercased().hasPrefix("multipart/byteranges")
+        case "content-encoding":
+            codings += value.lowercased().split(separator: ",").compactMap { ContentCoding(String($0).trimmed) }
+        case "content-type":
+            mediaType = String(value.lowercased().prefix { $0 != ";" }).trimmed
+            isMultipart = mediaType == "multipart/byteranges"
         case "etag": etag = value
         case "last-modified": lastModified = value
         case "retry-after": retryAfter = value
@@ -67,6 +82,36 @@ public struct ResponseHead: Hashable, Sendable {
     }
 }
 
+/// How the end of a body is known, by RFC 9112, 6.3.
+enum BodyLength: Hashable, Sendable {
+    case unsaid
+    case said(Int64)
+    /// The transfer coding has an end of its own, whatever length is named beside it.
+    case ofCoding
+    /// Two lengths, which differ.
+    case contradictory
+
+    /// One more `Content-Length`, or several in one line. The same number again is no fault.
+    mutating func add(_ value: String) {
+        for number in value.split(separator: ",") {
+            guard let found = Int64(saturating: String(number).trimmed) else { continue }
+            switch self {
+            case .unsaid: self = .said(found)
+            case .said(let earlier): if earlier != found { self = .contradictory }
+            case .ofCoding, .contradictory: return
+            }
+        }
+    }
+}
+
+extension Int64 {
+    /// Of digits. A number that does not fit is the largest that does: it is no missing one.
+    init?(saturating digits: some StringProtocol) {
+        guard !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+        self = Int64(digits) ?? .max
+    }
+}
+
 /// `bytes 100-199/200`, `bytes */200`.
 public enum ContentRange: Hashable, Sendable {
     case part(from: Int64, through: Int64, total: Int64?)
@@ -77,16 +122,15 @@ public enum ContentRange: Hashable, Sendable {
         guard words.count == 2, words[0].lowercased() == "bytes" else { return nil }
         let halves = words[1].split(separator: "/", maxSplits: 1).map { String($0).trimmed }
         guard halves.count == 2 else { return nil }
-        let total = Int64(halves[1])
-        guard total.map({ $0 >= 0 }) ?? (halves[1] == "*") else { return nil }
+        let total = Int64(saturating: halves[1])
+        guard total != nil || halves[1] == "*" else { return nil }
         if halves[0] == "*" {
             self = .none(total: total)
             return
         }
         let range = halves[0].split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
-        let ends = range.map { Int64(String($0).trimmed) }
-        guard ends.count == 2, let from = ends[0], let through = ends[1], from >= 0, through >= from,
-            through < total ?? .max
+        let ends = range.map { Int64(saturating: String($0).trimmed) }
+        guard ends.count == 2, let from = ends[0], let through = ends[1], through >= from, through < total ?? .max
         else { return nil }
         self = .part(from: from, through: through, total: total)
     }

@@ -23,7 +23,7 @@ public struct RetryPace: Hashable, Sendable {
 
     /// Nil for what is neither a number of seconds nor a date.
     static func wait(_ text: String, at wall: WallTime) -> TimeSpan? {
-        if let seconds = Int64(text) { return seconds < 0 ? nil : min(.seconds(min(seconds, 86_400)), longestAsked) }
+        if let seconds = Int64(saturating: text) { return min(.seconds(min(seconds, 86_400)), longestAsked) }
         guard let time = date(text) else { return nil }
         let left = TimeSpan.microseconds(time.microseconds - wall.microseconds)
         return min(max(left, .zero), longestAsked)

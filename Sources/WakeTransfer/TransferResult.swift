@@ -16,7 +16,7 @@ public enum TransferFailure: String, Hashable, Sendable, CaseIterable {
     case checksum
     /// The file system has no room for it.
     case storage
-    /// Headers without end.
+    /// Headers without end, or two lengths of the body that differ.
     case head
     /// The file to be sent, or the folder to receive in, cannot be opened beneath the handler's directory.
     case path
@@ -53,7 +53,7 @@ public enum TransferFailure: String, Hashable, Sendable, CaseIterable {
         case .insecureRedirect: "the server redirected it from https to http"
         case .checksum: "its checksum is not the one that was ordered"
         case .storage: "the file system has no room for it"
-        case .head: "the server's headers did not end"
+        case .head: "the server's headers did not end, or contradict each other"
         case .path: "its file cannot be opened beneath the handler's directory"
         case .address: "its address is none that can be asked"
         case .certificate: "the server's certificate is not valid"

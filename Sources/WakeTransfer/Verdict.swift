@@ -22,9 +22,8 @@ extension Verdict {
     /// Of a download.
     public init(_ head: ResponseHead, having part: PartRecord) {
         switch head.status {
-        case 206: self = head.isEncoded ? .fail(.encoded) : Self.ofPart(head, part)
+        case 200, 203, 206: self = Self.ofFile(head, part)
         // No other answer carries the file: 202 promises it, 204 has none.
-        case 200, 203: self = head.isEncoded ? .fail(.encoded) : .write(at: 0, total: head.contentLength)
         case 416: self = Self.ofNoRange(head, part)
         case 301, 302, 303, 307, 308: self = .redirect
         default: self = Self.ofRefusal(head)
@@ -40,6 +39,12 @@ extension Verdict {
         case 300...399: self = .fail(.redirect)
         default: self = Self.ofRefusal(head)
         }
+    }
+
+    private static func ofFile(_ head: ResponseHead, _ part: PartRecord) -> Verdict {
+        if head.isContradictory { return .fail(.head) }
+        if head.isCompressed(from: part.address) { return .fail(.encoded) }
+        return head.status == 206 ? ofPart(head, part) : .write(at: 0, total: head.contentLength)
     }
 
     /// Only bytes that join what is here are of use, and only those of the version that this is a part of.

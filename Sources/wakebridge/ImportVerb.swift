@@ -71,7 +71,7 @@ func importRecording(_ options: ImportOptions) throws(Complaint) -> Int32 {
     var damaged: String?
     do {
         let store = try SpooledEntries()
-        var recording = TraceImport(options.terms, store: store)
+        var recording = TraceImport(options.terms, store: store, cutting: ProfileCutting())
         for capture in options.captures {
             current = capture
             let chunks = try FileChunks(capture)

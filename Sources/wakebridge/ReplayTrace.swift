@@ -72,7 +72,7 @@ private func handlerManifest(
     let text = try TrustedFile.bytes(at: file, limit: 1 << 20, trustingAlso: caller)
     var manifest: HandlerManifest
     do throws(ConfigurationErrors) {
-        manifest = try HandlerManifest(id: id, file: file, text: text, isRoot: false)
+        manifest = try HandlerManifest(id: id, file: file, text: text, isRoot: false, isRun: command.isEmpty)
     } catch { throw error.located(in: text) }
     if command.isEmpty {
         manifest.exec = manifest.command(in: try folder(of: file))

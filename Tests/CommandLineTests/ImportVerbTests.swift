@@ -44,6 +44,34 @@ import WakeSystem
         #expect(try Directory.names(in: directory) == ["pad.events.gz"])
     }
 
+    @Test("what was recorded of a device that a profile knows is cut as the daemon cuts it")
+    func cuts() throws {
+        func block(_ millivolts: Int) -> [UInt8] {
+            let text = "\r\nPID\t0xA071\r\nV\t\(millivolts)\r\nChecksum\t"
+            return Array(text.utf8) + [0 &- Array(text.utf8).reduce(0, &+)]
+        }
+        let blocks = [26_100, 26_110, 26_120].map(block)
+        put(Array(blocks.joined()), at: path("line.bin"))
+        let line = try Built.run("import", path("line.bin"), "--serial", "--as", "ve-direct", "-o", path("line.trace"))
+        #expect(line.exit == 0, "\(line.talk)")
+        let messages = lines(of: path("line.trace")).filter { $0.contains(" data serial ") }
+        #expect(messages.map { $0.split(separator: " ").last.map(String.init) } == blocks.map(\.hexadecimal))
+
+        var keys = "# EVEMU 1.3\nN: Scanner\nI: 0003 0c2e 0901 0111\n"
+        for (place, code) in ["0005", "000b", "001c"].enumerated() {
+            for value in [1, 0] {
+                let time = "1.\(String(1_000 + place * 10 + 1 - value).dropFirst())"
+                keys += "E: \(time) 0001 \(code) \(value)\nE: \(time) 0000 0000 0\n"
+            }
+        }
+        put(keys, at: path("scan.evemu"))
+        let scan = try Built.run("import", path("scan.evemu"), "-o", path("scan.trace"))
+        #expect(scan.exit == 0, "\(scan.talk)")
+        #expect(lines(of: path("scan.trace")).count { $0.contains(" data input ") } == 1)
+        let replayed = try Built.run("replay", path("scan.trace"))
+        #expect(replayed.output.contains(#""text":"40""#), "\(replayed.output)")
+    }
+
     @Test("an import that fails leaves no file, and one that was there as it was; with --partial it is the part before")
     func leavesNothing() throws {
         let bytes = Array(Self.recording.utf8)

@@ -1,10 +1,10 @@
-// run and replay with an unknown profile: reported at once, because it would never match anything.
+// run and replay with an unknown profile, which would never match anything, and with a manifest that names no program.
 import Glibc
 import TestBench
 import Testing
 import WakeSystem
 
-@Suite("Misspelt profiles") struct ProfileWordTests {
+@Suite("Misspelt profiles, and programs that the command line names") struct ProfileWordTests {
     private let directory = makeDirectory("/tmp/wakeprofile.XXXXXX")
 
     private func write(_ text: String, to name: String) throws -> String {
@@ -35,5 +35,22 @@ import WakeSystem
         }
         let known = ["run", "--profile", "heart-rate-monitor", "--replay", trace, "--speed", "max", "--", "/bin/cat"]
         #expect(try Child([Built.tool] + known).finish().exit == 0)
+    }
+
+    @Test("a manifest need not name a program that the command line names")
+    func program() throws {
+        defer { Directory.removeTree(directory) }
+        let trace = try write(
+            "wakebridge-trace 1\nclock 2026-11-21T07:00:00Z\ndevice 1 bluetooth C0:F1:F2:F3:F4:01 service=180d\nend\n",
+            to: "a.trace")
+        let bare = try write(
+            "{ modes: [\"bluetooth-central\"], watch: [{ profile: \"heart-rate-monitor\" }] }", to: "bare.json5")
+        let given = try Child([
+            Built.tool, "run", "--manifest", bare, "--replay", trace, "--speed", "max", "--", "/bin/cat",
+        ])
+        .finish()
+        #expect(given.exit == 0, "the command is the program, so the file names none: \(given.talk)")
+        let none = try Child([Built.tool, "run", "--manifest", bare, "--replay", trace, "--speed", "max"]).finish()
+        #expect(none.exit == 1 && none.talk.contains("exec is missing"), "\(none.talk)")
     }
 }

@@ -13,6 +13,7 @@ struct TransferdTests {
         ("busy", nil), ("breaks", nil), ("circle", "redirects"), ("slow", nil), ("endless", "head"),
         ("huge", "storage"),
         ("none", "status"), ("ended", nil), ("lost", nil), ("dated", nil), ("named", nil), ("chunks", nil),
+        ("lengths", nil), ("labelled", nil),
         ("outside", "redirect"), ("nowhere", "redirect"), ("moved", nil), ("accepted", "status"), ("empty", "status"),
     ]
 

@@ -129,6 +129,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return None
         if kind == "chunks":
             return self.chunks(body)
+        if kind == "lengths":
+            return self.chunks(body, length=15)
+        if kind == "labelled":
+            return self.answer(200, body, [("Content-Type", "application/x-gzip"), ("Content-Encoding", "x-gzip")])
         if kind == "secret":
             wanted = "Basic " + base64.b64encode(b"me:word").decode()
             if self.headers.get("Authorization") == wanted:
@@ -176,9 +180,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
         part = ("Content-Range", f"bytes {start}-{len(body) - 1}/{len(body)}")
         return self.answer(206, body[start:], headers + [part])
 
-    def chunks(self, body, piece=5_000):
-        """Without a length beforehand."""
+    def chunks(self, body, piece=5_000, length=None):
+        """Without a length beforehand, or with one that is wrong."""
         self.send_response(200)
+        if length is not None:
+            self.send_header("Content-Length", str(length))
         self.send_header("Transfer-Encoding", "chunked")
         self.end_headers()
         for start in range(0, len(body), piece):

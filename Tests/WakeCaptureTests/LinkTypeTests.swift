@@ -97,6 +97,17 @@ private enum Wrapping {
         try expectAll(perPacket, link: 192, pcapng: false, times: MadeAir.times)
     }
 
+    @Test("captures of earlier nRF Sniffers are read under their number, and others of that number are refused by it")
+    func earlyNordic() throws {
+        for packets in [MadeAir.packets.map(Wrapping.oldNordic), MadeAir.packets.map { Wrapping.nordic($0) }] {
+            MadeStrap.expectAll(try TraceImport.run(MadePcap.file(packets, link: 157, .little)), "link type 157")
+        }
+        let others = MadePcap.file([[9, 9, 9, 9, 9, 9, 9, 9]], link: 157, .little)
+        let error = thrown(ImportError.self) { try TraceImport.run(others) }
+        #expect(error?.reason.contains("link type 157, which is not known") == true, "\(String(describing: error))")
+        #expect(try TraceImport.run(MadePcap.file([], link: 157, .little)).counts.records == 0)
+    }
+
     @Test("where a capture of the air tells no directions, they are known by what follows within 150 µs")
     func plainAir() throws {
         for pcapng in [false, true] {

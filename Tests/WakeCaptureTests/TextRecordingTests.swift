@@ -93,6 +93,64 @@ private func lines(of result: ImportResult) -> [String] {
         #expect(result.counts.notifications == 1 && result.counts.indications == 1)
     }
 
+    /// A log with an empty notification, and one that is none.
+    private static let log = """
+        nRF Connect, 2026-11-21
+        Strap (C0:DE:00:00:00:3D)
+        V\t08:00:01.100\tConnecting to C0:DE:00:00:00:3D...
+        I\t08:00:01.300\tConnected to C0:DE:00:00:00:3D
+        I\t08:00:02.000\tNotification received from 00002a37-0000-1000-8000-00805f9b34fb, value: (0x) 00-48
+        I\t08:00:03.000\tNotification received from 0000fff1-0000-1000-8000-00805f9b34fb, value:\u{20}
+        I\t08:00:03.500\tNotification received from 0000fff1-0000-1000-8000-00805f9b34fb, value: soon
+        I\t08:00:04.000\tNotification received from 00002a37-0000-1000-8000-00805f9b34fb, value: (0x) 00-49
+        I\t08:00:05.000\tDisconnected
+
+        """
+
+    @Test(
+        "a notification without bytes is one, a line that is none is left out and named, and spaces are as good as tabs",
+        arguments: ["\t", " ", "    "])
+    func strangeLines(space: String) throws {
+        let text = Self.log.replacing("\t", with: space)
+        let result = try TraceImport.run(Array(text.utf8))
+        #expect(
+            lines(of: result) == [
+                "200 0 connect", "900 0 2a37 0048", "1900 0 fff1 ", "2900 0 2a37 0049", "3900 0 disconnect unspecified",
+            ])
+        #expect(result.warnings.count == 1 && result.warnings.allSatisfy { $0.hasSuffix("; line 7 is left out") })
+        #expect(result.header.devices.map(\.name) == ["Strap"])
+    }
+
+    @Test(
+        "a recording of which no line tells anything is a failure, which names its lines",
+        arguments: [
+            "nRF Connect, 2026-11-21\nStrap (C0:DE:00:00:00:3D)\n08:00:02 Notification\n", "# a\nd 0 /dev/ttyUSB0\n",
+            "nRF Connect, 2026-11-21\n\nnothing\n",
+        ])
+    func nothing(text: String) {
+        let error = thrown(ImportError.self) { try TraceImport.run(Array(text.utf8)) }
+        let count = text.split(separator: "\n", omittingEmptySubsequences: false).count - 1
+        #expect(
+            error?.reason.hasPrefix("of its \(count) lines, 1 to \(count), none tells") == true,
+            "\(String(describing: error))")
+    }
+
+    @Test("a line of an input recording that is none costs no other event")
+    func strangeEvent() throws {
+        let text = """
+            # EVEMU 1.3
+            N: Pad
+            E: 1.000001 0001 001e 1
+            E: 1.000001 0000 0000 0
+            E: 1.2000
+            E: 1.500001 0001 001e 0
+            E: 1.500001 0000 0000 0
+
+            """
+        let result = try TraceImport.run(Array(text.utf8))
+        #expect(result.counts.messages == 2 && result.warnings.contains { $0.hasSuffix("; line 5 is left out") })
+    }
+
     @Test("gatttool: values by their handles at one pace, named where its list names them")
     func gatttool() throws {
         let text = """

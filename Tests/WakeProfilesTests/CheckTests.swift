@@ -139,6 +139,7 @@ struct CheckTests {
     @Test(
         "a check may stand elsewhere, cover less, be taken from zero, be written in digits, or be a CRC by its parameters",
         arguments: [
+            (#"{kind: "sum8", from: 3, form: "inverted"}"#, "aaaa0202c8" + "35", "aaaa0202c8"),
             (#"{kind: "sum8", from: 1, form: "negative"}"#, "ff86000347000000" + "30", "ff86000347000000"),
             (#"{kind: "sum16", order: "high"}"#, "424d" + "008f", "424d"),
             (#"{kind: "xor8", at: -2}"#, "010203" + "0077", "010203"),

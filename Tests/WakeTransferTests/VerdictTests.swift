@@ -10,8 +10,11 @@ private func head(_ lines: String...) -> ResponseHead {
     return head
 }
 
-private func part(_ offset: Int64, _ validator: PartValidator? = .etag("\"a\""), total: Int64? = 200) -> PartRecord {
-    var record = PartRecord(number: 1, address: "http://h/f")
+private func part(
+    _ offset: Int64, _ validator: PartValidator? = .etag("\"a\""), total: Int64? = 200,
+    of address: String = "http://h/f"
+) -> PartRecord {
+    var record = PartRecord(number: 1, address: address)
     (record.offset, record.validator, record.total) = (offset, validator, total)
     return record
 }
@@ -39,6 +42,45 @@ struct DownloadVerdictTests {
             .fail(.encoded)
         ),
         (head("HTTP/1.1 200 OK", "Content-Encoding: identity"), part(0), .write(at: 0, total: nil)),
+        (head("HTTP/1.1 200 OK", "Content-Encoding: identity, zstd"), part(0), .fail(.encoded)),
+        // Labels that name no compression.
+        (head("HTTP/1.1 200 OK", "Content-Encoding: none", "Content-Length: 3"), part(0), .write(at: 0, total: 3)),
+        (head("HTTP/1.1 200 OK", "Content-Encoding: utf-8", "Content-Length: 3"), part(0), .write(at: 0, total: 3)),
+        // The file itself is compressed, and the label says no more than that.
+        (
+            head("HTTP/1.1 200 OK", "Content-Encoding: x-gzip", "Content-Length: 24"),
+            part(0, of: "http://h/a.tar.gz?x=1.txt"), .write(at: 0, total: 24)
+        ),
+        (
+            head("HTTP/1.1 200 OK", "Content-Type: Application/X-Gzip; q=1", "Content-Encoding: gzip"), part(0),
+            .write(at: 0, total: nil)
+        ),
+        (
+            head("HTTP/1.1 206 Partial Content", "Content-Range: bytes 100-199/200", "Content-Encoding: zstd"),
+            part(100, of: "http://h/a.ZST"), .write(at: 100, total: 200)
+        ),
+        (head("HTTP/1.1 200 OK", "Content-Encoding: br"), part(0, of: "http://h/a.tar.gz"), .fail(.encoded)),
+        (head("HTTP/1.1 200 OK", "Content-Encoding: gzip"), part(0, of: "http://h.gz/f"), .fail(.encoded)),
+        // A transfer coding has an end of its own, on whichever side of the length it comes.
+        (
+            head("HTTP/1.1 200 OK", "Content-Length: 15", "Transfer-Encoding: chunked"), part(0),
+            .write(at: 0, total: nil)
+        ),
+        (
+            head("HTTP/1.1 200 OK", "Transfer-Encoding: chunked", "Content-Length: 15"), part(0),
+            .write(at: 0, total: nil)
+        ),
+        (head("HTTP/1.1 200 OK", "Content-Length: 15, 15", "Content-Length: 15"), part(0), .write(at: 0, total: 15)),
+        (head("HTTP/1.1 200 OK", "Content-Length: 15", "Content-Length: 20"), part(0), .fail(.head)),
+        // A length that no number holds is not a missing one.
+        (
+            head("HTTP/1.1 200 OK", "Content-Length: 99999999999999999999"), part(0),
+            .write(at: 0, total: .max)
+        ),
+        (
+            head("HTTP/1.1 206 Partial Content", "Content-Range: bytes 0-99/99999999999999999999"), part(0),
+            .write(at: 0, total: .max)
+        ),
         (
             head("HTTP/1.1 206 Partial Content", "Content-Range: bytes 100-199/200", "ETag: \"a\""), part(100),
             .write(at: 100, total: 200)
@@ -265,7 +307,7 @@ struct RetryPaceTests {
     @Test(
         "a server that names a time or a number of seconds is not asked sooner, and no later than after a day",
         arguments: [
-            ("7", 7), ("0", 1), ("-5", 1), ("nonsense", 1), ("99999999999", 86_400),
+            ("7", 7), ("0", 1), ("-5", 1), ("nonsense", 1), ("99999999999", 86_400), ("99999999999999999999", 86_400),
             ("Thu, 26 Nov 2026 12:00:30 GMT", 30), ("Thu, 26 Nov 2026 11:00:00 GMT", 1),
             ("Thu, 26 Foo 2026 12:00:30 GMT", 1), ("Fri, 26 Nov 2027 12:00:00 GMT", 86_400),
         ])

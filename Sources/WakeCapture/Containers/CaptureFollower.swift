@@ -62,6 +62,13 @@ struct CaptureFollower {
         case .air: air.read(AirPacket(plain: bytes), &draft, at: frame.offset)
         case .heardAir: air.read(AirPacket(heard: bytes), &draft, at: frame.offset)
         case .nordic: air.read(AirPacket(nordic: bytes), &draft, at: frame.offset)
+        case .earlyNordic:
+            let packet = AirPacket(nordic: bytes)
+            guard packet.isWhole else {
+                strange[.unknown(157), default: (0, frame.offset)].count += 1
+                return
+            }
+            air.read(packet, &draft, at: frame.offset)
         case .usb: usb.read(USBPacket(linux: bytes, header: 48, frame.order), &draft, at: frame.offset)
         case .usbMapped: usb.read(USBPacket(linux: bytes, header: 64, frame.order), &draft, at: frame.offset)
         case .usbPcap: usb.read(USBPacket(usbPcap: bytes), &draft, at: frame.offset)
@@ -109,7 +116,6 @@ struct CaptureFollower {
 
     /// What the whole capture held, said at its end. Throws where nothing in it is of a link type that is known.
     mutating func finish() throws(ImportError) -> TraceDraft {
-        usb.finish(&draft)
         try reportStrange()
         if snipped > 0 {
             let sentence =

@@ -24,6 +24,8 @@ enum LinkType: Hashable {
     case monitor
     /// What passes over the air: plain, behind ten bytes on how it was heard, or as the nRF Sniffer has it.
     case air, heardAir, nordic
+    /// The same of its earlier versions, under a number that is free for everybody.
+    case earlyNordic
     /// Behind a header that names another link type.
     case perPacket
     /// Of the Linux kernel, with 48 or 64 bytes before the data; of USBPcap.
@@ -38,6 +40,7 @@ enum LinkType: Hashable {
         case 251: self = .air
         case 256: self = .heardAir
         case 272: self = .nordic
+        case 157: self = .earlyNordic
         case 192: self = .perPacket
         case 189: self = .usb
         case 220: self = .usbMapped
@@ -50,13 +53,13 @@ enum LinkType: Hashable {
     var isUSB: Bool { self == .usb || self == .usbMapped || self == .usbPcap }
 
     static let known =
-        "known are 187, 201, 254 (HCI), 251, 256, 272, 192 (Bluetooth LE over the air), 189, 220 and 249 (USB)"
+        "known are 187, 201, 254 (HCI), 251, 256, 272, 157, 192 (Bluetooth LE over the air), 189, 220 and 249 (USB)"
 
     var words: String {
         switch self {
         case .h4, .directedH4: "Bluetooth HCI"
         case .monitor: "the Linux Bluetooth monitor"
-        case .air, .heardAir, .nordic: "Bluetooth LE over the air"
+        case .air, .heardAir, .nordic, .earlyNordic: "Bluetooth LE over the air"
         case .perPacket: "packets with a header each"
         case .usb, .usbMapped, .usbPcap: "USB"
         case .unknown(let number): "link type \(number)"

@@ -27,6 +27,10 @@ struct DraftDevice {
     /// What was advertised last, and before that: most advertisements say the same again.
     private var heard: [[UInt8]] = []
 
+    /// Of a device whose broadcasts are values.
+    private var broadcast = KnownBroadcast()
+    private var latestBroadcasts: [[UInt8]] = []
+
     /// The longest that a device of Bluetooth has; a line of a trace has no room for every name that a file could hold.
     private static let nameLimit = 248
 
@@ -36,6 +40,7 @@ struct DraftDevice {
     var told: TraceDevice {
         var told = facts
         told.name = facts.name.map { String($0.unicodeScalars.prefix(Self.nameLimit)) }
+        told.advertisement = broadcast.bytes
         return told
     }
 
@@ -117,6 +122,12 @@ extension DraftDevice {
             }
             rest = rest.dropFirst(Int(length))
         }
+    }
+
+    mutating func know(by data: ArraySlice<UInt8>) {
+        guard !latestBroadcasts.contains(where: { $0.elementsEqual(data) }) else { return }
+        latestBroadcasts = latestBroadcasts.suffix(1) + [Array(data)]
+        broadcast.add(data)
     }
 
     mutating func setName(_ value: ArraySlice<UInt8>) {

@@ -17,6 +17,9 @@ struct TraceDraft {
     private var unsaid = 0
     private var isClockWarned = false
     var counts = ImportCounts()
+    /// Of devices that have sent something, by their places.
+    var cutters: [Int: any MessageCutter] = [:]
+    let cutting: (any MessageCutting)?
     /// What was found in the file, and in what it was packed.
     var parts: [ImportedPart] = []
     /// Devices by the nodes that a description names, for what another file plays on them.
@@ -24,11 +27,14 @@ struct TraceDraft {
     /// Where the recording was cut, if only the part before was imported.
     var cut: ImportError?
 
-    init(_ store: any EntryStore) {
+    init(_ store: any EntryStore, _ cutting: (any MessageCutting)? = nil) {
         self.store = store
+        self.cutting = cutting
         spool = EntrySpool(store)
     }
 
+    /// Grows with all that was understood: what devices did, and what they are.
+    var understood: Int { counts.records + devices.count + nodes.count }
     var latest: TimeSpan { clock.latest }
     var entries: Int { spool.count }
 
@@ -71,6 +77,7 @@ struct TraceDraft {
     }
 
     private mutating func endRun() {
+        endMessages()
         runs.append(spool.endRun(start: clock.start ?? 0))
         clock = CaptureClock()
     }
@@ -136,13 +143,13 @@ extension TraceDraft {
     /// The peripheral that has a link already, or had one.
     func peripheral(seen address: RadioAddress) -> Int? { radioPlaces[address] }
 
-    /// What a device broadcast becomes a value, and is what it is known by.
+    /// What a device broadcast becomes a value, and is part of what it is known by.
     mutating func broadcast(_ data: ArraySlice<UInt8>, from address: RadioAddress) {
         guard !data.isEmpty, let place = peripheral(address) else { return }
         counts.advertisements += 1
         update(place) { device in
             device.advertise(data)
-            if device.facts.advertisement.isEmpty { device.facts.advertisement = Array(data) }
+            device.know(by: data)
         }
         add(data, of: .channel(.advertisement), from: place)
     }

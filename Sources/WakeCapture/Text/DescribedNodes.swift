@@ -76,7 +76,9 @@ struct DescribedNodes: LineFollower {
 
     private mutating func begin(_ path: String, at offset: Int) throws(ImportError) {
         guard blocks.count < Self.blockLimit else {
-            throw ImportError(offset: offset, reason: "there are over \(Self.blockLimit) devices in it")
+            var error = ImportError(offset: offset, reason: "there are over \(Self.blockLimit) devices in it")
+            error.endsImport = true
+            throw error
         }
         blocks.append(Block(path: path))
     }
@@ -125,6 +127,8 @@ struct DescribedNodes: LineFollower {
         return draft.device(.externalAccessory, identity.text) { facts in
             facts.name = name.map(Self.plain)
             facts.properties = identity.properties
+            let inputs = ["JOYSTICK", "KEYBOARD", "MOUSE", "TABLET"].map { "ID_INPUT_\($0)" }
+            facts.add((inputs + ["WAKEBRIDGE_DEVICE"]).compactMap { key in fact([key]).map { (key, $0) } })
             facts.reportDescriptor = family.lazy.compactMap(\.descriptor).first?.bytes ?? []
         }
     }

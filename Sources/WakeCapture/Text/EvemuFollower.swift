@@ -8,6 +8,7 @@ struct EvemuFollower: LineFollower {
     private var model: UInt16 = 0
     private var place: Int?
     private var gathering = InputGathering()
+    private var abilities = InputAbilities()
 
     static func isWhole(_ line: ArraySlice<UInt8>) -> Bool { false }
 
@@ -15,6 +16,7 @@ struct EvemuFollower: LineFollower {
         if let event = line.after("E: ") { return try readEvent(event, at: offset, into: &draft) }
         if let text = line.after("N: ") { name = text.trimmed.text }
         if let numbers = line.after("I: ") { readNumbers(numbers) }
+        if let bits = line.after("B: ") { readBits(bits) }
         if let text = line.after("# Input device name: \"") { name = text.prefix { $0 != UInt8(ascii: "\"") }.text }
         if let words = line.after("# Input device ID: ") { readWords(words) }
     }
@@ -30,6 +32,15 @@ struct EvemuFollower: LineFollower {
         _ = words.next()
         guard let vendor = words.hexadecimal(), let product = words.hexadecimal() else { return }
         (maker, model) = (UInt16(truncatingIfNeeded: vendor), UInt16(truncatingIfNeeded: product))
+    }
+
+    /// `01 fe ff ff ff ff ff ff ff`: a type of events, and eight bytes of its codes.
+    private mutating func readBits(_ line: ArraySlice<UInt8>) {
+        var words = LineWords(line)
+        guard let type = words.hexadecimal().flatMap({ UInt16(exactly: $0) }), let bytes = words.bytes(most: 128) else {
+            return
+        }
+        abilities.describe(type, bytes)
     }
 
     /// `bus 0x03 vendor 0x738 product 0x4716 version 0x410`.
@@ -55,12 +66,17 @@ struct EvemuFollower: LineFollower {
         }
         draft.advance(to: time, at: offset)
         draft.counts.records += 1
-        if let place = device(&draft) { gathering.add(type, code, value, to: &draft, place) }
+        abilities.see(type, code)
+        guard let place = device(&draft) else { return }
+        // Up to the end of the first batch it may show what it is.
+        if gathering.isFirst { draft.update(place) { $0.facts.add(abilities.properties) } }
+        gathering.add(type, code, value, to: &draft, place)
     }
 
     private mutating func device(_ draft: inout TraceDraft) -> Int? {
         if let place { return place }
         place = draft.inputDevice(name: name, vendor: maker, product: model, port: "input")
+        if let place { draft.update(place) { $0.facts.add(abilities.properties) } }
         return place
     }
 }

@@ -25,7 +25,9 @@ struct HIDRecorderFollower: LineFollower {
         switch first {
         case UInt8(ascii: "D"):
             guard let number = words.decimal(), devices[number] != nil || devices.count < Self.deviceLimit else {
-                throw ImportError(offset: offset, reason: "no number of a device, or one device too many")
+                var error = ImportError(offset: offset, reason: "no number of a device, or one device too many")
+                error.endsImport = true
+                throw error
             }
             current = number
         case UInt8(ascii: "N"): devices[current, default: Device()].name = words.rest.trimmed.text

@@ -7,6 +7,8 @@ struct InputGathering {
     private static let limit = 256
 
     private var bytes: [UInt8] = []
+    /// No batch has ended yet.
+    private(set) var isFirst = true
     private var isDropping = false
 
     /// 8 bytes: type, code and value, the lowest byte of each first.
@@ -28,8 +30,8 @@ struct InputGathering {
 
     private mutating func end(into draft: inout TraceDraft, _ place: Int) {
         guard !bytes.isEmpty else { return }
-        draft.counts.messages += 1
-        draft.add(bytes, of: .input, from: place)
+        isFirst = false
+        draft.addBatch(bytes, from: place)
         bytes = []
     }
 

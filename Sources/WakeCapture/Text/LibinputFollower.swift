@@ -10,6 +10,7 @@ struct LibinputFollower: LineFollower {
     private var place: Int?
     private var isInEvents = false
     private var gathering = InputGathering()
+    private var abilities = InputAbilities()
     private var hidden = 0
 
     mutating func read(_ line: ArraySlice<UInt8>, at offset: Int, into draft: inout TraceDraft) throws(ImportError) {
@@ -36,10 +37,14 @@ struct LibinputFollower: LineFollower {
         }
         devices += 1
         (name, maker, model, place, isInEvents, gathering) = (nil, nil, 0, nil, false, InputGathering())
+        abilities = InputAbilities()
     }
 
     private mutating func describe(_ text: ArraySlice<UInt8>) {
         if let quoted = text.after("name: \""), name == nil { name = quoted.prefix { $0 != UInt8(ascii: "\"") }.text }
+        if let property = text.after("- ID_INPUT_"), property.suffix(2).elementsEqual("=1".utf8) {
+            abilities.add(name: property.dropLast(2).text)
+        }
         guard let list = text.after("id: ["), maker == nil else { return }
         let numbers = Self.numbers(list)
         guard numbers.count >= 3 else { return }
@@ -72,6 +77,7 @@ struct LibinputFollower: LineFollower {
     private mutating func device(_ draft: inout TraceDraft) -> Int? {
         if let place { return place }
         place = draft.inputDevice(name: name, vendor: maker, product: model, port: "input-\(devices)")
+        if let place { draft.update(place) { $0.facts.add(abilities.properties) } }
         return place
     }
 }

@@ -15,27 +15,42 @@ extension LineFollower {
 
     mutating func finish(into draft: inout TraceDraft) throws(ImportError) {}
 
-    /// All lines. With `partial`, those before a fault.
+    /// All lines. With `partial`, those before a fault. A line that cannot be read is left out with a warning; where no line
+    /// tells anything, that is a fault.
     mutating func readAll(_ cursor: ByteCursor, into draft: inout TraceDraft, partial: Bool)
         throws(ImportError)
     {
-        var lines = LineCursor(cursor)
+        let before = draft.understood
+        var (lines, count) = (LineCursor(cursor), 0)
         do throws(ImportError) {
             while let line = try lines.next() {
+                count += 1
                 guard lines.isWhole || Self.isWhole(line) else {
                     throw RecordFault.cut("the last line", at: lines.offset)
                 }
-                do throws(ImportError) {
-                    try read(line, at: lines.offset, into: &draft)
-                } catch {
-                    throw lines.isWhole ? error : RecordFault.cut("the last line", at: lines.offset)
-                }
+                try readLine(line, count, lines, into: &draft)
             }
         } catch {
             guard partial else { throw error }
             draft.cut = error
         }
         try finish(into: &draft)
+        guard draft.cut != nil || draft.understood != before else {
+            let reason = "of its \(count.counted("line")), 1 to \(count), none tells a value or what a device did"
+            throw ImportError(offset: 0, reason: reason)
+        }
+    }
+
+    private mutating func readLine(
+        _ line: ArraySlice<UInt8>, _ number: Int, _ lines: LineCursor, into draft: inout TraceDraft
+    ) throws(ImportError) {
+        do throws(ImportError) {
+            try read(line, at: lines.offset, into: &draft)
+        } catch {
+            guard lines.isWhole else { throw RecordFault.cut("the last line", at: lines.offset) }
+            if error.endsImport { throw error }
+            draft.warn("\(error.reason); line \(number) is left out", at: error.offset)
+        }
     }
 }
 

@@ -18,11 +18,19 @@ struct NRFConnectFollower: LineFollower {
 
     mutating func read(_ line: ArraySlice<UInt8>, at offset: Int, into draft: inout TraceDraft) throws(ImportError) {
         if let date = line.after("nRF Connect, ") { return try setDate(date, at: offset) }
-        let fields = line.split(separator: UInt8(ascii: "\t"), maxSplits: 2, omittingEmptySubsequences: false)
-        guard fields.count == 3, fields[0].count == 1, let time = Self.time(fields[1]) else { return setDevice(line) }
+        guard let (time, sentence) = Self.parts(line) else { return setDevice(line) }
         advance(to: time, &draft, at: offset)
         draft.counts.records += 1
-        try readSentence(fields[2], at: offset, into: &draft)
+        try readSentence(sentence, at: offset, into: &draft)
+    }
+
+    /// A letter for the level, the time, and a sentence. Between them stand tabs, which become spaces where a log is pasted.
+    private static func parts(_ line: ArraySlice<UInt8>) -> (time: Int64, sentence: ArraySlice<UInt8>)? {
+        var words = LineWords(line)
+        guard let level = words.next(), level.count == 1, let time = words.next().flatMap({ Self.time($0) }) else {
+            return nil
+        }
+        return (time, words.rest.trimmed)
     }
 
     private mutating func setDate(_ date: ArraySlice<UInt8>, at offset: Int) throws(ImportError) {
@@ -89,11 +97,11 @@ struct NRFConnectFollower: LineFollower {
         if let place { draft.connect(place) }
     }
 
-    /// `00002a37-…-00805f9b34fb, value: (0x) 16-49`.
+    /// `00002a37-…-00805f9b34fb, value: (0x) 16-49`; behind `value:` nothing stands where it has no bytes.
     private mutating func readValue(
         _ text: ArraySlice<UInt8>, isIndication: Bool, at offset: Int, _ draft: inout TraceDraft
     ) throws(ImportError) {
-        let mark = ", value: (0x) "
+        let mark = ", value:"
         guard let uuid = BluetoothUUID(text.prefix(36).text), let start = text.place(of: mark),
             let bytes = Self.bytes(text[(start + mark.utf8.count)...].trimmed)
         else { throw ImportError(offset: offset, reason: "no UUID and bytes in hexadecimal stand in the value there") }
@@ -102,8 +110,9 @@ struct NRFConnectFollower: LineFollower {
         if let place { draft.add(bytes, of: .characteristic(uuid), from: place) }
     }
 
-    /// `16-49`.
+    /// `(0x) 16-49`.
     private static func bytes(_ text: ArraySlice<UInt8>) -> [UInt8]? {
-        [UInt8](hexadecimal: text.filter { $0 != UInt8(ascii: "-") })
+        guard !text.isEmpty else { return [] }
+        return text.after("(0x)").flatMap { [UInt8](hexadecimal: $0.filter { $0 != UInt8(ascii: "-") && $0 > 0x20 }) }
     }
 }

@@ -9,7 +9,6 @@ enum RawSerialReader {
         _ cursor: ByteCursor, into draft: inout TraceDraft, _ terms: ImportTerms
     ) throws(ImportError) {
         draft.advance(by: .zero)
-        var cutter = SerialCutter()
         guard let place = draft.serialDevice(alias: terms.alias, named: "serial") else { return }
         var (cursor, isOver) = (cursor, false)
         while !isOver {
@@ -21,8 +20,7 @@ enum RawSerialReader {
             if bytes.isEmpty { break }
             draft.advance(by: terms.pace.span(bytes: bytes.count))
             draft.counts.records += 1
-            cutter.add(bytes, to: &draft, place)
+            draft.addSerial(bytes, from: place)
         }
-        cutter.end(into: &draft, place)
     }
 }

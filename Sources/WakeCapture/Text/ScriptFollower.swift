@@ -15,7 +15,6 @@ struct ScriptFollower: LineFollower {
     private var node: String?
     private var place: Int?
     private var use: Use?
-    private var cutter = SerialCutter()
     private var gathering = InputGathering()
 
     init(_ terms: ImportTerms) { alias = terms.alias }
@@ -33,10 +32,6 @@ struct ScriptFollower: LineFollower {
         draft.counts.records += 1
         guard first == UInt8(ascii: "r"), let bytes = Self.unescaped(words.rest.dropFirst()) else { return }
         readBlock(bytes, &draft)
-    }
-
-    mutating func finish(into draft: inout TraceDraft) throws(ImportError) {
-        if let place, use == .serial { cutter.end(into: &draft, place) }
     }
 
     /// `0 /dev/hidraw5`.
@@ -64,7 +59,7 @@ struct ScriptFollower: LineFollower {
                 else { continue }
                 gathering.add(type, code, Int32(truncatingIfNeeded: value), to: &draft, place)
             }
-        case .serial: cutter.add(bytes, to: &draft, place)
+        case .serial: draft.addSerial(bytes, from: place)
         }
     }
 

@@ -11,8 +11,6 @@ struct USBFollower {
         var descriptor: HIDDescriptor?
         /// Its place in the trace, once it has sent something.
         var place: Int?
-        /// What its bulk endpoint sent, once it has sent something.
-        var cutter: SerialCutter?
     }
 
     private struct Device {
@@ -58,16 +56,6 @@ struct USBFollower {
         devices[packet.address] = device
     }
 
-    /// Ends messages that were still open.
-    mutating func finish(_ draft: inout TraceDraft) {
-        for (_, device) in devices.sorted(by: { ($0.key.bus, $0.key.device) < ($1.key.bus, $1.key.device) }) {
-            for interface in device.interfaces {
-                guard let place = interface.place, var cutter = interface.cutter else { continue }
-                cutter.end(into: &draft, place)
-            }
-        }
-    }
-
     /// HID by its class; otherwise interrupts are reports, and bulk is a line of bytes.
     private func readData(_ packet: USBPacket, _ device: inout Device, _ draft: inout TraceDraft) {
         let index = interface(of: packet, &device)
@@ -80,8 +68,7 @@ struct USBFollower {
         }
         let isFTDI = device.vendor == Kind.ftdi
         let bytes = isFTDI ? withoutStatus(packet.data, device.packetSize) : Array(packet.data)
-        device.interfaces[index].cutter = device.interfaces[index].cutter ?? SerialCutter()
-        device.interfaces[index].cutter?.add(bytes, to: &draft, place)
+        draft.addSerial(bytes, from: place)
     }
 
     /// FTDI puts two bytes of status before each packet of a transfer.
@@ -175,7 +162,7 @@ extension USBFollower {
         guard !found.isEmpty, found.contains(where: { !$0.endpoints.isEmpty }) else { return }
         for index in found.indices {
             guard let old = device.interfaces.first(where: { $0.number == found[index].number }) else { continue }
-            (found[index].descriptor, found[index].place, found[index].cutter) = (old.descriptor, old.place, old.cutter)
+            (found[index].descriptor, found[index].place) = (old.descriptor, old.place)
         }
         device.interfaces = found
     }

@@ -52,7 +52,7 @@ public struct HandlerManifest: Hashable, Sendable {
     /// - Parameters:
     ///   - isRoot: the daemon runs as root, so a manifest without `user` is refused.
     ///   - defaults: the timers of `wakebridge.json5`.
-    ///   - isRun: false where its program is never started, and need not be named.
+    ///   - isRun: false where its program is not started, and need not be named.
     public init(
         id: String, file: String, text: [UInt8], isRoot: Bool, defaults: HandlerTimers = HandlerTimers(),
         isRun: Bool = true
@@ -70,7 +70,7 @@ public struct HandlerManifest: Hashable, Sendable {
         if let object = ConfigurationObject(
             document: text, keys: Self.keys, required: isRun ? ["exec"] : [], report: report)
         {
-            readProgram(object, isRoot: isRoot)
+            readProgram(object, isRoot: isRoot, isRun: isRun)
             readSwitches(object)
             readTimers(object)
             requireReason(object)
@@ -129,9 +129,9 @@ extension HandlerManifest {
         return ["\(folder)/\(program)"] + exec.dropFirst()
     }
 
-    private mutating func readProgram(_ object: ConfigurationObject, isRoot: Bool) {
+    private mutating func readProgram(_ object: ConfigurationObject, isRoot: Bool, isRun: Bool) {
         exec = object.texts("exec") ?? []
-        checkExec(object)
+        if isRun { checkExec(object) }
         user = object.text("user")
         group = object.text("group")
         groups = object.texts("groups") ?? groups

@@ -5,7 +5,9 @@ struct ChannelAssembly: Sendable {
     private var framer: Framer
     private var lastAt: Stamp?
 
-    init(_ framing: LinkPlan.ChannelFraming) { framer = Framer(framing.framing, limit: framing.limit) }
+    init(_ framing: LinkPlan.ChannelFraming) {
+        framer = Framer(framing.framing, limit: framing.limit, trial: framing.trial)
+    }
 
     /// When the first piece came of what is not told yet; nil while there is none.
     var untoldSince: WallTime? {

@@ -55,8 +55,12 @@ public struct LinkPlan: Hashable, Sendable {
         public var framing: Framing
         /// The longest message in bytes.
         public var limit: Int
+        /// What shows damaged messages; nil where the profile knows no check.
+        public var trial: MessageTrial?
 
-        public init(_ framing: Framing, limit: Int) { (self.framing, self.limit) = (framing, limit) }
+        public init(_ framing: Framing, limit: Int, trial: MessageTrial? = nil) {
+            (self.framing, self.limit, self.trial) = (framing, limit, trial)
+        }
     }
 
     public var notify: [BluetoothUUID]

@@ -11,16 +11,16 @@ struct DelimiterCutter: FrameCutter {
     /// What came since the last mark and is not told yet.
     private var open: OpenMessage
 
-    init(mark: [UInt8], limit: Int) {
+    init(mark: [UInt8], limit: Int, trial: MessageTrial?) {
         self.mark = mark
         takesReturn = false
-        open = OpenMessage(limit: limit)
+        open = OpenMessage(limit: limit, trial: trial)
     }
 
-    init(lineLimit: Int) {
+    init(lineLimit: Int, trial: MessageTrial?) {
         mark = [Self.lineFeed]
         takesReturn = true
-        open = OpenMessage(limit: lineLimit)
+        open = OpenMessage(limit: lineLimit, trial: trial)
     }
 
     var openCount: Int { open.bytes.count }

@@ -17,19 +17,26 @@ public struct Framer: Sendable {
     public private(set) var openSince: Instant?
 
     /// `limit` is the longest message in bytes. Messages of a fixed length are as long as they are.
-    public init(_ framing: Framing, limit: Int) {
+    /// - Parameter trial: what shows that a message is damaged; whole ones are then looked for within it.
+    public init(_ framing: Framing, limit: Int, trial: MessageTrial? = nil) {
         let limit = max(1, limit)
         switch framing {
         case .none: cutter = DrainCutter(limit: limit)
-        case .line: cutter = DelimiterCutter(lineLimit: limit)
-        case .delimiter(let mark): cutter = DelimiterCutter(mark: mark, limit: limit)
-        case .lengthPrefix(let form): cutter = LengthCutter(form, limit: limit)
-        case .fixed(let length): cutter = FixedCutter(length: max(1, length))
-        case .idle(let gap): cutter = IdleCutter(gap: gap, limit: limit)
-        case .slip: cutter = StuffingCutter(.slip, limit: limit)
-        case .cobs: cutter = StuffingCutter(.cobs, limit: limit)
-        case .hdlc: cutter = StuffingCutter(.hdlc, limit: limit)
-        case .marked(let forms): cutter = MarkedCutter(forms, limit: limit)
+        case .line: cutter = DelimiterCutter(lineLimit: limit, trial: trial)
+        case .delimiter(let mark): cutter = DelimiterCutter(mark: mark, limit: limit, trial: trial)
+        case .lengthPrefix(let form):
+            cutter = MarkedCutter([.init(start: form.start, rest: .length(form))], limit: limit, trial: trial)
+        case .fixed(let length):
+            let length = max(1, length)
+            cutter =
+                trial == nil
+                ? FixedCutter(length: length)
+                : MarkedCutter([.init(start: [], rest: .fixed(length))], limit: length, trial: trial)
+        case .idle(let gap): cutter = IdleCutter(gap: gap, limit: limit, trial: trial)
+        case .slip: cutter = StuffingCutter(.slip, limit: limit, trial: trial)
+        case .cobs: cutter = StuffingCutter(.cobs, limit: limit, trial: trial)
+        case .hdlc: cutter = StuffingCutter(.hdlc, limit: limit, trial: trial)
+        case .marked(let forms): cutter = MarkedCutter(forms, limit: limit, trial: trial)
         }
     }
 

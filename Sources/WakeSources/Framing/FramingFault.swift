@@ -14,6 +14,8 @@ public enum FramingFault: Hashable, Sendable, CustomStringConvertible {
     case badChange(UInt8)
     /// COBS: a code that asks for more bytes than are left.
     case badCode(UInt8, left: Int)
+    /// Their check is wrong, and another message begins within them.
+    case badCheck
     /// The device went, or the line was closed, before their message ended.
     case cutShort
 
@@ -25,6 +27,7 @@ public enum FramingFault: Hashable, Sendable, CustomStringConvertible {
         case .badLength: .badLength
         case .badEscape, .badChange: .badEscape
         case .badCode: .badCode
+        case .badCheck: .badCheck
         case .cutShort: .cutShort
         }
     }
@@ -40,7 +43,7 @@ public enum FramingFault: Hashable, Sendable, CustomStringConvertible {
         case .badChange(let byte): "a bad escape: HDLC has no 0x\([byte].hexadecimal) after 0x7d"
         case .badCode(let code, let left):
             "a bad code: COBS asks for \(Int(code) - 1) more bytes, \(left) are left"
-        case .cutShort: fragment.sentence
+        case .badCheck, .cutShort: fragment.sentence
         }
     }
 }

@@ -1,139 +1,249 @@
-// Messages that begin with a mark, of one kind or of several on one line; what stands before a mark is told as garbage.
+// Messages that begin with a mark, or have a length: of one kind, or of several on one line.
 import WakeModel
 
+/// What stands before a mark is garbage. A message whose check is wrong is looked through for the next mark: the first may
+/// have come by chance, or the message lost a byte or its end, and swallowed the beginning of a whole one.
 struct MarkedCutter: FrameCutter {
+    /// A message that is not whole yet.
+    private struct Unfinished {
+        /// What begins where a message may begin.
+        var bytes: [UInt8] = []
+        /// Nil until its mark has come.
+        var form: Framing.Marked?
+        /// Its length, where that is known.
+        var length: Int?
+        /// Pieces of it were let go already.
+        var isTooLong = false
+    }
+
     private let forms: [Framing.Marked]
     private let limit: Int
-    /// What begins where a message may begin.
-    private var open: [UInt8] = []
-    /// Of the open message; nil until its mark has come.
-    private var form: Framing.Marked?
-    /// The length of the open message, where it is known.
-    private var length: Int?
-    /// Pieces of the open message were let go already.
-    private var isTooLong = false
+    private let hasInterruptions: Bool
+    /// An end is seen as its last byte comes, so bytes are taken again one by one.
+    private let isEndedByBytes: Bool
+    private var open = Unfinished()
+    /// What goes on after the open message, which interrupted it.
+    private var interrupted: Unfinished?
     /// What stands before `open` and is no message.
     private var strays: StrayBytes
+    private var secondLook: SecondLook
 
-    init(_ forms: [Framing.Marked], limit: Int) {
+    init(_ forms: [Framing.Marked], limit: Int, trial: MessageTrial?) {
         self.forms = forms
-        self.limit = limit
-        strays = StrayBytes(limit: limit)
+        hasInterruptions = forms.contains(where: \.interrupts)
+        isEndedByBytes = forms.contains(where: \.isEnded)
+        self.limit = forms.reduce(limit) { max($0, $1.header) }
+        strays = StrayBytes(limit: self.limit)
+        secondLook = SecondLook(trial, limit: self.limit)
     }
 
-    var openCount: Int { strays.count + open.count }
+    var openCount: Int { strays.count + (interrupted?.bytes.count ?? 0) + open.bytes.count }
 
     mutating func append(_ bytes: ArraySlice<UInt8>, readBy end: Instant, into frames: inout [Frame]) {
-        for byte in bytes {
-            open.append(byte)
-            advance(into: &frames)
+        secondLook.earn(bytes.count)
+        take(bytes, into: &frames)
+    }
+
+    /// Takes bytes for the first time, or once more.
+    private mutating func take(_ bytes: ArraySlice<UInt8>, into frames: inout [Frame]) {
+        var rest = bytes
+        while let byte = rest.popFirst() {
+            open.bytes.append(byte)
+            if hasInterruptions { interruptIfMarked() }
+            if let again = advance(into: &frames) { rest = again + rest }
         }
     }
 
-    /// A message that cannot be is looked through for the next one, a byte at a time.
-    private mutating func advance(into frames: inout [Frame]) {
-        while !open.isEmpty {
-            guard let form = form ?? found() else {
-                if isMark { return }
-                strays.append(open.removeFirst(), because: .noStart, into: &frames)
+    /// - Returns: bytes to take once more, because they stood in a message that was none.
+    private mutating func advance(into frames: inout [Frame]) -> ArraySlice<UInt8>? {
+        while !open.bytes.isEmpty {
+            guard let form = open.form ?? found() else {
+                if isMark { return nil }
+                strays.append(open.bytes.removeFirst(), because: .noStart, into: &frames)
                 continue
             }
-            if self.form == nil { strays.report(into: &frames) }
-            self.form = form
+            open.form = form
             switch state(of: form) {
-            case .whole(let message): close(message, of: form, into: &frames)
-            case .open: return shedIfTooLong(form, into: &frames)
+            case .begun: return nil
+            case .whole(let message): return close(message, of: form, into: &frames)
+            case .open:
+                if !form.start.isEmpty { strays.report(into: &frames) }
+                return shedIfTooLong(form, into: &frames)
             case .impossible(let fault):
-                self.form = nil
-                strays.append(open.removeFirst(), because: fault, into: &frames)
+                strays.append(open.bytes.removeFirst(), because: fault, into: &frames)
+                let rest = open.bytes
+                open = Unfinished(bytes: isEndedByBytes ? [] : rest)
+                if isEndedByBytes { return rest[...] }
             }
         }
+        return nil
     }
 
-    /// The form whose mark the open bytes begin with.
-    private func found() -> Framing.Marked? { forms.first { open.starts(with: $0.start) } }
+    /// The form whose mark the open bytes begin with; any byte begins one without a mark.
+    private func found() -> Framing.Marked? {
+        forms.first { !$0.start.isEmpty && open.bytes.starts(with: $0.start) } ?? forms.first { $0.start.isEmpty }
+    }
 
     /// Whether they may become a mark.
-    private var isMark: Bool { forms.contains { $0.start.starts(with: open) } }
+    private var isMark: Bool { forms.contains { $0.start.starts(with: open.bytes) } }
 
     private func limit(of form: Framing.Marked) -> Int { max(1, form.limit ?? limit) }
 
     private enum State {
         case whole([UInt8])
         case open
+        /// Its mark is there, and its length has not come.
+        case begun
         case impossible(FramingFault)
     }
 
     private mutating func state(of form: Framing.Marked) -> State {
+        let bytes = open.bytes
         switch form.rest {
         case .line:
-            guard open.last == 0x0a else { return .open }
-            return .whole(open.dropLast(open.dropLast().last == 0x0d ? 2 : 1))
+            guard bytes.last == 0x0a else { return .open }
+            return .whole(bytes.dropLast(bytes.dropLast().last == 0x0d ? 2 : 1))
         case .delimiter(let mark, let tail):
             // The start is no part of the end, where it is still there.
-            let head = isTooLong ? 0 : form.start.count
-            if length == nil, open.count >= head + mark.count, open.suffix(mark.count).elementsEqual(mark) {
-                length = open.count + (tail ?? 0)
+            let head = open.isTooLong ? 0 : form.start.count
+            if open.length == nil, bytes.count >= head + mark.count, bytes.suffix(mark.count).elementsEqual(mark) {
+                open.length = bytes.count + (tail ?? 0)
             }
-            guard let length, open.count >= length else { return .open }
-            return .whole(tail == nil ? open.dropLast(mark.count) : open)
-        case .fixed(let count): return open.count >= count ? .whole(open) : .open
+            guard let length = open.length, bytes.count >= length else { return .open }
+            return .whole(tail == nil ? bytes.dropLast(mark.count) : bytes)
+        case .fixed(let count): return bytes.count >= count ? .whole(bytes) : .open
         case .length(let prefix):
-            let header = max(prefix.offset + prefix.size, form.start.count)
-            guard open.count >= header else { return .open }
-            let said = prefix.said(in: open)
-            let possible = header...max(limit(of: form), header)
-            guard possible.contains(said) else { return .impossible(.badLength(said, possible: possible)) }
-            return open.count >= said ? .whole(open) : .open
+            guard bytes.count >= form.header else { return .begun }
+            let length = open.length ?? prefix.said(in: bytes)
+            let possible = form.header...max(limit(of: form), form.header)
+            guard possible.contains(length) else { return .impossible(.badLength(length, possible: possible)) }
+            open.length = length
+            return bytes.count >= length ? .whole(bytes) : .open
         }
-    }
-
-    /// - Parameter message: what is open of it, without its end.
-    private mutating func close(_ message: [UInt8], of form: Framing.Marked, into frames: inout [Frame]) {
-        if isTooLong || message.count > longest(of: form) {
-            frames.appendPieces(of: message, limit: limit(of: form), .tooLong(limit: limit(of: form)))
-        } else if !message.isEmpty {
-            frames.append(.message(message))
-        }
-        clear()
-    }
-
-    /// What has a length of its own is never longer.
-    private func longest(of form: Framing.Marked) -> Int {
-        switch form.rest {
-        case .line, .delimiter: limit(of: form)
-        case .fixed, .length: .max
-        }
-    }
-
-    /// Lets a piece go, and goes on to the end of the form: a mark within the message begins none. So much is left that its
-    /// end is seen whole.
-    private mutating func shedIfTooLong(_ form: Framing.Marked, into frames: inout [Frame]) {
-        let end =
-            switch form.rest {
-            case .line: 2
-            case .delimiter(let mark, _): mark.count
-            case .fixed, .length: 0
-            }
-        let most = longest(of: form)
-        guard open.count - end > most else { return }
-        frames.append(.fragment(Array(open.prefix(most)), .tooLong(limit: most)))
-        open.removeFirst(most)
-        length = length.map { $0 - most }
-        isTooLong = true
-    }
-
-    private mutating func clear() {
-        open.removeAll(keepingCapacity: true)
-        form = nil
-        length = nil
-        isTooLong = false
     }
 
     mutating func end(into frames: inout [Frame]) {
+        secondLook.earn(openCount)
+        if let outer = interrupted {
+            frames.appendPieces(of: outer.bytes, limit: outer.form.map { limit(of: $0) } ?? limit, .cutShort)
+            interrupted = nil
+        }
+        // Also within what is not whole a whole one may stand.
+        while let place = secondLook.next(in: open.bytes, marks: marks) {
+            strays.report(into: &frames)
+            frames.appendPieces(of: Array(open.bytes[..<place]), limit: limit, .cutShort)
+            let rest = open.bytes[place...]
+            open = Unfinished()
+            take(rest, into: &frames)
+        }
         strays.report(into: &frames)
-        frames.appendPieces(of: open, limit: form.map { self.limit(of: $0) } ?? limit, .cutShort)
-        clear()
+        frames.appendPieces(of: open.bytes, limit: open.form.map { limit(of: $0) } ?? limit, .cutShort)
+        open = Unfinished()
+    }
+}
+
+/// The end of a message.
+extension MarkedCutter {
+    /// - Parameter message: what is open of it, without its end.
+    /// - Returns: bytes to take once more.
+    private mutating func close(
+        _ message: [UInt8], of form: Framing.Marked, into frames: inout [Frame]
+    ) -> ArraySlice<UInt8>? {
+        let bytes = open.bytes
+        let isTooLong = open.isTooLong || message.count > longest(of: form)
+        if !isTooLong, let place = placeOfNext(in: message, of: form) {
+            resume()
+            for byte in bytes[..<place] { strays.append(byte, because: .badCheck, into: &frames) }
+            // Where any byte may begin one, the search goes on a byte at a time.
+            if !form.start.isEmpty { strays.report(into: &frames) }
+            return bytes[place...]
+        }
+        strays.report(into: &frames)
+        if isTooLong {
+            frames.appendPieces(of: message, limit: limit(of: form), .tooLong(limit: limit(of: form)))
+        } else if form.isEndedOnly {
+            frames += secondLook.frames(of: message, limit: limit(of: form))
+        } else if !message.isEmpty {
+            frames.append(.message(message))
+        }
+        resume()
+        return nil
+    }
+
+    /// Where the next message may begin within one whose check is wrong. Nil also where it begins nowhere: then it is told
+    /// whole, and whoever decodes it finds why it is none.
+    private mutating func placeOfNext(in message: [UInt8], of form: Framing.Marked) -> Int? {
+        guard !form.isEndedOnly, !form.interrupts, secondLook.isDamaged(message) else { return nil }
+        return secondLook.next(in: open.bytes, marks: marks)
+    }
+
+    /// An empty one is found at every byte.
+    private var marks: [[UInt8]] { forms.filter { !$0.isEndedOnly && !$0.interrupts }.map(\.start) }
+
+    /// What has a length of its own is never longer.
+    private func longest(of form: Framing.Marked) -> Int { form.isEnded ? limit(of: form) : .max }
+
+    /// Lets a piece go, and goes on to the end of the form. So much is left that its end is seen whole. Without a check a
+    /// mark within the message begins none; with one it may.
+    private mutating func shedIfTooLong(_ form: Framing.Marked, into frames: inout [Frame]) -> ArraySlice<UInt8>? {
+        let most = longest(of: form)
+        guard form.isEnded, open.bytes.count - form.endCount > most else { return nil }
+        if !open.isTooLong, let place = secondLook.next(in: open.bytes, marks: marks) {
+            let bytes = open.bytes
+            resume()
+            for byte in bytes[..<place] { strays.append(byte, because: .tooLong(limit: most), into: &frames) }
+            return bytes[place...]
+        }
+        frames.append(.fragment(Array(open.bytes.prefix(most)), .tooLong(limit: most)))
+        open.bytes.removeFirst(most)
+        open.length = open.length.map { $0 - most }
+        open.isTooLong = true
+        return nil
+    }
+}
+
+/// Messages within others.
+extension MarkedCutter {
+    /// In the bytes after a delimiter anything may stand, as in what has a length.
+    private mutating func interruptIfMarked() {
+        guard interrupted == nil, let form = open.form, form.isEnded, !form.interrupts, open.length == nil,
+            let inner = forms.first(where: { $0.interrupts && open.bytes.ends(with: $0.start) })
+        else { return }
+        open.bytes.removeLast(inner.start.count)
+        interrupted = open
+        open = Unfinished(bytes: inner.start, form: inner)
+    }
+
+    private mutating func resume() {
+        open = interrupted ?? Unfinished()
+        interrupted = nil
+    }
+}
+
+extension Framing.Marked {
+    /// Bytes up to the end of the length.
+    fileprivate var header: Int {
+        if case .length(let prefix) = rest { max(prefix.offset + prefix.size, start.count) } else { start.count }
+    }
+
+    /// Only what comes ends it.
+    fileprivate var isEnded: Bool {
+        switch rest {
+        case .line, .delimiter: true
+        case .fixed, .length: false
+        }
+    }
+
+    /// It has no mark by which its beginning is known.
+    fileprivate var isEndedOnly: Bool { isEnded && start.isEmpty }
+
+    /// Of its end so many bytes may be open.
+    fileprivate var endCount: Int {
+        switch rest {
+        case .line: 2
+        case .delimiter(let mark, _): mark.count
+        case .fixed, .length: 0
+        }
     }
 }
 
@@ -147,5 +257,11 @@ extension Framing.LengthPrefix {
             case .little: digits.reversed().reduce(0) { $0 << 8 | Int($1) }
             }
         return value + extra
+    }
+}
+
+extension [UInt8] {
+    fileprivate func ends(with bytes: [UInt8]) -> Bool {
+        count >= bytes.count && suffix(bytes.count).elementsEqual(bytes)
     }
 }

@@ -1,12 +1,17 @@
 // The bytes of a message that has not ended yet, and what becomes of them when it ends, goes on too long, or is cut.
+import WakeModel
 
 struct OpenMessage: Sendable {
     let limit: Int
     var bytes: [UInt8] = []
     /// Pieces of it were let go already.
     private(set) var isTooLong = false
+    private var secondLook: SecondLook
 
-    init(limit: Int) { self.limit = limit }
+    init(limit: Int, trial: MessageTrial?) {
+        self.limit = limit
+        secondLook = SecondLook(trial, limit: limit)
+    }
 
     /// Lets a piece go: bytes that are part of the message whatever comes next. The caller keeps at least one byte of
     /// the message behind, so that its end is told as too long as well.
@@ -17,9 +22,13 @@ struct OpenMessage: Sendable {
     }
 
     /// It ended, and `bytes` are all there is of it.
-    mutating func close(into frames: inout [Frame]) {
+    mutating func close(into frames: inout [Frame]) { close(bytes, into: &frames) }
+
+    /// It ended, and was decoded.
+    mutating func close(_ message: [UInt8], into frames: inout [Frame]) {
         if isTooLong { return report(.tooLong(limit: limit), into: &frames) }
-        if !bytes.isEmpty { frames.append(.message(bytes)) }
+        secondLook.earn(message.count)
+        frames += secondLook.frames(of: message, limit: limit)
         clear()
     }
 

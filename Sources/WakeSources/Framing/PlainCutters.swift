@@ -52,9 +52,9 @@ struct IdleCutter: FrameCutter {
     private var open: OpenMessage
     private var readBy = Instant.zero
 
-    init(gap: TimeSpan, limit: Int) {
+    init(gap: TimeSpan, limit: Int, trial: MessageTrial?) {
         self.gap = gap
-        open = OpenMessage(limit: limit)
+        open = OpenMessage(limit: limit, trial: trial)
     }
 
     var openCount: Int { open.bytes.count }

@@ -8,9 +8,9 @@ struct StuffingCutter: FrameCutter {
     /// As it came. Decoded at its end only, so that what cannot be decoded is told as it came.
     private var open: OpenMessage
 
-    init(_ stuffing: Stuffing, limit: Int) {
+    init(_ stuffing: Stuffing, limit: Int, trial: MessageTrial?) {
         self.stuffing = stuffing
-        open = OpenMessage(limit: limit)
+        open = OpenMessage(limit: limit, trial: trial)
     }
 
     var openCount: Int { open.bytes.count }
@@ -31,8 +31,7 @@ struct StuffingCutter: FrameCutter {
         do {
             let message = try stuffing.decoded(open.bytes)
             guard message.count <= open.limit else { return open.report(.tooLong(limit: open.limit), into: &frames) }
-            if !message.isEmpty { frames.append(.message(message)) }
-            open.clear()
+            open.close(message, into: &frames)
         } catch { open.report(error.fault, into: &frames) }
     }
 

@@ -17,7 +17,10 @@ struct SMLStream: Hashable, Sendable {
         held += message.bytes
         var (fields, fault): (DecodedFields?, DecoderFault?) = (nil, nil)
         while let file = nextFile() {
-            do throws(DecoderFault) { fields = try Self.read(file) } catch { fault = error }
+            do throws(DecoderFault) { fields = try Self.read(file) } catch {
+                fault = error
+                takeAgain(file)
+            }
         }
         if held.count > Self.longest {
             (held, scanned) = ([], 0)
@@ -39,6 +42,23 @@ struct SMLStream: Hashable, Sendable {
         guard let end = findEnd() else { return nil }
         defer { (held, scanned) = (Array(held[end...]), 0) }
         return Array(held[..<end])
+    }
+
+    /// A file that lost its end has the next one in it, from its beginning on.
+    private mutating func takeAgain(_ file: [UInt8]) {
+        guard let start = Self.place(of: Self.begin, in: file, from: 1) else { return }
+        (held, scanned) = (file[start...] + held, 0)
+    }
+
+    /// Whether bytes are one file with the right check.
+    static func isWhole(_ bytes: [UInt8]) -> Bool {
+        bytes.starts(with: begin) && bytes.count >= begin.count + 8 && isChecked(bytes)
+    }
+
+    /// Some meters begin the same check with zero.
+    private static func isChecked(_ file: [UInt8]) -> Bool {
+        let (found, checked) = (file.suffix(2).littleEndianNumber, file.dropLast(2))
+        return found == check(checked, start: 0xffff) ^ 0xffff || found == check(checked, start: 0)
     }
 
     /// Behind the end sequence, its count of padding and its check; nil where they are not there yet.
@@ -67,9 +87,7 @@ struct SMLStream: Hashable, Sendable {
     }
 
     private static func read(_ file: [UInt8]) throws(DecoderFault) -> DecodedFields? {
-        let (found, checked) = (file.suffix(2).littleEndianNumber, file.dropLast(2))
-        // Some meters begin the same check with zero.
-        guard found == check(checked, start: 0xffff) ^ 0xffff || found == check(checked, start: 0) else {
+        guard isChecked(file) else {
             throw DecoderFault.unfit("a wrong check: the SML file says \(Array(file.suffix(2)).hexadecimal)")
         }
         let padding = Int(file[file.count - 3])

@@ -28,7 +28,7 @@ final class SerialNode: OpenNode {
 
     init(_ line: any ByteLine, _ plan: AccessoryPlan) {
         self.line = line
-        framer = Framer(plan.framing, limit: plan.frameLimit)
+        framer = Framer(plan.framing, limit: plan.frameLimit, trial: plan.trial)
     }
 
     var raw: Int32 { line.raw }
