@@ -59,7 +59,7 @@ extension FieldProgram {
             case .control(.endItem): lists -= 1
             case .control(.text(let place)): result += lists == 0 ? texts[place].shownFields(in: self, groups) : []
             case .read(let source):
-                guard lists == 0, step.repeats == .once, let output = step.output else { break }
+                guard lists == 0, step.repeats == .once, let output = step.output, !output.isFormer else { break }
                 result += ShownField(groups, name(of: output.key), kind(of: source, output.form)).map { [$0] } ?? []
             case .control: break
             }
@@ -92,7 +92,7 @@ extension FieldProgram {
 extension FieldProgram.Source {
     fileprivate var isNumber: Bool {
         switch self {
-        case .integer, .shortFloat, .longFloat, .binaryFloat, .bits, .joined, .run: true
+        case .integer, .shortFloat, .longFloat, .binaryFloat, .bits, .joined, .combined, .run: true
         case .text, .bytes, .uuid, .address, .time: false
         }
     }
@@ -101,7 +101,7 @@ extension FieldProgram.Source {
 extension TextProgram {
     fileprivate func shownFields(in program: FieldProgram, _ groups: [String?]) -> [ShownField] {
         branches.flatMap(\.fields).compactMap { field in
-            guard let key = field.key else { return nil }
+            guard let key = field.key, !field.isFormer else { return nil }
             return ShownField(groups, program.name(of: key), field.shownKind(in: program))
         }
     }
