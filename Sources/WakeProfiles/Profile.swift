@@ -72,6 +72,8 @@ public struct Profile: Hashable, Sendable {
         public var properties: [Property] = []
         /// One of them must be in what it broadcasts.
         public var broadcasts: [Broadcast] = []
+        /// Its format is one that anyone may send beside an own one: any other profile that fits says more.
+        public var givesWay = false
 
         /// Services that many devices have beside what they are for: battery, current time, user data, device information.
         static let companions = Set([0x180f, 0x1805, 0x181c, 0x180a].map { BluetoothUUID(short: $0) })
