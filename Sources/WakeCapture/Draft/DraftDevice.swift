@@ -102,8 +102,24 @@ struct DraftDevice {
 // Names and services from advertising data: structures of length, type and value.
 extension DraftDevice {
     mutating func advertise(_ data: ArraySlice<UInt8>) {
-        guard !heard.contains(where: { $0.elementsEqual(data) }) else { return }
+        guard isNew(data) else { return }
+        describe(by: data)
+    }
+
+    /// What it says in any of its advertisements is what it is known by, not the first of them alone.
+    mutating func broadcast(_ data: ArraySlice<UInt8>) {
+        guard isNew(data) || facts.advertisement.isEmpty else { return }
+        describe(by: data)
+        facts.advertisement = AdvertisementBytes.sum(of: facts.advertisement, and: Array(data))
+    }
+
+    private mutating func isNew(_ data: ArraySlice<UInt8>) -> Bool {
+        guard !heard.contains(where: { $0.elementsEqual(data) }) else { return false }
         heard = heard.suffix(1) + [Array(data)]
+        return true
+    }
+
+    private mutating func describe(by data: ArraySlice<UInt8>) {
         var rest = data
         while let length = rest.popFirst(), length > 0, let part = rest.slice(0, Int(length)), let type = part.first {
             let value = part.dropFirst()
