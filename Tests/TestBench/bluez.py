@@ -531,12 +531,14 @@ class Commands:
         adapters[name].scan(frozenset())
 
     def broadcast(self, name, address, company, data):
-        """Whether it was heard: by a scan, or by a monitor."""
+        """Whether it was heard: by a scan, or by a monitor. Of what was heard before nothing is forgotten."""
         adapter = adapters[name]
         if not adapter.properties["Discovering"] and not getattr(adapter, "isMonitoring", False):
             return "unheard"
         path = adapter.path + "/dev_" + address.replace(":", "_")
         found = {dbus.UInt16(int(company, 16)): dbus.Array(bytes.fromhex(data), signature="y")}
+        if path in objects:
+            found = {**objects[path].properties["ManufacturerData"], **found}
         facts = dict(RSSI=dbus.Int16(-60), ManufacturerData=dbus.Dictionary(found, signature="qv"))
         if path in objects:
             objects[path].set(**facts)

@@ -68,6 +68,30 @@ struct BluezMirrorTests {
         #expect(changes == [.peripheral(strap, .identity)])
     }
 
+    @Test(
+        "of the sum of all data, what is new or changed is what was heard last; the same sum again tells no part of it")
+    func news() {
+        func data(_ found: [(Int64, String)]) -> (String, BusValue) {
+            let entries = found.map {
+                BusEntry(.uint16(UInt16($0.0)), .variant(.bytes([UInt8](hexadecimal: $0.1) ?? [])))
+            }
+            return ("ManufacturerData", .dictionary(key: "q", value: "v", entries))
+        }
+        var told = Told()
+        told.addStrap()
+        var heard: [String?] = []
+        for sum in [
+            [(1, "aa")], [(1, "aa")], [(1, "aa"), (2, "bb")], [(1, "aa"), (2, "bb")], [(1, "ac"), (2, "bb")],
+            [(1, "ad"), (2, "be")], [(1, "ad"), (2, "be")],
+        ] as [[(Int64, String)]] {
+            told.changed(strap, BluezInterface.peripheral, [data(sum), ("RSSI", .int16(-60))])
+            heard.append(told.mirror.peripherals[strap]?.newestAdvertisement?.hexadecimal)
+        }
+        let both = "04ff0100ad" + "04ff0200be"
+        #expect(heard == ["04ff0100aa", "04ff0100aa", "04ff0200bb", "", "04ff0100ac", both, both])
+        #expect(told.mirror.peripherals[strap]?.advertisement?.hexadecimal == both)
+    }
+
     @Test("what is resolved is connected, though bluetoothd kept that to itself; told late it is no second connection")
     func untoldConnection() {
         var told = Told()

@@ -90,6 +90,7 @@ public struct BluezMirror: Sendable {
         // By path, so that adapters come before their peripherals, and services before what is in them.
         for entry in (snapshot.entries ?? []).sorted(by: { ($0.key.string ?? "") < ($1.key.string ?? "") }) {
             changes += add(entry.key.string, entry.value)
+            if let path = entry.key.string { peripherals[path]?.doubtNews() }
         }
         return changes
     }
@@ -237,7 +238,9 @@ extension BluezAdapter {
 extension BluezPeripheral {
     fileprivate mutating func apply(_ properties: BusValue) -> PeripheralFacts {
         var facts: PeripheralFacts = []
+        let former = self
         for entry in properties.entries ?? [] { facts.formUnion(apply(entry.key.string ?? "", entry.value.bare)) }
+        if facts.contains(.advertisement) { noteNews(since: former) }
         return facts
     }
 }
