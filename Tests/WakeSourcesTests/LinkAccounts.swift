@@ -19,7 +19,9 @@ struct LinkAccounts {
     var isAwaited: Bool { words.contains { $0.wasPassedOn && $0.timesRaised == 0 } }
     private(set) var complaints: [String] = []
     private var gaps: [Gap] = []
-    private var isConnected = false
+    private(set) var isConnected = false
+    /// Its services are resolved anew: one gap comes before what is heard then.
+    private var isRenewed = false
     private var lastConnected: WallTime?
     /// When listening ended last.
     private var lastDisconnected: WallTime?
@@ -47,12 +49,14 @@ struct LinkAccounts {
             lastConnected = now
         case .disconnected:
             if !isConnected { complain("disconnected though it was not connected", now) }
-            isConnected = false
+            (isConnected, isRenewed) = (false, false)
             lastDisconnected = now
         case .data(.characteristic(let uuid), let bytes): hear(uuid, bytes, now, time)
         case .gap(let gap):
             if gap.cause != .link || gap.from > gap.to || gap.to > now { complain("a wrong gap", now) }
-            if isConnected, reportedUnsubscribed.isEmpty { complain("a gap though all is heard", now) }
+            if isConnected, !isRenewed, reportedUnsubscribed.isEmpty { complain("a gap though all is heard", now) }
+            if isConnected, isRenewed { lastConnected = now }
+            isRenewed = false
             if !isConnected, let end = lastDisconnected, gap.from > end {
                 complain("a gap that begins after listening ended", now)
             }
@@ -75,6 +79,8 @@ struct LinkAccounts {
         lastRaised[uuid] = number
         words[number].timesRaised += 1
     }
+
+    mutating func renew() { isRenewed = isConnected }
 
     mutating func prove(_ uuid: BluetoothUUID) { reportedUnsubscribed.remove(uuid) }
 

@@ -110,6 +110,7 @@ final class LinkWorld {
                 serve(request)
             }
         }
+        if !machine.isReady { accounts.renew() }
         for channel in channels where machine.arming[channel]?.stage == .proven { accounts.prove(channel) }
         let needsNothing = machine.phase == .away || machine.phase == .ready
         if machine.deadline == nil, !needsNothing { complain("waits for ever in \(machine.phase)") }
@@ -200,7 +201,7 @@ final class LinkWorld {
         let (link, life) = (link, life)
         after(dice.isOne(in: 3) ? dice.below(3000) : 0) { [unowned self] in
             guard self.link == link, self.life == life, facts.isReachable else { return }
-            let isUnseen = isUnseen && isInRange
+            let isUnseen = isUnseen && isInRange && !isBlocked
             tell {
                 $0.areServicesResolved = false
                 $0.isConnected = isUnseen

@@ -61,6 +61,8 @@ public struct LinkMachine: DeviceMachine, Sendable {
     var arming: [BluetoothUUID: ChannelArming] = [:]
     var voice = NotificationTracker()
     var requests = LinkRequests()
+    /// Handlers know it as connected.
+    var isTold = false
     /// Characteristics that the peripheral does not have, as the last connect showed.
     var absent: Set<BluetoothUUID> = []
     /// Those of which handlers were told that they are not heard.
@@ -160,7 +162,8 @@ public struct LinkMachine: DeviceMachine, Sendable {
         if !facts.isUp { return fallBack(&step) }
         if session != .open { return withdraw(&step) }
         if phase.needsServices, !facts.areServicesResolved {
-            loseLink(&step)
+            // Where nothing says that the link went, bluetoothd resolves the services anew on the same one.
+            if dropReason == nil { leaveServices(&step) } else { loseLink(&step) }
             return begin(&step)
         }
         switch phase {

@@ -85,6 +85,13 @@ struct NotificationTracker: Sendable {
 extension LinkMachine {
     /// The link is of no use any more. What it said is told before that, and for that it was there.
     mutating func endLink(_ reason: String, wasSound: Bool = true, _ step: inout LinkStep) {
+        leaveServices(wasSound: wasSound, &step)
+        if isTold { step.raise(.disconnected(reason: reason, folded: 0)) }
+        isTold = false
+    }
+
+    /// Nothing is armed any more. What is told as connected stays that until the link ends.
+    mutating func leaveServices(wasSound: Bool = true, _ step: inout LinkStep) {
         if phase == .ready {
             for uuid in voice.reads.keys.sorted(by: { $0.description < $1.description }) {
                 if let held = voice.reads[uuid]?.held { raise(held, &step) }
@@ -95,7 +102,6 @@ extension LinkMachine {
             announce(&step)
             cutAllShort(&step)
         }
-        if phase == .ready || voice.earlyUntil != nil { step.raise(.disconnected(reason: reason, folded: 0)) }
         arming = [:]
         proceed(.left, &step)
         voice.leaveLink()
@@ -131,7 +137,7 @@ extension LinkMachine {
         voice.everHeard.contains { uuid in arming[uuid].map { $0.stage != .proven } ?? false }
     }
 
-    /// What may have been said unheard, then that it is there, then what it said already.
+    /// What may have been said unheard, then that it is there, unless that is known, then what it said already.
     mutating func announce(_ step: inout LinkStep) {
         if !plan.required.isEmpty || !absent.isSuperset(of: plan.notify) {
             let until = deafUntil(step.stamp.wall)
@@ -140,7 +146,8 @@ extension LinkMachine {
             voice.toldUntil = until
             voice.heardUntil = max(until, voice.earlyUntil ?? until)
         }
-        step.raise(.connected(folded: 0))
+        if !isTold { step.raise(.connected(folded: 0)) }
+        isTold = true
         for word in voice.removeEarly() { raise(word, &step) }
     }
 
