@@ -38,7 +38,9 @@ struct ChannelProgram: Hashable, Sendable {
     }
 
     /// What rates a message makes, as members of its object.
-    func rates(of bytes: [UInt8], at now: Instant, after memory: inout RateMemory) -> [UInt8] {
+    func rates(
+        of bytes: [UInt8], from channel: Channel, at now: Instant, after memory: inout RateMemory
+    ) -> [UInt8] {
         guard !program.rates.isEmpty, let checked = try? checked(bytes) else { return [] }
         return program.rates(of: checked, at: now, after: &memory.counts[channel, default: [:]])
     }

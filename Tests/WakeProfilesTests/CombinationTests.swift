@@ -146,6 +146,8 @@ struct CombinationTests {
         #expect(try value(of: fields, "05") == #"{"old":5,"x":6}"#)
         let source = ProfileLibrary.Source(name: "p", file: "p.json5", text: Array(profileText(fields: fields).utf8))
         let library = ProfileLibrary.load([source]).library
-        #expect(library[try #require(library.index(named: "p"))].shownFields == [.init(path: ["x"], kind: .number)])
+        let profile = library[try #require(library.index(named: "p"))]
+        #expect(profile.shownFields == [.init(path: ["x"], kind: .number)])
+        #expect(profile.formerFields == [["old"]])
     }
 }

@@ -136,15 +136,15 @@ struct BluezMirrorTests {
         told.addDatabase()
         let (uuid, twin) = (BluetoothUUID(short: 0x2a37), strap + "/service000e/char0005")
         told.added(twin, BluezInterface.characteristic, characteristic("2a37", "read"))
-        #expect(told.mirror.characteristic(of: strap, named: uuid)?.path == twin)
-        #expect(told.mirror.characteristic(of: strap, named: uuid) { $0.canNotify }?.path == measurement)
+        #expect(told.mirror.characteristics(of: strap, named: uuid).first?.path == twin)
+        #expect(told.mirror.characteristics(of: strap, named: uuid) { $0.canNotify }.first?.path == measurement)
         // Announced again, and as something else.
         told.added(twin, BluezInterface.characteristic, characteristic("2a37", "read"))
         told.changed(twin, BluezInterface.characteristic, [("UUID", .string("2a38"))])
-        #expect(told.mirror.characteristic(of: strap, named: uuid)?.path == measurement)
-        #expect(told.mirror.characteristic(of: strap, named: BluetoothUUID(short: 0x2a38))?.path == twin)
+        #expect(told.mirror.characteristics(of: strap, named: uuid).first?.path == measurement)
+        #expect(told.mirror.characteristics(of: strap, named: BluetoothUUID(short: 0x2a38)).first?.path == twin)
         told.removed(measurement, BluezInterface.characteristic)
-        #expect(told.mirror.characteristic(of: strap, named: uuid) == nil)
+        #expect(told.mirror.characteristics(of: strap, named: uuid).first == nil)
     }
 
     @Test("of a peripheral that offers more than 1,024 characteristics none is found, until it offers fewer")
@@ -155,11 +155,12 @@ struct BluezMirrorTests {
         let paths = (0..<1_023).map { "\(strap)/service000e/char\($0 + 1_000)" }
         for path in paths { told.added(path, BluezInterface.characteristic, characteristic("2a38")) }
         let uuid = BluetoothUUID(short: 0x2a37)
-        #expect(told.mirror.offersTooMany(strap) && told.mirror.characteristic(of: strap, named: uuid) == nil)
+        #expect(told.mirror.offersTooMany(strap) && told.mirror.characteristics(of: strap, named: uuid).first == nil)
         #expect(!told.mirror.offersTooMany(strap + "0"))
         told.removed(paths[0], BluezInterface.characteristic)
         #expect(
-            !told.mirror.offersTooMany(strap) && told.mirror.characteristic(of: strap, named: uuid)?.path == measurement
+            !told.mirror.offersTooMany(strap)
+                && told.mirror.characteristics(of: strap, named: uuid).first?.path == measurement
         )
     }
 

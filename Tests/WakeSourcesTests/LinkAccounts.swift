@@ -6,7 +6,7 @@ import WakeModel
 struct LinkAccounts {
     struct Word {
         var at: WallTime
-        var channel: BluetoothUUID
+        var channel: CharacteristicName
         /// Bluetoothd passed it on while the link was open.
         var wasPassedOn: Bool
         /// It is to be raised or told of.
@@ -25,15 +25,15 @@ struct LinkAccounts {
     private var lastConnected: WallTime?
     /// When listening ended last.
     private var lastDisconnected: WallTime?
-    private var lastRaised: [BluetoothUUID: Int] = [:]
+    private var lastRaised: [CharacteristicName: Int] = [:]
     private(set) var inFlight: Set<LinkRequest> = []
     private(set) var connects = 0
     /// Those that were told not to be heard, and have not been since.
-    private(set) var reportedUnsubscribed: Set<BluetoothUUID> = []
+    private(set) var reportedUnsubscribed: Set<CharacteristicName> = []
     private(set) var warnings = 0
 
     /// Numbers a word: the number is what it says.
-    mutating func say(on channel: BluetoothUUID, at: WallTime, wasPassedOn: Bool, isOwed: Bool) -> [UInt8] {
+    mutating func say(on channel: CharacteristicName, at: WallTime, wasPassedOn: Bool, isOwed: Bool) -> [UInt8] {
         words.append(Word(at: at, channel: channel, wasPassedOn: wasPassedOn, isOwed: isOwed))
         let number = words.count - 1
         return [UInt8(number & 255), UInt8(number >> 8)]
@@ -68,7 +68,7 @@ struct LinkAccounts {
         }
     }
 
-    private mutating func hear(_ uuid: BluetoothUUID, _ bytes: [UInt8], _ now: WallTime, _ time: WallTime?) {
+    private mutating func hear(_ uuid: CharacteristicName, _ bytes: [UInt8], _ now: WallTime, _ time: WallTime?) {
         let number = bytes.count == 2 ? Int(bytes[0]) | Int(bytes[1]) << 8 : -1
         guard words.indices.contains(number), words[number].channel == uuid else {
             return complain("raised what was never said", now)
@@ -82,7 +82,7 @@ struct LinkAccounts {
 
     mutating func renew() { isRenewed = isConnected }
 
-    mutating func prove(_ uuid: BluetoothUUID) { reportedUnsubscribed.remove(uuid) }
+    mutating func prove(_ uuid: CharacteristicName) { reportedUnsubscribed.remove(uuid) }
 
     mutating func ask(_ request: LinkRequest, at now: WallTime) {
         if !inFlight.insert(request).inserted { complain("\(request) twice in flight", now) }

@@ -69,9 +69,16 @@ struct DraftDevice {
 
     func uuid(_ handle: UInt16) -> BluetoothUUID? { declared[handle] ?? found[handle] }
 
+    /// Of several with one UUID, which it is in the order of handles, as the daemon counts them.
+    private func name(_ handle: UInt16) -> CharacteristicName? {
+        guard let uuid = uuid(handle) else { return nil }
+        let before = declared.count { $0.key < handle && $0.value == uuid }
+        return CharacteristicName(uuid, number: UInt8(min(before + 1, CharacteristicName.mostOfOne)))
+    }
+
     func channel(_ part: Part) -> Channel {
         switch part {
-        case .handle(let handle): .characteristic(uuid(handle) ?? Self.placeholder(handle))
+        case .handle(let handle): .characteristic(name(handle) ?? CharacteristicName(Self.placeholder(handle)))
         case .channel(let channel): channel
         }
     }

@@ -54,13 +54,16 @@ public struct BluezMirror: Sendable {
         (databases[peripheral]?.paths ?? []).sorted().compactMap { path in characteristics[path].map { (path, $0) } }
     }
 
-    /// Of those with one UUID that fit the one with the lowest handle; nil for a peripheral that offers too many.
-    public func characteristic(
+    /// Those with one UUID that fit, in the order of their handles; none of a peripheral that offers too many.
+    public func characteristics(
         of peripheral: String, named uuid: BluetoothUUID, where fits: (BluezCharacteristic) -> Bool = { _ in true }
-    ) -> (path: String, characteristic: BluezCharacteristic)? {
-        guard !offersTooMany(peripheral), let paths = databases[peripheral]?.byUUID[uuid] else { return nil }
-        let path = paths.filter { characteristics[$0].map(fits) ?? false }.min()
-        return path.flatMap { path in characteristics[path].map { (path, $0) } }
+    ) -> [(path: String, characteristic: BluezCharacteristic)] {
+        guard !offersTooMany(peripheral), let paths = databases[peripheral]?.byUUID[uuid] else { return [] }
+        let fitting = paths.filter { characteristics[$0].map(fits) ?? false }
+        return fitting.sorted { ($0.handle, $0) < ($1.handle, $1) }.prefix(CharacteristicName.mostOfOne).compactMap {
+            path in
+            characteristics[path].map { (path, $0) }
+        }
     }
 
     /// Whether it has more than ``mostCharacteristics``.
@@ -252,6 +255,8 @@ extension BluezCharacteristic {
 }
 
 extension String {
+    /// Of a characteristic's path: `char000f` has it in its name, whatever its service is called.
+    fileprivate var handle: Substring { name.suffix(4) }
     /// What stands behind the last slash.
     var name: String { lastIndex(of: "/").map { String(self[index(after: $0)...]) } ?? self }
     /// The path of the object that this one lies in.
