@@ -95,7 +95,7 @@ public struct ProfileDraft {
 
     private func peripheral(_ known: [BluetoothUUID: String]) -> [String] {
         let uuids = channels.compactMap { channel -> BluetoothUUID? in
-            if case .characteristic(let uuid) = channel { uuid } else { nil }
+            if case .characteristic(let name) = channel, name.number == 1 { name.uuid } else { nil }
         }
         var lines: [String] = []
         if !uuids.isEmpty {

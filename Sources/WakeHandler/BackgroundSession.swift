@@ -235,9 +235,9 @@ extension BackgroundSession {
         _ device: String, _ characteristic: String?, _ verb: (DeviceAddress) -> Reply,
         _ completion: @escaping (Result<[UInt8], BridgeError>) -> Void
     ) {
-        let uuid = characteristic.flatMap { BluetoothUUID($0) }
-        if let characteristic, uuid == nil { return completion(.failure(.noUUID(characteristic))) }
-        ask(verb(DeviceAddress(device: device, channel: uuid.map(Channel.characteristic)))) { completion($0.result) }
+        let name = characteristic.flatMap { CharacteristicName($0) }
+        if let characteristic, name == nil { return completion(.failure(.noUUID(characteristic))) }
+        ask(verb(DeviceAddress(device: device, channel: name.map { .characteristic($0) }))) { completion($0.result) }
     }
 
     func ask(_ question: Reply, _ completion: @escaping (Answer) -> Void) {

@@ -149,7 +149,7 @@ extension DeviceEvent.Kind {
         switch self {
         case .connected: 1
         case .disconnected: 2
-        case .data(.characteristic, _): 3
+        case .data(.characteristic(let name), _): name.number == 1 ? 3 : 13
         case .data(.report, _): 5
         case .gap: 7
         case .attention: 8
@@ -197,6 +197,10 @@ extension DeviceEvent.Kind {
             let name = try reader.word()
             self = .data(.stream(name), reader.rest)
         case 12: self = .occasion(try Occasion(&reader))
+        case 13:
+            let number: UInt8 = try reader.integer()
+            let uuid = BluetoothUUID(high: try reader.integer(), low: try reader.integer())
+            self = .data(.characteristic(CharacteristicName(uuid, number: number)), reader.rest)
         default: throw MalformedRecord()
         }
     }
@@ -250,9 +254,10 @@ extension [UInt8] {
             append(contentsOf: reason.utf8)
         case .data(let channel, let bytes):
             switch channel {
-            case .characteristic(let uuid):
-                appendLittleEndian(uuid.high)
-                appendLittleEndian(uuid.low)
+            case .characteristic(let name):
+                if name.number > 1 { append(name.number) }
+                appendLittleEndian(name.uuid.high)
+                appendLittleEndian(name.uuid.low)
             case .report(let number): append(number)
             case .fragment(let fragment): appendWord(fragment.rawValue)
             case .stream(let name):

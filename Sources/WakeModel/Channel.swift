@@ -26,13 +26,27 @@ public enum Fragment: String, Hashable, Sendable, CaseIterable {
 
 /// The part of a device that bytes came from.
 public enum Channel: Hashable, Sendable {
-    case characteristic(BluetoothUUID)
+    case characteristic(CharacteristicName)
     /// Bytes of a serial accessory that are no message; they are never decoded or coalesced with messages.
     case fragment(Fragment)
     /// A HID report by its number; 0 where the device does not number reports.
     case report(UInt8)
     /// Whatever else its source names so: a word of a-z, 0-9 and `-`.
     case stream(String)
+
+    /// The only one of its UUID, or the first of several.
+    public static func characteristic(_ uuid: BluetoothUUID) -> Channel { .characteristic(CharacteristicName(uuid)) }
+
+    /// What a profile has for it: characteristics of one UUID have the same layout.
+    public var first: Channel {
+        if case .characteristic(let name) = self { .characteristic(name.first) } else { self }
+    }
+
+    /// Below what name its values stand beside those of the first of its UUID, such as `2a19_2`; nil for all that is the first.
+    public var nameOfTwin: String? {
+        guard case .characteristic(let name) = self, name.number > 1 else { return nil }
+        return "\(name.uuid)_\(name.number)"
+    }
 
     /// The byte stream of a serial accessory.
     public static let serial = Channel.stream("serial")
@@ -49,7 +63,7 @@ extension Channel {
     /// The field that names the channel in an event line, and its text.
     public var wireName: (field: StaticString, text: String) {
         switch self {
-        case .characteristic(let uuid): ("characteristic", uuid.description)
+        case .characteristic(let name): ("characteristic", name.description)
         case .fragment(let fragment): ("stream", Self.fragmentPrefix + fragment.rawValue)
         case .report(let number): ("stream", "\(Self.reportPrefix)\(number)")
         case .stream(let name): ("stream", name)
@@ -58,8 +72,8 @@ extension Channel {
 
     /// Reads the text of ``wireName``; nil for anything else, such as a stream that no registered kind of source has.
     public init?(wireName text: some StringProtocol) {
-        if let uuid = BluetoothUUID(text) {
-            self = .characteristic(uuid)
+        if let name = CharacteristicName(text) {
+            self = .characteristic(name)
         } else if text == "advertisement" {
             self = .advertisement
         } else if text.hasPrefix(Self.fragmentPrefix) {

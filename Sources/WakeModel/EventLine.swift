@@ -158,9 +158,10 @@ extension JSONWriter {
     /// Writes the member that names the channel, without building a string for each line.
     fileprivate mutating func channel(_ channel: Channel) {
         switch channel {
-        case .characteristic(let uuid):
+        case .characteristic(let name) where name.number > 1: field("characteristic", name.description)
+        case .characteristic(let name):
             key("characteristic")
-            self.uuid(uuid)
+            uuid(name.uuid)
         case .fragment: field("stream", "serial")
         case .report(let number):
             key("stream")

@@ -24,14 +24,18 @@ public enum FieldUnit {
     /// By the end of a name; without a divisor that is written out.
     public static let units: [String: String] = [
         "c": "°C", "f": "°F", "k": "K", "percent": "%", "v": "V", "mv": "mV", "a": "A", "ma": "mA", "ah": "Ah",
-        "mah": "mAh", "w": "W", "mw": "mW", "kw": "kW", "va": "VA", "wh": "Wh", "kwh": "kWh", "ohm": "Ω", "ppm": "ppm",
+        "mah": "mAh", "w": "W", "mw": "mW", "kw": "kW", "va": "VA", "kvah": "kVAh", "wh": "Wh", "kwh": "kWh",
+        "ohm": "Ω", "ppm": "ppm",
         "ppb": "ppb", "pa": "Pa", "hpa": "hPa", "kpa": "kPa", "bar": "bar", "mbar": "mbar", "deg": "°", "m": "m",
-        "mm": "mm", "cm": "cm", "km": "km", "m2": "m²", "kg": "kg", "g": "g", "mg": "mg", "lb": "lb", "oz": "oz",
-        "lx": "lx", "lm": "lm", "db": "dB", "dbm": "dBm", "hz": "Hz", "rpm": "rpm", "bpm": "bpm", "kn": "kn",
+        "um": "µm", "mm": "mm", "cm": "cm", "km": "km", "nmi": "nmi", "ft": "ft", "in": "in", "m2": "m²", "kg": "kg",
+        "g": "g", "mg": "mg", "lb": "lb", "oz": "oz",
+        "lx": "lx", "lm": "lm", "cd": "cd", "met": "MET", "db": "dB", "dbm": "dBm", "hz": "Hz", "rpm": "rpm",
+        "bpm": "bpm", "kn": "kn",
         "kmh": "km/h", "km_h": "km/h", "m_s": "m/s", "m_s2": "m/s²", "deg_s": "°/s", "s2": "s²", "ug_m3": "µg/m³",
         "mg_m3": "mg/m³", "m3": "m³", "m3_h": "m³/h", "cm3": "cm³", "l": "L", "dl": "dL", "ml": "mL", "kcal": "kcal",
         "j": "J", "kj": "kJ", "n": "N", "nm": "N·m", "ut": "µT", "bq": "Bq", "usv": "µSv", "nsv": "nSv", "s": "s",
-        "ms": "ms", "ns": "ns", "ps": "ps", "min": "min", "h": "h", "mmhg": "mmHg", "mmol": "mmol",
+        "ms": "ms", "us": "µs", "ns": "ns", "ps": "ps", "min": "min", "h": "h", "days": "d", "years": "y",
+        "mmhg": "mmHg", "mmol": "mmol",
         "mmol_l": "mmol/L", "mg_dl": "mg/dL",
     ]
 }

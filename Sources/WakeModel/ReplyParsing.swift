@@ -296,12 +296,12 @@ extension JSONValue {
         switch (self["characteristic"], self["stream"]) {
         case (nil, nil): return nil
         case (let value?, nil):
-            guard let uuid = value.string.flatMap({ BluetoothUUID($0) }) else {
+            guard let name = value.string.flatMap({ CharacteristicName($0) }) else {
                 throw .malformed(
                     "\"characteristic\" takes a Bluetooth UUID; here stands \(value.excerpt).",
                     advice: "Write it as event lines do, such as \"2a39\".")
             }
-            return .characteristic(uuid)
+            return .characteristic(name)
         case (nil, let value?):
             guard let channel = value.string.flatMap({ Channel(stream: $0) }) else {
                 throw ProtocolFault(

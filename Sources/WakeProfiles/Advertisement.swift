@@ -122,19 +122,28 @@ struct AdvertisementProgram: Hashable, Sendable {
         return false
     }
 
-    /// Appends the object for the first structure that has a field list; false where none has. Throws where a structure
-    /// is cut short, or does not fit its field list.
+    /// Appends the object for the first structure that fits its field list; false where none has one. Throws where a structure
+    /// is cut short, and where none fits: then what is wrong with the first.
     func run(over bytes: [UInt8], into json: inout [UInt8]) throws(DecodeFault) -> Bool {
         guard !entries.isEmpty else { return false }
         var structures = AdvertisementStructures(bytes)
         let start = json.count
+        var fault: DecodeFault?
         while let structure = try structures.next() {
             guard let (entry, bytes) = entry(of: structure) else { continue }
             let joint = json.count
-            guard try entry.program.run(over: bytes, into: &json) == .written else { return false }
+            do throws(DecodeFault) {
+                guard try entry.program.run(over: bytes, into: &json) == .written else { return false }
+            } catch {
+                if isMerged { throw error }
+                json.removeLast(json.count - joint)
+                fault = fault ?? error
+                continue
+            }
             if !isMerged { return true }
             json.joinObjects(at: joint, from: start)
         }
+        if let fault { throw fault }
         guard json.count > start else { return false }
         json.removeLast()
         json.mergeMembers(from: start + 1)
@@ -142,18 +151,19 @@ struct AdvertisementProgram: Hashable, Sendable {
         return true
     }
 
-    /// The first structure that has an entry, where a named decoder is to read it.
+    /// The first structure that fits its entry, where a named decoder is to read it.
     func handover(of bytes: [UInt8]) -> ProfileDecoder.Handover? {
         var structures = AdvertisementStructures(bytes)
         while let structure = try? structures.next() {
             guard let (entry, bytes) = entry(of: structure) else { continue }
             var scratch: [UInt8] = []
-            guard case .handedOver(let name, let from, let to)? = try? entry.program.run(over: bytes, into: &scratch)
-            else {
-                return nil
+            switch try? entry.program.run(over: bytes, into: &scratch) {
+            case .handedOver(let name, let from, let to):
+                return .init(
+                    decoder: name, bytes: Array(bytes[from..<to]), origin: DecoderMessage.Origin(structure.part))
+            case .written: return nil
+            case nil: continue
             }
-            return .init(
-                decoder: name, bytes: Array(bytes[from..<to]), origin: DecoderMessage.Origin(structure.part))
         }
         return nil
     }

@@ -50,7 +50,8 @@ struct FieldCompiler {
         let form = form(of: field, source, shape)
         guard report.errors.count == faultsBefore else { return }
         let isShown = !field.isHidden && !scope.isSilent
-        let output = isShown ? form.map { FieldProgram.Output(key: key(field.name), form: $0) } : nil
+        let output =
+            isShown ? form.map { FieldProgram.Output(key: key(field.name), form: $0, isFormer: field.isFormer) } : nil
         let step = FieldProgram.Step(
             condition: condition, work: .read(source), output: output, repeats: repetition,
             next: program.steps.count + 1)
@@ -128,6 +129,7 @@ struct FieldCompiler {
         case .bits: bitsSource(of: field)
         case .unsignedRun: run(of: field, isSigned: false)
         case .signedRun: run(of: field, isSigned: true)
+        case .combination(let operation): combination(of: field, operation)
         }
     }
 
@@ -186,7 +188,7 @@ struct FieldCompiler {
         case .joined(let table): .init(width: program.joints[table].reduce(0) { $0 + $1.width })
         case .bits:
             field.object.text("of").flatMap { resolve($0, key: "of", in: field.object)?.shape } ?? NumberShape()
-        case .text, .bytes, .shortFloat, .longFloat, .binaryFloat, .uuid, .address, .time: .init()
+        case .text, .bytes, .shortFloat, .longFloat, .binaryFloat, .uuid, .address, .time, .combined: .init()
         }
     }
 
@@ -208,6 +210,8 @@ extension FieldCompiler {
     private mutating func form(
         of field: FieldDocument, _ source: FieldProgram.Source, _ shape: NumberShape
     ) -> FieldProgram.Form? {
+        // It is rounded where it is made.
+        if case .combined = source { return .plain }
         let extras = ["null", "divide", "modulo", "sign", "offset"]
         let isPlain = !extras.contains { field.object.has($0) } && !shape.isUnsigned64
         if isPlain, field.values.isEmpty || !field.object.has("scale") {
@@ -220,7 +224,7 @@ extension FieldCompiler {
             if source.isOneBit { return .boolean }
             if field.decimals == nil { return .plain }
         }
-        guard let form = numberForm(of: field, source, shape) else { return nil }
+        guard let form = numberForm(of: field, isOneBit: source.isOneBit, shape) else { return nil }
         program.numbers.append(form)
         return .number(program.numbers.count - 1)
     }
@@ -230,8 +234,8 @@ extension FieldCompiler {
         return program.words.count - 1
     }
 
-    private mutating func numberForm(
-        of field: FieldDocument, _ source: FieldProgram.Source, _ shape: NumberShape
+    mutating func numberForm(
+        of field: FieldDocument, isOneBit: Bool, _ shape: NumberShape
     ) -> NumberForm? {
         let object = field.object
         var form = NumberForm()
@@ -249,7 +253,7 @@ extension FieldCompiler {
                 offset: field.offset ?? 0, decimals: decimals)
         }
         form.isUnsigned64 = shape.isUnsigned64
-        form.isBoolean = source.isOneBit && form.scale == nil && form.sign == nil && form.words == nil
+        form.isBoolean = isOneBit && form.scale == nil && form.sign == nil && form.words == nil
         return form
     }
 
@@ -323,7 +327,7 @@ extension FieldCompiler {
                 bits: (before?.bits ?? 0) + width, isHighFirst: field.isHighFirst,
                 isConditional: before?.isConditional ?? false || condition != nil, last: field.object)
         // They read nothing.
-        case .bits: break
+        case .bits, .combination: break
         case .unsigned, .signed, .medical, .binary, .text, .identifier, .time: endRun()
         }
     }
@@ -351,13 +355,14 @@ extension FieldProgram.Source {
     var takesAll: Bool {
         switch self {
         case .text(let extent), .bytes(let extent): extent == .toEnd
-        case .integer, .shortFloat, .longFloat, .binaryFloat, .uuid, .address, .time, .bits, .joined, .run: false
+        case .integer, .shortFloat, .longFloat, .binaryFloat, .uuid, .address, .time, .bits, .joined, .combined, .run:
+            false
         }
     }
 
     var takesBytes: Bool {
         switch self {
-        case .bits, .joined: false
+        case .bits, .joined, .combined: false
         case .text, .bytes, .integer, .shortFloat, .longFloat, .binaryFloat, .uuid, .address, .time, .run: true
         }
     }
@@ -379,7 +384,8 @@ extension FieldProgram.Source {
         switch self {
         case .bits(let reference): reference.mask == 1
         case .run(let width, let isSigned, _): width == 1 && !isSigned
-        case .joined, .text, .bytes, .integer, .shortFloat, .longFloat, .binaryFloat, .uuid, .address, .time: false
+        case .joined, .combined, .text, .bytes, .integer, .shortFloat, .longFloat, .binaryFloat, .uuid, .address, .time:
+            false
         }
     }
 }

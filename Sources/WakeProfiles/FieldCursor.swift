@@ -121,16 +121,17 @@ struct FieldCursor {
             let pieces = program.joints[table]
             finish(step, pieces.reduce(0) { $0 << $1.width | $1.part.value(in: slots) }, program)
             if !pieces.allSatisfy({ knows($0.part) }) { forget(step) }
+        case .combined(let table): combine(program.combinations[table], step, of: program)
         case .run(let width, let isSigned, let isHighFirst):
             finish(step, try run(of: width, isSigned: isSigned, isHighFirst: isHighFirst), program)
         case .shortFloat(let isBigEndian):
             let raw = try unsigned(2, isBigEndian: isBigEndian)
-            write(MedicalFloat(short: UInt16(truncatingIfNeeded: raw)), step.output?.form, program)
+            write(MedicalFloat(short: UInt16(truncatingIfNeeded: raw)), step, program)
         case .longFloat(let isBigEndian):
             let raw = try unsigned(4, isBigEndian: isBigEndian)
-            write(MedicalFloat(long: UInt32(truncatingIfNeeded: raw)), step.output?.form, program)
+            write(MedicalFloat(long: UInt32(truncatingIfNeeded: raw)), step, program)
         case .binaryFloat(let width, let isBigEndian):
-            write(binary: try unsigned(width, isBigEndian: isBigEndian), width, step.output?.form, program)
+            write(binary: try unsigned(width, isBigEndian: isBigEndian), width, step, program)
         case .text(let extent): try readText(extent, of: program, isShown: step.output != nil)
         case .bytes(let extent): try readBytes(extent, of: program, isShown: step.output != nil)
         case .uuid(let length, let isReversed): try readUUID(length, isReversed, isShown: step.output != nil)
@@ -243,8 +244,10 @@ extension FieldCursor {
         known |= 1 << UInt32(slot)
     }
 
+    private mutating func keep(_ value: Double, in slot: Int) { keep(Int64(bitPattern: value.bitPattern), in: slot) }
+
     /// Bits of a number that was left out are left out too.
-    private mutating func forget(_ step: FieldProgram.Step) {
+    mutating func forget(_ step: FieldProgram.Step) {
         if let slot = step.slot { known &= ~(1 << UInt32(slot)) }
     }
 
@@ -256,6 +259,24 @@ extension FieldCursor {
             slots[rest.trailingZeroBitCount] = 0
             rest &= rest - 1
         }
+    }
+}
+
+/// Numbers that several make together.
+extension FieldCursor {
+    /// False where one of them was left out: then the combination is left out too, with its key.
+    func hasTerms(of source: FieldProgram.Source, in program: FieldProgram) -> Bool {
+        guard case .combined(let table) = source else { return true }
+        let slots = program.combinations[table].slots
+        return known & slots == slots
+    }
+
+    private mutating func combine(_ combination: Combination, _ step: FieldProgram.Step, of program: FieldProgram) {
+        let number = combination.rounded(in: slots, of: program)
+        if let slot = step.slot { keep(number ?? Combination.none, in: slot) }
+        guard step.output != nil else { return }
+        guard let number else { return json.appendNull() }
+        json.appendShortest(number, pointBefore: combination.scale.decimals)
     }
 }
 
@@ -305,8 +326,9 @@ extension FieldCursor {
         json.appendDecimal(value)
     }
 
-    private mutating func write(_ number: MedicalFloat?, _ form: FieldProgram.Form?, _ program: FieldProgram) {
-        guard let form else { return }
+    private mutating func write(_ number: MedicalFloat?, _ step: FieldProgram.Step, _ program: FieldProgram) {
+        if let slot = step.slot { keep(number?.value ?? .nan, in: slot) }
+        guard let form = step.output?.form else { return }
         guard let number else { return json.appendNull() }
         switch form {
         case .scaled(let table): json.append(number, program.scales[table])
@@ -321,11 +343,12 @@ extension FieldCursor {
     }
 
     private mutating func write(
-        binary raw: UInt64, _ width: Int, _ form: FieldProgram.Form?, _ program: FieldProgram
+        binary raw: UInt64, _ width: Int, _ step: FieldProgram.Step, _ program: FieldProgram
     ) {
-        guard let form else { return }
         let single = Float(bitPattern: UInt32(truncatingIfNeeded: raw))
         let double = width == 4 ? Double(single) : Double(bitPattern: raw)
+        if let slot = step.slot { keep(double, in: slot) }
+        guard let form = step.output?.form else { return }
         switch form {
         case .scaled(let table): json.append(double, program.scales[table])
         case .number(let place):

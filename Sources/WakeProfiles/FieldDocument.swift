@@ -5,7 +5,7 @@ import WakeModel
 struct FieldDocument {
     static let keys = [
         "name", "type", "bits", "of", "if", "unless", "scale", "offset", "decimals", "null", "values", "divide",
-        "modulo", "sign", "endian", "order", "width", "form", "repeat", "length", "until", "hidden",
+        "modulo", "sign", "endian", "order", "width", "form", "repeat", "length", "until", "hidden", "former",
         "or",
     ]
 
@@ -40,6 +40,8 @@ struct FieldDocument {
     /// Of a UUID or address: the last byte is shown first.
     var isReversed = false
     var isHidden = false
+    /// Shown for handlers of an earlier version alone.
+    var isFormer = false
 
     /// Nil, and reported, where the name or type cannot be read.
     init?(_ object: ConfigurationObject) {
@@ -49,6 +51,7 @@ struct FieldDocument {
         self.name = name
         self.kind = kind
         isHidden = object.flag("hidden") ?? false
+        isFormer = object.flag("former") ?? false
         isBigEndian = object.word("endian", among: ["little", "big"]) == "big"
         decimals = object.integer("decimals", in: 0...9)
         scale = Self.scale(of: object)
@@ -70,6 +73,7 @@ struct FieldDocument {
         case .identifier: isReversed = object.word("order", among: ["sent", "reversed"]) == "reversed"
         case .time:
             if object.require("form", because: "type \"time\" needs it") { form = object.word("form") }
+        case .combination: _ = object.require("decimals", because: "nothing else tells how to round it")
         case .unsigned, .signed, .medical, .binary, .text, .bits: break
         }
         if kind == .uuid, object.has("length") {
@@ -152,10 +156,11 @@ extension FieldDocument {
         }
         let isText = kind == .utf8 || kind == .bytes
         refuse("bits", unless: kind.integerWidth != nil && !kind.isSigned, "it names bits of an unsigned integer")
-        refuse("of", unless: kind == .bits, "it belongs to type \"bits\"")
+        refuse("of", unless: kind == .bits || kind.isCombination, "it belongs to \"bits\" and to what fields make")
         refuse("values", unless: kind.isWhole, "it maps whole numbers to words")
         refuse("null", unless: kind.isWhole || form?.isOneNumber ?? false, "it names whole numbers that are no value")
-        for key in ["divide", "modulo", "sign"] { refuse(key, unless: kind.isWhole, "it belongs to whole numbers") }
+        for key in ["divide", "modulo"] { refuse(key, unless: kind.isWhole, "it belongs to whole numbers") }
+        refuse("sign", unless: kind.isWhole || kind.isCombination, "it belongs to whole numbers")
         refuse("scale", unless: kind.isNumber, "it multiplies numbers")
         refuse("offset", unless: kind.isNumber, "it is added to numbers")
         refuse("decimals", unless: kind.isNumber, "it rounds numbers")
@@ -173,13 +178,14 @@ extension FieldDocument {
     private func checkKeysFitEachOther() {
         let isBinary = kind == .float32 || kind == .float64
         let isScaled = object.has("scale") || object.has("offset") || isBinary && object.has("decimals")
-        if isScaled != object.has("decimals") {
+        if isScaled != object.has("decimals"), !kind.isCombination {
             let keys = object.has("offset") ? "offset" : "scale"
             object.add("\(object.path) needs \(keys) and decimals together, so that nothing is rounded unsaid")
         }
         if object.has("length"), object.has("until") {
             object.add("\(object.path) has both length and until; keep one")
         }
+        if isFormer, isHidden { object.add("\(object.path) is both former and hidden; keep one") }
     }
 }
 

@@ -6,6 +6,7 @@ enum FieldKind: String, CaseIterable, Sendable {
     case sfloat, float, float32, float64
     case utf8, bytes, uuid, mac, time
     case bits, ubits, sbits
+    case sum, difference, product, quotient, power
 
     /// What a type is of; types of one family take the same keys.
     enum Family {
@@ -22,6 +23,8 @@ enum FieldKind: String, CaseIterable, Sendable {
         case bits
         case unsignedRun
         case signedRun
+        /// Of numbers that were read above; reads nothing.
+        case combination(Combination.Operation)
     }
 
     var family: Family {
@@ -48,6 +51,11 @@ enum FieldKind: String, CaseIterable, Sendable {
         case .bits: .bits
         case .ubits: .unsignedRun
         case .sbits: .signedRun
+        case .sum: .combination(.sum)
+        case .difference: .combination(.difference)
+        case .product: .combination(.product)
+        case .quotient: .combination(.quotient)
+        case .power: .combination(.power)
         }
     }
 
@@ -55,14 +63,14 @@ enum FieldKind: String, CaseIterable, Sendable {
     var integerWidth: Int? {
         switch family {
         case .unsigned(let bytes), .signed(let bytes): bytes
-        case .medical, .binary, .text, .identifier, .time, .bits, .unsignedRun, .signedRun: nil
+        case .medical, .binary, .text, .identifier, .time, .bits, .unsignedRun, .signedRun, .combination: nil
         }
     }
 
     var isSigned: Bool {
         switch family {
         case .signed, .signedRun: true
-        case .unsigned, .medical, .binary, .text, .identifier, .time, .bits, .unsignedRun: false
+        case .unsigned, .medical, .binary, .text, .identifier, .time, .bits, .unsignedRun, .combination: false
         }
     }
 
@@ -70,16 +78,21 @@ enum FieldKind: String, CaseIterable, Sendable {
     var isRun: Bool {
         switch family {
         case .unsignedRun, .signedRun: true
-        case .unsigned, .signed, .medical, .binary, .text, .identifier, .time, .bits: false
+        case .unsigned, .signed, .medical, .binary, .text, .identifier, .time, .bits, .combination: false
         }
     }
 
     /// Whether `values`, counts and conditions can refer to it.
     var isWhole: Bool { integerWidth != nil || isRun || self == .bits }
 
+    /// Whether it is made of other fields.
+    var isCombination: Bool {
+        if case .combination = family { true } else { false }
+    }
+
     var isNumber: Bool {
         switch family {
-        case .unsigned, .signed, .medical, .binary, .bits, .unsignedRun, .signedRun: true
+        case .unsigned, .signed, .medical, .binary, .bits, .unsignedRun, .signedRun, .combination: true
         case .text, .identifier, .time: false
         }
     }
@@ -88,7 +101,7 @@ enum FieldKind: String, CaseIterable, Sendable {
     var hasEndian: Bool {
         switch family {
         case .unsigned, .signed, .medical, .binary, .time: true
-        case .text, .identifier, .bits, .unsignedRun, .signedRun: false
+        case .text, .identifier, .bits, .unsignedRun, .signedRun, .combination: false
         }
     }
 
@@ -96,7 +109,7 @@ enum FieldKind: String, CaseIterable, Sendable {
     var canRepeat: Bool {
         switch family {
         case .unsigned, .signed, .medical, .binary, .identifier, .time: true
-        case .text, .bits, .unsignedRun, .signedRun: false
+        case .text, .bits, .unsignedRun, .signedRun, .combination: false
         }
     }
 

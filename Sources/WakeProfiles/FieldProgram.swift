@@ -103,6 +103,8 @@ struct FieldProgram: Hashable, Sendable {
         case bits(Reference)
         /// Bits of several, at a place in the table; reads no bytes.
         case joined(table: Int)
+        /// What several make together, at a place in the table; reads no bytes.
+        case combined(table: Int)
         /// Bits from wherever the last run of bits ended.
         case run(width: Int, isSigned: Bool, isHighFirst: Bool)
     }
@@ -143,6 +145,8 @@ struct FieldProgram: Hashable, Sendable {
         /// The place of `"bpm":` among the program's keys.
         var key: Range<Int>
         var form: Form
+        /// The name or the unit that a reading had before: only for handlers that still read it.
+        var isFormer = false
     }
 
     enum Form: Hashable, Sendable {
@@ -190,6 +194,7 @@ struct FieldProgram: Hashable, Sendable {
     var numbers: [NumberForm] = []
     var scales: [NumberScale] = []
     var joints: [[Piece]] = []
+    var combinations: [Combination] = []
     var endMarks: [[UInt8]] = []
     var patterns: [BytePattern] = []
     var records: [RecordTable] = []
@@ -256,7 +261,9 @@ struct FieldProgram: Hashable, Sendable {
         switch steps[place].work {
         case .control(let control): return try cursor.follow(control, at: place, of: self)
         case .read(let source):
-            if cursor.isNarrow, let narrow = narrow[place] {
+            if !cursor.hasTerms(of: source, in: self) {
+                cursor.forget(steps[place])
+            } else if cursor.isNarrow, let narrow = narrow[place] {
                 var step = steps[place]
                 step.output?.form = narrow.form
                 cursor.openField(step.output, of: self)

@@ -36,7 +36,7 @@ extension FieldCompiler {
     }
 
     /// The offset of the first such byte, if there is one.
-    private static func cut(_ text: String, at byte: UInt8) -> (head: String, tail: String?) {
+    static func cut(_ text: String, at byte: UInt8) -> (head: String, tail: String?) {
         guard let place = text.utf8.firstIndex(of: byte) else { return (text, nil) }
         return (String(text[..<place]), String(text[text.utf8.index(after: place)...]))
     }
@@ -64,12 +64,7 @@ extension FieldCompiler {
                 at: key)
             return nil
         }
-        guard let slot = known[place].slot ?? assignSlot(for: place) else {
-            object.add(
-                "\(object.path(of: key)) is too much: conditions may speak of \(FieldProgram.slotCount) fields", at: key
-            )
-            return nil
-        }
+        guard let slot = slot(of: place, key: key, in: object) else { return nil }
         let document = known[place].document
         guard let part else {
             return FieldReference(
@@ -86,6 +81,14 @@ extension FieldCompiler {
         return FieldReference(
             place: .init(slot: slot, shift: group.lowest, mask: group.mask), shape: .init(width: group.count),
             values: [:])
+    }
+
+    /// Nil, and reported, where there is none left.
+    mutating func slot(of place: Int, key: String, in object: ConfigurationObject) -> Int? {
+        if let slot = known[place].slot ?? assignSlot(for: place) { return slot }
+        object.add(
+            "\(object.path(of: key)) is too much: conditions may speak of \(FieldProgram.slotCount) fields", at: key)
+        return nil
     }
 
     func place(of name: String) -> Int? { known.lastIndex { $0.document.name == name } }

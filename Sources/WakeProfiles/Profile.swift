@@ -38,7 +38,9 @@ struct ChannelProgram: Hashable, Sendable {
     }
 
     /// What rates a message makes, as members of its object.
-    func rates(of bytes: [UInt8], at now: Instant, after memory: inout RateMemory) -> [UInt8] {
+    func rates(
+        of bytes: [UInt8], from channel: Channel, at now: Instant, after memory: inout RateMemory
+    ) -> [UInt8] {
         guard !program.rates.isEmpty, let checked = try? checked(bytes) else { return [] }
         return program.rates(of: checked, at: now, after: &memory.counts[channel, default: [:]])
     }
@@ -72,6 +74,8 @@ public struct Profile: Hashable, Sendable {
         public var properties: [Property] = []
         /// One of them must be in what it broadcasts.
         public var broadcasts: [Broadcast] = []
+        /// Its format is one that anyone may send beside an own one: any other profile that fits says more.
+        public var givesWay = false
 
         /// Services that many devices have beside what they are for: battery, current time, user data, device information.
         static let companions = Set([0x180f, 0x1805, 0x181c, 0x180a].map { BluetoothUUID(short: $0) })

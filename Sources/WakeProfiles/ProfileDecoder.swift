@@ -28,6 +28,7 @@ public final class ProfileDecoder: Sendable {
         }
         // Part of a message can look like a whole one.
         if case .fragment(let fragment) = channel { throw .fragment(fragment) }
+        let channel = channel.first
         for index in programs.indices where programs[index].channel == channel {
             return try writer.fragment { json throws(DecodeFault) in try programs[index].run(over: bytes, into: &json) }
         }
@@ -68,8 +69,8 @@ public final class ProfileDecoder: Sendable {
             settings.reportDescriptor = sender.reportDescriptor
             return memory.decode(message, with: handover.decoder, settings)
         }
-        guard let program = programs.first(where: { $0.channel == channel }) else { return .none }
-        let rates = program.rates(of: bytes, at: now, after: &memory.rates)
+        guard let program = programs.first(where: { $0.channel == channel.first }) else { return .none }
+        let rates = program.rates(of: bytes, from: channel, at: now, after: &memory.rates)
         return rates.isEmpty ? .none : HeardValue(.members, rates)
     }
 
@@ -84,7 +85,7 @@ public final class ProfileDecoder: Sendable {
     func handover(of bytes: [UInt8], from channel: Channel) -> Handover? {
         if channel == .advertisement { return advertisement.handover(of: bytes) }
         guard let origin = DecoderMessage.Origin(channel) else { return nil }
-        return programs.first { $0.channel == channel }?.handover(of: bytes).map {
+        return programs.first { $0.channel == channel.first }?.handover(of: bytes).map {
             Handover(decoder: $0.name, bytes: $0.bytes, origin: origin)
         }
     }

@@ -4,7 +4,7 @@ import WakeModel
 enum ProfileDocument {
     static let peripheralKeys = ["include", "notify", "read", "characteristics", "advertisement"]
     static let keys = ["name", "title", "mode", "match"] + peripheralKeys + ["streams", "ask"] + accessoryKeys
-    static let matchKeys = ["services", "name_prefix", "broadcast", "properties"]
+    static let matchKeys = ["services", "name_prefix", "broadcast", "properties", "gives_way"]
     static let broadcastKeys = ["company", "service_data"] + BytePattern.keys
     static let messageKeys = ["name", "check", "derive"] + FieldCompiler.layoutKeys
     static let wedgeKeys = ["layout", "pause"]
@@ -112,6 +112,7 @@ enum ProfileDocument {
         match.services = uuids("services", of: found)
         match.namePrefixes = values(of: "name_prefix", in: found) ?? []
         match.broadcasts = broadcasts(of: found)
+        match.givesWay = found.flag("gives_way") ?? false
         if let properties = found.object("properties", keys: nil) {
             match.properties = properties.keys.compactMap { name in
                 values(of: name, in: properties).map { Profile.Match.Property(name: name, values: $0) }

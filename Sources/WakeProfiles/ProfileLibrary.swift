@@ -41,7 +41,7 @@ public struct ProfileLibrary: Sendable {
     /// The text and place of each profile, by name, so that an unchanged file is recognised.
     private var texts: [String: (hash: Int, file: String)] = [:]
     private var alphabetical: [ProfileIndex] = []
-    /// The most specific first; equals by name, so that a device gets the same profile on every machine.
+    /// The most specific first, and last those that give way; equals by name, so that a device gets the same profile on every machine.
     private var matchOrder: [ProfileIndex] = []
 
     /// Has no profiles: every event is delivered raw.
@@ -152,6 +152,7 @@ public struct ProfileLibrary: Sendable {
         alphabetical = byName.sorted { $0.key < $1.key }.map(\.value)
         matchOrder = alphabetical.sorted {
             let (left, right) = (head($0), head($1))
+            if left.match.givesWay != right.match.givesWay { return right.match.givesWay }
             return (right.match.weight, left.name) < (left.match.weight, right.name)
         }
     }
@@ -196,7 +197,8 @@ public struct ProfileLibrary: Sendable {
         let fitting = matchOrder.filter {
             fits($0, kind, services: services, name: name, properties: properties, advertisement: advertisement)
         }
-        return fitting.filter { head($0).match.weight == fitting.first.map { head($0).match.weight } }
+        guard let best = fitting.first.map({ head($0).match }) else { return [] }
+        return fitting.filter { head($0).match.weight == best.weight && head($0).match.givesWay == best.givesWay }
     }
 
     private func fits(

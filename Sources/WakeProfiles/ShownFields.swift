@@ -19,10 +19,18 @@ public struct ShownField: Hashable, Sendable {
 }
 
 extension Profile {
+    /// Names that its readings had before: values still have them, and nothing shows them.
+    public var formerFields: [[String]] {
+        let shown = Set(shownFields.map(\.path))
+        return allPrograms.flatMap { $0.fields(areFormer: true).map(\.path) }.filter { !shown.contains($0) }
+    }
+
+    private var allPrograms: [FieldProgram] { programs.map(\.program) + advertisement.entries.map(\.program) }
+
     /// In the order of the profile. Lists are left out, and what named decoders make: only a message tells that.
     public var shownFields: [ShownField] {
         var result: [ShownField] = []
-        for field in programs.flatMap(\.program.shownFields) + advertisement.entries.flatMap(\.program.shownFields) {
+        for field in allPrograms.flatMap({ $0.fields(areFormer: false) }) {
             if let place = result.firstIndex(where: { $0.path == field.path }) {
                 result[place].kind = result[place].kind.joined(with: field.kind)
             } else {
@@ -47,7 +55,7 @@ extension ShownField.Kind {
 
 extension FieldProgram {
     /// Steps stand in their order, so groups and lists open and close as brackets do.
-    fileprivate var shownFields: [ShownField] {
+    fileprivate func fields(areFormer: Bool) -> [ShownField] {
         var result: [ShownField] = []
         var groups: [String?] = []
         var lists = 0
@@ -57,13 +65,17 @@ extension FieldProgram {
             case .control(.endObject): groups.removeLast()
             case .control(.beginItem): lists += 1
             case .control(.endItem): lists -= 1
-            case .control(.text(let place)): result += lists == 0 ? texts[place].shownFields(in: self, groups) : []
+            case .control(.text(let place)):
+                result += lists == 0 ? texts[place].fields(areFormer: areFormer, in: self, groups) : []
             case .read(let source):
-                guard lists == 0, step.repeats == .once, let output = step.output else { break }
+                guard lists == 0, step.repeats == .once, let output = step.output, output.isFormer == areFormer else {
+                    break
+                }
                 result += ShownField(groups, name(of: output.key), kind(of: source, output.form)).map { [$0] } ?? []
             case .control: break
             }
         }
+        if areFormer { return result }
         return result + rates.map { ShownField(path: [name(of: $0.key)], kind: .number) }
     }
 
@@ -92,16 +104,16 @@ extension FieldProgram {
 extension FieldProgram.Source {
     fileprivate var isNumber: Bool {
         switch self {
-        case .integer, .shortFloat, .longFloat, .binaryFloat, .bits, .joined, .run: true
+        case .integer, .shortFloat, .longFloat, .binaryFloat, .bits, .joined, .combined, .run: true
         case .text, .bytes, .uuid, .address, .time: false
         }
     }
 }
 
 extension TextProgram {
-    fileprivate func shownFields(in program: FieldProgram, _ groups: [String?]) -> [ShownField] {
+    fileprivate func fields(areFormer: Bool, in program: FieldProgram, _ groups: [String?]) -> [ShownField] {
         branches.flatMap(\.fields).compactMap { field in
-            guard let key = field.key else { return nil }
+            guard let key = field.key, field.isFormer == areFormer else { return nil }
             return ShownField(groups, program.name(of: key), field.shownKind(in: program))
         }
     }

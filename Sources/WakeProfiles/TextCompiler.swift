@@ -5,6 +5,7 @@ extension FieldCompiler {
     static let textKeys = ["split", "pairs", "template", "tag", "tail", "fields", "variants"]
     static let textFieldKeys = [
         "name", "type", "key", "of", "unit", "units", "scale", "offset", "decimals", "null", "values", "hidden",
+        "former",
     ]
     static let textVariantKeys = ["when", "fields"]
 
@@ -142,6 +143,7 @@ extension FieldCompiler {
         field.form = textForm(of: object, kind)
         field.units = units(of: object, field.form.scale)
         if !(object.flag("hidden") ?? false) { field.key = shownKey(name) }
+        field.isFormer = object.flag("former") ?? false
         return field
     }
 

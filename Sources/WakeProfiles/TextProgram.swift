@@ -39,6 +39,8 @@ struct TextProgram: Hashable, Sendable {
     struct Field: Hashable, Sendable {
         /// Nil for a field that is not shown.
         var key: Range<Int>?
+        /// As of an output.
+        var isFormer = false
         var name: String
         var kind: TextKind
         /// Its number among the columns or captures.

@@ -103,13 +103,15 @@ final class PeripheralProfiles: PeripheralPlanner {
 
 extension LinkPlan {
     init(_ profile: Profile, isShipped: Bool) {
-        var framings: [BluetoothUUID: ChannelFraming] = [:]
+        var framings: [CharacteristicName: ChannelFraming] = [:]
         for found in profile.framings {
-            guard case .characteristic(let uuid) = found.channel else { continue }
-            framings[uuid] = ChannelFraming(found.framing, limit: found.limit, trial: found.trial)
+            guard case .characteristic(let name) = found.channel else { continue }
+            framings[name] = ChannelFraming(found.framing, limit: found.limit, trial: found.trial)
         }
         self.init(
-            notify: profile.notify, read: profile.readAtConnect, optional: profile.optional, framings: framings,
+            notify: profile.notify.map { CharacteristicName($0) },
+            read: profile.readAtConnect.map { CharacteristicName($0) },
+            optional: Set(profile.optional.map { CharacteristicName($0) }), framings: framings,
             ask: profile.ask)
         tellsAbsence = !isShipped
     }

@@ -22,7 +22,7 @@ public struct TraceMask {
     private struct Stream: Hashable {
         var place: Int
         /// Nil for the one line of an accessory.
-        var characteristic: BluetoothUUID?
+        var characteristic: CharacteristicName?
     }
 
     /// What each stream has begun to say in the binary messages of receivers.
@@ -81,10 +81,10 @@ public struct TraceMask {
             return .disconnected(reason: secrets.masked(reason), folded: folded)
         case .attention(let attention, let detail): return .attention(attention, detail: secrets.masked(detail))
         case .data(.advertisement, let bytes): return .data(.advertisement, secrets.masked(broadcast: bytes))
-        case .data(.characteristic(let uuid), let bytes):
-            let value = secrets.masked(bytes, of: uuid)
-            let stream = Stream(place: place, characteristic: uuid)
-            return .data(.characteristic(uuid), withoutPositions(value, bytes, of: stream, isPiece: false))
+        case .data(.characteristic(let name), let bytes):
+            let value = secrets.masked(bytes, of: name.uuid)
+            let stream = Stream(place: place, characteristic: name)
+            return .data(.characteristic(name), withoutPositions(value, bytes, of: stream, isPiece: false))
         case .data(let channel, let bytes):
             let isPiece = if case .fragment = channel { true } else { false }
             let value = secrets.masked(bytes)

@@ -91,7 +91,7 @@ extension TraceDevice {
         services += more
         let known = Set(properties.map(\.key))
         properties += other.properties.filter { !known.contains($0.key) }
-        if advertisement.isEmpty { advertisement = other.advertisement }
+        advertisement = AdvertisementBytes.sum(of: advertisement, and: other.advertisement)
         if reportDescriptor.isEmpty { reportDescriptor = other.reportDescriptor }
     }
 }

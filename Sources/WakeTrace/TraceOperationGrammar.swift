@@ -23,7 +23,7 @@ extension TraceLine {
         let name = text(range)
         if let channel = Channel(wireName: name) { return channel }
         throw error(
-            "`\(name)` is no channel: a UUID of 4, 8 or 36 characters, `serial`, `input`, `advertisement`, `report-0` "
+            "`\(name)` is no channel: a UUID of 4, 8 or 36 characters, one such as `2a19#2`, `serial`, `input`, `advertisement`, `report-0` "
                 + "to `report-255`, or a piece of a stream such as `serial-cut-short`",
             at: range.lowerBound)
     }

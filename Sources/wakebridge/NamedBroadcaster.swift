@@ -15,7 +15,7 @@ extension BluetoothStation {
     /// What a broadcaster says, as its profile reads it; nil for others, and for what does not fit.
     func broadcast(of found: Neighbour) -> [UInt8]? {
         guard isBroadcaster(found), let index = found.profile.flatMap({ profiles.index(named: $0) }),
-            let bytes = found.peripheral.advertisement
+            let bytes = found.peripheral.newestAdvertisement
         else { return nil }
         let decoder = profiles.decoder(index)
         let address = RadioAddress(found.peripheral.address).map { Array($0.sent.reversed()) } ?? []

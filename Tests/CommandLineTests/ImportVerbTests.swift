@@ -89,4 +89,28 @@ import WakeSystem
         #expect(kept.exit == 0 && kept.talk.contains("what stands before is kept"), "\(kept.talk)")
         #expect(lines(of: output).count { $0.contains(" data input ") } == 1)
     }
+
+    @Test("what a sensor says in a scan response is read, also where its name or a beacon comes before it")
+    func scanResponses() throws {
+        let words = "02010607030a18f5fe88ec1109476f7665655f48353037345f34303530"
+        let beacon = "0201061aff4c000215494e54454c4c495f524f434b535f48575074f2ffc2"
+        let values = ["68ffe9085c02", "69ffe9085c02", "6affe9085c02"].map { "0aff88ec00" + $0 }
+        for first in [words, beacon] {
+            let said = values.flatMap { [first, $0] }.map { "+1 1 data advertisement \($0)" }
+            let lines = [
+                "wakebridge-trace 1", "clock 2026-11-21T07:42:46.727125Z", "device 1 bluetooth E3:10:20:30:40:50",
+            ]
+            put((lines + said + ["end", ""]).joined(separator: "\n"), at: path("said.trace"))
+            #expect(try Built.run("export", path("said.trace"), "-o", path("said.btsnoop")).exit == 0)
+            let imported = try Built.run(
+                "import", path("said.btsnoop"), "--broadcasts", "-o", path("heard.trace"))
+            #expect(imported.exit == 0, "\(imported.talk)")
+            let events = try Built.run("replay", path("heard.trace"), "--speed", "max").output.split(separator: "\n")
+                .map { try JSONValue(parsing: Array($0.utf8)) }
+            let heard = events.compactMap { $0["data"]?["value"] }
+            #expect(heard.compactMap { $0["temperature_c"]?.number } == [-1.52, -1.51, -1.5], "\(first)")
+            #expect(heard.allSatisfy { $0["humidity_percent"]?.number == 22.81 })
+            #expect(events.compactMap { $0["data"]?["profile"]?.string }.allSatisfy { $0 == "govee-h5074" })
+        }
+    }
 }

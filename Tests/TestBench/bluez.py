@@ -135,13 +135,19 @@ class Thing(dbus.service.Object):
     @dbus.service.method(CHARACTERISTIC, async_callbacks=("answer", "refuse"))
     def StartNotify(self, answer, refuse):
         if not meet_fault("StartNotify"):
-            self.peripheral.start_notify()
+            if self is getattr(self.peripheral, "second", None):
+                self.set(Notifying=True)
+            else:
+                self.peripheral.start_notify()
             answer()
 
     @dbus.service.method(CHARACTERISTIC, async_callbacks=("answer", "refuse"))
     def StopNotify(self, answer, refuse):
         if not meet_fault("StopNotify"):
-            self.peripheral.stop_notify()
+            if self is getattr(self.peripheral, "second", None):
+                self.set(Notifying=False)
+            else:
+                self.peripheral.stop_notify()
             answer()
 
     @dbus.service.method(CHARACTERISTIC, in_signature="a{sv}", out_signature="ay", async_callbacks=("answer", "refuse"))
@@ -304,6 +310,23 @@ class Peripheral:
             Flags=dbus.Array(["read"], signature="s"), Notifying=False)
         self.twin.peripheral = self
         self.database.insert(1, self.twin)
+
+    def make_second(self):
+        """Another characteristic with the UUID of the first, in a service of its own behind it, that speaks too."""
+        service = self.place.path + "/service%04x" % (self.handle + 8)
+        self.second = Thing(
+            service + "/char%04x" % (self.handle + 9), CHARACTERISTIC, UUID="00002a37-0000-1000-8000-00805f9b34fb",
+            Flags=dbus.Array(["notify"], signature="s"), Notifying=False)
+        self.second.peripheral = self
+        self.database += [Thing(service, SERVICE, UUID="0000180d-0000-1000-8000-00805f9b34fb"), self.second]
+
+    def resolve_anew(self):
+        """Bluetoothd reads its database again while it stays connected."""
+        self.place.set(ServicesResolved=False)
+        for thing in self.database[::-1]:
+            thing.withdraw()
+        self.isClient = self.isConfigured = False
+        later(30, self.resolve)
 
     def offer_database(self):
         for thing in self.database:
@@ -531,12 +554,14 @@ class Commands:
         adapters[name].scan(frozenset())
 
     def broadcast(self, name, address, company, data):
-        """Whether it was heard: by a scan, or by a monitor."""
+        """Whether it was heard: by a scan, or by a monitor. Of what was heard before nothing is forgotten."""
         adapter = adapters[name]
         if not adapter.properties["Discovering"] and not getattr(adapter, "isMonitoring", False):
             return "unheard"
         path = adapter.path + "/dev_" + address.replace(":", "_")
         found = {dbus.UInt16(int(company, 16)): dbus.Array(bytes.fromhex(data), signature="y")}
+        if path in objects:
+            found = {**objects[path].properties["ManufacturerData"], **found}
         facts = dict(RSSI=dbus.Int16(-60), ManufacturerData=dbus.Dictionary(found, signature="qv"))
         if path in objects:
             objects[path].set(**facts)
@@ -697,6 +722,19 @@ class Commands:
 
     def services(self, number):
         peripherals[int(number)].change_services()
+
+    def anew(self, number):
+        peripherals[int(number)].resolve_anew()
+
+    def second(self, number):
+        peripherals[int(number)].make_second()
+
+    def speaks(self, number, data):
+        """The second of its UUID, which must be switched on by itself."""
+        second = peripherals[int(number)].second
+        if second.properties["Notifying"]:
+            second.set(Value=dbus.Array(bytes.fromhex(data), signature="y"))
+        return "yes" if second.properties["Notifying"] else "no"
 
     def offer(self, number, *texts):
         """What it is known to offer, before it is connected."""

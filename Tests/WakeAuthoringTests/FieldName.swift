@@ -7,6 +7,8 @@ struct FieldName {
     private static let numbers: Set = [
         "uint8", "uint16", "uint24", "uint32", "uint40", "uint48", "uint56", "uint64", "sint8", "sint16", "sint24",
         "sint32", "sint48", "sint64", "sfloat", "float", "float32", "float64", "ubits", "sbits", "decimal", "integer",
+        "sum", "difference", "product",
+        "quotient", "power",
     ]
     private static let units: Set = [
         "c", "k", "f", "percent", "permille", "hpa", "kpa", "pa", "mbar", "bar", "psi", "mmhg", "inhg",
@@ -34,6 +36,9 @@ struct FieldName {
         return Self.units.contains(last) || Self.counts.contains(last) || words.contains("per")
             || words.contains { Self.counts.contains($0) }
     }
+
+    /// It counts, names or compares, so it has no unit.
+    var counts: Bool { name.split(separator: "_").contains { Self.counts.contains(String($0)) } }
 
     static func all(in value: JSONValue) -> [FieldName] {
         switch value {

@@ -35,7 +35,8 @@ struct PlainLayout {
     private static let sizes: [String: Int] = [
         "uint8": 1, "uint16": 2, "uint24": 3, "uint32": 4, "uint40": 5, "uint48": 6, "uint56": 7, "uint64": 8,
         "sint8": 1, "sint16": 2, "sint24": 3, "sint32": 4, "sint48": 6, "sint64": 8, "sfloat": 2, "float": 4,
-        "float32": 4, "float64": 8, "mac": 6, "bits": 0,
+        "float32": 4, "float64": 8, "mac": 6, "bits": 0, "sum": 0, "difference": 0, "product": 0, "quotient": 0,
+        "power": 0,
     ]
 
     private static func length(of fields: JSONValue) -> Int? {

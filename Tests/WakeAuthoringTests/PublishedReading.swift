@@ -108,9 +108,7 @@ extension PublishedReading {
         "sector_timer": .member("sector_s"), "number_of_sectors": .member("sector_count"),
         "toothbrush_state": .member("state"),
         "brushing": Self { ours, theirs in theirs == .boolean(ours["state"]?.string == "running") },
-        "time": Self { ours, theirs in
-            theirs.integer == (ours["brushing_min"]?.integer ?? 0) * 60 + (ours["brushing_s"]?.integer ?? 0)
-        },
+        "time": .member("brushing_time_s"),
         "pressure": Self { ours, theirs in
             let said =
                 ours["high_pressure"] == .boolean(true)

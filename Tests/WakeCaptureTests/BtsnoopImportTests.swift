@@ -11,7 +11,9 @@ private func capture(_ name: String) -> [UInt8] { bytes(of: DeviceCaptures.btsno
 private func values(_ result: ImportResult) -> [BluetoothUUID: [[UInt8]]] {
     var values: [BluetoothUUID: [[UInt8]]] = [:]
     for operation in result.operations {
-        if case .data(.characteristic(let uuid), let bytes) = operation.kind { values[uuid, default: []].append(bytes) }
+        if case .data(.characteristic(let name), let bytes) = operation.kind {
+            values[name.uuid, default: []].append(bytes)
+        }
     }
     return values
 }

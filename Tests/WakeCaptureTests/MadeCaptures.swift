@@ -136,8 +136,8 @@ enum MadeStrap {
         #expect(result.counts.indications == 1, "\(about)")
         #expect(result.header.devices.map(\.address) == ["C0:F1:F2:F3:F4:01"], "\(about)")
         let data = result.operations.compactMap { operation -> [UInt8]? in
-            guard case .data(.characteristic(let uuid), let bytes) = operation.kind else { return nil }
-            #expect(uuid == BluetoothUUID(short: 0x2a37), "\(about)")
+            guard case .data(let channel, let bytes) = operation.kind, channel != .advertisement else { return nil }
+            #expect(channel == .characteristic(BluetoothUUID(short: 0x2a37)), "\(about)")
             return bytes
         }
         #expect(data == (0..<values).map { [0x00, UInt8(60 + $0)] }, "\(about)")

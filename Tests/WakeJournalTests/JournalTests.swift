@@ -200,7 +200,10 @@ struct JournalTests {
         var journal: Journal? = try ready()
         var event = data([])
         let channels =
-            [.serial, .input, .advertisement, .report(7), .stream("tick")] + Fragment.allCases.map(Channel.fragment)
+            [
+                .serial, .input, .advertisement, .report(7), .stream("tick"),
+                .characteristic(CharacteristicName(BluetoothUUID(short: 0x2a19), number: 2)),
+            ] + Fragment.allCases.map(Channel.fragment)
         for (number, channel) in zip(UInt64(1)..., channels) {
             event.kind = .data(channel, [0x24, 0x47])
             let durability: Durability = number % 2 == 0 ? .run : .disk

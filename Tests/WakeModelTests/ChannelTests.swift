@@ -11,6 +11,19 @@ import WakeModel
         for name in [long, "", "two words"] { #expect(Channel(kept: name) == nil, "\(name)") }
     }
 
+    @Test("a characteristic that is not the first of its UUID has its number in its name, and is read back")
+    func numbered() {
+        let second = CharacteristicName(BluetoothUUID(short: 0x2a19), number: 2)
+        #expect(
+            Channel.characteristic(second).wireName.text == "2a19#2"
+                && Channel(kept: "2a19#2") == .characteristic(second))
+        #expect(Channel(wireName: "2a19") == .characteristic(second.first) && second.first.description == "2a19")
+        #expect(Channel.characteristic(second).first == .characteristic(BluetoothUUID(short: 0x2a19)))
+        for text in ["2a19#", "2a19#0", "2a19#1", "2a19#02", "2a19#17", "2a19#2#3", "#2", "2a1#2"] {
+            #expect(Channel(wireName: text) == nil, "\(text)")
+        }
+    }
+
     @Test("a source whose stream has a longer name than the journal can keep is told so in one sentence")
     func fault() {
         #expect(SourceKind("tick", uriPrefix: "/tick/", streams: ["tick"]).fault == nil)

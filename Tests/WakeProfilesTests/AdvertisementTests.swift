@@ -72,6 +72,63 @@ struct AdvertisementTests {
         #expect(try decoded(advertisement) == expected)
     }
 
+    /// A maker's sensor, whose data stand where a company's number should be, and a beacon that anyone may send.
+    private static let two = [
+        "sensor": """
+        {name: "sensor", title: "S", mode: "bluetooth-central", match: {broadcast: [{company: "any", length: 3}]},
+         advertisement: {manufacturer_data: {any: {fields: [{name: "n", type: "uint24", endian: "big"}]}}}}
+        """,
+        "beacon": """
+        {name: "beacon", title: "B", mode: "bluetooth-central",
+         match: {broadcast: [{company: "004c", starts: "0215", length: 4}], gives_way: true},
+         advertisement: {manufacturer_data: {"004c": {fields: [{name: "b", type: "uint32"}]}}}}
+        """,
+    ]
+
+    @Test(
+        "of two formats in one broadcast the maker's own is what the device is known by, wherever the beacon stands",
+        arguments: [
+            ("07ff4c0002150102" + "04ff010203", "sensor", #"{"n":66051}"#),
+            ("04ff010203" + "07ff4c0002150102", "sensor", #"{"n":66051}"#),
+            ("07ff4c0002150102", "beacon", #"{"b":33625346}"#),
+        ])
+    func formats(advertisement: String, name: String, expected: String) throws {
+        let (library, errors) = ProfileLibrary.load(
+            Self.two.map { .init(name: $0.key, file: $0.key, text: Array($0.value.utf8)) })
+        #expect(errors.map(\.description) == [])
+        let bytes = try #require([UInt8](hexadecimal: advertisement))
+        let index = try #require(library.match(kind: .bluetoothCentral, advertisement: bytes))
+        #expect(library.name(index) == name)
+        #expect(library.rivals(kind: .bluetoothCentral, advertisement: bytes) == [index])
+        var writer = JSONWriter()
+        #expect(try library.decoder(index).decode(bytes, from: .advertisement, into: &writer))
+        #expect(String(decoding: writer.bytes, as: UTF8.self) == expected)
+    }
+
+    @Test(
+        "shipped thermometers beside a beacon are known by their own data, and a beacon alone is one",
+        arguments: [
+            (
+                "govee-h5075", "09ff88ec000345d34d00",
+                #""temperature_c":21.4,"humidity_percent":48.3,"battery_percent":77"#
+            ),
+            ("holyiot", "10164252415ac0ffee000001060601f519", #""temperature_c":-10.75"#),
+            ("ibeacon", "", #""major_id":10"#),
+        ])
+    func shippedFormats(name: String, own: String, expected: String) throws {
+        let beacon = "1aff4c00021511223344556677889900aabbccddeeff000a000bc5"
+        let library = try shippedLibrary().library
+        for text in ["020106" + beacon + own, "020106" + own + beacon] {
+            let bytes = try #require([UInt8](hexadecimal: text))
+            let index = try #require(library.match(kind: .bluetoothCentral, advertisement: bytes))
+            #expect(library.name(index) == name)
+            var writer = JSONWriter()
+            #expect(try library.decoder(index).decode(bytes, from: .advertisement, into: &writer))
+            #expect(String(decoding: writer.bytes, as: UTF8.self).contains(expected))
+            #expect(Beacon(advertisement: bytes) != nil, "it stays a beacon of regions")
+        }
+    }
+
     @Test("an extended advertisement of 1,650 bytes is looked through to its end")
     func extended() throws {
         var bytes: [UInt8] = []

@@ -144,6 +144,16 @@ struct DevicesTests {
         #expect(try decoded("57", "2a00", by: "heart-rate-monitor") == nil)
     }
 
+    @Test("a second characteristic of one UUID has the layout of the first")
+    func secondBattery() throws {
+        let library = try shippedLibrary().library
+        let index = try #require(library.index(named: "heart-rate-monitor"))
+        let second = CharacteristicName(BluetoothUUID(short: 0x2a19), number: 2)
+        var writer = JSONWriter()
+        #expect(try library.decoder(index).decode([0x59], from: .characteristic(second), into: &writer))
+        #expect(String(decoding: writer.bytes, as: UTF8.self) == #"{"battery_percent":89}"#)
+    }
+
     @Test("every kind of field of the example decodes")
     func example() throws {
         #expect(

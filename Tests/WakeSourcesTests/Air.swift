@@ -34,13 +34,16 @@ final class Air {
     fileprivate(set) var connected: Set<String> = []
     fileprivate(set) var reasons: [String] = []
     fileprivate(set) var values = 0
+    fileprivate(set) var gaps = 0
+    /// What each part said last.
+    fileprivate(set) var latest: [Channel: [UInt8]] = [:]
     fileprivate(set) var adapters: [String: Bool] = [:]
     fileprivate(set) var attentions: [Attention] = []
     var sessions: [String: LinkSession] = [:]
     var matches: (BluezPeripheral) -> Bool = { $0.services.contains(BluetoothUUID(short: 0x180d)) }
     var notify = [heart]
-    var read: [BluetoothUUID] = []
-    var optional: Set<BluetoothUUID> = []
+    var read: [CharacteristicName] = []
+    var optional: Set<CharacteristicName> = []
     var framing: Framing?
     var questions = AskPlan()
     var wanted: Set<String> = []
@@ -145,6 +148,9 @@ final class Air {
         try tell("live")
         try expect(count)
     }
+
+    /// The services of all are resolved anew from now on: each gets a gap.
+    func renew() { for source in accounts.keys { accounts[source]?.renew() } }
 
     func expect(_ count: Int) throws { try turn { connected.count == count } }
 
@@ -289,12 +295,15 @@ extension Air: SourceHost {
         case .disconnected(let reason, _):
             connected.remove(uri)
             reasons.append(reason)
-        case .data: values += 1
+        case .data(let channel, let bytes):
+            values += 1
+            latest[channel] = bytes
         case .attention(let attention, let detail):
             attentions.append(attention)
             proofs.append(attention.rawValue)
             #expect(attention != .bondInvalid || detail.contains("wakebridge pair"))
-        case .gap, .occasion: break
+        case .gap: gaps += 1
+        case .occasion: break
         }
     }
     func record(_ listening: Listening, of uri: String) { self.listening[uri] = listening }

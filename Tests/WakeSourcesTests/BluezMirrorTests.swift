@@ -68,6 +68,30 @@ struct BluezMirrorTests {
         #expect(changes == [.peripheral(strap, .identity)])
     }
 
+    @Test(
+        "of the sum of all data, what is new or changed is what was heard last; the same sum again tells no part of it")
+    func news() {
+        func data(_ found: [(Int64, String)]) -> (String, BusValue) {
+            let entries = found.map {
+                BusEntry(.uint16(UInt16($0.0)), .variant(.bytes([UInt8](hexadecimal: $0.1) ?? [])))
+            }
+            return ("ManufacturerData", .dictionary(key: "q", value: "v", entries))
+        }
+        var told = Told()
+        told.addStrap()
+        var heard: [String?] = []
+        for sum in [
+            [(1, "aa")], [(1, "aa")], [(1, "aa"), (2, "bb")], [(1, "aa"), (2, "bb")], [(1, "ac"), (2, "bb")],
+            [(1, "ad"), (2, "be")], [(1, "ad"), (2, "be")],
+        ] as [[(Int64, String)]] {
+            told.changed(strap, BluezInterface.peripheral, [data(sum), ("RSSI", .int16(-60))])
+            heard.append(told.mirror.peripherals[strap]?.newestAdvertisement?.hexadecimal)
+        }
+        let both = "04ff0100ad" + "04ff0200be"
+        #expect(heard == ["04ff0100aa", "04ff0100aa", "04ff0200bb", "", "04ff0100ac", both, both])
+        #expect(told.mirror.peripherals[strap]?.advertisement?.hexadecimal == both)
+    }
+
     @Test("what is resolved is connected, though bluetoothd kept that to itself; told late it is no second connection")
     func untoldConnection() {
         var told = Told()
@@ -112,15 +136,15 @@ struct BluezMirrorTests {
         told.addDatabase()
         let (uuid, twin) = (BluetoothUUID(short: 0x2a37), strap + "/service000e/char0005")
         told.added(twin, BluezInterface.characteristic, characteristic("2a37", "read"))
-        #expect(told.mirror.characteristic(of: strap, named: uuid)?.path == twin)
-        #expect(told.mirror.characteristic(of: strap, named: uuid) { $0.canNotify }?.path == measurement)
+        #expect(told.mirror.characteristics(of: strap, named: uuid).first?.path == twin)
+        #expect(told.mirror.characteristics(of: strap, named: uuid) { $0.canNotify }.first?.path == measurement)
         // Announced again, now with another UUID.
         told.added(twin, BluezInterface.characteristic, characteristic("2a37", "read"))
         told.changed(twin, BluezInterface.characteristic, [("UUID", .string("2a38"))])
-        #expect(told.mirror.characteristic(of: strap, named: uuid)?.path == measurement)
-        #expect(told.mirror.characteristic(of: strap, named: BluetoothUUID(short: 0x2a38))?.path == twin)
+        #expect(told.mirror.characteristics(of: strap, named: uuid).first?.path == measurement)
+        #expect(told.mirror.characteristics(of: strap, named: BluetoothUUID(short: 0x2a38)).first?.path == twin)
         told.removed(measurement, BluezInterface.characteristic)
-        #expect(told.mirror.characteristic(of: strap, named: uuid) == nil)
+        #expect(told.mirror.characteristics(of: strap, named: uuid).first == nil)
     }
 
     @Test("of a peripheral that offers more than 1,024 characteristics none is found, until it offers fewer")
@@ -131,11 +155,12 @@ struct BluezMirrorTests {
         let paths = (0..<1_023).map { "\(strap)/service000e/char\($0 + 1_000)" }
         for path in paths { told.added(path, BluezInterface.characteristic, characteristic("2a38")) }
         let uuid = BluetoothUUID(short: 0x2a37)
-        #expect(told.mirror.offersTooMany(strap) && told.mirror.characteristic(of: strap, named: uuid) == nil)
+        #expect(told.mirror.offersTooMany(strap) && told.mirror.characteristics(of: strap, named: uuid).first == nil)
         #expect(!told.mirror.offersTooMany(strap + "0"))
         told.removed(paths[0], BluezInterface.characteristic)
         #expect(
-            !told.mirror.offersTooMany(strap) && told.mirror.characteristic(of: strap, named: uuid)?.path == measurement
+            !told.mirror.offersTooMany(strap)
+                && told.mirror.characteristics(of: strap, named: uuid).first?.path == measurement
         )
     }
 

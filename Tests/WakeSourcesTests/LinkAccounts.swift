@@ -6,7 +6,7 @@ import WakeModel
 struct LinkAccounts {
     struct Word {
         var at: WallTime
-        var channel: BluetoothUUID
+        var channel: CharacteristicName
         /// Bluetoothd passed it on while the link was open.
         var wasPassedOn: Bool
         /// It is to be raised or told of.
@@ -19,19 +19,21 @@ struct LinkAccounts {
     var isAwaited: Bool { words.contains { $0.wasPassedOn && $0.timesRaised == 0 } }
     private(set) var complaints: [String] = []
     private var gaps: [Gap] = []
-    private var isConnected = false
+    private(set) var isConnected = false
+    /// Its services are resolved anew: one gap comes before what is heard then.
+    private var isRenewed = false
     private var lastConnected: WallTime?
     /// When listening ended last.
     private var lastDisconnected: WallTime?
-    private var lastRaised: [BluetoothUUID: Int] = [:]
+    private var lastRaised: [CharacteristicName: Int] = [:]
     private(set) var inFlight: Set<LinkRequest> = []
     private(set) var connects = 0
     /// Those that were told not to be heard, and have not been since.
-    private(set) var reportedUnsubscribed: Set<BluetoothUUID> = []
+    private(set) var reportedUnsubscribed: Set<CharacteristicName> = []
     private(set) var warnings = 0
 
     /// Numbers a word: the number is what it says.
-    mutating func say(on channel: BluetoothUUID, at: WallTime, wasPassedOn: Bool, isOwed: Bool) -> [UInt8] {
+    mutating func say(on channel: CharacteristicName, at: WallTime, wasPassedOn: Bool, isOwed: Bool) -> [UInt8] {
         words.append(Word(at: at, channel: channel, wasPassedOn: wasPassedOn, isOwed: isOwed))
         let number = words.count - 1
         return [UInt8(number & 255), UInt8(number >> 8)]
@@ -47,12 +49,14 @@ struct LinkAccounts {
             lastConnected = now
         case .disconnected:
             if !isConnected { complain("disconnected though it was not connected", now) }
-            isConnected = false
+            (isConnected, isRenewed) = (false, false)
             lastDisconnected = now
         case .data(.characteristic(let uuid), let bytes): hear(uuid, bytes, now, time)
         case .gap(let gap):
             if gap.cause != .link || gap.from > gap.to || gap.to > now { complain("a wrong gap", now) }
-            if isConnected, reportedUnsubscribed.isEmpty { complain("a gap though all is heard", now) }
+            if isConnected, !isRenewed, reportedUnsubscribed.isEmpty { complain("a gap though all is heard", now) }
+            if isConnected, isRenewed { lastConnected = now }
+            isRenewed = false
             if !isConnected, let end = lastDisconnected, gap.from > end {
                 complain("a gap that begins after listening ended", now)
             }
@@ -64,7 +68,7 @@ struct LinkAccounts {
         }
     }
 
-    private mutating func hear(_ uuid: BluetoothUUID, _ bytes: [UInt8], _ now: WallTime, _ time: WallTime?) {
+    private mutating func hear(_ uuid: CharacteristicName, _ bytes: [UInt8], _ now: WallTime, _ time: WallTime?) {
         let number = bytes.count == 2 ? Int(bytes[0]) | Int(bytes[1]) << 8 : -1
         guard words.indices.contains(number), words[number].channel == uuid else {
             return complain("raised what was never said", now)
@@ -76,7 +80,9 @@ struct LinkAccounts {
         words[number].timesRaised += 1
     }
 
-    mutating func prove(_ uuid: BluetoothUUID) { reportedUnsubscribed.remove(uuid) }
+    mutating func renew() { isRenewed = isConnected }
+
+    mutating func prove(_ uuid: CharacteristicName) { reportedUnsubscribed.remove(uuid) }
 
     mutating func ask(_ request: LinkRequest, at now: WallTime) {
         if !inFlight.insert(request).inserted { complain("\(request) twice in flight", now) }

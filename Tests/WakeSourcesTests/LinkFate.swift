@@ -13,7 +13,7 @@ extension LinkWorld {
         case 7, 8: linkUp()
         case 9: if facts.isReachable { die() }
         case 10: togglePower()
-        case 11: changeServices()
+        case 11: if dice.isOne(in: 2) { changeServices() } else { resolveAnew() }
         case 12: step(.session([.open, .paused, .closed][dice.below(3)]))
         case 13: step(.session(.open))
         case 14: step(.dropped(reason: "timeout", at: stamp.wall))
@@ -45,11 +45,26 @@ extension LinkWorld {
 
     private func changeServices() {
         guard isLinkUp, facts.isUp, facts.areServicesResolved else { return }
+        changeObjects()
+        onThisLink(after: dice.below(3000)) { [unowned self] in offer() }
+    }
+
+    private func changeObjects() {
         pathNumber += 1
         clients = []
         isConfigured = []
         tell { $0.channels = [:] }
-        onThisLink(after: dice.below(3000)) { [unowned self] in offer() }
+    }
+
+    /// On the same link.
+    private func resolveAnew() {
+        guard isLinkUp, facts.isUp, facts.areServicesResolved else { return }
+        tell { $0.areServicesResolved = false }
+        changeObjects()
+        onThisLink(after: dice.below(3000)) { [unowned self] in
+            offer()
+            tell { $0.areServicesResolved = true }
+        }
     }
 
     /// All faults end.

@@ -24,7 +24,7 @@ extension LinkScenario {
 
 @Suite("Link framing")
 struct LinkFramingStories {
-    private func ready(_ framing: Framing = line, read: [BluetoothUUID] = []) -> LinkScenario {
+    private func ready(_ framing: Framing = line, read: [CharacteristicName] = []) -> LinkScenario {
         let story = LinkScenario(read: read, framing: framing)
         story.makeReady()
         _ = story.news()

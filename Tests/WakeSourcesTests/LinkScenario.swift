@@ -4,8 +4,8 @@ import WakeModel
 
 @testable import WakeSources
 
-let heart = BluetoothUUID(short: 0x2a37)
-let battery = BluetoothUUID(short: 0x2a19)
+let heart = CharacteristicName(BluetoothUUID(short: 0x2a37))
+let battery = CharacteristicName(BluetoothUUID(short: 0x2a19))
 
 final class LinkScenario {
     private(set) var machine: LinkMachine
@@ -20,6 +20,8 @@ final class LinkScenario {
     var refusalToAsk: LinkFailure?
     private(set) var requests: [LinkRequest] = []
     private(set) var raised: [DeviceEvent.Kind] = []
+    /// Since the story began.
+    private(set) var all: [DeviceEvent.Kind] = []
     /// Of what was raised since the last look, when it came.
     private var stamps: [Stamp] = []
     private(set) var told: [String] = []
@@ -27,7 +29,7 @@ final class LinkScenario {
     static let origin: Int64 = 1_700_000_000_000_000
 
     init(
-        notify: [BluetoothUUID] = [heart], read: [BluetoothUUID] = [], optional: Set<BluetoothUUID> = [],
+        notify: [CharacteristicName] = [heart], read: [CharacteristicName] = [], optional: Set<CharacteristicName> = [],
         framing: Framing? = nil, ask: AskPlan = AskPlan(), session: LinkSession = .open, heardUntil: TimeSpan? = nil
     ) {
         var plan = LinkPlan(notify: notify, read: read, optional: optional, ask: ask)
@@ -56,6 +58,7 @@ final class LinkScenario {
             switch effect {
             case .raise(let kind, let stamp):
                 raised.append(kind)
+                all.append(kind)
                 stamps.append(stamp)
             case .log(let sentence): told.append(sentence)
             case .request(let request):
@@ -109,7 +112,9 @@ final class LinkScenario {
     // MARK: As bluetoothd tells it
 
     func appear() { tell { $0.absence = nil } }
-    func offer(_ uuids: BluetoothUUID..., from first: Int = 1, hasConfiguration: Bool = true, canRead: Bool = false) {
+    func offer(
+        _ uuids: CharacteristicName..., from first: Int = 1, hasConfiguration: Bool = true, canRead: Bool = false
+    ) {
         tell { facts in
             for (index, uuid) in uuids.enumerated() {
                 facts.channels[uuid] = .init(
@@ -129,7 +134,7 @@ final class LinkScenario {
         facts = LinkFacts()
         tell { $0.absence = absence }
     }
-    func say(_ bytes: UInt8..., on uuid: BluetoothUUID = heart) { step(.value(uuid, bytes)) }
+    func say(_ bytes: UInt8..., on uuid: CharacteristicName = heart) { step(.value(uuid, bytes)) }
 
     /// Bonded, known and away, with its objects as bluetoothd keeps them.
     func settle() {

@@ -108,15 +108,52 @@ struct LinkTroubleStories {
         }
     }
 
-    @Test("a flap that bluetoothd tells only by its services is a flap")
+    @Test("services that bluetoothd resolves anew are no lost link: they are armed anew, with a gap, and heard on")
+    func resolvesAnew() {
+        let story = LinkScenario()
+        story.makeReady()
+        story.say(72)
+        _ = (story.news(), story.asked())
+        story.tell { $0.areServicesResolved = false }
+        story.tell { $0.channels = [:] }
+        story.advance(.seconds(1))
+        story.offer(heart, battery, from: 7)
+        #expect(story.news() == [])
+        story.resolve()
+        #expect(story.asked() == [.startNotify(heart), .readConfiguration(heart)])
+        #expect(story.machine.isReady && story.news() == ["gap 0.2-1.2"])
+        story.say(80)
+        story.drop()
+        #expect(story.news() == ["data 80", "disconnected link-lost"])
+    }
+
+    @Test("services that are never resolved again, and a link that ends meanwhile, are the end of what was told")
+    func neverResolvesAnew() {
+        let story = LinkScenario()
+        story.makeReady()
+        _ = story.news()
+        story.tell { $0.areServicesResolved = false }
+        story.say(1)
+        story.drop()
+        #expect(story.news() == ["gap 0.2-0.2", "data 1", "disconnected link-lost"])
+        story.offer(heart)
+        story.connect()
+        story.resolve()
+        _ = story.news()
+        story.tell { $0.areServicesResolved = false }
+        story.advance(.seconds(30))
+        #expect(story.news() == ["disconnected not-usable"])
+    }
+
+    @Test("where the kernel told why the link went, services that are resolved anew are those of another link")
     func flapsUnseen() {
         let story = LinkScenario()
         story.makeReady()
-        _ = (story.news(), story.asked())
+        _ = story.news()
+        story.step(.dropped(reason: "timeout", at: story.stamp.wall))
         story.tell { $0.areServicesResolved = false }
-        #expect(story.news() == ["disconnected link-lost"])
+        #expect(story.news() == ["disconnected timeout"])
         story.resolve()
-        #expect(story.asked() == [.startNotify(heart), .readConfiguration(heart)])
         #expect(story.news() == ["gap 0.2-0.2", "connected"])
     }
 

@@ -8,7 +8,7 @@ final class LinkWorld {
     private(set) var machine: LinkMachine
     private(set) var accounts = LinkAccounts()
     var dice: Dice
-    private let channels: [BluetoothUUID]
+    private let channels: [CharacteristicName]
     private var now = Instant.zero
     private var queue: [(at: Instant, number: Int, body: () -> Void)] = []
     private var number = 0
@@ -20,7 +20,7 @@ final class LinkWorld {
 
     // The peripheral.
     var isInRange = true
-    var isConfigured: Set<BluetoothUUID> = []
+    var isConfigured: Set<CharacteristicName> = []
     private let keepsConfiguration: Int
     private let hasReadableConfiguration: Bool
     private let canBeRead: Bool
@@ -32,7 +32,7 @@ final class LinkWorld {
     // bluetoothd.
     private var life = 0
     var facts = LinkFacts()
-    var clients: Set<BluetoothUUID> = []
+    var clients: Set<CharacteristicName> = []
     var pathNumber = 0
     var isTrusted = true
     /// The kernel refuses it, and bluetoothd knows.
@@ -49,7 +49,7 @@ final class LinkWorld {
         canBeRead = dice.isOne(in: 3)
         hasKernel = !dice.isOne(in: 3)
         hasAir = !dice.isOne(in: 3)
-        let reads = dice.isOne(in: 3) ? [BluetoothUUID(short: 0x2a24)] : []
+        let reads = dice.isOne(in: 3) ? [CharacteristicName(BluetoothUUID(short: 0x2a24))] : []
         var plan = LinkPlan(notify: channels, read: reads)
         if dice.isOne(in: 3) {
             let question = AskPlan.Question(to: .characteristic(BluetoothUUID(short: 0xfff2)), bytes: [1])
@@ -110,6 +110,7 @@ final class LinkWorld {
                 serve(request)
             }
         }
+        if !machine.isReady { accounts.renew() }
         for channel in channels where machine.arming[channel]?.stage == .proven { accounts.prove(channel) }
         let needsNothing = machine.phase == .away || machine.phase == .ready
         if machine.deadline == nil, !needsNothing { complain("waits for ever in \(machine.phase)") }
@@ -129,7 +130,7 @@ final class LinkWorld {
 
     // MARK: The peripheral
 
-    private func speak(_ channel: BluetoothUUID, every span: TimeSpan, after milliseconds: Int64) {
+    private func speak(_ channel: CharacteristicName, every span: TimeSpan, after milliseconds: Int64) {
         number += 1
         let at =
             Instant(nanoseconds: (now.nanoseconds / 1_000_000_000 + 1) * 1_000_000_000) + .milliseconds(milliseconds)
@@ -200,7 +201,7 @@ final class LinkWorld {
         let (link, life) = (link, life)
         after(dice.isOne(in: 3) ? dice.below(3000) : 0) { [unowned self] in
             guard self.link == link, self.life == life, facts.isReachable else { return }
-            let isUnseen = isUnseen && isInRange
+            let isUnseen = isUnseen && isInRange && !isBlocked
             tell {
                 $0.areServicesResolved = false
                 $0.isConnected = isUnseen
@@ -299,7 +300,7 @@ final class LinkWorld {
         }
     }
 
-    private func answer(_ request: LinkRequest, of uuid: BluetoothUUID) -> LinkInput {
+    private func answer(_ request: LinkRequest, of uuid: CharacteristicName) -> LinkInput {
         switch request {
         case .connect, .disconnect, .cut, .letGo, .block, .unblock, .ask: break
         // Written only if bluetoothd believes it must.

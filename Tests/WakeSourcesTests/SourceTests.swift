@@ -51,6 +51,36 @@ struct SourceTests {
         try air.checkBooks()
     }
 
+    @Test(
+        "services that bluetoothd resolves anew while it stays connected: no end of the link, one gap, and all from then on"
+    )
+    func resolvesAnew() throws {
+        let air = try Air()
+        try air.populate(1)
+        let before = air.gaps
+        try air.say()
+        air.renew()
+        try air.tell("anew 1")
+        try air.turn { air.gaps > before }
+        try air.settle()
+        for _ in 0..<3 { try air.say() }
+        #expect(air.reasons == [] && air.connected.count == 1 && air.gaps == before + 1)
+        try air.checkBooks()
+    }
+
+    @Test("of two characteristics with one UUID each is switched on, and each value has the name of its own")
+    func tellsTwinsApart() throws {
+        let air = try Air()
+        try air.tell("adapter hci0", "peripheral 1 hci0", "second 1", "live")
+        try air.expect(1)
+        try air.say()
+        try air.turn { air.values == 1 }
+        #expect(try air.bluez.tell("speaks 1 59") == "yes")
+        let second = CharacteristicName(BluetoothUUID(short: 0x2a37), number: 2)
+        try air.turn { air.latest[.characteristic(second)] == [0x59] }
+        #expect(air.latest[.characteristic(heart)] == [0, 0] && air.attentions == [])
+    }
+
     @Test("a registration that bluetoothd refuses is tried again until peripherals come back by themselves")
     func registersAgain() throws {
         let air = try Air()

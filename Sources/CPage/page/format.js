@@ -2,14 +2,15 @@
 
 /** By how the names of fields end, as the daemon's own table has them. */
 const units = {
-  a: "A", ah: "Ah", bar: "bar", bpm: "bpm", bq: "Bq", c: "°C", cm: "cm", cm3: "cm³", db: "dB", dbm: "dBm", deg: "°",
-  deg_s: "°/s", dl: "dL", f: "°F", g: "g", h: "h", hpa: "hPa", hz: "Hz", j: "J", k: "K", kcal: "kcal", kg: "kg",
-  kj: "kJ", km: "km", km_h: "km/h", kmh: "km/h", kn: "kn", kpa: "kPa", kw: "kW", kwh: "kWh", l: "L", lb: "lb",
-  lm: "lm", lx: "lx", m: "m", m2: "m²", m3: "m³", m3_h: "m³/h", m_s: "m/s", m_s2: "m/s²", ma: "mA", mah: "mAh",
-  mbar: "mbar", mg: "mg", mg_dl: "mg/dL", mg_m3: "mg/m³", min: "min", ml: "mL", mm: "mm", mmhg: "mmHg", mmol: "mmol",
-  mmol_l: "mmol/L", ms: "ms", mv: "mV", mw: "mW", n: "N", nm: "N·m", ns: "ns", nsv: "nSv", ohm: "Ω", oz: "oz",
-  pa: "Pa", percent: "%", ppb: "ppb", ppm: "ppm", ps: "ps", rpm: "rpm", s: "s", s2: "s²", ug_m3: "µg/m³", usv: "µSv",
-  ut: "µT", v: "V", va: "VA", w: "W", wh: "Wh",
+  a: "A", ah: "Ah", bar: "bar", bpm: "bpm", bq: "Bq", c: "°C", cd: "cd", cm: "cm", cm3: "cm³", days: "d", db: "dB",
+  dbm: "dBm", deg: "°", deg_s: "°/s", dl: "dL", f: "°F", ft: "ft", g: "g", h: "h", hpa: "hPa", hz: "Hz", in: "in",
+  j: "J", k: "K", kcal: "kcal", kg: "kg", kj: "kJ", km: "km", km_h: "km/h", kmh: "km/h", kn: "kn", kpa: "kPa",
+  kvah: "kVAh", kw: "kW", kwh: "kWh", l: "L", lb: "lb", lm: "lm", lx: "lx", m: "m", m2: "m²", m3: "m³", m3_h: "m³/h",
+  m_s: "m/s", m_s2: "m/s²", ma: "mA", mah: "mAh", mbar: "mbar", met: "MET", mg: "mg", mg_dl: "mg/dL", mg_m3: "mg/m³",
+  min: "min", ml: "mL", mm: "mm", mmhg: "mmHg", mmol: "mmol", mmol_l: "mmol/L", ms: "ms", mv: "mV", mw: "mW", n: "N",
+  nm: "N·m", nmi: "nmi", ns: "ns", nsv: "nSv", ohm: "Ω", oz: "oz", pa: "Pa", percent: "%", ppb: "ppb", ppm: "ppm",
+  ps: "ps", rpm: "rpm", s: "s", s2: "s²", ug_m3: "µg/m³", um: "µm", us: "µs", usv: "µSv", ut: "µT", v: "V", va: "VA",
+  w: "W", wh: "Wh", years: "y",
 };
 
 /** A field's name as the profile writes it, `battery_percent`, as words and a unit: "battery", "%". */

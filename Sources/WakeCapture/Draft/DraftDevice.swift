@@ -27,10 +27,6 @@ struct DraftDevice {
     /// What was advertised last, and before that: most advertisements say the same again.
     private var heard: [[UInt8]] = []
 
-    /// Of a device whose broadcasts are values.
-    private var broadcast = KnownBroadcast()
-    private var latestBroadcasts: [[UInt8]] = []
-
     /// The longest that a device of Bluetooth has; a line of a trace has no room for every name that a file could hold.
     private static let nameLimit = 248
 
@@ -40,7 +36,6 @@ struct DraftDevice {
     var told: TraceDevice {
         var told = facts
         told.name = facts.name.map { String($0.unicodeScalars.prefix(Self.nameLimit)) }
-        told.advertisement = broadcast.bytes
         return told
     }
 
@@ -74,9 +69,16 @@ struct DraftDevice {
 
     func uuid(_ handle: UInt16) -> BluetoothUUID? { declared[handle] ?? found[handle] }
 
+    /// Of several with one UUID, which it is in the order of handles, as the daemon counts them.
+    private func name(_ handle: UInt16) -> CharacteristicName? {
+        guard let uuid = uuid(handle) else { return nil }
+        let before = declared.count { $0.key < handle && $0.value == uuid }
+        return CharacteristicName(uuid, number: UInt8(min(before + 1, CharacteristicName.mostOfOne)))
+    }
+
     func channel(_ part: Part) -> Channel {
         switch part {
-        case .handle(let handle): .characteristic(uuid(handle) ?? Self.placeholder(handle))
+        case .handle(let handle): .characteristic(name(handle) ?? CharacteristicName(Self.placeholder(handle)))
         case .channel(let channel): channel
         }
     }
@@ -107,8 +109,24 @@ struct DraftDevice {
 // Names and services from advertising data: structures of length, type and value.
 extension DraftDevice {
     mutating func advertise(_ data: ArraySlice<UInt8>) {
-        guard !heard.contains(where: { $0.elementsEqual(data) }) else { return }
+        guard isNew(data) else { return }
+        describe(by: data)
+    }
+
+    /// What it says in any of its advertisements is what it is known by, not the first of them alone.
+    mutating func broadcast(_ data: ArraySlice<UInt8>) {
+        guard isNew(data) || facts.advertisement.isEmpty else { return }
+        describe(by: data)
+        facts.advertisement = AdvertisementBytes.sum(of: facts.advertisement, and: Array(data))
+    }
+
+    private mutating func isNew(_ data: ArraySlice<UInt8>) -> Bool {
+        guard !heard.contains(where: { $0.elementsEqual(data) }) else { return false }
         heard = heard.suffix(1) + [Array(data)]
+        return true
+    }
+
+    private mutating func describe(by data: ArraySlice<UInt8>) {
         var rest = data
         while let length = rest.popFirst(), length > 0, let part = rest.slice(0, Int(length)), let type = part.first {
             let value = part.dropFirst()
@@ -122,12 +140,6 @@ extension DraftDevice {
             }
             rest = rest.dropFirst(Int(length))
         }
-    }
-
-    mutating func know(by data: ArraySlice<UInt8>) {
-        guard !latestBroadcasts.contains(where: { $0.elementsEqual(data) }) else { return }
-        latestBroadcasts = latestBroadcasts.suffix(1) + [Array(data)]
-        broadcast.add(data)
     }
 
     mutating func setName(_ value: ArraySlice<UInt8>) {

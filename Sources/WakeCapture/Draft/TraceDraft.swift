@@ -147,10 +147,7 @@ extension TraceDraft {
     mutating func broadcast(_ data: ArraySlice<UInt8>, from address: RadioAddress) {
         guard !data.isEmpty, let place = peripheral(address) else { return }
         counts.advertisements += 1
-        update(place) { device in
-            device.advertise(data)
-            device.know(by: data)
-        }
+        update(place) { $0.broadcast(data) }
         add(data, of: .channel(.advertisement), from: place)
     }
 

@@ -27,20 +27,20 @@ struct AttributeTable {
 
     private var services: [Entry] = []
     private var characteristics: [Entry] = []
-    private var handles: [BluetoothUUID: UInt16] = [:]
+    private var handles: [CharacteristicName: UInt16] = [:]
     private var name: Entry?
     /// The first free handle for the next device.
     private(set) var end: UInt16 = 1
 
     /// Nil where the attributes need more handles than exist; begins again at 1 where they need more than are left.
     init?(
-        from start: UInt16, name: String?, services uuids: [BluetoothUUID], characteristics known: [BluetoothUUID]
+        from start: UInt16, name: String?, services uuids: [BluetoothUUID], characteristics known: [CharacteristicName]
     ) {
         let needed = uuids.count + known.count * 3 + 2
         guard needed <= Self.handleLimit else { return nil }
         let base = Int(start) + needed <= Self.handleLimit ? start : 1
         var next = base + 1
-        for uuid in known { declare(uuid, &next) }
+        for name in known { declare(name, &next) }
         for (index, uuid) in uuids.enumerated() {
             let first = index == 0 ? base : next
             let last = index == 0 ? next - 1 : next
@@ -54,17 +54,17 @@ struct AttributeTable {
     }
 
     /// A characteristic with notifications has three: declaration, value and configuration.
-    private mutating func declare(_ uuid: BluetoothUUID, _ next: inout UInt16) {
+    private mutating func declare(_ name: CharacteristicName, _ next: inout UInt16) {
         let notifies: UInt8 = 0x10
         let value = next + 1
-        let bytes = next.littleEndianBytes + [notifies] + value.littleEndianBytes + uuid.littleEndianBytes
+        let bytes = next.littleEndianBytes + [notifies] + value.littleEndianBytes + name.uuid.littleEndianBytes
         characteristics.append(Entry(first: next, last: next + 2, bytes: bytes))
-        handles[uuid] = value
+        handles[name] = value
         next += 3
     }
 
     /// The handle of a characteristic's value.
-    func handle(of uuid: BluetoothUUID) -> UInt16? { handles[uuid] }
+    func handle(of name: CharacteristicName) -> UInt16? { handles[name] }
 
     /// The questions of a central after it has connected, and the answers.
     var discovery: [Unit] {

@@ -92,20 +92,24 @@ private struct CaptureComposer {
         reset()
     }
 
-    /// The characteristics that each device sends, in the order of their first values.
-    private static func characteristics(_ operations: [TraceOperation], count: Int) -> [[BluetoothUUID]] {
-        var seen: [Set<BluetoothUUID>] = Array(repeating: [], count: count)
-        var result: [[BluetoothUUID]] = Array(repeating: [], count: count)
+    /// The characteristics that each device sends, in the order of their first values; of several with one UUID all before it too,
+    /// so that they are counted alike when the capture is read.
+    private static func characteristics(_ operations: [TraceOperation], count: Int) -> [[CharacteristicName]] {
+        var seen: [Set<CharacteristicName>] = Array(repeating: [], count: count)
+        var result: [[CharacteristicName]] = Array(repeating: [], count: count)
         for operation in operations {
-            guard case .device(let place, .data(.characteristic(let uuid), _)) = operation.subject,
-                seen.indices.contains(place), seen[place].insert(uuid).inserted
+            guard case .device(let place, .data(.characteristic(let name), _)) = operation.subject,
+                seen.indices.contains(place), !seen[place].contains(name)
             else { continue }
-            result[place].append(uuid)
+            for number in 1...name.number {
+                let one = CharacteristicName(name.uuid, number: number)
+                if seen[place].insert(one).inserted { result[place].append(one) }
+            }
         }
         return result
     }
 
-    private mutating func admit(_ device: TraceDevice, _ known: [BluetoothUUID]) throws(ExportError) -> Peer? {
+    private mutating func admit(_ device: TraceDevice, _ known: [CharacteristicName]) throws(ExportError) -> Peer? {
         guard device.kind == .bluetoothCentral else {
             warnings.append("\(Self.name(device)) is an accessory, which no Bluetooth capture can hold; it is left out")
             return nil
@@ -159,7 +163,7 @@ private struct CaptureComposer {
         switch kind {
         case .connected: connect(&peer, at: time)
         case .disconnected(let reason, _): disconnect(&peer, reason, at: time)
-        case .data(.characteristic(let uuid), let bytes): notify(&peer, uuid, bytes, at: time)
+        case .data(.characteristic(let name), let bytes): notify(&peer, name, bytes, at: time)
         case .data(.advertisement, let bytes) where bytes.count <= Self.extendedLimit: report(peer, bytes, at: time)
         case .data, .gap, .attention, .occasion: unheard += 1
         }
@@ -202,8 +206,8 @@ extension CaptureComposer {
         if !warnings.contains(sentence) { warnings.append(sentence) }
     }
 
-    private mutating func notify(_ peer: inout Peer, _ uuid: BluetoothUUID, _ bytes: [UInt8], at time: WallTime) {
-        guard let handle = peer.attributes.handle(of: uuid) else { return }
+    private mutating func notify(_ peer: inout Peer, _ name: CharacteristicName, _ bytes: [UInt8], at time: WallTime) {
+        guard let handle = peer.attributes.handle(of: name) else { return }
         if !peer.isUp {
             let sentence = "\(Self.name(peer.device)) speaks without a connection; one is put before its first value"
             if !warnings.contains(sentence) { warnings.append(sentence) }

@@ -21,8 +21,9 @@ struct DeviceShelf {
         /// Its last value of each channel, not decoded yet.
         var unread: [Channel: (value: [UInt8], time: WallTime)] = [:]
 
-        init(alias: String, state: StatePublication, fields: [ShownField]) {
-            (self.alias, self.state) = (alias, state)
+        /// - Parameter hidden: what is in values, and never announced.
+        init(alias: String, state: StatePublication, fields: [ShownField], hiding hidden: Set<[String]>) {
+            (self.alias, self.state, paths) = (alias, state, hidden)
             show(fields)
         }
 
@@ -124,9 +125,9 @@ struct DeviceShelf {
     /// What a named decoder makes is known only when it was heard.
     private mutating func read(_ entry: inout Shelved, of id: EventOrigin) {
         let before = entry.state.fieldCount
-        for (value, time) in entry.unread.values.sorted(by: { $0.time < $1.time }) {
-            guard let value = try? JSONValue(parsing: value) else { continue }
-            entry.state.receive(value, at: time)
+        for (channel, said) in entry.unread.sorted(by: { $0.value.time < $1.value.time }) {
+            guard let value = (try? JSONValue(parsing: said.value)).map({ $0.told(of: channel) }) else { continue }
+            entry.state.receive(value, at: said.time)
             entry.show(ShownField.all(in: value))
         }
         entry.unread.removeAll()
@@ -146,7 +147,9 @@ struct DeviceShelf {
         let profile = entry.profile.map { catalog.profiles[$0] }
         let silence = TimeSpan(nanoseconds: (profile?.expiry ?? .seconds(86_400)).nanoseconds / 3)
         let state = StatePublication(rules: settings.rules(of: entry.device.alias), longestSilence: silence)
-        shelved[id] = Shelved(alias: entry.device.alias, state: state, fields: profile?.shownFields ?? [])
+        shelved[id] = Shelved(
+            alias: entry.device.alias, state: state, fields: profile?.shownFields ?? [],
+            hiding: Set(profile?.formerFields ?? []))
     }
 
     private mutating func publish(_ id: EventOrigin) {
@@ -302,5 +305,13 @@ extension ShownField {
             case .null, .array: return []
             }
         }
+    }
+}
+
+extension JSONValue {
+    /// Of a characteristic that is not the first of its UUID the values stand below its name: a second battery is another field.
+    fileprivate func told(of channel: Channel) -> JSONValue {
+        guard let name = channel.nameOfTwin else { return self }
+        return .object([.init(name: name, value: self)])
     }
 }

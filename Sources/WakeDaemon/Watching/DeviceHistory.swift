@@ -71,7 +71,7 @@ final class DeviceHistory: EventSink {
         guard case .data(let channel, let bytes) = event.kind, let text = decoded(event, channel, bytes),
             let json = try? JSONValue(parsing: text)
         else { return [] }
-        return FieldValue.all(in: json)
+        return FieldValue.all(in: json, below: channel.nameOfTwin.map { $0 + "." } ?? "")
     }
 
     /// What the profile makes of it here, or what the bridge of the device has made of it.

@@ -23,6 +23,8 @@ public struct FieldMeaning: Hashable, Sendable {
         "dBm": "signal_strength", "mV": "voltage", "V": "voltage", "mA": "current", "A": "current",
         "VA": "apparent_power", "W": "power", "kW": "power", "Hz": "frequency", "lx": "illuminance", "kg": "weight",
         "lb": "weight", "oz": "weight", "mm": "distance", "cm": "distance", "km": "distance", "m": "distance",
+        "nmi": "distance",
+        "ft": "distance", "in": "distance", "µs": "duration", "d": "duration",
         "ms": "duration", "s": "duration", "min": "duration", "h": "duration", "m³/h": "volume_flow_rate",
         "W/m²": "irradiance",
     ]

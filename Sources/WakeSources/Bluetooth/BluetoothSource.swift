@@ -179,17 +179,17 @@ extension BluetoothSource: RegisteredSource {
     }
 
     public func perform(_ request: DeviceRequest, on device: Device, _ answer: @escaping (DeviceAnswer) -> Void) {
-        guard case .characteristic(let uuid) = request.address.channel else {
+        guard case .characteristic(let name) = request.address.channel else {
             return answer(.failure(.needsCharacteristic(request.address.device, verb: request.verb)))
         }
         let fault = { (failure: TalkFailure) in ProtocolFault(failure, request) }
         switch request {
         case .read:
-            read(uuid, of: device.uri) { result in
+            read(name, of: device.uri) { result in
                 answer(result.map { .read(device: device.alias, bytes: $0) }.mapError(fault))
             }
         case .write(_, let bytes):
-            write(bytes, to: uuid, of: device.uri) { result in
+            write(bytes, to: name, of: device.uri) { result in
                 answer(result.map { .written(device: device.alias) }.mapError(fault))
             }
         }
@@ -330,17 +330,15 @@ extension BluetoothSource: BluezListener {
         rearm()
     }
 
-    /// Of two characteristics with one UUID only the one that was armed is heard.
+    /// Only what was armed is heard.
     private func valueReceived(_ path: String, _ bytes: [UInt8]) {
         let peripheral = path.parent.parent
         guard let uri = uris[peripheral], let uuid = client.mirror.characteristic(at: path)?.uuid else { return }
-        if watched[uri]?.machine.facts.channels[uuid]?.path != path {
-            // The characteristic may be new, and its announcement still unsettled.
-            guard let change = unsettled?.take(peripheral) else { return }
-            settle(peripheral, change)
-            guard watched[uri]?.machine.facts.channels[uuid]?.path == path else { return }
-        }
-        step(uri, .value(uuid, bytes))
+        if let name = watched[uri]?.machine.facts.name(at: path, uuid) { return step(uri, .value(name, bytes)) }
+        // The characteristic may be new, and its announcement still unsettled.
+        guard let change = unsettled?.take(peripheral) else { return }
+        settle(peripheral, change)
+        if let name = watched[uri]?.machine.facts.name(at: path, uuid) { step(uri, .value(name, bytes)) }
     }
 }
 

@@ -54,13 +54,16 @@ public struct BluezMirror: Sendable {
         (databases[peripheral]?.paths ?? []).sorted().compactMap { path in characteristics[path].map { (path, $0) } }
     }
 
-    /// The matching characteristic with this UUID and the lowest handle; nil for a peripheral that offers too many.
-    public func characteristic(
+    /// The matching characteristics with one UUID, in the order of their handles; none of a peripheral that offers too many.
+    public func characteristics(
         of peripheral: String, named uuid: BluetoothUUID, where fits: (BluezCharacteristic) -> Bool = { _ in true }
-    ) -> (path: String, characteristic: BluezCharacteristic)? {
-        guard !offersTooMany(peripheral), let paths = databases[peripheral]?.byUUID[uuid] else { return nil }
-        let path = paths.filter { characteristics[$0].map(fits) ?? false }.min()
-        return path.flatMap { path in characteristics[path].map { (path, $0) } }
+    ) -> [(path: String, characteristic: BluezCharacteristic)] {
+        guard !offersTooMany(peripheral), let paths = databases[peripheral]?.byUUID[uuid] else { return [] }
+        let fitting = paths.filter { characteristics[$0].map(fits) ?? false }
+        return fitting.sorted { ($0.handle, $0) < ($1.handle, $1) }.prefix(CharacteristicName.mostOfOne).compactMap {
+            path in
+            characteristics[path].map { (path, $0) }
+        }
     }
 
     /// Whether it has more than ``mostCharacteristics``.
@@ -90,6 +93,7 @@ public struct BluezMirror: Sendable {
         // By path, so that adapters come before their peripherals, and services before what is in them.
         for entry in (snapshot.entries ?? []).sorted(by: { ($0.key.string ?? "") < ($1.key.string ?? "") }) {
             changes += add(entry.key.string, entry.value)
+            if let path = entry.key.string { peripherals[path]?.doubtNews() }
         }
         return changes
     }
@@ -237,7 +241,9 @@ extension BluezAdapter {
 extension BluezPeripheral {
     fileprivate mutating func apply(_ properties: BusValue) -> PeripheralFacts {
         var facts: PeripheralFacts = []
+        let former = self
         for entry in properties.entries ?? [] { facts.formUnion(apply(entry.key.string ?? "", entry.value.bare)) }
+        if facts.contains(.advertisement) { noteNews(since: former) }
         return facts
     }
 }
@@ -249,6 +255,8 @@ extension BluezCharacteristic {
 }
 
 extension String {
+    /// Of a characteristic's path: `char000f` has it in its name, whatever its service is called.
+    fileprivate var handle: Substring { name.suffix(4) }
     /// What stands behind the last slash.
     var name: String { lastIndex(of: "/").map { String(self[index(after: $0)...]) } ?? self }
     /// The path of the object that this one lies in.

@@ -43,8 +43,11 @@ public struct BluezPeripheral: BondFacts, Hashable, Sendable {
     public var areServicesResolved = false
     /// dBm; only while it is heard advertising.
     public var signal: Int?
+    /// The sum of all that was heard: bluetoothd forgets nothing of it.
     public var manufacturerData: [UInt16: [UInt8]] = [:]
     public var serviceData: [BluetoothUUID: [UInt8]] = [:]
+    /// What of those was in the advertisement that was heard last.
+    public internal(set) var news = AdvertisedNews()
     /// Per cent, as org.bluez.Battery1 tells while it is connected.
     public var battery: Int?
 

@@ -46,12 +46,12 @@ extension LinkMachine {
         guard required.isEmpty || !required.isSubset(of: missing) else { return getStuck(.unknownObject, &step) }
         absent = missing
         arming = [:]
-        for uuid in plan.notify { start(uuid, &step) }
+        for uuid in listened { start(uuid, &step) }
         return move(to: .arming(until: step.now + patience.arming))
     }
 
     /// Asks for notifications. What has spoken on this link is armed already, but perhaps for another program only.
-    private mutating func start(_ uuid: BluetoothUUID, _ step: inout LinkStep) {
+    private mutating func start(_ uuid: CharacteristicName, _ step: inout LinkStep) {
         guard let channel = facts.channels[uuid] else { return }
         absent.remove(uuid)
         var entry = arming[uuid] ?? ChannelArming(path: channel.path)
@@ -65,7 +65,7 @@ extension LinkMachine {
     }
 
     mutating func advanceArming(_ until: Instant, _ step: inout LinkStep) -> Bool {
-        for uuid in plan.notify where isDue(uuid, step.now) { start(uuid, &step) }
+        for uuid in listened where isDue(uuid, step.now) { start(uuid, &step) }
         if arming.values.allSatisfy(\.isSettled) { return settleArming(&step) }
         guard step.now >= until else { return false }
         guard plan.required.isEmpty || arming.values.contains(where: { $0.stage == .proven }) else {
@@ -76,14 +76,14 @@ extension LinkMachine {
     }
 
     /// It is to be asked again, or was offered only now.
-    private func isDue(_ uuid: BluetoothUUID, _ now: Instant) -> Bool {
+    private func isDue(_ uuid: CharacteristicName, _ now: Instant) -> Bool {
         guard let channel = arming[uuid] else { return facts.channels[uuid] != nil }
         return channel.retryAt.map { now >= $0 } ?? false
     }
 
     /// Some may be refused: a battery that cannot be heard is no reason not to hear the heart.
     private mutating func settleArming(_ step: inout LinkStep) -> Bool {
-        let failed = plan.notify.compactMap { uuid in arming[uuid]?.failure.map { (uuid, $0) } }
+        let failed = listened.compactMap { uuid in arming[uuid]?.failure.map { (uuid, $0) } }
         guard failed.isEmpty || failed.count < arming.count || plan.required.isEmpty else {
             return getStuck(failed[0].1, &step)
         }
@@ -103,7 +103,7 @@ extension LinkMachine {
     }
 
     /// It is asked again, ever more seldom, and what it may have said meanwhile is told as a gap when it is heard.
-    private mutating func leaveDeaf(_ uuid: BluetoothUUID, _ failure: LinkFailure, _ step: inout LinkStep) {
+    private mutating func leaveDeaf(_ uuid: CharacteristicName, _ failure: LinkFailure, _ step: inout LinkStep) {
         guard var channel = arming[uuid] else { return }
         channel.settle(.failed(failure))
         channel.repairs = 0
@@ -116,7 +116,7 @@ extension LinkMachine {
     }
 
     mutating func retryDeaf(_ step: inout LinkStep) -> Bool {
-        let due = plan.notify.filter { isDue($0, step.now) }
+        let due = listened.filter { isDue($0, step.now) }
         for uuid in due { start(uuid, &step) }
         return !due.isEmpty
     }
@@ -136,7 +136,7 @@ extension LinkMachine {
     }
 
     /// Told once, until it is heard.
-    private mutating func reportUnsubscribed(_ uuid: BluetoothUUID, _ reason: String, _ step: inout LinkStep) {
+    private mutating func reportUnsubscribed(_ uuid: CharacteristicName, _ reason: String, _ step: inout LinkStep) {
         guard reportedUnsubscribed.insert(uuid).inserted else { return }
         let detail = "its characteristic \(uuid) is not heard: \(reason)"
         step.log(detail)
@@ -192,7 +192,7 @@ extension LinkMachine {
         }
     }
 
-    private mutating func handleStarted(_ uuid: BluetoothUUID, _ failure: LinkFailure?, _ step: inout LinkStep) {
+    private mutating func handleStarted(_ uuid: CharacteristicName, _ failure: LinkFailure?, _ step: inout LinkStep) {
         if arming[uuid]?.stage == .proven, let failure {
             switch failure {
             case .inProgress, .notConnected: return
@@ -211,7 +211,7 @@ extension LinkMachine {
         }
     }
 
-    private mutating func fail(_ uuid: BluetoothUUID, _ failure: LinkFailure, _ step: inout LinkStep) {
+    private mutating func fail(_ uuid: CharacteristicName, _ failure: LinkFailure, _ step: inout LinkStep) {
         arming[uuid]?.settle(.failed(failure))
         guard phase == .ready else { return }
         if arming.values.allSatisfy({ $0.failure != nil }), !plan.required.isEmpty {
@@ -221,7 +221,7 @@ extension LinkMachine {
         }
     }
 
-    private mutating func handleStopped(_ uuid: BluetoothUUID, _ failure: LinkFailure?, _ step: inout LinkStep) {
+    private mutating func handleStopped(_ uuid: CharacteristicName, _ failure: LinkFailure?, _ step: inout LinkStep) {
         guard arming[uuid]?.stage == .stopping else { return }
         if let failure { return startLater(uuid, failure, &step) }
         arming[uuid]?.wasSwitchedOff = true
@@ -229,19 +229,19 @@ extension LinkMachine {
     }
 
     /// A link that is in use does not wait for it: that counts as refused.
-    private mutating func startLater(_ uuid: BluetoothUUID, _ failure: LinkFailure, _ step: inout LinkStep) {
+    private mutating func startLater(_ uuid: CharacteristicName, _ failure: LinkFailure, _ step: inout LinkStep) {
         guard phase != .ready else { return fail(uuid, failure, &step) }
         arming[uuid]?.stage = .starting
         arming[uuid]?.retryAt = step.now + patience.inProgress
     }
 
     /// The two bits that matter: notifications, indications (Core Specification, Vol 3, Part G, 3.3.3.3).
-    mutating func handleConfiguration(_ uuid: BluetoothUUID, _ bytes: [UInt8], _ step: inout LinkStep) {
+    mutating func handleConfiguration(_ uuid: CharacteristicName, _ bytes: [UInt8], _ step: inout LinkStep) {
         guard arming[uuid]?.stage == .checking else { return }
         if (bytes.first ?? 0) & 3 != 0 { prove(uuid, &step) } else { repair(uuid, &step) }
     }
 
-    private mutating func handleUnread(_ uuid: BluetoothUUID, _ failure: LinkFailure, _ step: inout LinkStep) {
+    private mutating func handleUnread(_ uuid: CharacteristicName, _ failure: LinkFailure, _ step: inout LinkStep) {
         guard arming[uuid]?.stage == .checking else { return }
         switch failure {
         // The link is at fault, which says nothing of the configuration: all of it once more.
@@ -252,18 +252,18 @@ extension LinkMachine {
     }
 
     /// Nothing can be read back: switched off and on once, so that it was surely written, is all that can be done.
-    private mutating func believe(_ uuid: BluetoothUUID, _ step: inout LinkStep) {
+    private mutating func believe(_ uuid: CharacteristicName, _ step: inout LinkStep) {
         if arming[uuid]?.wasSwitchedOff == true { prove(uuid, &step) } else { repair(uuid, &step) }
     }
 
-    mutating func prove(_ uuid: BluetoothUUID, _ step: inout LinkStep) {
+    mutating func prove(_ uuid: CharacteristicName, _ step: inout LinkStep) {
         reportedUnsubscribed.remove(uuid)
         if phase == .ready, arming[uuid]?.stage != .proven { reportDeafness(&step) }
         arming[uuid]?.settle(.proven)
         voice.prove(uuid, step.stamp.wall)
     }
 
-    private mutating func repair(_ uuid: BluetoothUUID, _ step: inout LinkStep) {
+    private mutating func repair(_ uuid: CharacteristicName, _ step: inout LinkStep) {
         guard let channel = arming[uuid] else { return }
         guard channel.repairs < Self.repairLimit else {
             return fail(uuid, .other("the peripheral does not keep its notifications switched on"), &step)

@@ -33,6 +33,9 @@ struct ChannelAssembly: Sendable {
 extension LinkMachine {
     /// Tells a word of the peripheral, or what it brings to an end. Whatever it is, it answers a question that is under way.
     mutating func raise(_ word: NotificationTracker.Word, _ step: inout LinkStep) {
+        if voice.assemblies[word.channel] == nil, let framing = plan.framings[word.channel.first] {
+            voice.assemblies[word.channel] = ChannelAssembly(framing)
+        }
         if voice.assemblies[word.channel] == nil {
             step.raise(.data(.characteristic(word.channel), word.bytes), at: word.at)
             return proceed(.answered, &step)
@@ -43,7 +46,7 @@ extension LinkMachine {
         }
     }
 
-    private mutating func raise(_ frame: Frame, of uuid: BluetoothUUID, at stamp: Stamp, _ step: inout LinkStep) {
+    private mutating func raise(_ frame: Frame, of uuid: CharacteristicName, at stamp: Stamp, _ step: inout LinkStep) {
         switch frame {
         case .message(let bytes): step.raise(.data(.characteristic(uuid), bytes), at: stamp)
         case .fragment(let bytes, let fault):
@@ -55,13 +58,13 @@ extension LinkMachine {
     }
 
     /// Pieces are missing from now on, or no more come.
-    mutating func cutShort(_ uuid: BluetoothUUID, _ step: inout LinkStep) {
+    mutating func cutShort(_ uuid: CharacteristicName, _ step: inout LinkStep) {
         guard let (frames, stamp) = voice.assemblies[uuid]?.end() else { return }
         for frame in frames { raise(frame, of: uuid, at: stamp, &step) }
     }
 
     mutating func cutAllShort(_ step: inout LinkStep) {
         guard !voice.assemblies.isEmpty else { return }
-        for uuid in plan.notify { cutShort(uuid, &step) }
+        for uuid in voice.assemblies.keys.sorted(by: { $0.description < $1.description }) { cutShort(uuid, &step) }
     }
 }

@@ -32,7 +32,7 @@ public struct LinkFacts: Hashable, Sendable {
     /// Counts its connections: a new one that is told without the end of the one before it is a new one.
     public var connection = 0
     public var areServicesResolved = false
-    public var channels: [BluetoothUUID: Channel] = [:]
+    public var channels: [CharacteristicName: Channel] = [:]
     /// Whether it offers more characteristics than are searched, and so has no channels.
     public var offersTooMany = false
     /// The link was made before this bluetoothd came, as the HCI monitor knows, so that it never uses it; nil where that is not known.
@@ -45,6 +45,22 @@ public struct LinkFacts: Hashable, Sendable {
     public init() {}
 
     var isReachable: Bool { absence == nil }
+
+    /// With each of the names the others of the same UUID that the peripheral has.
+    func all(of names: [CharacteristicName]) -> [CharacteristicName] {
+        guard channels.contains(where: { $0.key.number > 1 }) else { return names }
+        return names.flatMap { name in
+            [name] + channels.keys.filter { $0.number > 1 && $0.uuid == name.uuid }.sorted { $0.number < $1.number }
+        }
+    }
+
+    /// What the characteristic at the path is called.
+    func name(at path: String, _ uuid: BluetoothUUID) -> CharacteristicName? {
+        let first = CharacteristicName(uuid)
+        if channels[first]?.path == path { return first }
+        return channels.first { $0.value.path == path }?.key
+    }
+
     var isUp: Bool { isReachable && isConnected }
 }
 
@@ -63,18 +79,18 @@ public struct LinkPlan: Hashable, Sendable {
         }
     }
 
-    public var notify: [BluetoothUUID]
-    public var read: [BluetoothUUID]
+    public var notify: [CharacteristicName]
+    public var read: [CharacteristicName]
     /// Of both, what a peripheral may lack.
-    public var optional: Set<BluetoothUUID>
-    public var framings: [BluetoothUUID: ChannelFraming]
+    public var optional: Set<CharacteristicName>
+    public var framings: [CharacteristicName: ChannelFraming]
     public var ask: AskPlan
     /// Whether you are told of what a peripheral lacks. A shipped profile names all that devices of its kind may have.
     public var tellsAbsence = true
 
     public init(
-        notify: [BluetoothUUID], read: [BluetoothUUID], optional: Set<BluetoothUUID> = [],
-        framings: [BluetoothUUID: ChannelFraming] = [:], ask: AskPlan = AskPlan()
+        notify: [CharacteristicName], read: [CharacteristicName], optional: Set<CharacteristicName> = [],
+        framings: [CharacteristicName: ChannelFraming] = [:], ask: AskPlan = AskPlan()
     ) {
         self.notify = notify
         self.read = read
@@ -83,8 +99,11 @@ public struct LinkPlan: Hashable, Sendable {
         self.ask = ask
     }
 
+    /// It is one of those that are listened to, or another of the same UUID.
+    func listens(to name: CharacteristicName) -> Bool { notify.contains(name.first) }
+
     /// What a peripheral must have to be of use, as far as it is heard.
-    var required: Set<BluetoothUUID> { Set(notify).subtracting(optional) }
+    var required: Set<CharacteristicName> { Set(notify).subtracting(optional) }
 }
 
 public enum LinkInput: DeviceMachineInput, Hashable, Sendable {
@@ -104,14 +123,14 @@ public enum LinkInput: DeviceMachineInput, Hashable, Sendable {
     case unencrypted(reason: String)
     /// Bluetoothd has no bond with it any more.
     case bondLost
-    case value(BluetoothUUID, [UInt8])
+    case value(CharacteristicName, [UInt8])
     case answered(LinkRequest, LinkFailure?)
     /// What a read brought.
-    case read(BluetoothUUID, [UInt8])
+    case read(CharacteristicName, [UInt8])
     /// A handler's own read of it is asked for, and its end with what it brought; nil where it was refused.
-    case handlerReads(BluetoothUUID)
-    case handlerRead(BluetoothUUID, [UInt8]?)
-    case configuration(BluetoothUUID, [UInt8])
+    case handlerReads(CharacteristicName)
+    case handlerRead(CharacteristicName, [UInt8]?)
+    case configuration(CharacteristicName, [UInt8])
     /// Whether a handler is awake that hears it; told where the plan asks only then.
     case wanted(Bool)
     case tick
@@ -129,10 +148,10 @@ public enum LinkRequest: Hashable, Sendable {
     case block
     /// The kernel takes links with it again, as bluetoothd does.
     case unblock
-    case startNotify(BluetoothUUID)
-    case stopNotify(BluetoothUUID)
-    case readConfiguration(BluetoothUUID)
-    case read(BluetoothUUID)
+    case startNotify(CharacteristicName)
+    case stopNotify(CharacteristicName)
+    case readConfiguration(CharacteristicName)
+    case read(CharacteristicName)
     /// A question of the profile is written.
     case ask(AskedQuestion)
 }

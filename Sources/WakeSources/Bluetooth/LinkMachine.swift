@@ -58,13 +58,13 @@ public struct LinkMachine: DeviceMachine, Sendable {
     private(set) var phase = Phase.away
     private(set) var session: LinkSession
     private(set) var facts = LinkFacts()
-    var arming: [BluetoothUUID: ChannelArming] = [:]
+    var arming: [CharacteristicName: ChannelArming] = [:]
     var voice = NotificationTracker()
     var requests = LinkRequests()
     /// Characteristics that the peripheral does not have, as the last connect showed.
-    var absent: Set<BluetoothUUID> = []
+    var absent: Set<CharacteristicName> = []
     /// Those of which handlers were told that they are not heard.
-    var reportedUnsubscribed: Set<BluetoothUUID> = []
+    var reportedUnsubscribed: Set<CharacteristicName> = []
     var dropReason: String?
     /// How often in a row this link was found to be of no use.
     var timesStuck = 0
@@ -95,6 +95,8 @@ public struct LinkMachine: DeviceMachine, Sendable {
     }
 
     public var isReady: Bool { phase == .ready }
+    /// What the plan names, and all others of the same UUIDs.
+    var listened: [CharacteristicName] { facts.all(of: plan.notify) }
     var isDropping: Bool { if case .dropping = phase { true } else { false } }
 
     /// The kernel shall connect to it as soon as it is heard.
@@ -160,7 +162,8 @@ public struct LinkMachine: DeviceMachine, Sendable {
         if !facts.isUp { return fallBack(&step) }
         if session != .open { return withdraw(&step) }
         if phase.needsServices, !facts.areServicesResolved {
-            loseLink(&step)
+            // Where nothing says that the link went, bluetoothd resolves the services anew on the same one.
+            if dropReason == nil { leaveServices(&step) } else { loseLink(&step) }
             return begin(&step)
         }
         switch phase {
@@ -244,7 +247,7 @@ public struct LinkMachine: DeviceMachine, Sendable {
 
     private mutating func apply(_ next: LinkPlan, _ step: inout LinkStep) {
         guard next != plan else { return }
-        for uuid in plan.notify where arming[uuid]?.isAsked == true && !next.notify.contains(uuid) {
+        for uuid in listened where arming[uuid]?.isAsked == true && !next.listens(to: uuid) {
             ask(.stopNotify(uuid), &step)
         }
         endLink("profile-changed", &step)
@@ -304,7 +307,7 @@ public struct LinkMachine: DeviceMachine, Sendable {
         case .dropping(let until): guard step.now >= until else { return false }
         case .away: guard session == .closed, isOurs else { return false }
         case .ready, .connecting, .resolving, .gathering, .arming, .stuck, .cutting:
-            for uuid in plan.notify where arming[uuid]?.isAsked == true { ask(.stopNotify(uuid), &step) }
+            for uuid in listened where arming[uuid]?.isAsked == true { ask(.stopNotify(uuid), &step) }
             endLink(session == .paused ? "session-paused" : "session-closed", &step)
             if session == .closed, !isOurs { step.log("the link is not the bridge's own, so it stays up") }
         }

@@ -81,10 +81,11 @@ extension BluetoothSource {
         Call(path: path, interface: interface, member: "ReadValue", arguments: [.properties([])])
     }
 
-    /// Of several with one UUID the one that is listened to: its value is what the machine waits for.
-    func path(of uuid: BluetoothUUID, _ entry: Entry) -> String? {
+    /// The first of several with one UUID is the one that is listened to: its value is what the machine waits for.
+    func path(of uuid: CharacteristicName, _ entry: Entry) -> String? {
         if let channel = entry.machine.facts.channels[uuid] { return channel.path }
-        return client.mirror.characteristic(of: entry.path, named: uuid)?.path
+        return client.mirror.characteristics(of: entry.path, named: uuid.uuid)
+            .dropFirst(Int(uuid.number) - 1).first?.path
     }
 }
 
@@ -185,7 +186,7 @@ extension BluetoothSource {
 
     /// Reads a characteristic's whole value; `answer` is called exactly once.
     public func read(
-        _ uuid: BluetoothUUID, of uri: String, _ answer: @escaping (Result<[UInt8], TalkFailure>) -> Void
+        _ uuid: CharacteristicName, of uri: String, _ answer: @escaping (Result<[UInt8], TalkFailure>) -> Void
     ) {
         switch target(uuid, of: uri, needs: ["read"]) {
         case .failure(let failure): answer(.failure(failure))
@@ -205,7 +206,7 @@ extension BluetoothSource {
     /// Writes a characteristic's value, with a response where the peripheral gives one; longer values than a packet holds
     /// go in parts, which bluetoothd makes.
     public func write(
-        _ bytes: [UInt8], to uuid: BluetoothUUID, of uri: String,
+        _ bytes: [UInt8], to uuid: CharacteristicName, of uri: String,
         _ answer: @escaping (Result<Void, TalkFailure>) -> Void
     ) {
         switch target(uuid, of: uri, needs: ["write", "write-without-response"]) {
@@ -227,7 +228,7 @@ extension BluetoothSource {
     }
 
     private func target(
-        _ uuid: BluetoothUUID, of uri: String, needs flags: Set<String>
+        _ uuid: CharacteristicName, of uri: String, needs flags: Set<String>
     ) -> Result<Target, TalkFailure> {
         guard let entry = watched[uri], entry.machine.isReady else { return .failure(.notConnected) }
         guard let path = path(of: uuid, entry), let found = client.mirror.characteristic(at: path) else {

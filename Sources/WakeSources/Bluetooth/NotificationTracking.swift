@@ -6,7 +6,7 @@ import WakeModel
 struct NotificationTracker: Sendable {
     /// A value and when it was heard, which is when it is told to have come, however much later that is.
     struct Word: Hashable, Sendable {
-        var channel: BluetoothUUID
+        var channel: CharacteristicName
         var bytes: [UInt8]
         var at: Stamp
     }
@@ -27,31 +27,34 @@ struct NotificationTracker: Sendable {
     private(set) var early: [Word] = []
     private(set) var earlyUntil: WallTime?
     /// Since when each characteristic is surely heard on this link: its first word, or the proof.
-    private(set) var heardSince: [BluetoothUUID: WallTime] = [:]
+    private(set) var heardSince: [CharacteristicName: WallTime] = [:]
     /// When its link fell, by the kernel: what is taken in later was said before, and has come late.
     var fellAt: WallTime?
     /// Until when the bridge surely listened: what came after may be lost.
     var heardUntil: WallTime?
     /// The machine slept after this, and nothing was heard on the link since.
     var sleptSince: WallTime?
-    var reads: [BluetoothUUID: Read] = [:]
+    var reads: [CharacteristicName: Read] = [:]
     /// Until when all that may be lost was told on this link.
     var toldUntil: WallTime?
     /// Of characteristics whose messages come in pieces.
-    var assemblies: [BluetoothUUID: ChannelAssembly] = [:]
+    var assemblies: [CharacteristicName: ChannelAssembly] = [:]
     var spoilt = SpoiltPieces()
     /// What was heard on any link: where it is deaf, something is lost.
-    private(set) var everHeard: Set<BluetoothUUID> = []
+    private(set) var everHeard: Set<CharacteristicName> = []
+
+    /// Handlers know it as connected.
+    var isTold = false
 
     var hasEarly: Bool { !early.isEmpty }
     var hasProof: Bool { !heardSince.isEmpty }
 
-    mutating func prove(_ uuid: BluetoothUUID, _ now: WallTime) {
+    mutating func prove(_ uuid: CharacteristicName, _ now: WallTime) {
         heardSince[uuid] = heardSince[uuid] ?? now
         everHeard.insert(uuid)
     }
 
-    mutating func doubt(_ uuid: BluetoothUUID) { heardSince[uuid] = nil }
+    mutating func doubt(_ uuid: CharacteristicName) { heardSince[uuid] = nil }
 
     mutating func keep(_ word: Word) {
         early.append(word)
@@ -65,9 +68,9 @@ struct NotificationTracker: Sendable {
 
     /// The link is gone. When it was last listened to stays.
     mutating func leaveLink() {
-        let (everHeard, assemblies, spoilt) = (everHeard, assemblies, spoilt)
+        let (everHeard, assemblies, spoilt, isTold) = (everHeard, assemblies, spoilt, isTold)
         self = NotificationTracker(heardUntil: surelyHeard)
-        (self.everHeard, self.assemblies, self.spoilt) = (everHeard, assemblies, spoilt)
+        (self.everHeard, self.assemblies, self.spoilt, self.isTold) = (everHeard, assemblies, spoilt, isTold)
     }
 
     /// Not after the fall; but no gap reaches back over one that was told.
@@ -85,6 +88,13 @@ struct NotificationTracker: Sendable {
 extension LinkMachine {
     /// The link is of no use any more. What it said is told before that, and for that it was there.
     mutating func endLink(_ reason: String, wasSound: Bool = true, _ step: inout LinkStep) {
+        leaveServices(wasSound: wasSound, &step)
+        if voice.isTold { step.raise(.disconnected(reason: reason, folded: 0)) }
+        voice.isTold = false
+    }
+
+    /// Nothing is armed any more. What is told as connected stays that until the link ends.
+    mutating func leaveServices(wasSound: Bool = true, _ step: inout LinkStep) {
         if phase == .ready {
             for uuid in voice.reads.keys.sorted(by: { $0.description < $1.description }) {
                 if let held = voice.reads[uuid]?.held { raise(held, &step) }
@@ -95,7 +105,6 @@ extension LinkMachine {
             announce(&step)
             cutAllShort(&step)
         }
-        if phase == .ready || voice.earlyUntil != nil { step.raise(.disconnected(reason: reason, folded: 0)) }
         arming = [:]
         proceed(.left, &step)
         voice.leaveLink()
@@ -131,7 +140,7 @@ extension LinkMachine {
         voice.everHeard.contains { uuid in arming[uuid].map { $0.stage != .proven } ?? false }
     }
 
-    /// What may have been said unheard, then that it is there, then what it said already.
+    /// What may have been said unheard, then that it is there, unless that is known, then what it said already.
     mutating func announce(_ step: inout LinkStep) {
         if !plan.required.isEmpty || !absent.isSuperset(of: plan.notify) {
             let until = deafUntil(step.stamp.wall)
@@ -140,7 +149,8 @@ extension LinkMachine {
             voice.toldUntil = until
             voice.heardUntil = max(until, voice.earlyUntil ?? until)
         }
-        step.raise(.connected(folded: 0))
+        if !voice.isTold { step.raise(.connected(folded: 0)) }
+        voice.isTold = true
         for word in voice.removeEarly() { raise(word, &step) }
     }
 
@@ -156,19 +166,19 @@ extension LinkMachine {
 
     /// Since when everything is heard; what is refused may have been heard on other links, so it is waited for till now.
     private func deafUntil(_ now: WallTime) -> WallTime {
-        let expected = plan.notify.filter { !absent.contains($0) }
+        let expected = listened.filter { !absent.contains($0) }
         return expected.map { voice.heardSince[$0] ?? now }.max() ?? now
     }
 
     mutating func beginReads(_ step: inout LinkStep) {
-        for uuid in plan.read where facts.channels[uuid] != nil || !plan.required.contains(uuid) {
+        for uuid in facts.all(of: plan.read) where facts.channels[uuid] != nil || !plan.required.contains(uuid) {
             voice.reads[uuid] = NotificationTracker.Read(isOwn: true)
             ask(.read(uuid), &step)
         }
     }
 
-    mutating func hear(_ uuid: BluetoothUUID, _ bytes: [UInt8], _ step: inout LinkStep) {
-        guard facts.isUp, session == .open, plan.notify.contains(uuid) else { return }
+    mutating func hear(_ uuid: CharacteristicName, _ bytes: [UInt8], _ step: inout LinkStep) {
+        guard facts.isUp, session == .open, plan.listens(to: uuid) else { return }
         if isProof(of: uuid) { prove(uuid, &step) }
         let word = NotificationTracker.Word(channel: uuid, bytes: bytes, at: step.stamp)
         guard phase == .ready else { return voice.keep(word) }
@@ -183,30 +193,30 @@ extension LinkMachine {
 
     /// Whether its word shows that it is armed: not while it is being switched off, for then it will soon be deaf again, and
     /// not where it may be another program's read that brought it, unless nothing else could show it.
-    private func isProof(of uuid: BluetoothUUID) -> Bool {
+    private func isProof(of uuid: CharacteristicName) -> Bool {
         guard !requests.isAsked(.stopNotify(uuid)) else { return false }
         return facts.channels[uuid].map { !$0.canRead || !$0.hasConfiguration } ?? true
     }
 
-    mutating func handleRead(_ uuid: BluetoothUUID, _ bytes: [UInt8], _ step: inout LinkStep) {
+    mutating func handleRead(_ uuid: CharacteristicName, _ bytes: [UInt8], _ step: inout LinkStep) {
         guard voice.reads[uuid]?.isOwn == true else { return }
         settleRead(uuid, bytes, &step) { $0.isOwn = false }
         // Whole by itself, also where notifications are pieces; and it answers no question.
         step.raise(.data(.characteristic(uuid), bytes))
     }
 
-    mutating func endRead(_ uuid: BluetoothUUID, _ step: inout LinkStep) {
+    mutating func endRead(_ uuid: CharacteristicName, _ step: inout LinkStep) {
         guard voice.reads[uuid]?.isOwn == true else { return }
         settleRead(uuid, nil, &step) { $0.isOwn = false }
     }
 
     /// Only of what also speaks by itself need the read's own value be told apart.
-    mutating func handleHandlerReads(_ uuid: BluetoothUUID) {
-        guard phase == .ready, plan.notify.contains(uuid) else { return }
+    mutating func handleHandlerReads(_ uuid: CharacteristicName) {
+        guard phase == .ready, plan.listens(to: uuid) else { return }
         voice.reads[uuid, default: NotificationTracker.Read()].forHandlers += 1
     }
 
-    mutating func handleHandlerRead(_ uuid: BluetoothUUID, _ bytes: [UInt8]?, _ step: inout LinkStep) {
+    mutating func handleHandlerRead(_ uuid: CharacteristicName, _ bytes: [UInt8]?, _ step: inout LinkStep) {
         guard let read = voice.reads[uuid], read.forHandlers > 0 else { return }
         settleRead(uuid, bytes, &step) { $0.forHandlers -= 1 }
     }
@@ -214,7 +224,7 @@ extension LinkMachine {
     /// One of the reads has ended. What is held and equal to what it brought came from it; anything else was said by the
     /// peripheral.
     private mutating func settleRead(
-        _ uuid: BluetoothUUID, _ bytes: [UInt8]?, _ step: inout LinkStep,
+        _ uuid: CharacteristicName, _ bytes: [UInt8]?, _ step: inout LinkStep,
         _ end: (inout NotificationTracker.Read) -> Void
     ) {
         guard var read = voice.reads[uuid] else { return }

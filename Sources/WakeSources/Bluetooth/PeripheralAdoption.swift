@@ -128,14 +128,22 @@ extension BluetoothSource {
         facts.isLeftOver = isLeftOver(peripheral)
         facts.hasRoom = hasRoom(on: entry.path.parent)
         facts.offersTooMany = client.mirror.offersTooMany(entry.path)
-        for uuid in entry.machine.plan.notify {
-            let found = client.mirror.characteristic(of: entry.path, named: uuid) { $0.canNotify }
-            guard let (path, characteristic) = found else { continue }
-            let hasConfiguration = client.mirror.configuration(of: path) != nil
-            facts.channels[uuid] = .init(
-                path: path, hasConfiguration: hasConfiguration, canRead: characteristic.canRead)
-        }
+        for name in entry.machine.plan.notify { facts.channels.merge(channels(name, of: entry)) { $1 } }
         return facts
+    }
+
+    /// All that have its UUID: two batteries have one each.
+    private func channels(_ name: CharacteristicName, of entry: Entry) -> [CharacteristicName: LinkFacts.Channel] {
+        let found = client.mirror.characteristics(of: entry.path, named: name.uuid) { $0.canNotify }
+        let named = found.enumerated().map { place, one in
+            let hasConfiguration = client.mirror.configuration(of: one.path) != nil
+            return (
+                CharacteristicName(name.uuid, number: UInt8(place + 1)),
+                LinkFacts.Channel(
+                    path: one.path, hasConfiguration: hasConfiguration, canRead: one.characteristic.canRead)
+            )
+        }
+        return Dictionary(named) { first, _ in first }
     }
 
     /// Whether its link is older than this bluetoothd; nil where that is not known.

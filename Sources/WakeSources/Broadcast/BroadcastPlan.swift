@@ -58,7 +58,8 @@ protocol BroadcastJudge {
     func isMeant(_ address: RadioAddress) -> Bool
     /// Nil where no profile knows it.
     func plan(for sighting: Sighting) -> BroadcastPlan?
-    /// A plan that handlers watch, where none watches what this one tells and the sighting fits another profile.
+    /// A plan that handlers watch, where none watches what this one tells and the sighting fits another profile; else one that says
+    /// more than a beacon that anyone may send.
     func better(than plan: BroadcastPlan, for sighting: Sighting) -> BroadcastPlan?
     /// Whether the profile has something to say of these bytes.
     func reads(_ data: [UInt8], by plan: BroadcastPlan) -> Bool

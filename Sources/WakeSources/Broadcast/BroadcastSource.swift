@@ -349,7 +349,7 @@ extension BroadcastSource: BluezListener {
         if facts.contains(.bond), peripheral.isAdopted || address.map({ adopted[$0] != nil }) ?? false { reconsider() }
         // Without a signal it is what bluetoothd remembers of an earlier day.
         guard ear == nil, facts.contains(.advertisement), peripheral.signal != nil,
-            let data = peripheral.advertisement, let address
+            let data = peripheral.newestAdvertisement, let address
         else { return }
         var sighting = Sighting(address, data, isPublic: peripheral.hasPublicAddress, signal: peripheral.signal)
         (sighting.name, sighting.services) = (peripheral.name, Array(peripheral.services))

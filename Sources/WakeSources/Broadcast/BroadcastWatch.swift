@@ -28,8 +28,8 @@ struct BroadcastWatch: Sendable {
 
     /// One that no profile knows yet, or that is not meant.
     fileprivate struct Stranger: Sendable {
-        /// How many times it was looked at.
-        var looks = 0
+        /// The advertisements that were looked at; equal ones are one look.
+        private(set) var looks: [UInt64] = []
         /// Its name and services from all of its advertisements; of services, the newest.
         var name: String?
         var services: [BluetoothUUID] = []
@@ -42,6 +42,20 @@ struct BroadcastWatch: Sendable {
                 services.append(service)
             }
         }
+
+        /// Counts a look; returns false where an equal advertisement was looked at before.
+        mutating func look(at sighting: Sighting) -> Bool {
+            var look = FNV1a()
+            look.add(sighting.data)
+            look.add((name ?? "").utf8)
+            look.add(UInt64(services.count))
+            guard !looks.contains(look.value) else { return false }
+            looks.append(look.value)
+            return true
+        }
+
+        /// It is not looked at again.
+        mutating func turnAway() { looks = Array(repeating: 0, count: BroadcastWatch.mostLooks) }
 
         /// The sighting with the name and services of earlier advertisements.
         func completed(_ sighting: Sighting) -> Sighting {
@@ -57,7 +71,7 @@ struct BroadcastWatch: Sendable {
 
     /// The same bytes again within so long are one advertisement on three channels, or heard by two adapters.
     static let echo = TimeSpan.milliseconds(500)
-    /// What a profile needs may come with one of several advertisements; after so many it is a stranger for good.
+    /// What a profile needs may come with one of several advertisements; after so many that differ it is a stranger for good.
     static let mostLooks = 8
     /// Private addresses come and go without end.
     static let mostStrangers = 4_096
@@ -106,17 +120,17 @@ struct BroadcastWatch: Sendable {
     private mutating func admit(_ sighting: Sighting, _ judge: some BroadcastJudge) -> Broadcaster? {
         if let broadcaster = heard[sighting.address] { return renewed(broadcaster, sighting, judge) }
         var stranger = strangers[sighting.address] ?? Stranger()
-        guard stranger.looks < Self.mostLooks else { return nil }
-        stranger.looks += 1
+        guard stranger.looks.count < Self.mostLooks else { return nil }
         stranger.note(sighting)
         // What is meant may say what no profile knows, or another than the one that it is named with, and then what it is meant for.
-        if judge.isMeant(sighting.address) { stranger.looks = 0 }
+        let isOneMeant = judge.isMeant(sighting.address)
+        guard isOneMeant || stranger.look(at: sighting) else { return nil }
         guard let plan = judge.plan(for: stranger.completed(sighting)) else {
             return turnDown(sighting.address, stranger)
         }
         let (alias, isMeant) = judge.standing(of: sighting.address, plan)
         guard isMeant || mayLearn(sighting) else {
-            if stranger.looks > 0 { stranger.looks = Self.mostLooks }
+            if !isOneMeant { stranger.turnAway() }
             return turnDown(sighting.address, stranger)
         }
         strangers[sighting.address] = nil

@@ -37,11 +37,13 @@ struct SourceJudge: BroadcastJudge {
     }
 
     func better(than plan: BroadcastPlan, for sighting: Sighting) -> BroadcastPlan? {
-        guard !host.isWatched(plan.profile), let other = self.plan(for: sighting), other.profile != plan.profile,
-            host.isWatched(other.profile)
-        else { return nil }
-        return other
+        guard let other = self.plan(for: sighting), other.profile != plan.profile else { return nil }
+        let isWatched = host.isWatched(plan.profile)
+        guard host.isWatched(other.profile) == isWatched else { return isWatched ? nil : other }
+        return givesWay(plan) && !givesWay(other) ? other : nil
     }
+
+    private func givesWay(_ plan: BroadcastPlan) -> Bool { host.profiles.head(plan.index).match.givesWay }
 
     private func profilesNaming(_ address: RadioAddress) -> [String] {
         let uri = Device.uri(ofBluetooth: address.description)

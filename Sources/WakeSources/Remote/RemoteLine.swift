@@ -151,7 +151,9 @@ extension RemoteLine.Event {
 
     private static func channel(_ data: JSONValue) throws(RemoteLineFault) -> Channel {
         if let fragment = data["fragment"]?.string.flatMap(Fragment.init) { return .fragment(fragment) }
-        if let text = data["characteristic"]?.string, let uuid = BluetoothUUID(text) { return .characteristic(uuid) }
+        if let name = data["characteristic"]?.string.flatMap({ CharacteristicName($0) }) {
+            return .characteristic(name)
+        }
         guard let channel = data["stream"]?.string.flatMap({ Channel(kept: $0) }) else {
             throw RemoteLineFault(reason: "its data comes from no characteristic and no stream")
         }

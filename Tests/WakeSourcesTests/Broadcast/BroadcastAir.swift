@@ -31,6 +31,18 @@ final class BroadcastAir {
         {name: "tag", title: "A tag", mode: "bluetooth-central", match: {broadcast: [{company: "0499"}]},
          advertisement: {manufacturer_data: {"0499": {fields: [{name: "n", type: "uint8"}]}}}}
         """
+    /// Anyone may send it.
+    private static let mark = """
+        {name: "mark", title: "A mark", mode: "bluetooth-central",
+         match: {broadcast: [{company: "004c", length: 2}], gives_way: true},
+         advertisement: {manufacturer_data: {"004c": {fields: [{name: "n", type: "uint16"}]}}}}
+        """
+    /// Part of its value stands where the company's number should be.
+    private static let odd = """
+        {name: "odd", title: "An odd one", mode: "bluetooth-central",
+         match: {broadcast: [{company: "any", length: 4, at: {"0": "c2"}}]},
+         advertisement: {manufacturer_data: {any: {fields: [{name: "head", type: "bytes", length: 4}]}}}}
+        """
 
     init(_ rules: BroadcastRules = BroadcastRules()) throws {
         self.rules = rules
@@ -41,7 +53,11 @@ final class BroadcastAir {
         bluez = try ScriptedBluez(on: bus)
         time.peers = [bus, bluez]
         line = SystemBus(on: loop, to: .address(address))
-        profiles = ProfileLibrary.load([.init(name: "tag", file: "tag", text: Array(Self.tag.utf8))]).library
+        let texts = ["tag": Self.tag, "mark": Self.mark, "odd": Self.odd]
+        profiles =
+            ProfileLibrary.load(
+                texts.map { .init(name: $0.key, file: $0.key, text: Array($0.value.utf8)) }
+            ).library
         source = try BroadcastSource(
             for: self, BluezClient(line), rules: rules, stateDirectory: directory, ear: nil, mayMonitor: true)
         try line.open()
@@ -66,8 +82,8 @@ final class BroadcastAir {
         try turn { (try? bluez.tell(question)) == answer }
     }
 
-    func say(_ address: String, _ data: String) throws -> String {
-        try bluez.tell("broadcast hci0 \(address) 0499 \(data)")
+    func say(_ address: String, company: String = "0499", _ data: String) throws -> String {
+        try bluez.tell("broadcast hci0 \(address) \(company) \(data)")
     }
 
     /// Moves time until the condition is true, up to a limit that only a fault reaches.

@@ -55,6 +55,41 @@ struct BroadcastSourceTests {
         try learning.turn { learning.told == ["tag-0001 +", "tag-0001 07"] }
     }
 
+    @Test("of all data that bluetoothd keeps of one, what is new or has another value is what was heard")
+    func sums() throws {
+        let air = try BroadcastAir(BroadcastRules(learns: true))
+        try air.begin("adapter hci0")
+        try air.expect("yes", to: "discovering hci0")
+        // 20.0, 20.5, 21.0, 19.5 and 23.0 degrees, whose low byte is that of the number.
+        for (company, data) in [
+            ("c8c2", "0032"), ("cdc2", "0033"), ("d2c2", "0034"), ("c3c2", "0035"), ("e6c2", "0036"),
+        ] {
+            _ = try air.say(first, company: company, data)
+            try air.turn { air.told.last == "odd-0001 \(data.suffix(2))" }
+        }
+        #expect(air.told == ["odd-0001 +", "odd-0001 32", "odd-0001 33", "odd-0001 34", "odd-0001 35", "odd-0001 36"])
+    }
+
+    @Test("one that is known by a beacon alone becomes what its maker's data say, and stays that")
+    func beaconFirst() throws {
+        let air = try BroadcastAir(BroadcastRules(learns: true))
+        try air.begin("adapter hci0")
+        try air.expect("yes", to: "discovering hci0")
+        for (company, data, told) in [
+            ("004c", "0001", "mark-0001 01"), ("0499", "07", "tag-0001 07"), ("0499", "08", "tag-0001 08"),
+        ] {
+            _ = try air.say(first, company: company, data)
+            try air.turn { air.told.last == told }
+        }
+        _ = try air.say(first, company: "004c", "0002")
+        _ = try air.say(first, "09")
+        try air.turn { air.told.last == "tag-0001 09" }
+        #expect(
+            air.told == [
+                "mark-0001 +", "mark-0001 01", "tag-0001 +", "tag-0001 07", "tag-0001 08", "tag-0001 09",
+            ])
+    }
+
     @Test("a scan that bluetoothd refuses over one connection for ever is begun over another")
     func lostAnswer() throws {
         let air = try BroadcastAir()

@@ -223,6 +223,30 @@ struct BroadcastWatchTests {
         #expect(room.story(of: 1) == ["+", "1"])
     }
 
+    @Test(
+        "where all are to be learnt, one that says its values in few of its advertisements is known from the first of them",
+        arguments: [10, 100])
+    func rareWord(repetitions: Int) {
+        var room = Room(BroadcastRules(learns: true))
+        let name: [UInt8] = [2, 1, 6, 5, 9, 0x48, 0x35, 0x30, 0x37]
+        for _ in 0..<2 {
+            for _ in 0..<repetitions { room.hear(1, name) }
+            room.hear(1, Room.data(7))
+            room.pass(.seconds(1))
+        }
+        #expect(room.story(of: 1) == ["+", "7", "7"])
+    }
+
+    @Test("a stranger that always says something else is looked at eight times, and what it says again is no look")
+    func manyWords() {
+        var room = Room(BroadcastRules(learns: true))
+        for word in 0..<7 { for _ in 0..<20 { room.hear(1, [2, 1, UInt8(word)]) } }
+        room.hear(1, Room.data(7))
+        for word in 0..<8 { room.hear(2, [2, 1, UInt8(word)]) }
+        room.hear(2, Room.data(7))
+        #expect(room.story(of: 1) == ["+", "7"] && room.story(of: 2).isEmpty)
+    }
+
     @Test("of services that are said in the name of a meant one 64 are remembered, however many come")
     func manyServices() {
         var room = Room()
