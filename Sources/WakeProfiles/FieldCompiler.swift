@@ -376,7 +376,7 @@ extension FieldProgram.Source {
         case .longFloat: 4
         case .address: 6
         case .time(let form, _): form.width
-        case .text, .bytes, .bits, .joined, .run: nil
+        case .text, .bytes, .bits, .joined, .combined, .run: nil
         }
     }
 

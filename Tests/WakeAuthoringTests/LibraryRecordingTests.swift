@@ -70,7 +70,6 @@ struct LibraryRecordingTests {
     private static let otherwise = [
         "barcode-scanner": "a line ends as Enter goes down, and its going up comes with the next",
         "d0-meter": "the framing takes away the end of a message",
-        "gps-receiver": "it is recorded at length, with sentences of its own",
         "heart-rate-monitor": "it is recorded at length, with a heart of its own",
         "linky-tic": "the framing takes away the end of a message",
         "nordic-uart": "the framing takes away the end of a message",
