@@ -9,8 +9,9 @@ public enum FieldUnit {
             divisors.insert(divisor, at: 0)
             words.removeLast(2)
         }
-        // A rate of what has no unit: `cadence_per_min`.
-        guard let unit = last(of: words) ?? (divisors.isEmpty ? nil : "1") else { return nil }
+        // A rate of what has no unit: `cadence_per_min`, or `over_10_um_per_cm3` with a size in its name.
+        let namesSize = !divisors.isEmpty && words.dropLast().last.flatMap { Int($0) } != nil
+        guard let unit = (namesSize ? nil : last(of: words)) ?? (divisors.isEmpty ? nil : "1") else { return nil }
         return ([unit] + divisors).joined(separator: "/")
     }
 

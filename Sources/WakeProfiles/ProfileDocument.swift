@@ -97,7 +97,7 @@ enum ProfileDocument {
         let isOfBluetooth = kind == .bluetoothCentral || isCalled(object)
         let misplaced =
             (isOfUdev ? ["name_prefix"] : ["properties"]) + (isOfBluetooth ? [] : ["services"])
-            + (kind == .bluetoothCentral ? [] : ["broadcast"])
+            + (kind == .bluetoothCentral ? [] : ["broadcast", "gives_way"])
         let place = isCalled(object) ? "node \"rfcomm\"" : "mode \"\(kind.rawValue)\""
         let advice = isCalled(object) ? "match by services or name_prefix" : "remove it or change the mode"
         for key in misplaced where match.has(key) {
@@ -120,7 +120,8 @@ enum ProfileDocument {
         }
         if found.keys.isEmpty || match.asksNothing && found.report.errors.isEmpty {
             found.add(
-                "match asks for nothing and would match every device; name one of \(matchKeys.joined(separator: ", "))")
+                "match asks for nothing and would match every device; name one of "
+                    + matchKeys.filter { $0 != "gives_way" }.joined(separator: ", "))
         }
         return match
     }

@@ -51,6 +51,6 @@ import WakeSystem
         .finish()
         #expect(given.exit == 0, "the command is the program, so the file names none: \(given.talk)")
         let none = try Child([Built.tool, "run", "--manifest", bare, "--replay", trace, "--speed", "max"]).finish()
-        #expect(none.exit == 1 && none.talk.contains("exec is missing"), "\(none.talk)")
+        #expect(none.exit == 2 && none.talk.contains("a HANDLER must follow after '--'"), "\(none.talk)")
     }
 }

@@ -41,16 +41,18 @@ private struct Listening {
         if case .object(let members)? = object { members } else { [] }
     }
 
-    /// Whether a value of these bytes is one of bytes that fit; true where that is not known.
+    /// Whether a value of these bytes is one of bytes that fit, in any of the parts; true where that is not known.
     func mayValue(_ advertisement: [UInt8]) -> Bool {
         guard isOfOnePart else { return true }
+        var judged: [Bool] = []
         for (part, data) in AdvertisementPart.parts(of: advertisement) {
-            if let layout = plain[part] { return layout.fits(data) }
-            if case .manufacturerData(let company) = part, let layout = plain[.anyManufacturerData] {
-                return layout.fits([UInt8(company & 255), UInt8(company >> 8)] + data)
+            if let layout = plain[part] {
+                judged.append(layout.fits(data))
+            } else if case .manufacturerData(let company) = part, let layout = plain[.anyManufacturerData] {
+                judged.append(layout.fits([UInt8(company & 255), UInt8(company >> 8)] + data))
             }
         }
-        return true
+        return judged.isEmpty || judged.contains(true)
     }
 }
 

@@ -352,7 +352,7 @@ let brokenProfiles: [ConfigurationFault] = [
     profile(fields: "{name: \"x\", type: \"uint9\"}", "\(field)[0].type is \"uint9\"; did you mean \"uint8\"?"),
     profile(
         fields: "{name: \"x\", type: \"int128\"}",
-        "\(field)[0].type is \"int128\", expected one of \"uint8\", \"uint16\", \"uint24\", \"uint32\", \"uint40\", \"uint48\", \"uint56\", \"uint64\", \"sint8\", \"sint16\", \"sint24\", \"sint32\", \"sint48\", \"sint64\", \"sfloat\", \"float\", \"float32\", \"float64\", \"utf8\", \"bytes\", \"uuid\", \"mac\", \"time\", \"bits\", \"ubits\", \"sbits\""
+        "\(field)[0].type is \"int128\", expected one of \"uint8\", \"uint16\", \"uint24\", \"uint32\", \"uint40\", \"uint48\", \"uint56\", \"uint64\", \"sint8\", \"sint16\", \"sint24\", \"sint32\", \"sint48\", \"sint64\", \"sfloat\", \"float\", \"float32\", \"float64\", \"utf8\", \"bytes\", \"uuid\", \"mac\", \"time\", \"bits\", \"ubits\", \"sbits\", \"sum\", \"difference\", \"product\", \"quotient\", \"power\""
     ),
     profile(
         fields: "{name: \"heart rate\", type: \"uint8\"}",

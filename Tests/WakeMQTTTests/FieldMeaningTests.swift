@@ -41,7 +41,7 @@ struct FieldMeaningTests {
         let names =
             Array(FieldUnit.units.keys.map { "x_\($0)" }.sorted()) + [
                 "wind_speed_m_per_s", "rate_of_increase_mg_per_dl_per_min", "cadence_per_min", "work_per_stroke_j",
-                "bpm", "pulses_per_unit_count", "power.battery_percent",
+                "bpm", "pulses_per_unit_count", "over_2_5_um_per_cm3", "power.battery_percent",
             ]
         let script = """
             import { fieldWords } from "./Sources/CPage/page/format.js";

@@ -23,7 +23,7 @@ struct ProfilesPageTests {
         let documented = Set(page.words(below: "## Accessories"))
         let keys = ProfileDocument.accessoryKeys.filter { $0 != "serial" } + ["streams"]
         let parts =
-            ProfileDocument.matchKeys.filter { $0 != "broadcast" }.map { "match.\($0)" }
+            ProfileDocument.matchKeys.filter { !["broadcast", "gives_way"].contains($0) }.map { "match.\($0)" }
             + ProfileDocument.lineKeys.map { "serial.\($0)" }
         #expect(documented == Set(keys + parts))
     }

@@ -21,7 +21,9 @@ export function fieldWords(name) {
     divisors.unshift(units[words.at(-1)]);
     words.splice(-2);
   }
-  const length = [2, 1].find((count) => units[words.slice(-count).join("_")]);
+  // `over_10_um_per_cm3` counts what has this size.
+  const namesSize = divisors.length > 0 && /^[0-9]+$/.test(words.at(-2));
+  const length = namesSize ? 0 : [2, 1].find((count) => units[words.slice(-count).join("_")]);
   const unit = length ? units[words.slice(-length).join("_")] : divisors.length ? "1" : "";
   const label = length ? words.slice(0, -length).join(" ") || words.join(" ") : words.join(" ");
   return { label, unit: [unit, ...divisors].join("/") };

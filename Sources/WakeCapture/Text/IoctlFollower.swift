@@ -34,7 +34,9 @@ struct IoctlFollower: LineFollower {
             _ = device(&draft)
             return
         }
-        if let descriptor { draft.update(known) { $0.facts.reportDescriptor = descriptor.bytes } }
+        guard let descriptor else { return }
+        draft.counts.records += 1
+        draft.update(known) { $0.facts.reportDescriptor = descriptor.bytes }
     }
 
     /// The answer, then type, endpoint, status, flags, the room there was, how many came, and the bytes.
