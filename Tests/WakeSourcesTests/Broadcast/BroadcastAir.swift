@@ -44,7 +44,8 @@ final class BroadcastAir {
          advertisement: {manufacturer_data: {any: {fields: [{name: "head", type: "bytes", length: 4}]}}}}
         """
 
-    init(_ rules: BroadcastRules = BroadcastRules()) throws {
+    /// - Parameter others: the profiles beside the tag. A monitor has no pattern for the odd one.
+    init(_ rules: BroadcastRules = BroadcastRules(), others: [String] = []) throws {
         self.rules = rules
         directory = try Directory.makeTemporary(prefix: "wakecast")
         loop = try EventLoop(timers: time)
@@ -53,7 +54,9 @@ final class BroadcastAir {
         bluez = try ScriptedBluez(on: bus)
         time.peers = [bus, bluez]
         line = SystemBus(on: loop, to: .address(address))
-        let texts = ["tag": Self.tag, "mark": Self.mark, "odd": Self.odd]
+        let texts = ["tag": Self.tag, "mark": Self.mark, "odd": Self.odd].filter {
+            $0.key == "tag" || others.contains($0.key)
+        }
         profiles =
             ProfileLibrary.load(
                 texts.map { .init(name: $0.key, file: $0.key, text: Array($0.value.utf8)) }

@@ -57,7 +57,7 @@ struct BroadcastSourceTests {
 
     @Test("of all data that bluetoothd keeps of one, what is new or has another value is what was heard")
     func sums() throws {
-        let air = try BroadcastAir(BroadcastRules(learns: true))
+        let air = try BroadcastAir(BroadcastRules(learns: true), others: ["odd"])
         try air.begin("adapter hci0")
         try air.expect("yes", to: "discovering hci0")
         // 20.0, 20.5, 21.0, 19.5 and 23.0 degrees, whose low byte is that of the number.
@@ -72,7 +72,7 @@ struct BroadcastSourceTests {
 
     @Test("one that is known by a beacon alone becomes what its maker's data say, and stays that")
     func beaconFirst() throws {
-        let air = try BroadcastAir(BroadcastRules(learns: true))
+        let air = try BroadcastAir(BroadcastRules(learns: true), others: ["mark"])
         try air.begin("adapter hci0")
         try air.expect("yes", to: "discovering hci0")
         for (company, data, told) in [
