@@ -123,6 +123,24 @@ struct RemoteTests {
         #expect(try daemon.stop() == 0)
     }
 
+    @Test(
+        "a broker with the settings of the page, killed while a follower is away, keeps its session and what waits there"
+    )
+    mutating func brokerKilled() throws {
+        try daemon.start()
+        #expect(daemon.wait { daemon.log.contains("follows bridge kitchen") }, "\(talk)")
+        try broker.publish(beats(3), to: topic)
+        #expect(daemon.wait { numbers() == [1, 2, 3] }, "\(talk)")
+        #expect(try daemon.stop() == 0)
+        try broker.publish(beats(5), to: topic)
+        try broker.killSaved()
+        try broker.start()
+        try daemon.start()
+        #expect(daemon.wait { numbers() == Array(1...8) }, "\(daemon.diary("hr")) \(talk)")
+        #expect(!kinds().contains("gap"))
+        #expect(try daemon.stop() == 0)
+    }
+
     @Test("killed amid a stream five times, the daemon gives each value once, or marks it, and loses none")
     mutating func killed() throws {
         let lines = beats(1_500)

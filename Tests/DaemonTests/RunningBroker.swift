@@ -18,13 +18,12 @@ final class RunningBroker {
     init() throws {
         folder = makeDirectory("/tmp/wakebroker.XXXXXX")
         port = try Self.freePort()
+        let page = try Document("docs/how-to/outgrow-one-machine.md")
         let settings = """
             listener \(port) 127.0.0.1
             allow_anonymous true
-            persistence true
+            \(try #require(page.block("conf", with: "persistence true")).text)
             persistence_location \(folder)/
-            autosave_interval 1
-            max_queued_messages 100000
             log_dest stderr
             user \(me)
 
@@ -51,6 +50,26 @@ final class RunningBroker {
         kill(child.process, SIGTERM)
         _ = child.finish(within: 10)
         self.child = nil
+    }
+
+    /// As at a power cut, once it has saved what it had when this was called.
+    func killSaved() throws {
+        let first = savedAt
+        try #require(Patience.wait { savedAt > first }, "it does not save")
+        // That save may have begun before.
+        let second = savedAt
+        try #require(Patience.wait { savedAt > second }, "it saves no more")
+        guard let child else { return }
+        kill(child.process, SIGKILL)
+        _ = child.finish(within: 10)
+        self.child = nil
+    }
+
+    /// In nanoseconds; 0 before its first save.
+    private var savedAt: Int64 {
+        var facts = stat()
+        guard stat(folder + "/mosquitto.db", &facts) == 0 else { return 0 }
+        return Int64(facts.st_mtim.tv_sec) * 1_000_000_000 + Int64(facts.st_mtim.tv_nsec)
     }
 
     private func probe() throws -> (exit: Int32, output: String, talk: String) {
