@@ -1,8 +1,8 @@
-// Levels of topics: names of devices and handlers, with what MQTT reserves escaped.
+// Levels of topics: names of devices and handlers, escaped so that every broker takes them.
 import WakeModel
 
 public enum TopicName {
-    /// One level: `a/b` becomes `a%2Fb`. MQTT reserves `+`, `#`, `/`, and `$` at the start.
+    /// One level: `a/b` becomes `a%2Fb`. MQTT reserves `+`, `#`, `/`, and `$` at the start; brokers of NATS take no `.` and no space.
     public static func escaped(_ name: String) -> String {
         var result: [UInt8] = []
         for (place, byte) in name.utf8.enumerated() {
@@ -16,7 +16,7 @@ public enum TopicName {
         return String(decoding: result, as: UTF8.self)
     }
 
-    /// Nil for a level that no name is escaped to.
+    /// Nil for a level that no name is escaped to. Earlier bridges left `.` and spaces as they are.
     public static func unescaped(_ level: some StringProtocol) -> String? {
         var result: [UInt8] = []
         var rest = Array(level.utf8)[...]
@@ -30,11 +30,21 @@ public enum TopicName {
             }
             result.append(high << 4 | low)
         }
-        guard let name = String(validating: result, as: UTF8.self), escaped(name) == String(level) else { return nil }
+        let newer = String(level).replacing(".", with: "%2E").replacing(" ", with: "%20")
+        guard let name = String(validating: result, as: UTF8.self), escaped(name) == newer else { return nil }
         return name
     }
 
-    private static func isReserved(_ byte: UInt8) -> Bool { byte < 0x20 || byte == 0x7f || "+#/%".utf8.contains(byte) }
+    /// Whether MQTT takes the text for a level of a topic, as a person writes it into the settings.
+    public static func isLevel(_ text: some StringProtocol) -> Bool {
+        !text.isEmpty && !text.hasPrefix("$") && !text.utf8.contains { isReservedByMQTT($0) }
+    }
+
+    private static func isReserved(_ byte: UInt8) -> Bool { isReservedByMQTT(byte) || ". ".utf8.contains(byte) }
+
+    private static func isReservedByMQTT(_ byte: UInt8) -> Bool {
+        byte < 0x20 || byte == 0x7f || "+#/%".utf8.contains(byte)
+    }
 
     private static func digit(_ value: UInt8) -> UInt8 {
         value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "A") + value - 10

@@ -10,11 +10,20 @@ struct TopicTests {
 
     @Test(
         "a name makes one level of a topic, and comes back from it",
-        arguments: ["chest-strap", "a/b", "über+#", "50 %", "$SYS", "tab\there", "%2F", "日本"])
+        arguments: ["chest-strap", "a/b", "über+#", "50 %", "$SYS", "tab\there", "%2F", "日本", "strap 1.5"])
     func escapes(name: String) {
         let level = TopicName.escaped(name)
-        #expect(!level.contains { "+#/".contains($0) } && !level.hasPrefix("$"))
+        #expect(!level.contains { "+#/. ".contains($0) } && !level.hasPrefix("$"))
         #expect(TopicName.unescaped(level) == name)
+    }
+
+    @Test("a topic of an earlier bridge, with dots and spaces, is still read")
+    func readsEarlier() { #expect(TopicName.unescaped("strap 1.5%2F") == "strap 1.5/") }
+
+    @Test("a person may write dots and spaces into a topic of the settings, and no wildcard")
+    func levels() {
+        for level in ["home.lan", "first floor"] { #expect(TopicName.isLevel(level)) }
+        for level in ["", "a+", "#", "$SYS", "50 %"] { #expect(!TopicName.isLevel(level)) }
     }
 
     @Test("a level that no name is escaped to is none", arguments: ["%zz", "%2", "a+b", "%61", "%ff"])

@@ -71,8 +71,7 @@ extension ConfigurationObject {
     public func topic(_ key: String) -> String? {
         guard let text = text(key) else { return nil }
         let levels = text.split(separator: "/", omittingEmptySubsequences: false)
-        let isPlain = levels.allSatisfy { !$0.isEmpty && TopicName.escaped(String($0)) == $0 }
-        if isPlain { return text }
+        if levels.allSatisfy({ TopicName.isLevel($0) }) { return text }
         refuse(key, expected: "levels of a topic such as \"home/wakebridge\", without + and #")
         return nil
     }
