@@ -173,5 +173,7 @@ def hear_some(lab, broadcasters):
     for recording in recordings.values():
         recording.end()
     end(lab.air.others.pop())
+    # A recording has a broadcast at once; the handler sleeps on for five seconds, so that more come along.
+    until(lambda: not any(missing(lab, one.device) for one in broadcasters), 30, 0.5)
     for one in broadcasters:
         claim(lab, one.device)
