@@ -233,8 +233,9 @@ class TableTests(unittest.TestCase):
         named = [file for part in self.table for file in prove.files_of(part)]
         self.assertEqual(len(named), len(set(named)))
         for file in named:
-            target, stem = file.split(".")
-            self.assertTrue(list((ROOT / "Tests" / target).rglob(f"{stem}.swift")), file)
+            # The folder of a target may have another name.
+            _, stem = file.split(".")
+            self.assertTrue(list((ROOT / "Tests").rglob(f"{stem}.swift")), file)
         self.assertLessEqual(set(prove.full_scale(ROOT)), {*named, "BreakTests.BreakTests"})
 
     def test_every_command_starts_targets_and_scripts_that_are_there(self):
