@@ -19,6 +19,12 @@ struct DeviceNameTests {
         #expect(try name(of: "0809" + "54c3bc72656ec3", "0708" + "4bc3bc6368c3") == "Türen")
     }
 
+    @Test("a name whose structure goes beyond the data keeps what is there")
+    func beyond() throws {
+        #expect(try name(of: "020106" + "0909" + "54c3bc72656ec3", "0708" + "4bc3bc6368c3") == "Türen")
+        #expect(try name(of: "05030f180a") == nil)
+    }
+
     @Test("a name of which nothing is valid is none, and one with a zero ends there")
     func none() throws {
         #expect(try name(of: "0309c3ff") == nil)

@@ -128,8 +128,9 @@ extension DraftDevice {
 
     private mutating func describe(by data: ArraySlice<UInt8>) {
         var rest = data
-        while let length = rest.popFirst(), length > 0, let part = rest.slice(0, Int(length)), let type = part.first {
-            let value = part.dropFirst()
+        // The last structure may be cut: the beginning of a name is a name too.
+        while let length = rest.popFirst(), length > 0, let type = rest.first {
+            let value = rest.prefix(Int(length)).dropFirst()
             switch type {
             case 0x02, 0x03: offerEach(value, width: 2)
             case 0x04, 0x05: offerEach(value, width: 4)
