@@ -85,12 +85,11 @@ extension Journal {
         for store in stores { _ = store.commit() }
     }
 
-    /// Before any delivery: the file beside the disk's database holds what that database cannot be told.
+    /// Before any delivery: a database that cannot be written, or whose log is cut later, does not know the newest reservation.
     func writeReservationFile() {
         guard isRecovered else { return }
-        var contents = SequenceReservation.Contents(journal: id)
+        var contents = SequenceReservation.Contents(journal: id, reserved: numbers.reserved.rawValue)
         if disk.isDegraded {
-            contents.reserved = numbers.reserved.rawValue
             contents.firstInMemory =
                 [losses.firstInMemory, losses.firstInHole].compactMap { $0 }.min() ?? newest.seq.next.rawValue
         }

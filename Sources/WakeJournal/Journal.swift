@@ -76,7 +76,9 @@ public final class Journal {
         if start.isFirstSession { setFact("reserved", "0") }
         run?.perform(.fact("boot", bootID))
         setFact("closed", "")
-        if start.file?.firstInMemory ?? 0 == 0 { reservationFile?.write(SequenceReservation.Contents(journal: id)) }
+        if start.file?.firstInMemory ?? 0 == 0 {
+            reservationFile?.write(SequenceReservation.Contents(journal: id, reserved: start.file?.reserved ?? 0))
+        }
         // Not committed yet: the files stay as evidence until ``recover(at:recording:)`` has written its findings.
     }
 
@@ -229,6 +231,7 @@ public final class Journal {
         recordOldestPending()
         replay.copy(to: disk)
         streams.copy(to: disk)
+        writeReservationFile()
     }
 
     /// Writes it into both databases, so that losing one, or one that is full, loses no fact.

@@ -1,5 +1,5 @@
-// The small file beside the databases. It holds the journal's name, in case its database is lost. While the database cannot be written
-// it also holds which numbers are used up, and from which on an event may be lost.
+// The small file beside the databases. It holds the journal's name and the numbers that are used up, in case the databases lose them.
+// While the database cannot be written, it also holds from which number on an event may be lost.
 import Glibc
 import WakeModel
 
@@ -7,7 +7,7 @@ import WakeModel
 struct SequenceReservation {
     struct Contents: Equatable {
         var journal: String
-        /// No number above it was issued; 0 where the databases know better.
+        /// No number above it was issued; 0 where only the databases know.
         var reserved: UInt64 = 0
         /// The first number that only memory may have; 0 while the databases are written.
         var firstInMemory: UInt64 = 0

@@ -250,6 +250,32 @@ struct DamageTests {
         #expect(recovery.lost.map { $0.first <= Sequence(50) && Sequence(50) <= $0.last } == true)
     }
 
+    @Test("After the logs of both databases are cut back beyond the newest reservation, no number is issued twice")
+    func reservationIsCut() throws {
+        let journal = try scratch.ready()
+        let logs = ["run.sqlite-wal", "journal.sqlite-wal"].map { "\(scratch.path)/\($0)" }
+        let earlier = logs.map { bytes(of: $0) }
+        // Past the numbers that the first session reserved.
+        let newest = UInt64(scratch.settings.reservation) + 100
+        journal.reserve(upTo: Sequence(newest + UInt64(scratch.settings.reservation)))
+        for number in newest - 10...newest {
+            journal.append(data([UInt8(truncatingIfNeeded: number)]), as: Sequence(number), for: [a], durability: .run)
+        }
+        _ = journal.commit()
+        // As a kill leaves it.
+        let copy = scratch.path + ".copy"
+        defer { shell("rm -rf \(copy)") }
+        shell("rm -rf \(copy) && cp -a \(scratch.path) \(copy)")
+        for (log, bytes) in zip(["run.sqlite-wal", "journal.sqlite-wal"], earlier) {
+            overwrite("\(copy)/\(log)", with: bytes)
+        }
+        shell("rm -f '\(TurnLog.path(beside: copy + "/run.sqlite"))'")
+        let recovery = try Journal(
+            opening: JournalSettings(runtimeDirectory: copy, stateDirectory: copy), bootID: "boot"
+        ).recover()
+        #expect(recovery.next.rawValue > newest, "\(recovery.next) is issued again")
+    }
+
     @Test("After a damaged reservation no number is issued twice")
     func reservation() throws {
         var journal: Journal? = try scratch.ready()
