@@ -144,7 +144,7 @@ public struct AccessoryPlan: Hashable, Sendable {
     public var framing: Framing
     /// The longest message in bytes; a longer one comes in pieces.
     public var frameLimit: Int
-    /// What shows damaged messages of the line; nil where its profile knows no check.
+    /// Finds damaged messages of the line; nil if its profile knows no check.
     public var trial: MessageTrial?
     public var sharing: Sharing
     public var onSuspend: OnSuspend

@@ -1,4 +1,4 @@
-// What a device is known by, of several of its advertisements: data may come in a scan response, or in turn.
+// The sum of a device's advertisements that makes it known: data may come in a scan response, or in turn.
 
 extension AdvertisementBytes {
     /// The longest that is made of several.

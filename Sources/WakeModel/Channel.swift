@@ -37,7 +37,7 @@ public enum Channel: Hashable, Sendable {
     /// The only one of its UUID, or the first of several.
     public static func characteristic(_ uuid: BluetoothUUID) -> Channel { .characteristic(CharacteristicName(uuid)) }
 
-    /// What a profile has for it: characteristics of one UUID have the same layout.
+    /// The channel that a profile names: characteristics of one UUID have the same layout.
     public var first: Channel {
         if case .characteristic(let name) = self { .characteristic(name.first) } else { self }
     }

@@ -92,7 +92,7 @@ extension Combination.Operation {
         }
     }
 
-    /// What is no number where there is none.
+    /// The numbers combined; NaN if there are none.
     func real(of numbers: [Double]) -> Double {
         guard let first = numbers.first else { return .nan }
         let others = numbers.dropFirst()
@@ -141,7 +141,7 @@ extension Combination.Term {
 }
 
 extension NumberForm {
-    /// What would be shown of a raw number, where that is a number.
+    /// The number that a raw one is shown as.
     fileprivate func number(
         of raw: Int64, in slots: FieldProgram.Slots, of program: FieldProgram
     ) -> Combination.Number? {

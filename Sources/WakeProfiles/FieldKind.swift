@@ -23,7 +23,7 @@ enum FieldKind: String, CaseIterable, Sendable {
         case bits
         case unsignedRun
         case signedRun
-        /// Of numbers that were read above; reads nothing.
+        /// Combines numbers that were read above; reads nothing.
         case combination(Combination.Operation)
     }
 

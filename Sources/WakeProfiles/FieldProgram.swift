@@ -103,7 +103,7 @@ struct FieldProgram: Hashable, Sendable {
         case bits(Reference)
         /// Bits of several, at a place in the table; reads no bytes.
         case joined(table: Int)
-        /// What several make together, at a place in the table; reads no bytes.
+        /// Several numbers combined, at a place in the table; reads no bytes.
         case combined(table: Int)
         /// Bits from wherever the last run of bits ended.
         case run(width: Int, isSigned: Bool, isHighFirst: Bool)
@@ -172,7 +172,7 @@ struct FieldProgram: Hashable, Sendable {
         var width: Int
     }
 
-    /// What becomes of bytes that no field reads, and of an element of a list that ends within itself.
+    /// The treatment of bytes that no field reads, and of a list's element that is cut.
     enum Surplus: Hashable, Sendable {
         /// A fault: in broadcasts and on lines, another length is often another format.
         case refused
@@ -183,7 +183,7 @@ struct FieldProgram: Hashable, Sendable {
     }
 
     var surplus = Surplus.refused
-    /// What some steps read, by their place, where the message fits only so.
+    /// The narrower reading of some steps, by their place, for messages that fit only so.
     var narrow: [Int: Narrow] = [:]
     /// Only plain numbers, so that a run counts no references; bytes and names are kept beside.
     var steps: [Step] = []

@@ -98,7 +98,7 @@ struct CheckForm: Hashable, Sendable {
     var at: Int?
     var isHighFirst: Bool
     var writing = Writing.plain
-    /// Of NMEA: a sentence may come without it, and a check that is there is verified.
+    /// An NMEA sentence may come without it; a check that is there is verified.
     var isOptional = false
     var cyclic: CyclicCheck?
 

@@ -136,7 +136,7 @@ public struct Profile: Hashable, Sendable {
         public var framing: Framing
         /// The longest message in bytes.
         public var limit: Int
-        /// What shows damaged messages; nil where the profile knows no check.
+        /// Finds damaged messages; nil if the profile knows no check.
         public var trial: MessageTrial?
     }
 

@@ -616,7 +616,7 @@ extension Framing {
 }
 
 extension Profile {
-    /// What shows damaged messages of a channel; nil where no check is known.
+    /// Finds damaged messages of a channel; nil if no check is known.
     fileprivate func trial(of channel: Channel) -> MessageTrial? {
         programs.first { $0.channel == channel && $0.hasCheck }.map { MessageTrial($0) }
     }

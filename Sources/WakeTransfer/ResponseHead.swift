@@ -91,7 +91,7 @@ enum BodyLength: Hashable, Sendable {
     /// Two lengths, which differ.
     case contradictory
 
-    /// One more `Content-Length`, or several in one line. The same number again is no fault.
+    /// Takes a further `Content-Length`, or several in one line. The same number again is no fault.
     mutating func add(_ value: String) {
         for number in value.split(separator: ",") {
             guard let found = Int64(saturating: String(number).trimmed) else { continue }
@@ -105,7 +105,7 @@ enum BodyLength: Hashable, Sendable {
 }
 
 extension Int64 {
-    /// Of digits. A number that does not fit is the largest that does: it is no missing one.
+    /// Reads digits. A number that does not fit counts as the largest that does, not as a missing one.
     init?(saturating digits: some StringProtocol) {
         guard !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
         self = Int64(digits) ?? .max

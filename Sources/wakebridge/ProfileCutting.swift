@@ -28,7 +28,7 @@ final class ProfileCutting: MessageCutting {
 }
 
 extension AccessoryPlan {
-    /// Of what its node sends; nil for reports, of which a device has many, and where nothing is opened.
+    /// The channel of its node; nil for reports, of which a device has many, and where no node is opened.
     fileprivate var channel: Channel? {
         switch node {
         case .serial, .rfcomm: .serial

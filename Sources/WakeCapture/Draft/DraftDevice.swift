@@ -69,7 +69,7 @@ struct DraftDevice {
 
     func uuid(_ handle: UInt16) -> BluetoothUUID? { declared[handle] ?? found[handle] }
 
-    /// Of several with one UUID, which it is in the order of handles, as the daemon counts them.
+    /// Its number among those with one UUID, in the order of handles, as the daemon counts them.
     private func name(_ handle: UInt16) -> CharacteristicName? {
         guard let uuid = uuid(handle) else { return nil }
         let before = declared.count { $0.key < handle && $0.value == uuid }
@@ -113,7 +113,7 @@ extension DraftDevice {
         describe(by: data)
     }
 
-    /// What it says in any of its advertisements is what it is known by, not the first of them alone.
+    /// All advertisements make a device known, not the first of them alone.
     mutating func broadcast(_ data: ArraySlice<UInt8>) {
         guard isNew(data) || facts.advertisement.isEmpty else { return }
         describe(by: data)

@@ -5,7 +5,7 @@ import WakeTrace
 public protocol MessageCutter {
     /// The messages that these bytes bring to an end, each with its channel.
     mutating func append(_ bytes: [UInt8], at time: TimeSpan) -> [(channel: Channel, bytes: [UInt8])]
-    /// What is left as the recording ends.
+    /// The rest as the recording ends.
     mutating func end() -> [(channel: Channel, bytes: [UInt8])]
 }
 
@@ -15,7 +15,7 @@ public protocol MessageCutting {
     func cutter(for device: TraceDevice, of channel: Channel) -> (any MessageCutter)?
 }
 
-/// What came together is a message.
+/// Bytes that came together are a message.
 struct PieceCutter: MessageCutter {
     let channel: Channel
 
@@ -23,7 +23,7 @@ struct PieceCutter: MessageCutter {
     func end() -> [(channel: Channel, bytes: [UInt8])] { [] }
 }
 
-// What accessories send, at the time of the record that was read last.
+// Bytes of accessories, at the time of the record that was read last.
 extension TraceDraft {
     /// Bytes of a serial line.
     mutating func addSerial(_ bytes: [UInt8], from place: Int) {

@@ -17,7 +17,7 @@ struct TraceDraft {
     private var unsaid = 0
     private var isClockWarned = false
     var counts = ImportCounts()
-    /// Of devices that have sent something, by their places.
+    /// The devices that have sent something, by their places.
     var cutters: [Int: any MessageCutter] = [:]
     let cutting: (any MessageCutting)?
     /// What was found in the file, and in what it was packed.
@@ -143,7 +143,7 @@ extension TraceDraft {
     /// The peripheral that has a link already, or had one.
     func peripheral(seen address: RadioAddress) -> Int? { radioPlaces[address] }
 
-    /// What a device broadcast becomes a value, and is part of what it is known by.
+    /// A broadcast becomes a value, and helps to know its device.
     mutating func broadcast(_ data: ArraySlice<UInt8>, from address: RadioAddress) {
         guard !data.isEmpty, let place = peripheral(address) else { return }
         counts.advertisements += 1

@@ -1,4 +1,4 @@
-// What an input device can do, and the names that udev gives to that, by which profiles know it.
+// The abilities of an input device, and udev's names for them, by which profiles know it.
 import WakeModel
 import WakeTrace
 

@@ -309,7 +309,7 @@ extension ShownField {
 }
 
 extension JSONValue {
-    /// Of a characteristic that is not the first of its UUID the values stand below its name: a second battery is another field.
+    /// A second characteristic of one UUID has its values below its own name: a second battery is another field.
     fileprivate func told(of channel: Channel) -> JSONValue {
         guard let name = channel.nameOfTwin else { return self }
         return .object([.init(name: name, value: self)])

@@ -255,7 +255,7 @@ extension BluezCharacteristic {
 }
 
 extension String {
-    /// Of a characteristic's path: `char000f` has it in its name, whatever its service is called.
+    /// The handle in a characteristic's path: `char000f` has it in its name, whatever its service is called.
     fileprivate var handle: Substring { name.suffix(4) }
     /// What stands behind the last slash.
     var name: String { lastIndex(of: "/").map { String(self[index(after: $0)...]) } ?? self }

@@ -46,7 +46,7 @@ public struct BluezPeripheral: BondFacts, Hashable, Sendable {
     /// The sum of all that was heard: bluetoothd forgets nothing of it.
     public var manufacturerData: [UInt16: [UInt8]] = [:]
     public var serviceData: [BluetoothUUID: [UInt8]] = [:]
-    /// What of those was in the advertisement that was heard last.
+    /// The data that came with the latest advertisement.
     public internal(set) var news = AdvertisedNews()
     /// Per cent, as org.bluez.Battery1 tells while it is connected.
     public var battery: Int?

@@ -54,7 +54,7 @@ public struct LinkFacts: Hashable, Sendable {
         }
     }
 
-    /// What the characteristic at the path is called.
+    /// The name of the characteristic at the path.
     func name(at path: String, _ uuid: BluetoothUUID) -> CharacteristicName? {
         let first = CharacteristicName(uuid)
         if channels[first]?.path == path { return first }
@@ -71,7 +71,7 @@ public struct LinkPlan: Hashable, Sendable {
         public var framing: Framing
         /// The longest message in bytes.
         public var limit: Int
-        /// What shows damaged messages; nil where the profile knows no check.
+        /// Finds damaged messages; nil if the profile knows no check.
         public var trial: MessageTrial?
 
         public init(_ framing: Framing, limit: Int, trial: MessageTrial? = nil) {

@@ -95,7 +95,7 @@ public struct LinkMachine: DeviceMachine, Sendable {
     }
 
     public var isReady: Bool { phase == .ready }
-    /// What the plan names, and all others of the same UUIDs.
+    /// The characteristics that the plan names, and all others of the same UUIDs.
     var listened: [CharacteristicName] { facts.all(of: plan.notify) }
     var isDropping: Bool { if case .dropping = phase { true } else { false } }
 

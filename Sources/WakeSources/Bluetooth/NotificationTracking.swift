@@ -93,7 +93,7 @@ extension LinkMachine {
         voice.isTold = false
     }
 
-    /// Nothing is armed any more. What is told as connected stays that until the link ends.
+    /// No channel is armed any more. A device that was reported as connected stays so until the link ends.
     mutating func leaveServices(wasSound: Bool = true, _ step: inout LinkStep) {
         if phase == .ready {
             for uuid in voice.reads.keys.sorted(by: { $0.description < $1.description }) {

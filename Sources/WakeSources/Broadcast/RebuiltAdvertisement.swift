@@ -20,7 +20,7 @@ extension BluezPeripheral {
         return rebuilt(AdvertisedNews(companies: Set(manufacturerData.keys), services: Set(serviceData.keys)))
     }
 
-    /// What it said last; without data where the sum tells only that it said something again. Nil where it never said any.
+    /// Its newest data; empty if the sum shows only that it sent something again. Nil if it never sent any.
     public var newestAdvertisement: [UInt8]? {
         serviceData.isEmpty && manufacturerData.isEmpty ? nil : rebuilt(news)
     }

@@ -6,7 +6,7 @@ import WakeModel
 struct MarkedCutter: FrameCutter {
     /// A message that is not whole yet.
     private struct Unfinished {
-        /// What begins where a message may begin.
+        /// The bytes at a place where a message may begin.
         var bytes: [UInt8] = []
         /// Nil until its mark has come.
         var form: Framing.Marked?
@@ -22,7 +22,7 @@ struct MarkedCutter: FrameCutter {
     /// An end is seen as its last byte comes, so bytes are taken again one by one.
     private let isEndedByBytes: Bool
     private var open = Unfinished()
-    /// What goes on after the open message, which interrupted it.
+    /// The message that goes on after the open one, which interrupted it.
     private var interrupted: Unfinished?
     /// What stands before `open` and is no message.
     private var strays: StrayBytes
@@ -237,7 +237,7 @@ extension Framing.Marked {
     /// It has no mark by which its beginning is known.
     fileprivate var isEndedOnly: Bool { isEnded && start.isEmpty }
 
-    /// Of its end so many bytes may be open.
+    /// How many bytes of its end may be open.
     fileprivate var endCount: Int {
         switch rest {
         case .line: 2

@@ -1,7 +1,7 @@
 // Faults of single makers of meters, all in this place, each with where owners reported it.
 import WakeModel
 
-/// What must be set right in the readings of one meter. Nothing else in the decoder knows a maker.
+/// Corrects the readings of one maker's meters. No other part of the decoder knows a maker.
 struct SMLMaker {
     /// DZG's DVS74 send 327.68 to 655.35 W as a negative number of 16 bits. The maker named the numbers of these meters.
     /// Sources: volkszaehler/libsml, issues 59 and 105, pull request 136.
@@ -30,7 +30,7 @@ struct SMLMaker {
             }
     }
 
-    /// Of an identification by DIN 43863-5: ten bytes, of which the maker's letters are three and the number the last four.
+    /// Reads an identification by DIN 43863-5: ten bytes, with three letters of the maker and the number in the last four.
     private static func number(of server: [UInt8], maker: String) -> Int? {
         guard server.count == 10, server.dropFirst(2).starts(with: maker.utf8) else { return nil }
         return Int(server.suffix(4).bigEndianNumber)

@@ -23,7 +23,7 @@ public struct RecordedNode: Sendable {
         }
     }
 
-    /// What these bytes, and the silence before them, bring to an end. Of an input device they are one batch of events.
+    /// The messages that these bytes, and the silence before them, end. An input device sends one batch of events.
     public mutating func append(_ bytes: [UInt8], at now: Instant) -> [(channel: Channel, bytes: [UInt8])] {
         switch making {
         case .framed(var framer):
@@ -37,7 +37,7 @@ public struct RecordedNode: Sendable {
         }
     }
 
-    /// What is left as the recording ends. Silence follows it.
+    /// The rest as the recording ends. Silence follows it.
     public mutating func end() -> [(channel: Channel, bytes: [UInt8])] {
         switch making {
         case .framed(var framer):
