@@ -12,6 +12,8 @@ LIST = "Tests/pauses.txt"
 # A bare call, or one of those that really sleep; neither a declaration nor a method of another value.
 SLEEPERS = r"Task|Glibc|Thread|time|asyncio|ContinuousClock\(\)|SuspendingClock\(\)"
 PAUSE = re.compile(rf"(?<![\w.])(?:(?:{SLEEPERS})\.)?(?:usleep|nanosleep|clock_nanosleep|sleep|pause)\(")
+# A step of a script for made-up devices, such as `pause 0.3`.
+STEP = re.compile(r"(?<!\w)pause \d")
 # Newer Pythons have a token of its own for the text of an f-string.
 NO_CODE = {tokenize.STRING, tokenize.COMMENT, getattr(tokenize, "FSTRING_MIDDLE", tokenize.STRING)}
 DECLARATION = re.compile(r"\b(?:func|def|case)\s+$")
@@ -30,12 +32,15 @@ def python_code(text):
 
 
 def pauses(file):
-    """The lines on which a file pauses, one for each call."""
+    """The lines on which a file pauses, one for each call and for each step of a script."""
     if "sleep" not in file.text and "pause" not in file.text:
         return []
     code = file.code if file.path.endswith(".swift") else python_code(file.text)
-    return [code.count("\n", 0, found.start()) + 1 for found in PAUSE.finditer(code)
-            if not DECLARATION.search(code, max(0, found.start() - 20), found.start())]
+    calls = [found.start() for found in PAUSE.finditer(code)
+             if not DECLARATION.search(code, max(0, found.start() - 20), found.start())]
+    lines = [code.count("\n", 0, start) for start in calls]
+    lines += [file.text.count("\n", 0, found.start()) for found in STEP.finditer(file.text)]
+    return sorted(line + 1 for line in lines)
 
 
 def listed(tree):

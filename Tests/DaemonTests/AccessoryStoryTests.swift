@@ -96,7 +96,7 @@ struct AccessoryStoryTests {
             """
             \(running)\(scale)\(noted("connected"))beside TOOL record \(name) -o \(trace)
             greet /dev/ttyACM0 hello 68656c6c6f \(trace)
-            pause 0.3
+            read /dev/ttyACM0
             say /dev/ttyACM0 here%20it%20begins 12.5%20kg %ff%fe
             \(noted("undecodable"))\(unplug("1-4", line: 0))\(noted("unplugged"))\(scale)until 2 grep -c ^connected NOTES/clerk
             say /dev/ttyACM0 last
@@ -152,7 +152,6 @@ struct AccessoryStoryTests {
         let said = try workshop.play(
             """
             \(running)\(scale)\(opened)\(free)say /dev/ttyACM0 unheard
-            pause 0.3
             run TOOL why clerk
             beside TOOL attach clerk
             \(held)until 2 grep -c ^connected NOTES/clerk

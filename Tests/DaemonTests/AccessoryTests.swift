@@ -51,18 +51,22 @@ struct AccessoryTests {
             let workshop = try Workshop()
             _ = try workshop.play(
                 """
-                \(hub)into FOLDER/told TOOL scan --profile scale --for 20s \(flags)
-                pause 0.3
-                \(plug("1-4", line: 0))until attached cat FOLDER/told
+                \(hub)\(plug("1-3", line: 1))into FOLDER/told TOOL scan --profile scale --for 20s \(flags)
+                until /dev/ttyACM1 cat FOLDER/told
+                \(plug("1-4", line: 0))until /dev/ttyACM0 cat FOLDER/told
                 \(unplug("1-4", line: 0))until detached cat FOLDER/told
                 """)
             return lines(of: workshop.folder + "/told")
         }
-        let row = "Scale  /dev/ttyACM0  -  scale  "
-        #expect(try told("") == [row + "attached", row + "detached"])
+        func row(_ node: String, _ state: String) -> String { "Scale  \(node)  -  scale  \(state)" }
+        #expect(
+            try told("") == [
+                row("/dev/ttyACM1", "attached"), row("/dev/ttyACM0", "attached"), row("/dev/ttyACM0", "detached"),
+            ])
         let objects = try told("--json").map { try JSONValue(parsing: Array($0.utf8)) }
-        #expect(objects.map { $0["state"]?.string } == ["attached", "detached"], "\(objects)")
-        #expect(objects.allSatisfy { $0["node"]?.string == "/dev/ttyACM0" && $0["profile"]?.string == "scale" })
+        #expect(objects.map { $0["state"]?.string } == ["attached", "attached", "detached"], "\(objects)")
+        #expect(objects.map { $0["node"]?.string } == ["/dev/ttyACM1", "/dev/ttyACM0", "/dev/ttyACM0"], "\(objects)")
+        #expect(objects.allSatisfy { $0["profile"]?.string == "scale" })
     }
 
     @Test("an accessory is named and forgotten; one that is away is listed, and what is wrong is refused")

@@ -39,8 +39,7 @@ struct PowerStoryTests {
             until two cat NOTES/patient
             \(change("AC", "online", "0"))\(onBattery)say /dev/ttyACM0 three
             until three cat NOTES/eager
-            pause 0.3
-            run wc -l NOTES/patient
+            \(onBattery)run wc -l NOTES/patient
             \(change("BAT0", "status", "Full"))until three cat NOTES/patient
             """)
         #expect(said.contains("\nexit 1\n"), "on battery from the start, he was not even started: \(said)")

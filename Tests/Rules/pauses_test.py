@@ -28,6 +28,11 @@ class PausesTests(InFolder):
         """each call that pauses is found; comments, literals, declarations and made-up clocks are none"""
         self.assertEqual(self.found(""), [("Tests/A.swift", 4)] * 2 + [("Tests/A.swift", 9), ("Tests/b.py", 5)])
 
+    def test_steps(self):
+        """a pause that a script for made-up devices asks for counts as well"""
+        put(f'let script = """\n    plug\n    \\(scale)pause {0.3}\n    until paused\n    """\n', self.folder / "Tests/Script.swift")
+        self.assertEqual(self.found("")[-2:], [("Tests/Script.swift", 3), ("Tests/b.py", 5)])
+
     def test_list(self):
         """the list allows as many pauses as there are, and neither more nor fewer"""
         self.assertEqual(self.found("# why\nTests/A.swift 3 waits\nTests/b.py 1 waits\n"), [])
