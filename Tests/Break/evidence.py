@@ -157,14 +157,16 @@ class Faults:
 class Journal:
     """A copy of both databases and of the log beside one."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, is_killed=False):
         self.owed, self.letters, self.newest, self.sound = set(), set(), 0, True
         # How far each of the two knows numbers to have gone.
         self.reach = {}
         for name in ("run.sqlite", "journal.sqlite"):
-            if os.path.exists(f"{folder}/{name}"):
+            path = f"{folder}/{name}"
+            # A daemon that was killed before it made its tables leaves an empty file.
+            if os.path.exists(path) and not (is_killed and os.path.getsize(path) == 0):
                 try:
-                    self.read(f"{folder}/{name}")
+                    self.read(path)
                 # Flipped bits also make texts that are no numbers, and numbers that are no texts.
                 except (sqlite3.Error, ValueError, TypeError, IndexError):
                     self.sound = False

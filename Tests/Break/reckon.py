@@ -87,7 +87,7 @@ def unborn(game):
     again, and its numbers lie below one that the disk knows."""
     spans = []
     for daemon in os.listdir(f"{game.folder}/deaths"):
-        reach = Journal(f"{game.folder}/deaths/{daemon}").reach
+        reach = Journal(f"{game.folder}/deaths/{daemon}", is_killed=True).reach
         run, disk = reach.get("run.sqlite", 0), reach.get("journal.sqlite", 0)
         if 0 < run < disk:
             spans.append((run + 1, disk))
@@ -157,7 +157,7 @@ def check_deaths(game):
     if game.is_lossy():
         return
     for daemon in sorted(os.listdir(f"{game.folder}/deaths")):
-        journal = Journal(f"{game.folder}/deaths/{daemon}")
+        journal = Journal(f"{game.folder}/deaths/{daemon}", is_killed=True)
         if not journal.sound:
             complain("I6", f"the journal that bridge {daemon} left cannot be read")
         for name in game.handlers:

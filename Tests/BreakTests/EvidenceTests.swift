@@ -9,7 +9,10 @@ struct EvidenceTests {
     /// What is complained of after a round of nick alone, who has a budget of a second, is warned 0.2 s before its end, and left
     /// these records, a process each. `lost` are beats of the trace that he was not given. Killed, the bridge leaves a journal in
     /// which nobody is owed anything.
-    private func complaints(_ records: String..., lost: [String] = [], isKilled: Bool = false) throws -> [String] {
+    private func complaints(
+        _ records: String..., lost: [String] = [], isKilled: Bool = false,
+        leaving journal: ((String) throws -> Void)? = nil
+    ) throws -> [String] {
         let folder = makeDirectory("/tmp/wakebridge-evidence.XXXXXX")
         defer { Directory.removeTree(folder) }
         for name in ["heard", "deaths", "end"] { mkdir("\(folder)/\(name)", 0o755) }
@@ -18,7 +21,7 @@ struct EvidenceTests {
         write(facts, to: "\(folder)/round.json")
         write("", to: "\(folder)/daemon.log")
         write("0.5 start-bridge 1" + (isKilled ? "\n2.5 kill-bridge 1" : ""), to: "\(folder)/faults.log")
-        if isKilled { try leaveJournal(in: "\(folder)/deaths/1") }
+        if isKilled { try (journal ?? leaveJournal)("\(folder)/deaths/1") }
         let beats = (["aa"] + lost).map { "+0.1 3 data 2a37 \($0)" }
         let devices = [3, 4].map { "device \($0) bluetooth C0:F1:F2:F3:F4:0\($0) alias=\"strap-\($0)\"" }
         write(
@@ -31,7 +34,7 @@ struct EvidenceTests {
     }
 
     /// Numbers went up to 9.
-    private func leaveJournal(in folder: String) throws {
+    private func leaveJournal(_ folder: String) throws {
         mkdir(folder, 0o755)
         let tables = ["handlers(id, name)", "owed(seq, handler)", "dead_letters(seq, handler)", "facts(name, value)"]
         let sql = (tables + ["events(seq, owner, monotonic)"]).map { "CREATE TABLE \($0);" }.joined()
@@ -86,6 +89,17 @@ struct EvidenceTests {
             let complaints = try complaints(record, isKilled: true)
             #expect(complaints.count == 1 && complaints[0].hasPrefix("I6: nick: [1] were given"), "\(complaints)")
         }
+    }
+
+    @Test("a bridge that was killed before it made its tables left nothing, so it can have delivered nothing")
+    func diesUnmade() throws {
+        let empty: (String) throws -> Void = { folder in
+            mkdir(folder, 0o755)
+            put([], at: "\(folder)/journal.sqlite")
+        }
+        #expect(try complaints("B 1.2", isKilled: true, leaving: empty).allSatisfy { !$0.hasPrefix("I6") })
+        let complaints = try complaints("E 1.0 \(beat)\nA 1.0 1", isKilled: true, leaving: empty)
+        #expect(complaints.contains { $0.hasPrefix("I6: nick: 1 was given before") }, "\(complaints)")
     }
 
     // MARK: Gaps
