@@ -103,7 +103,7 @@ class DeviceRow {
   }
 
   async load() {
-    await this.history.load();
+    await this.history.load({ hasSent: this.device.last_data !== null });
     this.#plan();
   }
 
@@ -139,7 +139,7 @@ class DeviceRow {
     this.#value.replaceChildren(...(main?.value === undefined ? [make("small", {}, "no value yet")] : valueParts(main)));
     this.#spark.replaceChildren(...(main?.points.length > 1 ? [sparkline(main)] : []));
     this.#battery.replaceChildren(...(battery ? [batteryIcon(battery.value), make("span", { class: "unseen" }, "battery "),
-      withUnit(battery.value, battery.unit, battery.digits)] : []));
+      make("span", { class: "percent" }, withUnit(battery.value, battery.unit, battery.digits))] : []));
   }
 
   #toggle() {

@@ -70,15 +70,18 @@ export class History {
     return this.gaps.find((gap) => gap.until === Infinity);
   }
 
-  /** Replaces what is here by what the daemon knows. One at a time, so that a page with many devices asks calmly. */
-  load() {
+  /**
+   * Replaces what is here by what the daemon knows. One at a time, so that a page with many devices asks calmly.
+   * Who has sent something is looked for further back, if it was silent of late.
+   */
+  load({ hasSent }) {
     if (this.#isQueued) return;
     this.#isQueued = true;
     queue = queue.then(async () => {
       this.#isQueued = false;
       const known = await fetchHistory(this.device, "15m").catch(() => undefined);
       if (known) this.#replace(known);
-      if (known && this.main === undefined) await this.#loadLatest();
+      if (known && hasSent && this.main === undefined) await this.#loadLatest();
     });
     return queue;
   }
