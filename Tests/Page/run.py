@@ -410,6 +410,16 @@ def findings(stage):
     visit.examine()
 
 
+@check("of many errors two are shown unasked, so that the devices stay in sight, and the others on request")
+def many_findings(stage):
+    stage.bridge.findings = [{"code": "x", "level": "error", "what": f"error {number}", "why": None, "fix": None} for number in range(5)]
+    page = stage.visit().page
+    page.locator(".finding:visible").nth(1).wait_for()
+    expect(page.locator(".finding:visible").count() == 2, f"{page.locator('.finding:visible').count()} are shown")
+    page.get_by_role("button", name="5 to fix").click()
+    page.locator(".finding:visible").nth(4).wait_for()
+
+
 @check("a bridge without findings is all well")
 def all_well(stage):
     stage.bridge.findings = []

@@ -12,6 +12,7 @@ const fresh = 120_000;
 const nextLook = 600_000;
 /** After a look that failed. */
 const nextTry = 60_000;
+const mostUnasked = 2;
 
 let findings = [];
 let foundAt = -Infinity;
@@ -74,10 +75,12 @@ function show(text, word) {
   showPanel();
 }
 
-/** An error is shown without being asked for. */
+/** The first errors are shown without being asked for; more of them would hide the devices. */
 function showPanel() {
   panel.hidden = !isOpen && !amountOf("bad");
-  for (const element of list.children) element.hidden = !isOpen && element.dataset.state !== "bad";
+  const shown = [...list.children].filter((element) => isOpen || element.dataset.state === "bad");
+  const unasked = isOpen ? shown : shown.slice(0, mostUnasked);
+  for (const element of list.children) element.hidden = !unasked.includes(element);
 }
 
 function row(finding) {
