@@ -6,6 +6,8 @@ public struct BridgeStatus: Hashable, Sendable {
     public enum Suspension: String, Hashable, Sendable { case strong, weak }
 
     public var version: String
+    /// The machine's name; nil where the kernel has none.
+    public var host: String?
     public var process: Int32
     /// The id that every event's id begins with, such as `j7`.
     public var journal: String
@@ -198,6 +200,7 @@ extension JSONWriter {
 
     private mutating func bridge(_ status: BridgeStatus) {
         field("version", status.version)
+        field("host", status.host)
         field("pid", status.process)
         field("journal", status.journal)
         key("uptime_s")

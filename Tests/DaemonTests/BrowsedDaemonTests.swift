@@ -76,7 +76,9 @@ struct BrowsedDaemonTests {
         #expect(live.hasPrefix("live 60 beats, each after the one before; it shows "), "\(live)")
         let gap = try await watcher.answer(to: "gap", within: 70)
         print("page: \(gap)")
-        #expect(gap.hasPrefix("gap disconnected") && gap.contains("timeout") && gap.hasSuffix("; each cause is shaded"))
+        #expect(
+            gap.hasPrefix("gap not connected for ") && gap.contains("timeout")
+                && gap.hasSuffix("; each cause is shaded"))
         try daemon.stop()
         try play(daemon)
         let again = try await watcher.answer(to: "again", within: 70)

@@ -21,8 +21,7 @@ def pair(page, device, passkey):
     page.get_by_role("button", name="Add").click()
     page.get_by_role("button", name="Search").click()
     page.locator(".neighbours button", has_text=device).click()
-    for digit in passkey:
-        page.locator(".keys").get_by_role("button", name=digit, exact=True).click()
+    page.fill("[name=passkey]", passkey)
     page.get_by_role("button", name="OK").click()
     paired, refused = page.get_by_text("Step 4 of 4"), page.get_by_text("It could not be paired")
     paired.or_(refused).wait_for()

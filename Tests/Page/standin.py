@@ -92,9 +92,11 @@ class Device:
                 continue
             value = self.value(moment)
             spread = 0 if step == 1 else self.level[1] * 0.3
-            points.append([moment, value, value - spread, value + spread])
-        return {"device": self.alias, "from": until - seconds, "until": until, "step_s": step, "gaps": gaps,
-                "fields": [{"name": self.field, "unit": None, "points": points}] if points else []}
+            points.append([moment, value, round(value - spread, 1), round(value + spread, 1)])
+        fields = [{"name": self.field, "unit": None, "points": points}] if points else []
+        if points and self.battery:
+            fields.append({"name": "battery_percent", "unit": "%", "points": [[int(until) - 60] + [self.battery] * 3]})
+        return {"device": self.alias, "from": until - seconds, "until": until, "step_s": step, "gaps": gaps, "fields": fields}
 
 
 def made_up_devices():
@@ -115,6 +117,16 @@ def made_up_devices():
     ]
 
 
+def made_up_thermometers():
+    """One for each room, each on a level of its own."""
+    rooms = ["kitchen", "bathroom", "bedroom", "nursery", "office", "hall", "attic", "cellar", "garage", "greenhouse", "balcony",
+             "freezer"]
+    levels = [21.4, 23.1, 18.2, 20.4, 21.9, 19.3, 25.2, 14.6, 9.8, 27.3, 6.4, -18.4]
+    return [Device(room, f"/bluetooth/A4:C1:38:0B:22:{place:02X}", "thermometer", "temperature_c", (level, 0.6),
+                   battery=12 if room == "cellar" else 90 - 4 * place, adapter="00:1A:7D:DA:71:14")
+            for place, (room, level) in enumerate(zip(rooms, levels))]
+
+
 def handler(name, state, why, **rest):
     status = {"id": name, "state": state, "why": why, "pid": 4242, "epoch": 3, "queued": 0, "open": 0, "strikes": 0,
               "held_for_ms": 0, "wakes": 60, "events": 61, "awake_ms": 1830, "status": None, "last_exit": None, "unbonded": [],
@@ -129,7 +141,7 @@ def made_up_handlers():
     return [
         handler("hr", "suspended", "asleep: no event waits"),
         handler("climate", "active", "awake: it works on an event of kitchen", open=1),
-        handler("upload", "held", "held after 3 crashes; its last words were: cannot open /opt/upload/key", held_for_ms=64_000,
+        handler("upload", "held", "held after 3 crashes; it said last: cannot open /opt/upload/key", held_for_ms=64_000,
                 queued=4, pid=None, strikes=3, last_exit="exited with status 1"),
         handler("scans", "stopped", "stopped by an operator", pid=None),
     ]
@@ -219,7 +231,7 @@ class StandIn:
         return next(device for device in self.devices if name in (device.alias, device.source))
 
     def status(self, _):
-        return {"bridge": {"version": self.version, "pid": 77, "journal": "j7", "uptime_s": 7500.2, "suspend": "strong",
+        return {"bridge": {"version": self.version, "host": "pi-living-room", "pid": 77, "journal": "j7", "uptime_s": 7500.2, "suspend": "strong",
                            "journal_health": "ok", "memory": 10_276_045, "uncontained": None,
                            "loop": {"longest_ms": 4.2, "over_50ms": 0}, "warnings": []},
                 "handlers": self.handlers, "devices": [device.status() for device in self.devices],
@@ -234,14 +246,16 @@ class StandIn:
         until = time.time()
         spans, moment = [], until - seconds
         while moment < until:
-            awake, asleep = seconds / 300, seconds / 40
+            awake, asleep = seconds / 10_000, seconds / 40
             spans += [{"state": "awake", "from": moment, "until": moment + awake},
                       {"state": "frozen", "from": moment + awake, "until": min(until, moment + asleep)}]
             moment += asleep
         spans[20:24] = [{"state": "held", "from": spans[20]["from"], "until": spans[23]["until"]}]
         return {"handler": name, "from": until - seconds, "until": until, "spans": spans, "budget_ms": 10_000, "awake_ms": 1830,
                 "awake_ratio": 0.004,
-                "ends": [{"time": spans[20]["from"], "what": "killed", "why": "its budget of 10 s was used up"}]}
+                "ends": [{"time": spans[20]["from"], "what": "overrun",
+                          "why": "its budget ended without an acknowledgement, and it was killed"},
+                         {"time": spans[30]["from"], "what": "reclaimed", "why": "its memory was needed while it slept"}]}
 
     def order_handler(self, name, verb):
         one = next(each for each in self.handlers if each["id"] == name)
@@ -266,15 +280,16 @@ class StandIn:
         return {"alias": device.alias, "source": device.source, "node": None}
 
     def settle_letters(self, body):
-        chosen = [letter for letter in self.letters if body.get("all") or letter["seq"] == body.get("seq")]
+        chosen = [letter for letter in self.letters if letter["handler"] == body.get("handler") or letter["seq"] == body.get("seq")]
         self.letters = [letter for letter in self.letters if letter not in chosen]
         return {"count": len(chosen)}
 
     def log(self, query):
         texts = ["71 bpm", "73 bpm", "stored 2 values", "72 bpm"]
-        for place in range(int(query.get("lines", 100))):
-            yield {"time": stamp(time.time() - 20 + place), "handler": query["handler"],
-                   "stream": "stderr" if place == 17 else "stdout", "text": texts[place % 4]}
+        error = "TimeoutError: the server did not answer in 10 s"
+        for place in range(min(40, int(query.get("lines", 100)))):
+            yield {"time": stamp(time.time() - 40 + place), "handler": query["handler"],
+                   "stream": "stderr" if place == 17 else "stdout", "text": error if place == 17 else texts[place % 4]}
 
     def neighbours(self, _):
         near = [{"address": "C0:F1:F2:F3:F4:77", "name": "Polar H10 8C2F", "rssi": -52, "profile": "heart-rate-monitor", "alias": None},

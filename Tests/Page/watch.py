@@ -16,6 +16,14 @@ import time
 from browser import Visit, chromium
 
 PATIENCE_MS = 60_000
+REOPEN = """() => {
+    const all = [...document.querySelectorAll('#events .data details')];
+    const turn = isOpen => new Promise(done => {
+        for (const one of all) one.open = isOpen;
+        setTimeout(done, 50);
+    });
+    return turn(false).then(() => turn(true));
+}"""
 BEAT = re.compile(r"(\d+) bpm")
 
 
@@ -27,6 +35,7 @@ class Watch:
         self.page.on("requestfinished", self.weigh)
         begun = time.monotonic()
         self.visit.go(token)
+        self.page.locator("#show-values").click()
         self.loaded_s = time.monotonic() - begun
 
     def weigh(self, request):
@@ -35,11 +44,13 @@ class Watch:
             self.sizes[request.url] = size["responseBodySize"] + size["responseHeadersSize"]
 
     def state(self):
-        return self.page.locator("#events li").first.inner_text()
+        return self.page.locator("#events .data summary").first.inner_text()
 
     def beats(self):
-        """Of the list of events, the newest first."""
-        return [int(found[1]) for text in self.page.locator("#events li").all_inner_texts() if (found := BEAT.search(text))]
+        """Of the list of events, the newest first; a line that is opened lists those that it had before."""
+        self.page.evaluate(REOPEN)
+        shown = self.page.locator("#events .data summary, #events .data .run li").all_inner_texts()
+        return [int(found[1]) for text in shown if (found := BEAT.search(text))]
 
     def live(self, count):
         begun, count = time.monotonic(), int(count)
@@ -56,7 +67,7 @@ class Watch:
         if not self.page.locator(".device .details").first.is_visible():
             self.page.locator(".device summary").first.click()
         chart = self.page.locator(".device .chart").first
-        cause = chart.locator(".legend li", has_text="disconnected").first
+        cause = chart.locator(".legend li", has_text="not connected").first
         cause.wait_for()
         # What the daemon has no record of is shaded as well.
         shades, causes = chart.locator("rect.gap").count(), chart.locator(".legend li").count()

@@ -1,39 +1,49 @@
 // Charts of numbers over time, drawn as SVG: a line within a band of least and most, and gaps shaded by cause.
-import { button, draw, make, setText } from "./dom.js";
-import { clock, duration, number, withUnit } from "./format.js";
+import { choice, draw, make, setText } from "./dom.js";
+import { causeText, clock, count, duration, number, withUnit } from "./format.js";
 
-const height = 168;
-const margin = { left: 44, right: 8, top: 8, bottom: 22 };
-const ticks = { "15m": 300, "24h": 21_600 };
+const height = 176;
+const margin = { left: 44, right: 8, top: 22, bottom: 22 };
 
-export function sparkline(points, { width = 88, high = 24, most = 60 } = {}) {
+/** How far back a chart reaches. The daemon keeps no more than a day. */
+export const ranges = {
+  "15m": { text: "15 min", words: "15 minutes", seconds: 900, tick: 300 },
+  "1h": { text: "1 h", words: "hour", seconds: 3600, tick: 900 },
+  "6h": { text: "6 h", words: "6 hours", seconds: 21_600, tick: 3600 },
+  "24h": { text: "24 h", words: "24 hours", seconds: 86_400, tick: 21_600 },
+};
+
+/** A scale shows no less than this of its unit, so that a calm value looks calm. */
+const leastSpan = {
+  bpm: 20, "°C": 2, "°F": 4, "%": 10, hPa: 6, mbar: 6, kg: 2, lb: 4, "mmol/L": 2, "mg/dL": 40, ppm: 200, ppb: 100, V: 0.5,
+  mV: 100, A: 0.5, mA: 50, W: 20, kWh: 0.2, dBm: 20, lx: 100, rpm: 20, "km/h": 4, "m/s": 1, mmHg: 20, "µg/m³": 10,
+};
+
+export function sparkline({ points, unit }, { width = 88, high = 24, most = 60 } = {}) {
   const shown = points.slice(-most);
   const svg = draw("svg", { class: "spark", viewBox: `0 0 ${width} ${high}`, "aria-hidden": "true" });
   if (shown.length < 2) return svg;
   const x = scale(shown[0][0], shown.at(-1)[0], 1, width - 1);
-  const y = scale(...rangeOf(shown), high - 2, 2);
+  const y = scale(...rangeOf(shown, unit), high - 2, 2);
   svg.append(draw("path", { class: "line", d: pathOf(shown, x, y, []) }));
   return svg;
 }
 
-/** Two buttons, 15 minutes and 24 hours; `choose` is told which of "15m" and "24h" was pressed. */
-export function spanChoice(choose) {
-  const buttons = Object.entries({ "15m": "15 min", "24h": "24 h" }).map(([span, text]) =>
-    button(text, ({ currentTarget }) => {
-      for (const each of buttons) each.setAttribute("aria-pressed", String(each === currentTarget));
-      choose(span);
-    }, { "aria-pressed": String(span === "15m") }));
-  return make("div", { class: "choice" }, ...buttons);
+/** A button for each range; `choose` gets the word of the one that is pressed. */
+export function rangeChoice(choose) {
+  const texts = Object.fromEntries(Object.entries(ranges).map(([word, { text }]) => [word, text]));
+  return choice("Range of time", texts, "15m", choose);
 }
 
 /** A figure with its legend. It is read aloud as a sentence, and the arrow keys or a pointer move along it. */
 export class Chart {
   #plot = draw("svg", { role: "img", height });
-  #readout = make("p", { class: "readout" });
+  #readout = make("p", { class: "readout", hidden: true });
   #legend = make("ul", { class: "legend", role: "list" });
   #shown;
   #visible = [];
   #x;
+  #y;
   /** The moment that is pointed at; undefined for none. */
   #moment;
 
@@ -47,7 +57,7 @@ export class Chart {
     new ResizeObserver(() => this.#draw()).observe(this.element);
   }
 
-  /** `shown` has label, unit, points, gaps, from, until (in seconds) and span, "15m" or "24h". */
+  /** `shown` has label, unit, digits, points, gaps, from, until (in seconds) and a word of the ranges. */
   show(shown) {
     this.#shown = shown;
     this.#draw();
@@ -56,25 +66,28 @@ export class Chart {
   #draw() {
     const width = this.element.clientWidth;
     if (!width || !this.#shown) return;
-    const { points, gaps, from, until, span, label, unit } = this.#shown;
+    const { points, gaps, from, until, range, label, unit } = this.#shown;
     const visible = points.filter(([moment]) => moment >= from && moment <= until);
     const x = scale(from, until, margin.left, width - margin.right);
-    const [least, most] = rangeOf(visible);
+    const [least, most] = rangeOf(visible, unit);
     const y = scale(least, most, height - margin.bottom, margin.top);
     const shades = gaps.filter((gap) => gap.until >= from && gap.from <= until)
       .map((gap) => ({ ...gap, until: Math.min(gap.until, until) }));
     this.#plot.setAttribute("viewBox", `0 0 ${width} ${height}`);
-    this.#plot.setAttribute("aria-label", summary(label, unit, visible, shades, span));
+    this.#plot.setAttribute("aria-label", summary(this.#shown, visible, shades));
     this.#plot.replaceChildren(
       ...shades.map((gap) => shade(gap, x)),
       ...marksOf(least, most).flatMap((value) => horizontal(value, y(value), width)),
-      ...momentsOf(from, until, ticks[span]).flatMap((moment) => vertical(moment, x(moment), width)),
+      draw("text", { class: "unit", x: 2, y: 12 }, unit && label !== unit ? `${label}, ${unit}` : unit || label),
+      ...momentsOf(from, until, ranges[range].tick).flatMap((moment) => vertical(moment, x(moment), width)),
       draw("path", { class: "band", d: bandOf(visible, x, y, shades) }),
       draw("path", { class: "line", d: pathOf(visible, x, y, shades) }),
       draw("line", { class: "cursor", y1: margin.top, y2: height - margin.bottom, visibility: "hidden" }),
+      draw("circle", { class: "dot", r: 4, visibility: "hidden" }),
     );
     this.#visible = visible;
     this.#x = x;
+    this.#y = y;
     this.#showPoint();
     this.#legend.replaceChildren(...legendOf(shades));
   }
@@ -102,13 +115,22 @@ export class Chart {
   }
 
   #showPoint() {
-    const cursor = this.#plot.querySelector(".cursor");
     const point = this.#visible.find(([moment]) => moment === this.#moment);
-    cursor?.setAttribute("visibility", point ? "visible" : "hidden");
-    if (!point) return setText(this.#readout, latest(this.#visible, this.#shown?.unit));
-    cursor.setAttribute("x1", this.#x(point[0]));
-    cursor.setAttribute("x2", this.#x(point[0]));
-    setText(this.#readout, `${clock(point[0] * 1000)}  ${reading(point, this.#shown.unit)}`);
+    for (const mark of this.#plot.querySelectorAll(".cursor, .dot")) {
+      mark.setAttribute("visibility", point ? "visible" : "hidden");
+    }
+    this.#readout.hidden = !point;
+    setText(this.#readout, point ? `${clock(point[0] * 1000)}  ${reading(point, this.#shown)}` : "");
+    if (point) this.#placeMarks(this.#x(point[0]), this.#y(point[1]));
+  }
+
+  #placeMarks(x, y) {
+    const [cursor, dot] = [this.#plot.querySelector(".cursor"), this.#plot.querySelector(".dot")];
+    for (const end of ["x1", "x2"]) cursor.setAttribute(end, x);
+    dot.setAttribute("cx", x);
+    dot.setAttribute("cy", y);
+    const most = this.element.clientWidth - this.#readout.offsetWidth;
+    this.#readout.style.left = `${Math.max(0, Math.min(most, x - this.#readout.offsetWidth / 2))}px`;
   }
 }
 
@@ -117,22 +139,18 @@ function nearest(points, placeOf, wanted) {
   return points.reduce((best, point) => (best && distance(best) <= distance(point) ? best : point), undefined);
 }
 
-function reading([, mean, least, most], unit) {
-  const range = least < most ? ` (${number(least)} to ${number(most)})` : "";
-  return withUnit(mean, unit) + range;
+function reading([, mean, least, most], { unit, digits }) {
+  const range = least < most ? ` (${number(least, digits)} to ${number(most, digits)})` : "";
+  return withUnit(mean, unit, digits) + range;
 }
 
-function latest(points, unit) {
-  return points.length ? `last ${reading(points.at(-1), unit)}` : "no values in this time";
-}
-
-function summary(label, unit, points, gaps, span) {
-  const words = span === "15m" ? "15 minutes" : "24 hours";
+function summary({ label, unit, digits, range }, points, gaps) {
+  const { words } = ranges[range];
   if (!points.length) return `${label}: no values in the last ${words}`;
   const [least, most] = [Math.min(...points.map((point) => point[2])), Math.max(...points.map((point) => point[3]))];
-  const holes = gaps.length ? `; ${gaps.length} ${gaps.length === 1 ? "gap" : "gaps"}` : "";
-  const range = `${withUnit(points.at(-1)[1], unit)} now, ${number(least)} to ${number(most)}`;
-  return `${label} in the last ${words}: ${range}${holes}`;
+  const holes = gaps.length ? `; ${count(gaps.length, "gap", "gaps")}` : "";
+  const now = withUnit(points.at(-1)[1], unit, digits);
+  return `${label} in the last ${words}: ${now} now, ${number(least, digits)} to ${number(most, digits)}${holes}`;
 }
 
 function scale(from, until, first, last) {
@@ -140,13 +158,15 @@ function scale(from, until, first, last) {
   return (value) => first + (value - from) * factor;
 }
 
-/** With some air above and below. */
-function rangeOf(points) {
+/** With some air above and below, and no less than the unit's least span. */
+function rangeOf(points, unit) {
   if (!points.length) return [0, 1];
   const least = Math.min(...points.map((point) => point[2]));
   const most = Math.max(...points.map((point) => point[3]));
-  const air = (most - least) * 0.08 || Math.abs(most) * 0.05 || 1;
-  return [least - air, most + air];
+  const middle = (least + most) / 2;
+  const needed = leastSpan[unit] ?? (Math.abs(middle) * 0.1 || 1);
+  const half = Math.max((most - least) * 1.16, needed) / 2;
+  return [middle - half, middle + half];
 }
 
 /** Round values for the scale on the left. */
@@ -207,10 +227,11 @@ function legendOf(gaps) {
   return [...new Set(gaps.map((gap) => gap.cause))].map((cause) => {
     const same = gaps.filter((gap) => gap.cause === cause);
     const seconds = same.reduce((sum, gap) => sum + gap.until - gap.from, 0);
+    const length = seconds > 0 ? ` for ${duration(seconds)}` : "";
     const times = same.length > 1 ? `, ${same.length} times` : "";
     const why = same.at(-1).why ? `: ${same.at(-1).why}` : "";
     return make("li", {}, make("span", { class: `swatch ${shadeName(cause)}`, "aria-hidden": "true" }),
-      `${cause}, ${duration(seconds)}${times}${why}`);
+      `${causeText(cause)}${length}${times}${why}`);
   });
 }
 

@@ -1,18 +1,20 @@
-// The devices: a line each with its latest value, and below it the chart, all values and what can be done with it.
-import { post } from "./api.js";
-import { Chart, spanChoice, sparkline } from "./chart.js";
+// The devices: for each a line or a card with its latest value, which opens to its details.
+import { sparkline } from "./chart.js";
 import { refresh } from "./connection.js";
-import { actions, button, carryOut, confirmed, make, openDialog, Rows, setMoment, setText, since } from "./dom.js";
+import { DeviceDetails } from "./details.js";
+import { make, Rows, setMoment, setText, since } from "./dom.js";
 import { number, withUnit } from "./format.js";
-import { fetchHistory, History } from "./history.js";
+import { History } from "./history.js";
+import { batteryIcon } from "./icons.js";
 import { openPairing } from "./pairing.js";
-import { recordButton } from "./recording.js";
 import { state, when } from "./state.js";
 
 const list = document.getElementById("devices");
 const filter = document.getElementById("device-filter");
 const rows = new Rows(list, (device) => new DeviceRow(device));
 const byName = new Map();
+/** Fewer are found by looking. */
+const leastToFilter = 8;
 
 export function start() {
   when("status", update);
@@ -23,9 +25,11 @@ export function start() {
 }
 
 function update() {
+  const { devices } = state.status;
+  filter.hidden = devices.length < leastToFilter && !filter.value;
   const wanted = filter.value.trim().toLowerCase();
   const fits = ({ alias, profile }) => `${alias} ${profile ?? ""}`.toLowerCase().includes(wanted);
-  rows.update(state.status.devices.filter(fits), (device) => device.source);
+  rows.update(devices.filter(fits), (device) => device.source);
   byName.clear();
   for (const row of rows.all) byName.set(row.device.source, row);
   setText(document.getElementById("no-devices"), emptyText());
@@ -43,6 +47,20 @@ function condition({ link, session }) {
   return link === "connected" ? "connected" : "not connected";
 }
 
+/** Why no value comes; nothing where one does. */
+function reason(device) {
+  const { why, profile, last_data: lastData } = device;
+  if (why) return why;
+  switch (condition(device)) {
+    case "paused": return "paused: what it sends is not received";
+    case "free for phone": return "free for the phone, until you take it back";
+    case "not connected": return "not connected: out of reach, or switched off";
+    default:
+      if (!profile) return "connected, and no profile decodes what it sends";
+      return lastData ? "" : "connected, and has sent nothing yet";
+  }
+}
+
 class DeviceRow {
   #mark = make("span", { class: "mark" });
   #name = make("strong", { class: "name" });
@@ -53,6 +71,7 @@ class DeviceRow {
   #why = make("span", { class: "why" });
   #details;
   #isPlanned = false;
+  #ticked = 0;
 
   constructor(device) {
     this.device = device;
@@ -70,7 +89,8 @@ class DeviceRow {
     this.#mark.dataset.state = word.split(" ")[0];
     this.#mark.replaceChildren(make("span", { class: "unseen" }, word));
     setText(this.#name, device.alias);
-    setText(this.#why, device.why ?? (word === "paused" || word === "free for phone" ? word : ""));
+    setText(this.#why, reason(device));
+    this.#why.dataset.state = device.why ? "warning" : "note";
     setMoment(this.#age, device.last_data && Date.parse(device.last_data));
     this.#details?.update(device);
     this.#showValues();
@@ -83,14 +103,24 @@ class DeviceRow {
   }
 
   async load() {
-    await this.history.load();
+    await this.history.load({ hasSent: this.device.last_data !== null });
     this.#plan();
   }
 
   hear(event) {
     this.history.add(event);
-    if (event.type === "wakebridge.device.data") setMoment(this.#age, Date.parse(event.time));
+    if (event.type === "wakebridge.device.data") {
+      setMoment(this.#age, Date.parse(event.time));
+      this.#tick();
+    }
     this.#plan();
+  }
+
+  /** Its mark blinks as data comes, once a second at most. */
+  #tick() {
+    if (document.hidden || calm.matches || Date.now() < this.#ticked + 1000) return;
+    this.#ticked = Date.now();
+    this.#mark.animate([{ boxShadow: "0 0 0 0 currentColor" }, { boxShadow: "0 0 0 6px transparent" }], 700);
   }
 
   /** A fast device is drawn once a frame, and not at all in a hidden tab. */
@@ -106,10 +136,10 @@ class DeviceRow {
 
   #showValues() {
     const { main, battery } = this.history;
-    this.#value.replaceChildren(...(main?.value === undefined ? ["—"] : valueParts(main)));
-    this.#spark.replaceChildren(...(main ? [sparkline(main.points)] : []));
-    setText(this.#battery, battery ? withUnit(battery.value, battery.unit) : "");
-    this.#battery.title = battery ? "battery" : "";
+    this.#value.replaceChildren(...(main?.value === undefined ? [make("small", {}, "no value yet")] : valueParts(main)));
+    this.#spark.replaceChildren(...(main?.points.length > 1 ? [sparkline(main)] : []));
+    this.#battery.replaceChildren(...(battery ? [batteryIcon(battery.value), make("span", { class: "unseen" }, "battery "),
+      make("span", { class: "percent" }, withUnit(battery.value, battery.unit, battery.digits))] : []));
   }
 
   #toggle() {
@@ -123,6 +153,8 @@ class DeviceRow {
   }
 }
 
+const calm = matchMedia("(prefers-reduced-motion: reduce)");
+
 /** Histories are asked for as rows come into sight. */
 const rowOf = new WeakMap();
 const seen = new IntersectionObserver((entries) => {
@@ -133,121 +165,6 @@ const seen = new IntersectionObserver((entries) => {
   }
 });
 
-function valueParts({ value, unit }) {
-  return [number(value), ...(unit ? [" ", make("small", {}, unit)] : [])];
-}
-
-/** What a row shows once it is opened. */
-class DeviceDetails {
-  #chart = new Chart();
-  #values = make("dl", { class: "values" });
-  #facts = make("p", { class: "facts" });
-  #actions = make("div", { class: "actions" });
-  #fields = make("select", { "aria-label": "Field of the chart" });
-  #span = "15m";
-  #day;
-  #dayAt = 0;
-  #kind;
-
-  constructor(row) {
-    this.row = row;
-    this.#fields.addEventListener("change", () => this.showValues());
-    this.element = make("div", { class: "details" },
-      make("div", { class: "chart-head" }, this.#fields, spanChoice((span) => this.#choose(span))),
-      this.#chart.element, this.#values, this.#actions, this.#facts);
-    this.update(row.device);
-    this.showValues();
-  }
-
-  update(device) {
-    const { source, profile, mode, bonded, node } = device;
-    const facts = [profile ?? "no profile", mode, source, node, bonded ? "bonded" : "not bonded"];
-    setText(this.#facts, facts.filter(Boolean).join(" · "));
-    // Buttons that stay the same are left alone, for one of them may have the focus.
-    const kind = `${device.session} ${device.alias}`;
-    if (this.#kind === kind) return;
-    this.#kind = kind;
-    this.#actions.replaceChildren(...this.#buttons(device));
-  }
-
-  showValues() {
-    const { history } = this.row;
-    showFields(this.#fields, history);
-    const fields = [...history.fields.values()].filter((field) => field.value !== undefined);
-    this.#values.replaceChildren(...fields.map(({ label, value, unit }) =>
-      make("div", {}, make("dt", {}, label), make("dd", {}, withUnit(value, label === unit ? "" : unit)))));
-    this.#showChart();
-  }
-
-  #showChart() {
-    const { history } = this.row;
-    const until = Date.now() / 1000;
-    const isDay = this.#span === "24h";
-    const source = isDay ? this.#day : history;
-    const name = this.#fields.value;
-    const field = isDay ? this.#day?.fields.find((each) => each.name === name) : history.fields.get(name);
-    const { label, unit } = history.fields.get(name) ?? { label: "value", unit: "" };
-    this.#chart.show({ label, unit, span: this.#span, points: field?.points ?? [], gaps: source?.gaps ?? [],
-      from: until - (isDay ? 86_400 : 900), until });
-    // By the minute, as the daemon keeps it.
-    if (isDay && Date.now() > this.#dayAt + 60_000) this.#loadDay();
-  }
-
-  #choose(span) {
-    this.#span = span;
-    this.#showChart();
-  }
-
-  async #loadDay() {
-    this.#dayAt = Date.now();
-    this.#day = await carryOut(() => fetchHistory(this.row.device.source, "24h"));
-    if (this.#day) this.#showChart();
-  }
-
-  #buttons({ alias, session }) {
-    const set = (word, done) => () => order("session", { device: alias, session: word }, done);
-    const switches = {
-      open: [["Pause", "paused", `${alias} is paused: its link stays, and nothing is heard.`],
-        ["Free for phone", "closed", `${alias} is free: its link is given up until you take it back.`]],
-      paused: [["Go on", "open", `${alias} is heard again.`],
-        ["Free for phone", "closed", `${alias} is free: its link is given up until you take it back.`]],
-      closed: [["Take back", "open", `${alias} is connected again when it is near.`]],
-    };
-    return [
-      ...(switches[session] ?? []).map(([text, word, done]) => button(text, set(word, done), { needs: "operate" })),
-      recordButton(alias),
-      button("Rename", () => rename(alias), { needs: "pair" }),
-      button("Forget", () => forget(alias), { needs: "pair" }),
-    ];
-  }
-}
-
-function showFields(select, history) {
-  const names = history.charted.map((field) => field.name);
-  if (names.join() === [...select.options].map((option) => option.value).join()) return;
-  const chosen = select.value || history.main?.name;
-  select.replaceChildren(...history.charted.map(({ name, label }) => make("option", { value: name }, label)));
-  if (names.includes(chosen)) select.value = chosen;
-}
-
-async function order(path, body, done) {
-  await carryOut(() => post(`v1/devices/${path}`, body), done);
-  await refresh();
-}
-
-function rename(alias) {
-  const input = make("input", { name: "name", value: alias, required: true, maxlength: "64", autocomplete: "off" });
-  const form = make("form", { method: "dialog" },
-    make("label", {}, "New name", input),
-    actions(make("button", { class: "strong" }, "Rename"), button("Cancel", () => dialog.close())));
-  const dialog = openDialog(`Rename ${alias}`, form);
-  form.addEventListener("submit", () => {
-    const name = input.value.trim();
-    order("name", { device: alias, name }, `${alias} is now ${name}.`);
-  });
-}
-
-async function forget(alias) {
-  const question = `Forget ${alias}? Its bond, its name and its session are removed.`;
-  if (await confirmed(question, "Forget")) order("forget", { device: alias }, `${alias} is forgotten.`);
+function valueParts({ value, unit, digits }) {
+  return [number(value, digits), ...(unit ? [" ", make("small", {}, unit)] : [])];
 }

@@ -26,6 +26,16 @@ export function button(text, press, { needs, ...properties } = {}) {
   return make("button", { type: "button", "data-needs": needs, on: { click: press }, ...properties }, text);
 }
 
+/** Buttons of which one is pressed: `options` has the text of each word, and `choose` gets the word that is pressed. */
+export function choice(name, options, chosen, choose) {
+  const buttons = Object.entries(options).map(([word, text]) =>
+    button(text, ({ currentTarget }) => {
+      for (const each of buttons) each.setAttribute("aria-pressed", String(each === currentTarget));
+      choose(word);
+    }, { "aria-pressed": String(word === chosen) }));
+  return make("div", { class: "choice", role: "group", "aria-label": name }, ...buttons);
+}
+
 /** A row of buttons. */
 export function actions(...buttons) {
   return make("div", { class: "actions" }, ...buttons);
@@ -104,7 +114,7 @@ export function confirmed(question, doIt) {
       dialog.close();
     };
     const dialog = openDialog(question,
-      actions(button(doIt, answer(true), { class: "strong" }), button("Cancel", answer(false))));
+      actions(button(doIt, answer(true), { class: "strong bad" }), button("Cancel", answer(false))));
     dialog.addEventListener("close", () => resolve(false));
   });
 }

@@ -1,6 +1,7 @@
-// What the doctor finds: "all well" or a list, each with its fix to copy.
+// What the doctor finds: errors are shown with their fix to copy, and the rest at a press in the header.
 import { get } from "./api.js";
 import { button, make, report, setText } from "./dom.js";
+import { sentence } from "./format.js";
 import { announce, when } from "./state.js";
 
 const summary = document.getElementById("health");
@@ -11,10 +12,12 @@ const fresh = 120_000;
 const nextLook = 600_000;
 /** After a look that failed. */
 const nextTry = 60_000;
+const mostUnasked = 2;
 
 let findings = [];
 let foundAt = -Infinity;
 let timer;
+let isOpen = false;
 
 export function start() {
   when("joined", () => ask(fresh));
@@ -24,8 +27,9 @@ export function start() {
   });
   when("shut out", () => clearTimeout(timer));
   summary.addEventListener("click", () => {
-    panel.hidden = !panel.hidden;
-    summary.setAttribute("aria-expanded", String(!panel.hidden));
+    isOpen = !isOpen;
+    summary.setAttribute("aria-expanded", String(isOpen));
+    showPanel();
     ask(30_000);
   });
 }
@@ -56,10 +60,11 @@ function severity({ level }) {
   return { error: "bad", warning: "warning" }[level] ?? "note";
 }
 
+const amountOf = (wanted) => findings.filter((finding) => severity(finding) === wanted).length;
+
 function judge() {
-  const of = (wanted) => findings.filter((finding) => severity(finding) === wanted).length;
-  if (of("bad")) show(`${of("bad")} to fix`, "bad");
-  else if (of("warning")) show(`${of("warning")} to look at`, "warning");
+  if (amountOf("bad")) show(`${amountOf("bad")} to fix`, "bad");
+  else if (amountOf("warning")) show(`${amountOf("warning")} to look at`, "warning");
   else show("all well", "good");
 }
 
@@ -67,13 +72,21 @@ function show(text, word) {
   summary.dataset.state = word;
   setText(summary, text);
   setText(document.getElementById("findings-none"), findings.length ? "" : "The doctor finds nothing to fix.");
+  showPanel();
+}
+
+/** The first errors are shown without being asked for; more of them would hide the devices. */
+function showPanel() {
+  panel.hidden = !isOpen && !amountOf("bad");
+  const shown = [...list.children].filter((element) => isOpen || element.dataset.state === "bad");
+  const unasked = isOpen ? shown : shown.slice(0, mostUnasked);
+  for (const element of list.children) element.hidden = !unasked.includes(element);
 }
 
 function row(finding) {
-  const { fix } = finding;
+  const { what, why, fix } = finding;
   return make("li", { class: "finding", "data-state": severity(finding) },
-    make("strong", {}, finding.what),
-    finding.why ? make("p", {}, finding.why) : undefined,
+    make("div", {}, make("strong", {}, sentence(what)), why ? make("p", {}, why) : undefined),
     fix ? remedy(fix) : undefined);
 }
 

@@ -29,15 +29,25 @@ export function fieldWords(name) {
   return { label, unit: [unit, ...divisors].join("/") };
 }
 
-export function number(value) {
-  if (typeof value === "boolean") return value ? "yes" : "no";
-  if (typeof value !== "number") return String(value);
-  const digits = Math.abs(value) >= 1000 ? 0 : Math.abs(value) >= 100 ? 1 : Math.abs(value) >= 1 ? 2 : 3;
-  return value.toLocaleString(undefined, { maximumFractionDigits: digits });
+function mostDigits(value) {
+  return Math.abs(value) >= 1000 ? 0 : Math.abs(value) >= 100 ? 1 : Math.abs(value) >= 1 ? 2 : 3;
 }
 
-export function withUnit(value, unit) {
-  return unit ? `${number(value)} ${unit}` : number(value);
+/** How many digits a number was sent with behind its point, as far as they are shown. */
+export function digitsOf(value) {
+  return (String(Number(value.toFixed(mostDigits(value)))).split(".")[1] ?? "").length;
+}
+
+/** `digits` are those of the values that were sent, for a mean of them has more. */
+export function number(value, digits = Infinity) {
+  if (typeof value === "boolean") return value ? "yes" : "no";
+  if (typeof value !== "number") return String(value);
+  const most = Math.min(digits, mostDigits(value));
+  return value.toLocaleString(undefined, { minimumFractionDigits: digits === Infinity ? 0 : most, maximumFractionDigits: most });
+}
+
+export function withUnit(value, unit, digits) {
+  return unit ? `${number(value, digits)} ${unit}` : number(value, digits);
 }
 
 /** Of an event's value, every field that is one number, word or truth, by its name; of a list, the last. */
@@ -83,8 +93,25 @@ export function clock(moment, { hasSeconds = true } = {}) {
   return date.toDateString() === new Date().toDateString() ? time : `${date.toLocaleDateString()} ${time}`;
 }
 
+/** A clause of the daemon, to be read alone. */
+export function sentence(clause) {
+  return clause.charAt(0).toUpperCase() + clause.slice(1);
+}
+
 export function count(amount, one, many) {
   return `${amount.toLocaleString()} ${amount === 1 ? one : many}`;
+}
+
+const causes = {
+  link: "no data", disconnected: "not connected", "not-recorded": "not recorded", overflow: "no room was left",
+  policy: "dropped by a handler's policy", storm: "over the rate limit", stopped: "its handler was stopped",
+  retention: "kept for too long", durability: "unreadable in the journal", "dead-letter": "given up after five tries",
+  "bridge-restart": "the bridge restarted",
+};
+
+/** Why there is no data, in words for people. */
+export function causeText(cause) {
+  return causes[cause] ?? cause.replaceAll("-", " ");
 }
 
 /** What happened, without the device's name. */
@@ -106,5 +133,5 @@ export function eventText({ type, data = {} }) {
 
 function gapText({ cause, count: lost, from, to }) {
   const span = from && to ? ` for ${duration((Date.parse(to) - Date.parse(from)) / 1000)}` : "";
-  return `${cause}${span}${lost ? `, ${count(lost, "event", "events")} lost` : ""}`;
+  return `${causeText(cause)}${span}${lost ? `, ${count(lost, "event", "events")} lost` : ""}`;
 }

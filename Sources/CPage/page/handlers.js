@@ -1,12 +1,14 @@
-// The handlers: a line each with what it does now, and below it why, when it was awake, its log and what can be done.
-import { get, lines, part, post } from "./api.js";
-import { spanChoice } from "./chart.js";
+// The handlers: a line each with what it does now, and below it what failed, when it was awake, and what can be done.
+import { get, part, post } from "./api.js";
+import { rangeChoice, ranges } from "./chart.js";
 import { refresh } from "./connection.js";
-import { button, carryOut, make, Rows, setText } from "./dom.js";
-import { clock, count, duration, percent } from "./format.js";
+import { button, carryOut, confirmed, make, Rows, setText } from "./dom.js";
+import { clock, count, duration, percent, sentence } from "./format.js";
+import { lastError, openLog } from "./log.js";
+import { entry, menu } from "./menu.js";
 import { openReplay } from "./recording.js";
 import { when } from "./state.js";
-import { timelineFigure } from "./timeline.js";
+import { failureOf, timelineFigure } from "./timeline.js";
 
 const list = document.getElementById("handlers");
 const rows = new Rows(list, (handler) => new HandlerRow(handler));
@@ -22,6 +24,13 @@ const words = {
   stopped: "stopped", idle: "not running", launching: "starting", active: "awake", expiring: "time ends",
   suspending: "freezing", suspended: "frozen", terminating: "ending", held: "held", quarantined: "quarantined",
 };
+
+const isBad = ({ state }) => ["held", "quarantined"].includes(state);
+
+/** Without the state, for which the row has its own word. */
+function reason({ why }) {
+  return sentence(why.replace(/^(asleep|awake|frozen|held|stopped|quarantined|not running)(: | (?=after |by ))/, ""));
+}
 
 class HandlerRow {
   #mark = make("span", { class: "mark", "aria-hidden": "true" });
@@ -40,14 +49,15 @@ class HandlerRow {
 
   update(handler) {
     this.handler = handler;
-    const isBad = ["held", "quarantined"].includes(handler.state);
     const left = handler.held_for_ms ? ` ${duration(handler.held_for_ms / 1000)}` : "";
-    this.#mark.dataset.state = isBad ? "bad" : handler.state;
+    const waiting = handler.queued + handler.open;
+    this.#mark.dataset.state = isBad(handler) ? "bad" : handler.state;
     setText(this.#name, handler.id);
     setText(this.#state, (words[handler.state] ?? handler.state) + left);
     setText(this.#awake, `awake ${percent(handler.work?.awake_ratio ?? 0)}`);
-    setText(this.#queue, count(handler.queued + handler.open, "event waits", "events wait"));
-    setText(this.#why, isBad ? handler.why : handler.status ?? "");
+    setText(this.#queue, waiting ? count(waiting, "event waits", "events wait") : "");
+    setText(this.#why, isBad(handler) ? reason(handler) : handler.status ?? "");
+    this.#why.dataset.state = isBad(handler) ? "bad" : "note";
     this.#details?.update(handler);
   }
 
@@ -65,24 +75,23 @@ class HandlerRow {
 
 /** What a row shows once it is opened; it is asked for again with each status. */
 class HandlerDetails {
+  #failure = make("div", { class: "failure" });
   #why = make("p", { class: "reason" });
   #timeline = make("div", {});
-  #log = make("ol", { class: "log", role: "list", tabindex: "0", "aria-label": "Last 20 log lines" });
   #facts = make("p", { class: "facts" });
   #actions = make("div", { class: "actions" });
-  #span = "15m";
+  #range = "15m";
   #isStopped;
 
   constructor({ id }) {
     this.id = id;
-    this.element = make("div", { class: "details" }, this.#why,
-      make("div", { class: "chart-head" },
-        make("span", {}, "Awake and frozen"), spanChoice((span) => this.#choose(span))),
-      this.#timeline, this.#actions, this.#log, this.#facts);
+    this.element = make("div", { class: "details" }, this.#failure,
+      make("div", { class: "chart-head" }, this.#why, rangeChoice((range) => this.#choose(range))),
+      this.#timeline, this.#actions, this.#facts);
   }
 
   update(handler) {
-    this.#ask();
+    this.handler = handler;
     const { work, wakes, events, pid, last_exit: lastExit } = handler;
     const facts = [
       pid ? `process ${pid}` : "no process", count(wakes, "wake", "wakes"), count(events, "event", "events"),
@@ -91,7 +100,10 @@ class HandlerDetails {
       lastExit && `last exit: ${lastExit}`,
     ];
     setText(this.#facts, facts.filter(Boolean).join(" · "));
-    const isStopped = ["stopped", "quarantined", "held"].includes(handler.state);
+    // The row itself says why a handler may not run.
+    setText(this.#why, isBad(handler) ? "" : reason(handler));
+    this.#ask();
+    const isStopped = handler.state === "stopped" || isBad(handler);
     if (isStopped === this.#isStopped) return;
     this.#isStopped = isStopped;
     this.#actions.replaceChildren(...this.#buttons());
@@ -103,50 +115,44 @@ class HandlerDetails {
       await carryOut(() => post(address, body), done);
       await refresh();
     };
+    const halt = run(`${path}/stop`, {}, `${this.id} is stopped until you start it.`);
+    const stop = async () => {
+      if (await confirmed(`Stop ${this.id}? It gets no events until you start it.`, "Stop")) halt();
+    };
     const needs = "operate";
-    const start = button("Start", run(`${path}/start`, {}, `${this.id} is started.`), { needs });
+    const start = button("Start", run(`${path}/start`, {}, `${this.id} is started.`), { needs, class: "strong" });
     return [
       ...(this.#isStopped ? [start] : []),
-      button("Stop", run(`${path}/stop`, {}, `${this.id} is stopped until you start it.`), { needs }),
-      button("Wake", run("v1/simulate", { what: "wake", handler: this.id }, `${this.id} is woken.`), { needs }),
-      button("Replay a recording", () => openReplay(this.id), { needs }),
-    ];
+      button("Log", () => openLog(this.id)),
+      ...menu("More", [
+        entry("Wake", "Thaws it now, as an event would.",
+          run("v1/simulate", { what: "wake", handler: this.id }, `${this.id} is woken.`), { needs }),
+        entry("Replay a recording", "Runs its program beside it with a recorded file.", () => openReplay(this.id), { needs }),
+        entry("Stop", "Ends its process until you start it.", stop, { needs, class: "bad" }),
+      ], { needs, "aria-label": `More for ${this.id}` })];
   }
 
-  #choose(span) {
-    this.#span = span;
-    this.#askTimeline();
+  #choose(range) {
+    this.#range = range;
+    this.#ask();
   }
 
-  #ask() {
-    this.#askTimeline();
-    this.#askWhy();
-    this.#askLog();
+  async #ask() {
+    const span = this.#range === "15m" ? "15m" : "24h";
+    const answer = await get(`v1/handlers/${part(this.id)}/timeline?span=${span}`).catch(() => undefined);
+    if (!answer) return;
+    const shown = { ...answer, from: Math.max(answer.from, answer.until - ranges[this.#range].seconds) };
+    this.#timeline.replaceChildren(timelineFigure(shown));
+    await this.#showFailure(failureOf(shown));
   }
 
-  async #askWhy() {
-    const answer = await get(`v1/handlers/${part(this.id)}/why`).catch(() => undefined);
-    if (answer) setText(this.#why, answer.why);
+  /** First of all, and with the last error that the program wrote. */
+  async #showFailure(failure) {
+    const isFailing = failure !== undefined || isBad(this.handler);
+    const error = isFailing ? await lastError(this.id) : undefined;
+    const repeated = error && isBad(this.handler) && this.handler.why.includes(error.slice(0, 100));
+    this.#failure.replaceChildren(
+      ...(failure ? [make("p", {}, `${clock(failure.time * 1000)} ${sentence(failure.why || failure.what)}`)] : []),
+      ...(error && !repeated ? [make("p", {}, "Its last error: ", make("code", {}, error))] : []));
   }
-
-  async #askTimeline() {
-    const answer = await get(`v1/handlers/${part(this.id)}/timeline?span=${this.#span}`).catch(() => undefined);
-    if (answer) this.#timeline.replaceChildren(timelineFigure(answer));
-  }
-
-  async #askLog() {
-    const told = [];
-    try {
-      for await (const line of lines(`v1/logs?handler=${part(this.id)}&lines=20`)) told.push(line);
-    } catch {
-      return;
-    }
-    const isAtEnd = this.#log.scrollTop + this.#log.clientHeight >= this.#log.scrollHeight - 4;
-    this.#log.replaceChildren(...told.filter(({ text }) => text !== undefined).map(logLine));
-    if (isAtEnd) this.#log.scrollTop = this.#log.scrollHeight;
-  }
-}
-
-function logLine({ time, stream, text }) {
-  return make("li", { class: stream }, time && make("span", { class: "when" }, clock(time)), text);
 }

@@ -1,6 +1,6 @@
 // The latest values of each device: the history that the daemon keeps, and what events have told since.
 import { get, part } from "./api.js";
-import { fieldsOf, fieldWords } from "./format.js";
+import { count, digitsOf, fieldsOf, fieldWords } from "./format.js";
 
 const span = 15 * 60;
 /** Several values within a second become one point, so that a fast device costs no more than a slow one. */
@@ -8,7 +8,7 @@ const finest = 1;
 const asideNames = /battery|signal|rssi/;
 
 export class History {
-  /** By name: label, unit, value, points of [seconds, mean, least, most, how many]. */
+  /** By name: label, unit, value, digits, points of [seconds, mean, least, most, how many]. */
   fields = new Map();
   gaps = [];
   #isQueued = false;
@@ -50,7 +50,9 @@ export class History {
     for (const [name, value] of fieldsOf(values)) {
       const field = this.#field(name);
       field.value = value;
-      if (typeof value === "number") addPoint(field.points, moment, value);
+      if (typeof value !== "number") continue;
+      field.digits = Math.max(field.digits, digitsOf(value));
+      addPoint(field.points, moment, value);
     }
   }
 
@@ -68,24 +70,42 @@ export class History {
     return this.gaps.find((gap) => gap.until === Infinity);
   }
 
-  /** Replaces what is here by what the daemon knows. One at a time, so that a page with many devices asks calmly. */
-  load() {
+  /**
+   * Replaces what is here by what the daemon knows. One at a time, so that a page with many devices asks calmly.
+   * Who has sent something is looked for further back, if it was silent of late.
+   */
+  load({ hasSent }) {
     if (this.#isQueued) return;
     this.#isQueued = true;
     queue = queue.then(async () => {
       this.#isQueued = false;
       const known = await fetchHistory(this.device, "15m").catch(() => undefined);
       if (known) this.#replace(known);
+      if (known && hasSent && this.main === undefined) await this.#loadLatest();
     });
     return queue;
   }
 
+  /** Of a device that is silent for longer, what it sent last. */
+  async #loadLatest() {
+    const known = await fetchHistory(this.device, "24h").catch(() => undefined);
+    for (const { name, points } of known?.fields ?? []) {
+      if (points.length) this.#remember(this.#field(name), points);
+    }
+  }
+
+  /** The least and the most are values as they were sent. */
+  #remember(field, points) {
+    for (const [, , least, most] of points) field.digits = Math.max(field.digits, digitsOf(least), digitsOf(most));
+    field.value ??= points.at(-1)[1];
+  }
+
   #replace({ fields, gaps, until }) {
-    for (const { name, points } of fields) {
+    for (const { name, points } of fields.filter((each) => each.points.length)) {
       const field = this.#field(name);
       const newest = points.at(-1)?.[0] ?? 0;
       field.points = [...points, ...field.points.filter(([moment]) => moment > newest)];
-      field.value ??= points.at(-1)?.[1];
+      this.#remember(field, points);
     }
     // A device that is away has a gap that ends with the answer.
     const isOpen = (gap) => gap.cause === "disconnected" && gap.until >= until;
@@ -94,13 +114,14 @@ export class History {
   }
 
   #field(name) {
-    if (!this.fields.has(name)) this.fields.set(name, { name, points: [], ...fieldWords(name) });
+    if (!this.fields.has(name)) this.fields.set(name, { name, points: [], digits: 0, ...fieldWords(name) });
     return this.fields.get(name);
   }
 
-  #addGap({ cause, from, to }, time) {
+  #addGap({ cause, count: lost, from, to }, time) {
     const end = Date.parse(to ?? time) / 1000;
-    this.#keep({ cause, from: from ? Date.parse(from) / 1000 : end, until: end });
+    const why = lost ? `${count(lost, "event", "events")} lost` : undefined;
+    this.#keep({ cause, why, from: from ? Date.parse(from) / 1000 : end, until: end });
   }
 
   #keep(gap) {

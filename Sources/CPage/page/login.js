@@ -2,6 +2,7 @@
 import { post } from "./api.js";
 import { join, leave } from "./connection.js";
 import { setMe, state, when } from "./state.js";
+import { isWall } from "./view.js";
 
 const form = document.getElementById("login");
 
@@ -16,7 +17,7 @@ export async function start() {
   document.getElementById("logout").addEventListener("click", logOut);
   const token = new URLSearchParams(location.hash.slice(1)).get("token");
   if (!token) return;
-  history.replaceState(null, "", location.pathname + location.search);
+  history.replaceState(null, "", location.pathname + location.search + (isWall() ? "#wall" : ""));
   await logIn(token);
 }
 

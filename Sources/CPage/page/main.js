@@ -11,6 +11,7 @@ import * as handlers from "./handlers.js";
 import * as login from "./login.js";
 import { state, when } from "./state.js";
 import * as theme from "./theme.js";
+import * as view from "./view.js";
 
 const roles = {
   read: "You may look. To operate, log in with a token of that role.",
@@ -18,17 +19,22 @@ const roles = {
   pair: "You may do everything.",
 };
 
-for (const section of [theme, adapters, devices, handlers, events, deadLetters, findings]) section.start();
+for (const section of [theme, view, adapters, devices, handlers, events, deadLetters, findings]) section.start();
 when("status", showFoot);
 when("left", () => showConnection(false));
 when("joined", () => showConnection(true));
-setText(document.getElementById("host"), location.hostname);
-document.title = `WakeBridge · ${location.hostname}`;
+showHost(location.hostname);
 keepTicking();
 await login.start();
 connection.start();
 
+function showHost(name) {
+  setText(document.getElementById("host"), name);
+  document.title = `${name} · WakeBridge`;
+}
+
 function showFoot({ bridge }) {
+  if (bridge.host) showHost(bridge.host);
   setText(document.getElementById("version"), `WakeBridge ${bridge.version}, up ${duration(bridge.uptime_s)}`);
   setText(document.getElementById("role"), roles[state.me.role] ?? "");
   const docs = document.getElementById("docs");

@@ -77,11 +77,19 @@ class Pairing {
     if (line.pairing) this.id = line.pairing;
     if (line.step) setText(step, line.step);
     if (line.ask === "consent") this.#consent();
-    else if (line.ask) this.#body.replaceChildren(keypad((passkey) => this.#answer({ passkey })));
+    else if (line.ask) this.#askForPasskey(step);
     if (line.show) this.#body.replaceChildren(make("p", {}, "Type this number on the device:"), big(line.show));
     if (line.compare) this.#compare(line.compare);
     if (line.paired) this.nameIt(line.paired);
     if (line.error) this.#fail(line.error);
+  }
+
+  #askForPasskey(step) {
+    setText(step, "Type the six digits that the device shows, or that are printed on its label.");
+    const form = passkeyForm((passkey) => this.#answer({ passkey }), this.#cancel);
+    this.#screen.querySelector(":scope > .actions").hidden = true;
+    this.#body.replaceChildren(form);
+    form.passkey.focus();
   }
 
   #consent() {
@@ -99,6 +107,7 @@ class Pairing {
   }
 
   #answer(answer) {
+    this.#screen.querySelector(":scope > .actions").hidden = false;
     this.#body.replaceChildren(make("p", {}, "Waiting for the device…"));
     return carryOut(() => post("v1/pairing/answer", { pairing: this.id, ...answer }));
   }
@@ -179,20 +188,18 @@ function big(digits) {
     make("span", { class: "unseen" }, spoken));
 }
 
-/** For thumbs and for keyboards: the field takes what is typed, too. */
-function keypad(answer) {
+/** One field, so that a phone shows its own digits, and a passkey can be pasted. */
+function passkeyForm(answer, cancel) {
   const input = make("input", {
     name: "passkey", class: "passkey", inputmode: "numeric", pattern: "[0-9]{1,6}", maxlength: "6", required: true,
-    autocomplete: "one-time-code",
+    autocomplete: "one-time-code", "aria-label": "Passkey",
   });
-  const type = (digit) => () => {
-    input.value = (input.value + digit).slice(0, 6);
-  };
-  const keys = ["1", "2", "3", "4", "5", "6", "7", "8", "9"].map((digit) => button(digit, type(digit)));
-  const erase = button("⌫", () => (input.value = input.value.slice(0, -1)), { "aria-label": "Erase" });
-  const form = make("form", { class: "keypad" },
-    make("label", {}, "The passkey that the device shows, or has on its label", input),
-    make("div", { class: "keys" }, ...keys, erase, button("0", type("0")), make("button", { class: "strong" }, "OK")));
+  const ok = make("button", { class: "strong", disabled: true }, "OK");
+  const form = make("form", {}, input, actions(ok, cancel));
+  input.addEventListener("input", () => {
+    input.value = input.value.replace(/[^0-9]/g, "");
+    ok.disabled = !input.value;
+  });
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     answer(input.value.padStart(6, "0"));

@@ -1,22 +1,23 @@
 // Recording a device into a file, and playing such a file to a handler.
 import { lines, part, pieces } from "./api.js";
-import { actions, button, carryOut, make, openDialog, report } from "./dom.js";
+import { actions, button, carryOut, make, openDialog, report, setText } from "./dom.js";
 import { duration } from "./format.js";
 
 /** Recordings under way, by device: they go on while their row is closed. */
 const running = new Map();
 
-export function recordButton(device) {
-  const turn = () => (running.has(device) ? running.get(device).stop.abort() : record(device, show));
-  const press = button("", turn, { needs: "operate" });
+/** It is seen while a recording runs, and ends it. */
+export function stopButton(device) {
+  const press = button("", () => running.get(device)?.stop.abort(), { class: "recording", needs: "operate" });
   const show = () => {
     const recording = running.get(device);
-    press.textContent = recording ? `Stop recording (${duration((Date.now() - recording.begun) / 1000)})` : "Record";
-    press.classList.toggle("recording", recording !== undefined);
+    press.hidden = !recording;
+    if (recording) setText(press, `Stop recording (${duration((Date.now() - recording.begun) / 1000)})`);
   };
+  const begin = () => running.has(device) || record(device, show);
   running.get(device)?.watchers.add(show);
   show();
-  return press;
+  return { press, begin };
 }
 
 async function record(device, show) {

@@ -104,6 +104,7 @@ final class ControlAnswers {
             suspension: bridge.strength == .strong ? .strong : .weak,
             journalHealth: sentences.isEmpty ? "ok" : sentences.joined(separator: "; "),
             residentBytes: MemoryPressure.ownResidentBytes)
+        status.host = MachineName.own
         status.containmentBlockingReason = bridge.containment.blockingReason
         status.longestCall = bridge.loop.longestCall
         status.longCalls = bridge.loop.longCalls
