@@ -93,8 +93,15 @@ def full_cells(tree):
 
 
 def shown(page):
-    """The lines outside fences, headings and targets of links, with their numbers; pieces of code are one word."""
+    """The lines outside fences, headings and targets of links, with their numbers; pieces of code are one word.
+
+    Of the changelog it is what no release has yet: what was released stays as it was written.
+    """
+    parts = 0
     for number, line in lines(page):
+        parts += line.startswith("## ")
+        if page.path == "CHANGELOG.md" and parts > 1:
+            return
         if line and not line.startswith(("#", "<!--")):
             yield number, plain(line)
 
@@ -107,26 +114,26 @@ def opening(word):
 # Ways to write that readers took for a translation: how each is found, how often it may be found, and a better way.
 # The counts are as low as the pages are today. Lower them with what you rewrite, and raise none.
 PATTERNS = {
-    "a sentence that opens with What": (opening("What"), 55, "begin with the thing that acts"),
-    "a sentence that opens with Of": (opening("Of"), 10, "put the noun first"),
-    "told, tells": (re.compile(r"\b(?:tell|tells|told|telling)\b", re.I), 83, "report, show, get"),
-    "hear": (re.compile(r"\b(?:hear|hears|heard|hearing)\b", re.I), 58, "receive, get"),
-    "say, said": (re.compile(r"\b(?:say|says|said|saying)\b", re.I), 253, "send, report, name, list, contain"),
-    "stand": (re.compile(r"\b(?:stand|stands|stood)\b", re.I), 71, "is in"),
-    "hold": (re.compile(r"\b(?:hold|holds|held)\b", re.I), 127, "applies, contains, keeps"),
-    "lie": (re.compile(r"\b(?:lie|lies|lay)\b", re.I), 7, "is in"),
-    "alone after its noun": (re.compile(r"\w alone(?=[.,;:)|]| and| \||$)"), 31, "put only before it"),
-    "none as a pronoun": (re.compile(r"\b(?:is|are|was|has|have|with|or|and|gets?|takes?|in) none\b(?! of)"), 18, "repeat the noun"),
-    "as of a noun": (re.compile(r"\bas of (?:a|an|any|the)\b"), 1, "as for, like"),
+    "a sentence that opens with What": (opening("What"), 12, "begin with the thing that acts"),
+    "a sentence that opens with Of": (opening("Of"), 1, "put the noun first"),
+    "told, tells": (re.compile(r"\b(?:tell|tells|told|telling)\b", re.I), 5, "report, show, get"),
+    "hear": (re.compile(r"\b(?:hear|hears|heard|hearing)\b", re.I), 9, "receive, get"),
+    "say, said": (re.compile(r"\b(?:say|says|said|saying)\b", re.I), 33, "send, report, name, list, contain"),
+    "stand": (re.compile(r"\b(?:stand|stands|stood)\b", re.I), 10, "is in"),
+    "hold": (re.compile(r"\b(?:hold|holds|held)\b", re.I), 14, "applies, contains, keeps"),
+    "lie": (re.compile(r"\b(?:lie|lies|lay)\b", re.I), 0, "is in"),
+    "alone after its noun": (re.compile(r"\w alone(?=[.,;:)|]| and| \||$)"), 7, "put only before it"),
+    "none as a pronoun": (re.compile(r"\b(?:is|are|was|has|have|with|or|and|gets?|takes?|in) none\b(?! of)"), 11, "repeat the noun"),
+    "as of a noun": (re.compile(r"\bas of (?:a|an|any|the)\b"), 0, "as for, like"),
     "an archaic link": (re.compile(
         r"\b(?:though|all the same|whatever|at last|ever more|seldom|likewise|near by|meanwhile|thereby|beforehand)\b", re.I),
-        48, "although, still, any, finally, also, nearby"),
+        5, "although, still, any, finally, also, nearby"),
     "a link that leads to the rest": (re.compile(
-        r"\b(?:has|have|says?|lists?|gives?|tells?) (?:more|all(?=[.,;])|the rest|the details|the others)\b"), 12, "name what is there"),
+        r"\b(?:has|have|says?|lists?|gives?|tells?) (?:more|all(?=[.,;])|the rest|the details|the others)\b"), 3, "name what is there"),
     "a private word": (re.compile(
         r"\b(?:twins?|sleepers?|leases?|put aside|set aside|charged?|uncharged|strikes?|occasions?|lingers?)\b", re.I),
-        22, "use the standard term"),
-    "the voice of a proof": (re.compile(r"\b(?:proof|proofs|prove|proves|proved|proven)\b", re.I), 28, "write an instruction"),
+        10, "use the standard term"),
+    "the voice of a proof": (re.compile(r"\b(?:proof|proofs|prove|proves|proved|proven)\b", re.I), 6, "write an instruction"),
 }
 
 
