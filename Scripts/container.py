@@ -129,6 +129,14 @@ class Container:
         """Where this machine sees a file of it."""
         return "/proc/%d/root%s" % (self.first(), inside)
 
+    def give(self, path):
+        """The file, by its path outside, to the first user."""
+        os.chown(path, 1000, 1000)
+
+    def text(self, text):
+        """A page's text as it is for a reader inside."""
+        return text
+
     def lend(self, folder):
         """Shows it a folder of this machine at the same path, read-only."""
         with open(os.devnull) as null:

@@ -1,11 +1,12 @@
 """Follows pages to the letter in a fresh Debian, as their reader would, and compares what is printed with what they show.
 
 usage: follow.py BASE PACKAGE PAGE...     BASE is the folder of a Debian with systemd; PACKAGE is copied beside the reader
+       follow.py --here PROGRAMS PAGE...   on this machine, with the tool in the folder PROGRAMS and no daemon; a folder is the root
 
 All pages are followed one after the other by one user with sudo, in that user's home. Of a page:
 - an `sh` block is commands, one a line; each must end well. One that goes on until Ctrl-C is ended by it once its output is there.
 - a `text` block right after it is what these commands print together.
-- an `sh` block that begins with #!, and a `json5` block, is a file. Its name is the last word in backticks before it.
+- an `sh` block that begins with #!, and a `json5`, `python` or `conf` block, is a file. Its name is the last word in backticks before it.
 - <!-- needs: WHAT --> before a block says what its commands need beside the package. Where that is not had, they are not run,
   and the last line for the page counts them and says what plays them.
 
@@ -19,6 +20,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 
 from container import Container
@@ -31,6 +33,12 @@ ELSEWHERE = {
     "broker": "BrokerTests, with a mosquitto of their own",
     "checkout": "InstallTests, which installs to another folder",
     "Debian 13": "the run on Debian 13",
+    "strap": "the same page in a fresh Debian, with a recorded one",
+    "daemon": "the same page in a fresh Debian, or the scenarios of the lab",
+    "receiver": "ScenarioTests of accessories, with emulated ones",
+    "board": "the scenarios of the lab, with an emulated peripheral",
+    "fleet": "nothing here: it needs several machines",
+    "macOS": "nothing here: it needs a Mac",
 }
 VOLATILE = [
     (r"(\d{4}-\d\d-\d\d[ T])?\d\d:\d\d:\d\d(\.\d+)?Z?", "TIME"),
@@ -47,6 +55,10 @@ SWIFT_WANTS = (
 )
 
 
+# The name of a file in the reader's own folder, or in a folder there.
+IS_NAME = re.compile(r"(?:[\w-]+/)?[\w-]+\.\w+")
+
+
 class Refusal(Exception):
     """How a page and what happened differ."""
 
@@ -59,7 +71,7 @@ class Block:
         self.shown = None
 
     def is_file(self):
-        return self.language == "json5" or self.language == "sh" and self.text.startswith("#!")
+        return self.language in ("json5", "python", "conf") or self.language == "sh" and self.text.startswith("#!")
 
     def commands(self):
         return [line for line in self.text.splitlines() if line and not line.startswith("#")]
@@ -89,7 +101,7 @@ def blocks(path):
                     raise Refusal("line %d: '%s' is needed by no block" % (number, needs))
                 after = None
                 said = (re.findall(r"`([^`]+)`", line) or [said])[-1]
-    return [block for block in found if block.language in ("sh", "json5")]
+    return [block for block in found if block.language in ("sh", "json5", "python", "conf")]
 
 
 def plain(text):
@@ -139,11 +151,13 @@ class Reader:
         print("follow: %s: %s" % (name, said), flush=True)
 
     def save(self, block):
-        if not block.said or "/" in block.said:
+        if not block.said or not IS_NAME.fullmatch(block.said):
             raise Refusal("this file has no name: write `NAME` before it")
-        with open(self.container.path("%s/%s" % (self.folder, block.said)), "w", encoding="utf-8") as file:
-            file.write(block.text)
-            os.fchown(file.fileno(), 1000, 1000)
+        path = self.container.path("%s/%s" % (self.folder, block.said))
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(self.container.text(block.text))
+        self.container.give(path)
 
     def bring_strap(self, page):
         """A recorded strap comes near, in place of one with a radio, and beats for a minute and a half: once for a page."""
@@ -225,7 +239,7 @@ def furnish(container, package):
     """What the reader has before the first page: the package and, where apt has none, Swift. Returns what blocks may need."""
     furnish_apt(container)
     shutil.copy(package, container.path(container.home))
-    had = {"strap"}
+    had = {"strap", "daemon"}
     if container.run("apt-cache show swiftlang")[0] == 0:
         return had | {"Debian 13"}
     lend_swift(container)
@@ -243,19 +257,69 @@ def lend_swift(container):
     container.must("echo 'PATH=%s/usr/bin:$PATH' >/etc/profile.d/swift.sh" % home)
 
 
-def main(base, package, pages):
+class Here:
+    """This machine in the place of a container. Places of the page become places below a folder, or in the checkout."""
+
+    def __init__(self, programs):
+        self.root = tempfile.mkdtemp(prefix="wakefollow")
+        # What the reader writes as root, other users read.
+        os.chmod(self.root, 0o755)
+        self.home, self.bin = self.root + "/reader", self.root + "/bin"
+        for folder in (self.home, self.bin, self.root + "/etc/wakebridge/handlers.d", self.root + "/etc/wakebridge/Devices"):
+            os.makedirs(folder)
+        os.symlink(os.path.abspath(programs) + "/wakebridge", self.bin + "/wakebridge")
+        with open(self.bin + "/sudo", "w", encoding="utf-8") as file:
+            file.write('#!/bin/sh\nexec "$@"\n')
+        os.chmod(self.bin + "/sudo", 0o755)
+        checkout = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+        for name in os.listdir(checkout + "/Devices"):
+            os.symlink("%s/Devices/%s" % (checkout, name), "%s/etc/wakebridge/Devices/%s" % (self.root, name))
+        self.places = {
+            "/usr/share/wakebridge/Devices": checkout + "/Devices", "/usr/share/wakebridge/python": checkout + "/Packages/python",
+            "/etc/wakebridge": self.root + "/etc/wakebridge", "/opt/": self.root + "/opt/",
+        }
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        shutil.rmtree(self.root)
+
+    def text(self, text):
+        for place, here in self.places.items():
+            text = text.replace(place, here)
+        return text
+
+    def words(self, command, _):
+        environment = ["PATH=%s:%s" % (self.bin, os.environ["PATH"]), "WAKEBRIDGE_DEVICES=%s/etc/wakebridge/Devices" % self.root]
+        return ["env"] + environment + ["sh", "-c", self.text(command)]
+
+    def path(self, inside):
+        return inside
+
+    def give(self, path):
+        pass
+
+
+def follow(place, reader, pages):
     since = time.monotonic()
-    with Container(base) as container:
-        reader = Reader(container, furnish(container, package))
-        for page in pages:
-            try:
-                reader.follow(page)
-            except Refusal as refusal:
-                print("FAIL: %s on %s: %s" % (page, os.path.basename(base), refusal), file=sys.stderr)
-                return 1
-    print("follow: %s: %d pages work as they say; this took %d s" % (os.path.basename(base), len(pages), time.monotonic() - since))
+    for page in pages:
+        try:
+            reader.follow(page)
+        except Refusal as refusal:
+            print("FAIL: %s on %s: %s" % (page, place, refusal), file=sys.stderr)
+            return 1
+    print("follow: %s: %d pages work as they say; this took %d s" % (place, len(pages), time.monotonic() - since))
     return 0
 
 
+def main(words):
+    if words[0] == "--here":
+        with Here(words[1]) as machine:
+            return follow("here", Reader(machine, set()), words[2:])
+    with Container(words[0]) as container:
+        return follow(os.path.basename(words[0]), Reader(container, furnish(container, words[1])), words[2:])
+
+
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1], sys.argv[2], sys.argv[3:]))
+    sys.exit(main(sys.argv[1:]))

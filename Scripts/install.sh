@@ -50,7 +50,8 @@ put_page() { # FILE DESTINATION
     install -d "$(dirname "$2")"
     sed -E -e '/^## For people who change the bridge$/,$d' \
         -e 's,\[([^][]*)\]\((\.\./)*(docs/)?(dev/|man/|CONTRIBUTING\.md)[^)]*\),\1,g' \
-        -e 's,\]\(((\.\./)*)Devices/,](\1../../wakebridge/Devices/,g' -e 's,\]\(((\.\./)*)Examples/handlers,](\1examples,g' "$1" >"$2"
+        -e 's,\]\(((\.\./)*)Devices/,](\1../../wakebridge/Devices/,g' -e 's,\]\(((\.\./)*)Examples/handlers,](\1examples,g' \
+        -e 's,\]\(((\.\./)*)Examples/fleet,](\1examples/fleet,g' "$1" >"$2"
     chmod 644 "$2"
     echo "  $2"
 }
@@ -93,6 +94,7 @@ echo "  $share/wakebridge/wakehandler"
 put 644 Packages/python/wakehandler.py "$share/wakebridge/python/wakehandler.py"
 put 644 Packages/grafana/wakebridge.json "$share/wakebridge/grafana/wakebridge.json"
 put_tree Examples/handlers "$share/doc/wakebridge/examples"
+put_tree Examples/fleet "$share/doc/wakebridge/examples/fleet"
 put_tree docs "$share/doc/wakebridge/docs" ! -name '*.md' ! -path 'docs/man/*' ! -path 'docs/dev/*'
 find README.md CHANGELOG.md SECURITY.md docs -name '*.md' ! -path 'docs/dev/*' | LC_ALL=C sort | while IFS= read -r page; do
     put_page "$page" "$share/doc/wakebridge/$page"

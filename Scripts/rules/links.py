@@ -4,7 +4,7 @@ import re
 from rules import Violation, missing, rule
 from rules.document import filled
 
-COST = "docs/explanation/performance.md"
+COST, LIBRARY = "docs/explanation/performance.md", "docs/reference/device-library.md"
 
 
 @rule("links", "links between pages lead somewhere")
@@ -45,3 +45,21 @@ def cost_of_wake(tree):
     for rounded, exact in zip(said.groups(), measured.groups()) if said and measured else []:
         if abs(float(rounded) - float(exact)) > 0.05:
             yield missing(tree, "README.md", rounded, f"{rounded} is not {exact}, which {COST} has; round that")
+
+
+@rule("readme-counts", "the README's counts of profiles and messages, and the daemon's memory, are those of what ships and of the benchmark")
+def readme_counts(tree):
+    readme = tree.text("README.md").replace("\n", " ")
+    found = [re.search(pattern, readme) for pattern in
+             [r"has ([0-9,]+) profiles", r"more than ([0-9,]+) published messages", r"takes ([0-9.]+) MB of memory"]]
+    if not all(found):
+        yield Violation("README.md", 1, "the sentences with the counts are not found; write them as this rule reads them")
+        return
+    profiles, messages, memory = (match[1] for match in found)
+    if f"ships {profiles} profiles" not in tree.text(LIBRARY):
+        yield missing(tree, "README.md", profiles, f"{LIBRARY} has another count of profiles; take that one")
+    published = sum(file.text.count("source:") for file in tree.below("Devices", ("vectors.json5",)))
+    if published < int(messages.replace(",", "")):
+        yield missing(tree, "README.md", messages, f"there are {published} published messages below Devices; take a lower count")
+    if f"no wake-up, {memory} MB" not in tree.text(COST):
+        yield missing(tree, "README.md", memory, f"{COST} has another figure for 20 frozen handlers; take that one")

@@ -2,8 +2,9 @@
 from rules import Violation, missing, rule
 from rules.document import filled
 from rules.pages import rows_below
+from rules.prose import lines, user_pages
 
-WAKES = "docs/reference/what-wakes-when.md"
+WAKES, PROOFS = "docs/reference/what-wakes-when.md", "docs/dev/proofs.md"
 # Each has a row among the scheduled wakes.
 CAUSES = [
     "daily", "every", "in_s", "missed", "alert", "poll", "refresh", "processing", "continued", "deadline", "condition",
@@ -47,33 +48,54 @@ def invariants(tree):
     yield from proven_rows(tree, "docs/dev/invariants.md", "| I", 13)
 
 
-@rule("newcomers", "each of the seventeen steps in docs/dev/newcomers.md names tests that exist, or says that none shows it")
+@rule("newcomers", "each of the steps in docs/dev/newcomers.md names tests that exist, or says that none shows it")
 def newcomers(tree):
-    yield from proven_rows(tree, "docs/dev/newcomers.md", "| N", 17)
+    yield from proven_rows(tree, "docs/dev/newcomers.md", "| N", 23)
 
 
-@rule("scheduled-wakes", "each row of the scheduled wakes in docs/reference/what-wakes-when.md names the test that runs it")
+def mirrored(tree, mine, theirs):
+    """The rows of a section of the page of proofs name the causes of the user page's section, in its order, each with tests."""
+    rows = rows_below(tree.page(PROOFS), mine)
+    yield from unproven(tree, PROOFS, rows)
+    causes = [row.split("|")[1] for _, row in rows_below(tree.page(WAKES), theirs)]
+    if [row.split("|")[1] for _, row in rows] != causes or len(causes) < 10:
+        yield missing(tree, PROOFS, mine, f"the first cells differ from those of {WAKES} under '{theirs}'; name the same causes")
+
+
+@rule("scheduled-wakes", "each scheduled wake of docs/reference/what-wakes-when.md has a test that runs it, named in docs/dev/proofs.md")
 def scheduled_wakes(tree):
-    rows = rows_below(tree.page(WAKES), "## By schedule")
-    yield from unproven(tree, WAKES, rows)
+    yield from mirrored(tree, "## Wakes by schedule", "## By schedule")
     for cause in CAUSES:
-        if not any(cause in filled(row.split("|"))[0] for _, row in rows):
+        if not any(cause in filled(row.split("|"))[0] for _, row in rows_below(tree.page(WAKES), "## By schedule")):
             yield missing(tree, WAKES, "## By schedule", f"no row of this section is about '{cause}'; add one")
 
 
-@rule("wakes-by-sockets", "each row of the wakes by sockets in docs/reference/what-wakes-when.md names the test that runs it")
+@rule("wakes-by-sockets", "each wake by a socket of docs/reference/what-wakes-when.md has a test that runs it, named in docs/dev/proofs.md")
 def wakes_by_sockets(tree):
-    rows = rows_below(tree.page(WAKES), "## By socket")
-    if len(rows) < 10:
-        yield missing(tree, WAKES, "## By socket", f"this section has {len(rows)} rows; it has at least 10")
-    yield from unproven(tree, WAKES, rows)
+    yield from mirrored(tree, "## Wakes by socket", "## By socket")
+
+
+@rule("wakes-by-flows", "each row on flows of docs/reference/what-wakes-when.md has a test that runs it, named in docs/dev/proofs.md")
+def wakes_by_flows(tree):
+    yield from mirrored(tree, "## Wakes by flow", "## By flow")
+
+
+@rule("tests-stay-away", "no table of a user page names a test; the pages below docs/dev do")
+def tests_stay_away(tree):
+    written = titles(tree)
+    for page in user_pages(tree):
+        for number, row in lines(page):
+            names = row.split("`")[1::2] if row.startswith("|") else []
+            for name in names:
+                if name.count(" ") >= 4 and f'"{name}"' in written:
+                    yield Violation(page.path, number, f"'{name}' is a test; name it on a page below docs/dev")
 
 
 @rule("proofs", "what a handler is said to get is shown by tests that are there, by the names that the page of proofs gives them")
 def proofs(tree):
-    page, written = "docs/dev/proofs.md", titles(tree)
-    rows = [(number, line) for number, line in enumerate(tree.page(page).lines, 1)
-            if line.startswith("| ") and line.endswith("` |")]
+    page, written = PROOFS, titles(tree)
+    first = tree.text(page).partition("\n## ")[0].split("\n")
+    rows = [(number, line) for number, line in enumerate(first, 1) if line.startswith("| ") and line.endswith("` |")]
     if len(rows) != 7:
         yield Violation(page, 1, f"the table has {len(rows)} rows with tests; it has seven")
     for number, row in rows:

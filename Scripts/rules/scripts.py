@@ -123,10 +123,10 @@ def tutorials(tree):
             yield file.at(1, f"Scripts/follow.py refuses this page: {reason}")
             continue
         for block in blocks:
-            is_named = not block.is_file() or block.said and block.said.startswith("hr.") or block.needs
+            is_named = not block.is_file() or block.said and follow.IS_NAME.fullmatch(block.said) or block.needs
             if not block.commands() or not is_named:
                 yield file.at(block.line, "this block has no command, or its file has no name; write the name before it")
-            if block.needs not in {None, "strap"} | set(follow.ELSEWHERE):
+            if block.needs not in {None} | set(follow.ELSEWHERE):
                 yield file.at(block.line, f"Scripts/follow.py does not know '{block.needs}'; name a need that it lists")
 
 

@@ -128,8 +128,8 @@ extension Facts {
         return Finding(
             .warning, .foreignScan, what,
             why
-                + "Mostly it is a bluetoothctl that was left scanning, or another home automation. To restart bluetoothd "
-                + "ends its scan; peripherals are back within seconds.",
+                + "Mostly it is a bluetoothctl that was left scanning, or another home automation. Restarting bluetoothd "
+                + "stops that scan; peripherals reconnect within seconds.",
             .run("sudo systemctl restart bluetooth"))
     }
 

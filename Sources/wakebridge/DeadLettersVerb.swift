@@ -9,7 +9,8 @@ extension Verb {
             name: "dead-letters", summary: "events that no attempt could deliver: list, replay or drop them",
             synopsis: ["[--json] [list]", "[--json] replay|drop SEQ | --handler HANDLER | --all"],
             detail:
-                "What five processes died of is set aside. 'replay' queues it again, 'drop' forgets it for good.",
+                "Events that crashed their handler five times are kept here. 'replay' delivers them again, 'drop' "
+                + "deletes them.",
             flags: [
                 Flag("handler", value: "HANDLER", "all of this handler"),
                 Flag("all", short: "a", "all of every handler"), jsonFlag,

@@ -7,7 +7,8 @@ extension Verb {
     static var simulate: Verb {
         Verb(
             name: "simulate",
-            summary: "make a wake, an end or a disconnect happen, want of memory, sleep, heat, battery power, an alarm",
+            summary:
+                "trigger a wake, an expiry, a crash, a disconnect, low memory, sleep, heat, battery power or an alarm",
             synopsis: [
                 "[--json] wake|expire|kill HANDLER", "[--json] disconnect DEVICE",
                 "[--json] memory [--level low|critical]", "[--json] sleep|heat|battery on|off",

@@ -110,7 +110,7 @@ private enum WebOrder {
         let address = answer["address"]?.string.map { "listens at \($0.printable)\n" }
         let tokens = answer.list("tokens").map { [$0.text("name"), opens($0), $0.text("made")] }
         let none = "there are no tokens; make one with: wakebridge web --token NAME\n"
-        return (address ?? "does not listen; let it with: sudo wakebridge web --enable\n")
+        return (address ?? "does not listen; to turn the web page on, run: sudo wakebridge web --enable\n")
             + (tokens.isEmpty ? none : "\n" + Table(rows: [["TOKEN", "OPENS", "MADE"]] + tokens).text)
     }
 
@@ -140,7 +140,7 @@ private enum WebOrder {
         Console.print("the token '\(name)' \(opened), shown this once:\n")
         Console.print("\n  \(token)\n\n")
         guard let address else {
-            return Console.print("the bridge does not listen yet; let it with: sudo wakebridge web --enable\n")
+            return Console.print("the web page is off; to turn it on, run: sudo wakebridge web --enable\n")
         }
         if answer["inbox"] != nil {
             return Console.print("web hooks send messages to: \(address.printable)v1/hooks/\(token)\n")

@@ -59,6 +59,19 @@ struct ReadmeTests {
         }
     }
 
+    @Test("the terminal that the README pictures shows what the tool prints today")
+    func pictured() throws {
+        let folder = try Directory.makeTemporary(prefix: "wakebridge-readme")
+        defer { Directory.removeTree(folder) }
+        let drawn = "\(folder)/first-beat.svg"
+        let (status, output) = run("WAKEBRIDGE='\(builtPrograms)/wakebridge' Scripts/cast.py '\(drawn)'")
+        #expect(status == 0, "\(output)")
+        #expect(
+            text(of: drawn) == text(of: "\(packageFolder)/docs/pictures/first-beat.svg"),
+            "to draw it again, run: WAKEBRIDGE='\(builtPrograms)/wakebridge' Scripts/cast.py"
+        )
+    }
+
     @Test("the first handler acknowledges every event of the recording, and prints what the tutorial says")
     func firstHandler() throws {
         let handler = try #require(tutorial.block("sh", with: "#!/bin/sh"))
@@ -80,6 +93,14 @@ struct ReadmeTests {
         let (status, output) = run(tried(command.text))
         #expect(status == 0)
         expect(output, holds: expected)
+    }
+
+    @Test("the commands, programs and outputs of the tutorials that need no device are as they are shown")
+    func followed() throws {
+        let pages = ["every-beat-to-csv", "log-a-gps-track", "your-own-esp32"].map { "docs/tutorials/\($0).md" }
+        let (status, output) = run(
+            "python3 Scripts/follow.py --here '\(builtPrograms)' \(pages.joined(separator: " "))")
+        #expect(status == 0 && output.contains("3 pages work as they say"), "\(output)")
     }
 
     @Test("the tutorial's manifest is one that the daemon takes, as root too")

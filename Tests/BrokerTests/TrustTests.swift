@@ -81,6 +81,36 @@ struct TrustTests {
         #expect(!bridge.log.contains("wrong\n"))
     }
 
+    @Test(
+        "with the access list of the fleet's example each bridge publishes below its own name only, and a follower nowhere"
+    )
+    func restrictsFleet() async throws {
+        let list = ground.write(text(of: "\(packageFolder)/Examples/fleet/mosquitto.acl"), to: "fleet.acl")
+        let broker = try Broker(ground, lines: ["allow_anonymous true", "acl_file \(list)"])
+        try await broker.start()
+        let topics = [
+            "pi-kitchen wakebridge/pi-kitchen/status", "pi-kitchen wakebridge/pi-hall/status",
+            "follower wakebridge/pi-kitchen/status", "stranger wakebridge/pi-hall/status",
+            "operator wakebridge/pi-hall/handlers/hr/wake", "pi-hall homeassistant/device/pi-hall/config",
+        ]
+        for line in topics {
+            let words = line.split(separator: " ").map(String.init)
+            let sent = [
+                "mosquitto_pub", "-p", "\(broker.port)", "-q", "1", "-r", "-u", words[0], "-t", words[1], "-m",
+                words[0],
+            ]
+            try #require(try Child(sent).finish(within: 10).exit == 0)
+        }
+        let asked = ["-p", "\(broker.port)", "-u", "follower", "-t", "wakebridge/#", "-v", "-C", "2", "-W", "10"]
+        let (exit, output, _) = try Child(["mosquitto_sub"] + asked).finish(within: 20)
+        #expect(exit == 0)
+        #expect(
+            Set(output.split(separator: "\n")) == [
+                "wakebridge/pi-kitchen/status pi-kitchen", "wakebridge/pi-hall/handlers/hr/wake operator",
+            ])
+        #expect(broker.said.components(of: "Denied PUBLISH") == 3, "\(broker.said)")
+    }
+
     @Test("a password that others can read is not used")
     func refusesOpenPassword() async throws {
         let broker = try Broker(ground)

@@ -42,13 +42,13 @@ struct LibraryPageTests {
         return """
             # Device library
 
-            WakeBridge ships \(heads.count) profiles. [Profile keys](profile-keys.md) says what a profile is, and
+            WakeBridge ships \(heads.count) profiles. [Profile keys](profile-keys.md) explains what a profile is, and
             [add a device profile](../how-to/add-a-device-profile.md) how to make one for a device that is not here.
 
-            - Each profile decodes published messages of its devices, which stand beside it in `vectors.json5` with their sources. Most were
-              never tried with the device itself: if yours says something else, tell us with `wakebridge report`.
+            - Each profile decodes published messages of its devices, which are beside it in `vectors.json5` with their sources. Most were
+              never tried with the device itself: if yours sends something else, report it with `wakebridge report`.
             - The daemon opens an accessory of a shipped profile when a manifest watches the profile. Until then other programs have it.
-            - A profile that matches `WAKEBRIDGE_DEVICE` is for devices behind a common USB chip. A udev rule of yours says which one it is,
+            - A profile that matches `WAKEBRIDGE_DEVICE` is for devices behind a common USB chip. A udev rule of yours names the device,
               such as `SUBSYSTEM=="tty", ENV{ID_SERIAL_SHORT}=="A50285BI", ENV{WAKEBRIDGE_DEVICE}="sds011"`.
 
             <!-- Made from the profiles. LibraryPageTests says how to make it again. -->

@@ -49,7 +49,7 @@ import WakeModel
     @Test("the status that the page shows is one that is answered, key for key")
     func status() throws {
         var bridge = BridgeStatus(
-            version: "0.1.0", process: 77, journal: "j7", uptime: .milliseconds(7_500_200), suspension: .strong,
+            version: "0.30.0", process: 77, journal: "j7", uptime: .milliseconds(7_500_200), suspension: .strong,
             journalHealth: "ok", residentBytes: 10_276_045)
         bridge.host = "pi"
         bridge.longestCall = TimeSpan(nanoseconds: 4_218_000)

@@ -21,7 +21,7 @@ func wellFacts() -> Facts {
     facts.bluetoothdVersion = BluezVersion(5, 66)
     facts.hasBluetoothd = true
     facts.bridgeUnit = .enabled
-    facts.toolVersion = "0.1.0"
+    facts.toolVersion = "0.30.0"
     facts.withBridge { _ in }
     return facts
 }
@@ -35,7 +35,7 @@ extension Facts {
 
     mutating func withBridge(_ body: (inout BridgeFacts) -> Void) {
         var bridge = BridgeFacts()
-        bridge.version = "0.1.0"
+        bridge.version = "0.30.0"
         bridge.process = 1
         bridge.lackingCapabilities = []
         body(&bridge)
@@ -239,7 +239,7 @@ private let bridgeCases = [
         $0.isBridgeOfSystem = false
     },
     Case(.note, .bridgeVersion, "end it, and start it again with 'wakebridged'") {
-        $0.withBridge { $0.version = "0.0.9" }
+        $0.withBridge { $0.version = "0.29.0" }
         $0.isBridgeOfSystem = false
     },
     Case(.fault, .journalDegraded, "make room on the disk or repair it, then start it again") {
@@ -249,7 +249,7 @@ private let bridgeCases = [
     Case(.fault, .bridgeRefused, "sudo wakebridge doctor") {
         $0.bridge = .refused(refusal)
     },
-    Case(.note, .bridgeVersion, "sudo systemctl restart wakebridged") { $0.withBridge { $0.version = "0.0.9" } },
+    Case(.note, .bridgeVersion, "sudo systemctl restart wakebridged") { $0.withBridge { $0.version = "0.29.0" } },
     Case(
         .fault, .journalDegraded, "make room on the disk or repair it, then 'sudo systemctl restart wakebridged'"
     ) { $0.withBridge { $0.journalHealth = "the disk is full" } },

@@ -39,7 +39,7 @@ extension Finding {
             findings.all.map(\.what) == [
                 "bluetoothd 5.66 runs",
                 "adapter 00:1A:7D:DA:71:13 (hci0, Cambridge Silicon Radio, no LL privacy) is on, with 1 link",
-                "wakebridged 0.1.0 runs, and freezes handlers by cgroup",
+                "wakebridged 0.30.0 runs, and freezes handlers by cgroup",
             ])
     }
 

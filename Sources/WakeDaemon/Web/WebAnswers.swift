@@ -82,5 +82,5 @@ extension ControlAnswers {
 extension ControlRefusal {
     fileprivate static let noDoor = ControlRefusal(
         .conflict, code: "conflict", message: "this bridge does not listen for browsers",
-        advice: "let it with: sudo wakebridge web --enable")
+        advice: "to turn the web page on, run: sudo wakebridge web --enable")
 }
