@@ -30,7 +30,7 @@ struct ScheduledTaskTests {
         let box = keepTask()
         fed.feed(job(5, more: ",\"returned\":\"condition\",\"missed\":3"))
         let task = try #require(box.value)
-        #expect(task.identifier == "backup" && task.event.sequence == 5 && task.event.device == "backup")
+        #expect(task.identifier == "backup" && task.event.sequence == 5 && task.event.name == "backup")
         #expect(task.details.kind == .processing && task.details.waived == [.power] && task.details.missed == 3)
         #expect(task.details.returned == .condition && task.details.deadline == Timestamp("2026-11-22T07:42:46Z"))
         task.setTaskCompleted(success: true)
@@ -341,7 +341,7 @@ struct AwaitedWorkTests {
 @MainActor
 final class Box<Value> {
     var value: Value
-    var other: AccessoryEvent?
+    var other: BackgroundEvent?
 
     init(_ value: Value) { self.value = value }
 }
