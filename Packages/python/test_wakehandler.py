@@ -571,7 +571,7 @@ class SessionTest(unittest.TestCase):
 
     def test_the_programs_of_the_page_answer_what_comes_to_them(self):
         programs = PAGE.read_text(encoding="utf-8").split("```python\n")[1:]
-        self.assertEqual(len(programs), 3)
+        self.assertEqual(len(programs), 4)
         lines = (event(1), alarm(2, data={"dose": 2}), scheduled(3, "poll.due", interval_s=900), job(4),
                  scheduled(5, "message.received", payload="hi"))
         for program in programs:

@@ -13,7 +13,11 @@ struct EventWorks {
         case keepAlive(String)
     }
 
-    private var registrations: [Subject: @MainActor (EventWork) -> Void] = [:]
+    private enum Registration {
+        case closure(@MainActor (EventWork) -> Void)
+    }
+
+    private var registrations: [Subject: Registration] = [:]
     private var works: [UInt64: EventWork] = [:]
 
     /// A closure that awaits and has not returned.
@@ -22,11 +26,16 @@ struct EventWorks {
     /// False where one is registered already.
     mutating func register(_ subject: Subject, _ closure: @escaping @MainActor (EventWork) -> Void) -> Bool {
         guard registrations[subject] == nil else { return false }
-        registrations[subject] = closure
+        registrations[subject] = .closure(closure)
         return true
     }
 
     func closure(for event: BackgroundEvent) -> (@MainActor (EventWork) -> Void)? {
+        guard case .closure(let closure)? = registration(for: event) else { return nil }
+        return closure
+    }
+
+    private func registration(for event: BackgroundEvent) -> Registration? {
         switch event.kind {
         case .task(let task): registrations[.task(task.identifier)]
         case .alarm(let alarm): registrations[.alarm(alarm.identifier)] ?? registrations[.anyAlarm]
@@ -38,7 +47,7 @@ struct EventWorks {
         }
     }
 
-    private func keepAlive(_ event: SocketEvent) -> (@MainActor (EventWork) -> Void)? {
+    private func keepAlive(_ event: SocketEvent) -> Registration? {
         registrations[.keepAlive(event.name)] ?? registrations[.socket(event.name)]
     }
 

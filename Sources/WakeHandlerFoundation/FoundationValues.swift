@@ -1,6 +1,6 @@
+// The library's values as Foundation's: dates, data and UUIDs. A handler that does not import this needs no Foundation.
 import WakeHandler
 
-// The library's values as Foundation's: dates, data and UUIDs. A handler that does not import this needs no Foundation.
 #if canImport(FoundationEssentials)
     import FoundationEssentials
 #else
@@ -35,9 +35,16 @@ extension ReceivedMessage {
 extension Characteristic {
     /// Its UUID in full, as `CBUUID` has it.
     public var uuid: UUID {
-        uuidBytes.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
+        let b = uuidBytes
+        return UUID(
+            uuid: (b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10], b[11], b[12], b[13], b[14], b[15])
+        )
     }
 
     /// The first characteristic of this UUID.
-    public init(_ uuid: UUID) { self.init(uuidBytes: withUnsafeBytes(of: uuid.uuid) { Array($0) }) }
+    public init(_ uuid: UUID) {
+        let b = uuid.uuid
+        self.init(
+            uuidBytes: [b.0, b.1, b.2, b.3, b.4, b.5, b.6, b.7, b.8, b.9, b.10, b.11, b.12, b.13, b.14, b.15])
+    }
 }
