@@ -216,7 +216,7 @@ struct RegisteredClosureTests {
         fed.feed(alarm(1), alarm(2, "tea"))
         let lines = fed.session.drainLines()
         #expect(textLines(lines.replies) == ["{\"nack\":1}", "{\"ack\":2,\"result\":\"useful\"}"])
-        #expect(textLines(lines.log) == ["pill: NoPrinter(); it comes again"])
+        #expect(textLines(lines.log) == ["error: pill: NoPrinter(); it comes again"])
     }
 
     @Test("an alarm's work may await, and holds back the acknowledgement of what came after it")

@@ -305,7 +305,7 @@ struct AwaitedWorkTests {
         await fed.finishWork()
         let lines = fed.session.drainLines()
         #expect(textLines(lines.replies) == ["{\"nack\":5}", "{\"nack\":6,\"until\":[\"unmetered\",\"power\"]}"])
-        #expect(textLines(lines.log) == ["backup: NoDisk(); it comes again"])
+        #expect(textLines(lines.log) == ["error: backup: NoDisk(); it comes again"])
     }
 
     @Test("work that still runs when its job was taken back and given again cannot answer for the new delivery")
