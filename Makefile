@@ -16,7 +16,7 @@ FOR_SPEED = built="$$($(RELEASE) --show-bin-path)"; WAKEBRIDGED="$$built/wakebri
 
 .PHONY: help deb demo check test test-gate gate prove prove-tests shake test-debian13 test-arm64 test-deb test-installed test-tutorials \
 	check-debian13 check-sanitize fuzz bench bench-lab bench-fleet bench-imports test-page census break lab lab-soak lab-recording \
-	build build-arm64 wakehandler install uninstall clean prepare prepare-tests prepare-gate prepare-lab prepare-bench
+	build build-arm64 wakehandler wheel install uninstall clean prepare prepare-tests prepare-gate prepare-lab prepare-bench
 
 help: ## tell what can be made
 	@echo "WakeBridge. PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)"
@@ -108,6 +108,9 @@ build-arm64: ## both for arm64 on amd64, into .build/arm64/bin: for Debian 12, 1
 
 wakehandler: ## lay out the Swift library of handler authors as a package of its own, below DESTINATION (.build/packages)
 	@Scripts/wakehandler.sh "$(or $(DESTINATION),.build/packages)"
+
+wheel: ## build the Python module of handler authors as a wheel, below DESTINATION (.build/packages), without a network
+	@Scripts/wheel.py "$(or $(DESTINATION),.build/packages)"
 
 install: build ## to PREFIX (/usr/local), below DESTDIR
 	@Scripts/install.sh "$$($(RELEASE) --show-bin-path)" "$(DESTDIR)" "$(PREFIX)" "$(UNITDIR)"

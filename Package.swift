@@ -6,6 +6,7 @@ let package = Package(
     name: "wakebridge",
     products: [
         .library(name: "WakeHandler", targets: ["WakeHandler"]),
+        .library(name: "WakeHandlerFoundation", targets: ["WakeHandlerFoundation"]),
         .library(name: "WakeHandlerTesting", targets: ["WakeHandlerTesting"]),
         .executable(name: "wakebridged", targets: ["wakebridged"]),
         .executable(name: "wakebridge", targets: ["wakebridge"]),
@@ -75,6 +76,7 @@ let package = Package(
                 "WakeWords",
             ]),
         .target(name: "WakeHandler", dependencies: ["WakeModel"]),
+        .target(name: "WakeHandlerFoundation", dependencies: ["WakeHandler"]),
         .target(name: "WakeHandlerTesting", dependencies: ["WakeModel", "WakeProfiles", "WakeTrace", "WakeHandler"]),
         .executableTarget(name: "wakebridged", dependencies: ["WakeDaemon"]),
         .executableTarget(
@@ -239,7 +241,8 @@ let package = Package(
         .testTarget(
             name: "WakeHandlerTests",
             dependencies: [
-                "TestBench", "WakeHandler", "WakeHandlerTesting", "WakeCore", "WakeAgenda", "WakeEngine", "WakeModel",
+                "TestBench", "WakeHandler", "WakeHandlerFoundation", "WakeHandlerTesting", "WakeCore", "WakeAgenda",
+                "WakeEngine", "WakeModel",
                 "WakeProfiles", "WakeSystem", "WakeTrace", "ExampleHeartRate", "ExampleBeatPrinter",
                 "ExampleBeatSequence", "ExampleHoldLine", "ExampleNightlyBackup", "ExampleLetterReader",
                 "ExampleMapUpdater", "ExampleStrapDiary",

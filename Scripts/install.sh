@@ -10,6 +10,13 @@ share=$root$prefix/share
 lib=$root$prefix/lib
 rules=$lib/udev/rules.d
 case $prefix in /usr) zsh=$share/zsh/vendor-completions ;; *) zsh=$share/zsh/site-functions ;; esac
+# Debian's Python looks here for packages, whatever its version. Below another prefix it looks in a folder of its version, if in any.
+python=$prefix/lib/python3/dist-packages
+if [ "$prefix" != /usr ]; then
+    python=$(/usr/bin/python3 -c 'import sys; print(*[p for p in sys.path if p.startswith(sys.argv[1])][:1] or [sys.argv[2]])' \
+        "$prefix/lib/python" "$python" 2>/dev/null || echo "$python")
+fi
+python=$root$python/wakehandler
 bash=$share/bash-completion/completions/wakebridge zsh=$zsh/_wakebridge fish=$share/fish/vendor_completions.d/wakebridge.fish
 
 if [ "$from" = --remove ]; then
@@ -23,7 +30,7 @@ if [ "$from" = --remove ]; then
         "$lib/systemd/user/wakebridged.service" "$lib/sysusers.d/wakebridge.conf" "$lib/tmpfiles.d/wakebridge.conf" \
         "$share/man/man1/wakebridge.1" "$share/man/man8/wakebridged.8" \
         "$rules/70-wakebridge.rules" "$rules/91-wakebridge-braille.rules"
-    rm -rf "$share/wakebridge" "$share/doc/wakebridge"
+    rm -rf "$share/wakebridge" "$share/doc/wakebridge" "$python"
     if [ -z "$root" ]; then
         echo "Kept: events and state in /var/lib/wakebridge, your handlers and settings in /etc/wakebridge."
     fi
@@ -91,7 +98,7 @@ put_tree Devices "$share/wakebridge/Devices" ! -name '*.py'
 Scripts/wakehandler.sh "$share/wakebridge" >/dev/null
 rm -f "$share"/wakebridge/wakehandler-*.tar.gz
 echo "  $share/wakebridge/wakehandler"
-put 644 Packages/python/wakehandler.py "$share/wakebridge/python/wakehandler.py"
+put_tree Packages/python/wakehandler "$python" ! -name '*.pyc'
 put 644 Packages/grafana/wakebridge.json "$share/wakebridge/grafana/wakebridge.json"
 put_tree Examples/handlers "$share/doc/wakebridge/examples"
 put_tree Examples/fleet "$share/doc/wakebridge/examples/fleet"

@@ -23,12 +23,36 @@ for target in $(sed -n 's/.*\.target(name: "\([A-Za-z]*\)".*/\1/p' Packages/wake
     cp -R "Sources/$target" "$tree/Sources"
 done
 # Profiles and recordings; not the scripts they were made with.
-find Devices -type f ! -name '*.py' -print0 | tar --null --files-from=- -cf - | tar -C "$tree" -xf -
+cp -R Devices "$tree"
+find "$tree/Devices" -name '*.py' -exec rm {} +
+find "$tree/Devices" -depth -type d -empty -exec rmdir {} \;
 
 # Without a checkout of git there is no commit to take the time from.
 time=${SOURCE_DATE_EPOCH:-$(git -c safe.directory='*' log -1 --format=%ct 2>/dev/null || echo 0)}
 archive=wakehandler-$version.tar.gz
-tar -C "$destination" --sort=name --owner=0 --group=0 --numeric-owner --mode=u=rwX,go=rX --mtime="@$time" \
-    --format=gnu --transform="s,^wakehandler,wakehandler-$version," -cf - wakehandler | gzip -9n >"$destination/$archive"
+# Not by tar, whose options for this differ between Linux and macOS.
+python3 - "$tree" "$destination/$archive" "wakehandler-$version" "$time" <<'PYTHON'
+import gzip, os, sys, tarfile
+
+tree, archive, root, time = sys.argv[1:]
+
+
+def entry(member):
+    member.uid = member.gid = 0
+    member.uname = member.gname = ""
+    member.mtime = int(time)
+    member.mode = 0o755 if member.isdir() or member.mode & 0o100 else 0o644
+    return member
+
+
+with open(archive, "wb") as file, gzip.GzipFile("", "wb", fileobj=file, mtime=0) as packed:
+    with tarfile.open(fileobj=packed, mode="w", format=tarfile.GNU_FORMAT) as tar:
+        for folder, folders, names in os.walk(tree):
+            folders.sort()
+            place = os.path.join(root, os.path.relpath(folder, tree)) if folder != tree else root
+            tar.add(folder, place, recursive=False, filter=entry)
+            for name in sorted(names):
+                tar.add(os.path.join(folder, name), f"{place}/{name}", filter=entry)
+PYTHON
 echo "$tree"
 echo "$destination/$archive"

@@ -3,9 +3,9 @@
 import wakehandler
 
 session = wakehandler.Session()
-for event in session.events():
-    if event.kind == "message.received":
-        session.log(f"{event.topic or 'message'}: {event.text if event.text is not None else event.bytes.hex()}")
-    elif event.kind == "gap":
-        session.log(f"{event.data['count']} messages were lost")
-    event.done()
+for event in session:
+    with event:
+        if event.kind == "message.received":
+            session.log(f"{event.topic or 'message'}: {event.text if event.text is not None else event.bytes.hex()}")
+        elif event.kind == "gap":
+            session.log(f"{event.data['count']} messages were lost")

@@ -7,7 +7,7 @@ session = wakehandler.Session()
 if not session.pending():
     session.alarm("stretch", every_s=3600, data={"say": "stretch your legs"})
 session.declare_ready()
-for event in session.events():
-    if event.kind == "alarm.fired":
-        session.log(event.value["say"])
-    event.done()
+for event in session:
+    with event:
+        if event.kind == "alarm.fired":
+            session.log(event.value["say"])

@@ -13,7 +13,7 @@ import unittest
 
 import wakehandler
 
-MODULE = pathlib.Path(wakehandler.__file__).resolve()
+MODULE = pathlib.Path(wakehandler.__file__).resolve().parent
 DAEMON = os.environ.get("WAKEBRIDGED", "")
 
 # What each handler has before its own lines: a session, and say() for what the test waits for.

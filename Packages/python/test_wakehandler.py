@@ -1,8 +1,10 @@
 """Plays lines of the daemon into a session, without a daemon: python3 -m unittest."""
+import asyncio
 import contextlib
 import datetime
 import io
 import json
+import logging
 import os
 import pathlib
 import socket
@@ -137,9 +139,9 @@ class SessionTest(unittest.TestCase):
     def test_each_event_of_a_recording_is_acknowledged(self):
         self.feed(RECORDED.read_text().rstrip("\n"))
         rates = []
-        for event in self.session.events():
-            rates += [event.value["bpm"]] if "bpm" in event.value else []
-            event.done()
+        for event in self.session:
+            with event:
+                rates += [event.value["bpm"]] if "bpm" in event.value else []
         self.assertEqual((rates[0], len(rates)), (62, 91))
         self.assertEqual([reply["ack"] for reply in self.replies()], list(range(1, 97)))
 
@@ -157,6 +159,44 @@ class SessionTest(unittest.TestCase):
         second.done("nothing")
         first.done()
         self.assertEqual(self.replies(), [{"ack": 2, "result": "nothing"}])
+
+    def test_an_exception_in_a_block_gives_the_event_back_and_the_loop_goes_on(self):
+        self.feed(event(1), event(2, device="other"), event(3, device="third"))
+        with self.assertLogs("wakehandler", "ERROR") as logged:
+            for each in self.session:
+                with each:
+                    if each.sequence == 1:
+                        raise ValueError("the disk is full")
+                    if each.sequence == 2:
+                        raise wakehandler.Expired("no time")
+        self.assertEqual(self.replies(), [{"nack": 1}, {"nack": 2}, {"ack": 3, "result": "useful"}])
+        self.assertEqual(len(logged.output), 1)
+        self.assertIn("the disk is full", logged.output[0])
+
+    def test_an_interrupt_in_a_block_gives_the_event_back_and_ends_the_program(self):
+        self.feed(event(1), ends=False)
+        with self.assertRaises(KeyboardInterrupt), next(iter(self.session)):
+            raise KeyboardInterrupt
+        self.assertEqual(self.replies(), [{"nack": 1}])
+
+    def test_an_event_that_its_block_finishes_is_not_finished_again_and_a_flow_stays_open(self):
+        self.feed(event(1), job(2), scheduled(3, "flow.started", name="ecg"), event(4))
+        for each in self.session:
+            with each:
+                if each.sequence < 3:
+                    each.done("nothing")
+        self.assertEqual(self.replies(), [{"ack": 1, "result": "nothing"}, {"ack": 2, "result": "nothing"},
+                                          {"ack": 4, "result": "useful"}])
+
+    def test_a_kind_is_an_enum_that_equals_its_word_also_one_of_a_later_version(self):
+        self.feed(event(1), event(2, kind="teleported"))
+        known, unknown = self.session.events()
+        self.assertIs(known.kind, wakehandler.EventKind.DATA)
+        self.assertEqual((known.kind, f"{known.kind}", str(known.kind)), ("data", "data", "data"))
+        self.assertIsInstance(unknown.kind, wakehandler.EventKind)
+        self.assertEqual((unknown.kind, json.dumps(unknown.kind)), ("teleported", '"teleported"'))
+        with self.assertRaises(ValueError):
+            known.done("splendid")
 
     def test_what_follows_a_retry_of_its_device_comes_again_in_order(self):
         self.feed(event(2), event(3), event(4, device="other"), ends=False)
@@ -433,14 +473,10 @@ class SessionTest(unittest.TestCase):
                 calls.append(("failed", task.id, why))
 
             def challenged(self, task, realm, event):
-                answered(task)
                 return ("me", "word") if task.id == "19" else None
 
             def settled(self, session, finished, failed, event):
                 calls.append(("settled", session.name, finished, failed))
-
-        def answered(task):
-            self.feed(notice("reply", ref=self.session._last_reference + 1, pending=[]), ends=task.id == "20")
 
         self.session.transfers("photos", Album())
         self.feed(scheduled(1, "transfer.finished", session="photos", id="17", ok=True, path="17.jpg"),
@@ -448,7 +484,7 @@ class SessionTest(unittest.TestCase):
                   scheduled(3, "transfer.challenge", session="photos", id="19", realm="r"),
                   scheduled(4, "transfer.challenge", session="photos", id="20", realm="r"),
                   scheduled(5, "transfer.settled", session="photos", finished=1, failed=1),
-                  scheduled(6, "transfer.settled", session="maps", finished=1, failed=0), ends=False)
+                  scheduled(6, "transfer.settled", session="maps", finished=1, failed=0))
         others = []
         for event in self.session.events():
             others.append(event.data["session"])
@@ -458,8 +494,8 @@ class SessionTest(unittest.TestCase):
                                  ("settled", "photos", 1, 1)])
         replies = self.replies()
         self.assertEqual([reply["ack"] for reply in replies if "ack" in reply], [1, 2, 3, 4, 5, 6])
-        self.assertIn({"credential": {"transfer": "photos/19", "user": "me", "password": "word"}, "ref": 1}, replies)
-        self.assertIn({"cancel": {"transfer": "photos/20"}, "ref": 2}, replies)
+        self.assertIn({"credential": {"transfer": "photos/19", "user": "me", "password": "word"}}, replies)
+        self.assertIn({"cancel": {"transfer": "photos/20"}}, replies)
 
     def test_the_answer_to_an_order_says_what_became_of_it_and_what_is_pending(self):
         entry = {"source": "job", "id": "backup", "state": "waiting", "due": "2026-11-22T12:00:00Z",
@@ -535,7 +571,7 @@ class SessionTest(unittest.TestCase):
 
     def test_the_programs_of_the_page_answer_what_comes_to_them(self):
         programs = PAGE.read_text(encoding="utf-8").split("```python\n")[1:]
-        self.assertEqual(len(programs), 3)
+        self.assertEqual(len(programs), 4)
         lines = (event(1), alarm(2, data={"dose": 2}), scheduled(3, "poll.due", interval_s=900), job(4),
                  scheduled(5, "message.received", payload="hi"))
         for program in programs:
@@ -545,10 +581,95 @@ class SessionTest(unittest.TestCase):
             acknowledged = [line for line in outcome.stdout.splitlines() if line.startswith('{"ack":')]
             self.assertEqual(len(acknowledged), 5, outcome.stdout)
 
+    def test_records_of_logging_are_lines_of_the_log_with_their_level(self):
+        logger = logging.getLogger("test")
+        logger.propagate = False
+        logger.setLevel(logging.DEBUG)
+        with contextlib.redirect_stdout(io.StringIO()) as output:
+            logger.addHandler(wakehandler.LogHandler())
+            logger.info("62 %s", "bpm")
+            logger.warning("full")
+        self.assertEqual(output.getvalue(), "62 bpm\nwarning: full\n")
+
     def test_log_lines_are_written_at_once(self):
         with contextlib.redirect_stdout(io.StringIO()) as output:
             self.session.log("62 bpm")
         self.assertEqual(output.getvalue(), "62 bpm\n")
+
+
+class AsyncSessionTest(unittest.IsolatedAsyncioTestCase):
+    """The session for asyncio: the loop is free while it waits."""
+
+    def setUp(self):
+        self.reading, self.feeding = os.pipe()
+        self.answers, self.writing = os.pipe()
+        self.notices = []
+        self.session = wakehandler.AsyncSession(
+            on_notice=self.notices.append, input=self.reading, replies=self.writing)
+
+    def tearDown(self):
+        for descriptor in (self.answers, self.writing):
+            os.close(descriptor)
+
+    def feed(self, *lines):
+        os.write(self.feeding, "".join(line + "\n" for line in lines).encode())
+
+    def replies(self):
+        return [json.loads(line) for line in os.read(self.answers, 65_536).splitlines()]
+
+    async def test_events_are_iterated_over_while_other_work_of_the_loop_goes_on(self):
+        async def feed():
+            self.feed(event(1))
+            await asyncio.sleep(0)
+            self.feed(event(2, device="other"), "garbage")
+            os.close(self.feeding)
+
+        feeding, seen = asyncio.create_task(feed()), []
+        async for each in self.session:
+            with each:
+                seen.append(each.sequence)
+                await asyncio.sleep(0)
+        await feeding
+        self.assertEqual(seen, [1, 2])
+        self.assertEqual([each.kind for each in self.notices], ["error"])
+        self.assertEqual([reply["ack"] for reply in self.replies()], [1, 2])
+
+    async def test_orders_and_requests_are_awaited_side_by_side_and_events_wait_meanwhile(self):
+        asked = [self.session.alarm("tea", in_s=60), self.session.read("strap", "2a38"), self.session.pending(),
+                 self.session.write("strap", b"\x01", "2a39"), self.session.poll(900)]
+        self.feed(event(1), notice("reply", ref=2, hex="ff"), notice("reply", ref=1, alarm="set", pending=[]),
+                  notice("reply", ref=3, pending=[{"source": "alarm", "id": "tea", "state": "waiting"}]),
+                  notice("reply", ref=4), notice("error", ref=5, code="too-many", sentence="No.", advice="Less."))
+        *answers, refused = await asyncio.gather(*asked, return_exceptions=True)
+        self.assertEqual((answers[0].outcome, answers[1], answers[2][0].id, answers[3]), ("set", b"\xff", "tea", None))
+        self.assertEqual(refused.code, "too-many")
+        os.close(self.feeding)
+        self.assertEqual([each.sequence async for each in self.session], [1])
+
+    async def test_what_is_asked_when_the_input_ends_is_an_error_and_so_is_what_is_asked_after_it(self):
+        asking = asyncio.create_task(self.session.time_remaining())
+        await asyncio.sleep(0)
+        os.close(self.feeding)
+        for question in (asking, self.session.pending()):
+            with self.assertRaises(wakehandler.BridgeError) as closed:
+                await question
+            self.assertEqual(closed.exception.code, "closed")
+
+    async def test_a_cancelled_task_gives_its_event_back(self):
+        async def work():
+            async for each in self.session:
+                with each:
+                    await asyncio.Event().wait()
+
+        working = asyncio.create_task(work())
+        self.feed(event(1))
+        while not self.session._open:
+            await asyncio.sleep(0)
+        working.cancel()
+        with self.assertRaises(asyncio.CancelledError):
+            await working
+        self.assertEqual(self.replies(), [{"nack": 1}])
+        os.close(self.feeding)
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ let package = Package(
     platforms: [.macOS(.v15), .iOS(.v18)],
     products: [
         .library(name: "WakeHandler", targets: ["WakeHandler"]),
+        .library(name: "WakeHandlerFoundation", targets: ["WakeHandlerFoundation"]),
         .library(name: "WakeHandlerTesting", targets: ["WakeHandlerTesting"]),
     ],
     targets: [
@@ -15,6 +16,7 @@ let package = Package(
         .target(name: "WakeProfiles", dependencies: ["WakeModel", "CCrypto"]),
         .target(name: "WakeTrace", dependencies: ["WakeModel"]),
         .target(name: "WakeHandler", dependencies: ["WakeModel"]),
+        .target(name: "WakeHandlerFoundation", dependencies: ["WakeHandler"]),
         .target(name: "WakeHandlerTesting", dependencies: ["WakeModel", "WakeProfiles", "WakeTrace", "WakeHandler"]),
     ]
 )

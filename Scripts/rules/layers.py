@@ -15,6 +15,7 @@ LAYERS = [
     ("WakeCapture", "WakeModel WakeTrace WakeHCI WakeZlib"),
     # For systems beside Linux too.
     ("WakeHandler", "WakeModel Darwin Glibc Musl"),
+    ("WakeHandlerFoundation", "WakeHandler Foundation FoundationEssentials"),
     ("WakeHandlerTesting", "WakeModel WakeProfiles WakeTrace WakeHandler Darwin Glibc Musl"),
     ("WakeWords", "WakeModel CWords Glibc"),
     ("WakeJournal", "WakeModel CSQLite Glibc"),
@@ -112,10 +113,11 @@ def importers(tree):
             yield missing(tree, HERE, f'"{library}": ', f"{module} does not import {library} any more; remove it from the list")
 
 
-@rule("foundation", "no file imports Foundation, FoundationEssentials or Dispatch")
+@rule("foundation", "no file imports Foundation, FoundationEssentials or Dispatch, but the overlay for handlers")
 def foundation(tree):
     for file in tree.swift + tree.examples:
-        for name in file.imports.keys() & {"Foundation", "FoundationEssentials", "Dispatch"}:
+        overlaid = {"Foundation", "FoundationEssentials"} if file.module == "WakeHandlerFoundation" else set()
+        for name in file.imports.keys() & {"Foundation", "FoundationEssentials", "Dispatch"} - overlaid:
             yield file.at(file.imports[name], f"{name} is imported here; use Glibc or WakeSystem")
 
 

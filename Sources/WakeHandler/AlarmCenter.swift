@@ -13,7 +13,7 @@ internal import WakeModel
 /// ```
 ///
 /// The manifest permits them with `alarms`. An alarm stays over restarts of handler, daemon and machine. One for which
-/// nothing is registered comes to ``AccessoryDelegate`` or ``BackgroundSession/events``.
+/// nothing is registered comes to ``BackgroundSessionDelegate`` or ``BackgroundSession/events``.
 @MainActor
 public struct AlarmCenter: Sendable {
     let session: BackgroundSession
@@ -29,7 +29,7 @@ public struct AlarmCenter: Sendable {
         handler: @escaping @MainActor (FiredAlarm) throws -> WorkResult
     ) -> Bool {
         session.register(subject(identifier)) { work in
-            if case .alarm(let alarm)? = work.event.occasion { work.perform { try handler(alarm) } }
+            if case .alarm(let alarm) = work.event.kind { work.perform { try handler(alarm) } }
         }
     }
 
@@ -44,11 +44,11 @@ public struct AlarmCenter: Sendable {
         handler: @escaping @MainActor @Sendable (FiredAlarm) async throws -> WorkResult
     ) -> Bool {
         session.register(subject(identifier)) { work in
-            if case .alarm(let alarm)? = work.event.occasion { work.perform { try await handler(alarm) } }
+            if case .alarm(let alarm) = work.event.kind { work.perform { try await handler(alarm) } }
         }
     }
 
-    private func subject(_ identifier: String?) -> OccasionBook.Subject { identifier.map { .alarm($0) } ?? .anyAlarm }
+    private func subject(_ identifier: String?) -> EventWorks.Subject { identifier.map { .alarm($0) } ?? .anyAlarm }
 
     /// Sets an alarm. One of the same identifier is replaced.
     /// - Parameter completion: called on the main actor; fails where the daemon or the manifest refuses.

@@ -10,7 +10,7 @@ internal import WakeModel
 /// }
 /// ```
 ///
-/// The manifest permits it with `poll`. A poll for which nothing is registered comes to ``AccessoryDelegate`` or
+/// The manifest permits it with `poll`. A poll for which nothing is registered comes to ``BackgroundSessionDelegate`` or
 /// ``BackgroundSession/events``.
 @MainActor
 public struct BackgroundFetch: Sendable {
@@ -22,7 +22,7 @@ public struct BackgroundFetch: Sendable {
     @discardableResult
     public func register(_ perform: @escaping @MainActor (DueFetch) throws -> FetchResult) -> Bool {
         session.register(.fetch) { work in
-            if case .fetch(let fetch)? = work.event.occasion { work.perform { try perform(fetch).workResult } }
+            if case .fetch(let fetch) = work.event.kind { work.perform { try perform(fetch).workResult } }
         }
     }
 
@@ -32,7 +32,7 @@ public struct BackgroundFetch: Sendable {
     @discardableResult
     public func register(_ perform: @escaping @MainActor @Sendable (DueFetch) async throws -> FetchResult) -> Bool {
         session.register(.fetch) { work in
-            if case .fetch(let fetch)? = work.event.occasion { work.perform { try await perform(fetch).workResult } }
+            if case .fetch(let fetch) = work.event.kind { work.perform { try await perform(fetch).workResult } }
         }
     }
 

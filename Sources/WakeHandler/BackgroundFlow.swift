@@ -102,6 +102,6 @@ extension BackgroundSession {
 
     /// The daemon has closed its beginning, or does so: nothing is to be written for it any more.
     func forgetFlow(named name: String) {
-        for sequence in open.removeFlows(named: name) { occasions.remove(sequence) }
+        for sequence in open.removeFlows(named: name) { works.remove(sequence) }
     }
 }

@@ -17,18 +17,19 @@ internal import WakeModel
 /// BackgroundSession(delegate: logger).run()
 /// ```
 ///
-/// Without one, take the events as a sequence and finish each; the main actor is free while you wait:
+/// Without one, work on the events one by one; the main actor is free while you wait:
 ///
 /// ```swift
 /// let session = BackgroundSession()
-/// for await event in session.events {
-///     await store(event)
-///     session.finish(event, .useful)
+/// try await session.process { event in
+///     try await store(event)
 /// }
 /// ```
+///
+/// ``events`` is the same as a sequence, of which you finish each event yourself, in the order that you like.
 @MainActor
 public final class BackgroundSession {
-    private let delegate: (any AccessoryDelegate)?
+    private let delegate: (any BackgroundSessionDelegate)?
     private let input: Int32?
     private var replies: LineOutput
     private var output: LineOutput
@@ -36,7 +37,8 @@ public final class BackgroundSession {
     private var splitter = LineSplitter(limit: 4 << 20)
     var open = OpenEvents()
     private var tasks = OpenTasks()
-    var occasions = OccasionBook()
+    var works = EventWorks()
+    private(set) var devices = KnownDevices()
     private(set) var socketDescriptors: SocketDescriptors
     private var arrived = ArrivedEvents()
     private var answers: [Int64: (Answer) -> Void] = [:]
@@ -54,16 +56,16 @@ public final class BackgroundSession {
     public let notices: AsyncStream<SessionNotice>
 
     /// Reads stdin, calls the delegate, and answers on descriptor 3, or on the one that `WAKEBRIDGE_FD` names.
-    public convenience init(delegate: any AccessoryDelegate) { self.init(serving: delegate) }
+    public convenience init(delegate: any BackgroundSessionDelegate) { self.init(serving: delegate) }
 
     /// Reads stdin, supplies ``events``, and answers on descriptor 3, or on the one that `WAKEBRIDGE_FD` names.
     public convenience init() { self.init(serving: nil) }
 
-    private convenience init(serving delegate: (any AccessoryDelegate)?) {
+    private convenience init(serving delegate: (any BackgroundSessionDelegate)?) {
         self.init(delegate: delegate, input: 0, replies: Self.descriptor(in: "WAKEBRIDGE_FD") ?? 3)
     }
 
-    convenience init(delegate: (any AccessoryDelegate)?, input: Int32, replies: Int32) {
+    convenience init(delegate: (any BackgroundSessionDelegate)?, input: Int32, replies: Int32) {
         self.init(
             delegate, input, .descriptor(OutputDescriptor(replies)), .descriptor(OutputDescriptor(1)),
             SocketDescriptors(
@@ -76,12 +78,12 @@ public final class BackgroundSession {
     }
 
     /// A session that is fed by ``receive(_:)`` and whose lines stay in memory: for test harnesses.
-    package convenience init(collectingWith delegate: (any AccessoryDelegate)?) {
+    package convenience init(collectingWith delegate: (any BackgroundSessionDelegate)?) {
         self.init(delegate, nil, .memory([]), .memory([]), SocketDescriptors(inherited: "", channel: nil))
     }
 
     private init(
-        _ delegate: (any AccessoryDelegate)?, _ input: Int32?, _ replies: LineOutput, _ output: LineOutput,
+        _ delegate: (any BackgroundSessionDelegate)?, _ input: Int32?, _ replies: LineOutput, _ output: LineOutput,
         _ sockets: SocketDescriptors
     ) {
         socketDescriptors = sockets
@@ -104,7 +106,7 @@ public final class BackgroundSession {
     ///
     /// With a delegate the sequence is empty until it ends: it calls the delegate as ``run()`` does, and leaves the main
     /// actor free for what the delegate awaits.
-    public var events: AccessoryEvents { AccessoryEvents(session: self) }
+    public var events: BackgroundEvents { BackgroundEvents(session: self) }
 
     /// An estimate that follows the daemon's latest line; nil while nothing is known. Never base logic on it: use the
     /// expiration closure.
@@ -153,61 +155,24 @@ public final class BackgroundSession {
 
     /// Finishes an event of ``events``, or one for which a callback returned ``WorkResult/pending``. Ignores unknown and
     /// finished events.
-    public func finish(_ event: AccessoryEvent, _ result: WorkResult) { settle(event.sequence, result) }
+    public func finish(_ event: BackgroundEvent, _ result: WorkResult) { settle(event.sequence, result) }
 
-    /// Stores up to 16 KiB of text, no later than the next acknowledgement; ``Restoration/checkpoint`` returns it.
-    public func checkpoint(_ text: String) { send(.checkpoint(text), nil) }
+    /// Stores a value of up to 16 KiB of JSON, no later than the next acknowledgement; ``Restoration/checkpoint(as:)`` returns it.
+    /// - Throws: where JSON has no word for the value, such as a number that is not finite.
+    public func checkpoint(_ value: some Encodable) throws(EncodingError) {
+        checkpoint(text: try ValueEncoder.text(of: value))
+    }
 
-    /// Writes a line to stdout, and so to the log, at once. Text that `print` has buffered is lost if the process is ended.
-    public func log(_ line: String) { output.write(Array("\(line)\n".utf8)) }
+    /// Stores up to 16 KiB of text as it is; ``Restoration/checkpointText`` returns it.
+    public func checkpoint(text: String) { send(.checkpoint(text), nil) }
+
+    /// The least level that ``log(_:level:)`` writes; ``LogLevel/info`` unless you set it.
+    public var logLevel = LogLevel.info
+
+    func write(logLine: String) { output.write(Array("\(logLine)\n".utf8)) }
 
     /// For manifests that say `ready: "explicit"`: events come after this.
     public func declareReady() { send(.ready, nil) }
-
-    /// Writes to a characteristic (up to 512 bytes), or to the device's stream where none is named.
-    /// - Parameters:
-    ///   - bytes: what the device gets.
-    ///   - device: a name as in ``AccessoryEvent/device``, or an identity as in ``AccessoryEvent/source``.
-    ///   - characteristic: a UUID such as `2a39`.
-    ///   - completion: called on the main actor; fails where the device, the daemon or the manifest refuses.
-    public func write(
-        _ bytes: [UInt8], to device: String, characteristic: String? = nil,
-        completion: @escaping (Result<Void, BridgeError>) -> Void = { _ in }
-    ) {
-        request(device, characteristic, { .write($0, bytes: bytes) }, { completion($0.map { _ in }) })
-    }
-
-    /// Writes to a characteristic (up to 512 bytes), or to the device's stream where none is named.
-    /// - Throws: where the device, the daemon or the manifest refuses.
-    public func write(_ bytes: [UInt8], to device: String, characteristic: String? = nil) async throws(BridgeError) {
-        let result = await withCheckedContinuation { waiting in
-            write(bytes, to: device, characteristic: characteristic) { waiting.resume(returning: $0) }
-        }
-        try result.get()
-    }
-
-    /// Reads a characteristic, or the device's stream where none is named. The closure is called on the main actor.
-    public func read(
-        from device: String, characteristic: String? = nil, completion: @escaping (Result<[UInt8], BridgeError>) -> Void
-    ) {
-        request(device, characteristic, { .read($0) }, completion)
-    }
-
-    /// Reads a characteristic, or the device's stream where none is named.
-    /// - Throws: where the device, the daemon or the manifest refuses.
-    public func read(from device: String, characteristic: String? = nil) async throws(BridgeError) -> [UInt8] {
-        let result = await withCheckedContinuation { waiting in
-            read(from: device, characteristic: characteristic) { waiting.resume(returning: $0) }
-        }
-        return try result.get()
-    }
-
-    /// Serves what is registered in ``scheduler``, ``alarms``, ``backgroundFetch``, ``sockets`` and ``remoteNotifications`` until the
-    /// input ends and their closures have returned, for a handler that needs nothing else. All other events are finished as ``WorkResult/nothing``.
-    public func serve() async {
-        for await event in events { finish(event, .nothing) }
-        while let running = occasions.running { await running.value }
-    }
 
     func end(_ task: BackgroundTask) {
         if tasks.remove(task.number) { send(.end(task.name), nil) }
@@ -229,15 +194,6 @@ extension BackgroundSession {
             case .refused(let error): .failure(error)
             }
         }
-    }
-
-    private func request(
-        _ device: String, _ characteristic: String?, _ verb: (DeviceAddress) -> Reply,
-        _ completion: @escaping (Result<[UInt8], BridgeError>) -> Void
-    ) {
-        let name = characteristic.flatMap { CharacteristicName($0) }
-        if let characteristic, name == nil { return completion(.failure(.noUUID(characteristic))) }
-        ask(verb(DeviceAddress(device: device, channel: name.map { .characteristic($0) }))) { completion($0.result) }
     }
 
     func ask(_ question: Reply, _ completion: @escaping (Answer) -> Void) {
@@ -288,7 +244,7 @@ extension BackgroundSession {
     package func drainLines() -> (replies: [UInt8], log: [UInt8]) { (replies.drain(), output.drain()) }
 
     /// Opens events as they are taken: one behind a retry that its device got meanwhile comes again.
-    func nextEvent() async -> AccessoryEvent? {
+    func nextEvent() async -> BackgroundEvent? {
         startReading()
         while true {
             while let event = arrived.removeFirst() {
@@ -324,7 +280,8 @@ extension BackgroundSession {
         guard case .success(let text) = line, let inbound = InboundLine(text) else { return report(.failed(.noEvent)) }
         switch inbound {
         case .event(let event, let budget):
-            if case .socket(let happened)? = event.occasion { socketDescriptors.follow(happened) }
+            if case .socket(let happened) = event.kind { socketDescriptors.follow(happened) }
+            devices.follow(event)
             deliver(event, budget)
         case .resumed(let frozenFor, let reason, let owed):
             deadline = nil
@@ -347,7 +304,9 @@ extension BackgroundSession {
 
     private func apply(_ notice: SessionNotice) {
         switch notice {
-        case .restored(let restoration): self.restoration = restoration
+        case .restored(let restoration):
+            self.restoration = restoration
+            devices.follow(restoration)
         case .resumed, .expiring, .terminating, .memoryWarning, .clockJumped, .conditionChanged, .storageChanged,
             .failed:
             break
@@ -360,7 +319,7 @@ extension BackgroundSession {
             deadline = monotonicNow() + remaining
             for expiration in tasks.removeExpirations() { expiration() }
         }
-        for work in occasions.works(expiring: reason, among: owed) { work.expire(reason) }
+        for work in works.works(expiring: reason, among: owed) { work.expire(reason) }
         report(.expiring(in: remaining, reason: reason))
     }
 
@@ -368,13 +327,11 @@ extension BackgroundSession {
         if let delegate { delegate.call(notice, in: self) } else { noticeSupply.yield(notice) }
     }
 
-    private func deliver(_ event: AccessoryEvent, _ budget: Duration) {
+    private func deliver(_ event: BackgroundEvent, _ budget: Duration) {
         // A long job's time is its own.
         if !event.isStanding { deadline = monotonicNow() + budget }
-        if case .flow(let change)? = event.occasion { forgetFlow(named: change.name) }
-        if let occasion = event.occasion, let begin = occasions.closure(for: occasion) {
-            return self.begin(event, begin)
-        }
+        if case .flow(let change) = event.kind { forgetFlow(named: change.name) }
+        if let begin = works.closure(for: event) { return self.begin(event, begin) }
         guard let delegate else {
             open.reserve(event)
             return arrived.append(event)
@@ -385,11 +342,11 @@ extension BackgroundSession {
     func settle(_ sequence: UInt64, _ result: WorkResult) {
         switch result {
         case .useful, .nothing, .failed:
-            occasions.remove(sequence)
+            works.remove(sequence)
             acknowledge(open.close(sequence, result))
         case .retry(let after):
             guard open.giveBack(sequence) else { return }
-            occasions.remove(sequence)
+            works.remove(sequence)
             send(.nack(Sequence(sequence), after: after.map(TimeSpan.init)), nil)
             acknowledge(open.acknowledgeable())
         case .pending: break

@@ -13,7 +13,7 @@ internal import WakeModel
 /// }
 /// ```
 ///
-/// A job for which nothing is registered comes to ``AccessoryDelegate`` or ``BackgroundSession/events``.
+/// A job for which nothing is registered comes to ``BackgroundSessionDelegate`` or ``BackgroundSession/events``.
 @MainActor
 public struct BackgroundTaskScheduler: Sendable {
     let session: BackgroundSession
@@ -49,7 +49,7 @@ public struct BackgroundTaskScheduler: Sendable {
     }
 
     /// The task of an event of ``BackgroundSession/events``; nil where that is about something else, or is finished.
-    public func task(for event: AccessoryEvent) -> ScheduledTask? {
+    public func task(for event: BackgroundEvent) -> ScheduledTask? {
         session.work(for: event).flatMap(ScheduledTask.init)
     }
 

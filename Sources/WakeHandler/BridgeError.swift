@@ -109,10 +109,4 @@ extension BridgeError {
                 "The work on \"\(work)\", event \(sequence), was finished before, or the daemon has taken it back.",
             advice: "Finish it once; one that was taken back comes again.")
     }
-
-    static func noUUID(_ text: String) -> BridgeError {
-        BridgeError(
-            code: .malformed, sentence: "\"\(text)\" is no Bluetooth UUID.",
-            advice: "Write it as events do, such as \"2a39\".")
-    }
 }

@@ -2,7 +2,7 @@
 internal import WakeModel
 
 enum InboundLine {
-    case event(AccessoryEvent, budget: Duration)
+    case event(BackgroundEvent, budget: Duration)
     case resumed(frozenFor: Duration, reason: WakeReason, open: [UInt64])
     case expiring(Duration, reason: ExpirationReason, open: [UInt64])
     case remaining(Duration, reference: Int64?)
@@ -18,7 +18,7 @@ enum InboundLine {
     /// Nil where the line is no JSON object of the protocol.
     init?(_ line: ArraySlice<UInt8>) {
         guard let json = try? JSONValue(parsing: line), let type = json["type"]?.string else { return nil }
-        if let event = AccessoryEvent(json, type: type) {
+        if let event = BackgroundEvent(json, type: type) {
             self = .event(event, budget: json.milliseconds("budgetms"))
         } else if let data = json["data"] {
             self.init(notice: type, data)
@@ -41,7 +41,7 @@ enum InboundLine {
         case "wakebridge.reply" where data["pending"] != nil:
             self = .scheduled(ScheduleAnswer(data), reference: reference)
         case "wakebridge.reply":
-            self = .reply(bytes: data["hex"]?.string.flatMap { [UInt8](hexadecimal: $0) } ?? [], reference: reference)
+            self = .reply(bytes: data.hexadecimal("hex") ?? [], reference: reference)
         case "wakebridge.error": self = .error(BridgeError(data), reference: reference)
         default: self = SessionNotice(type: type, data).map(InboundLine.notice) ?? .other
         }
@@ -65,55 +65,37 @@ extension SessionNotice {
     }
 }
 
-extension AccessoryEvent {
+extension BackgroundEvent {
     /// Nil where the line has no `seq`: such lines need no acknowledgement.
     fileprivate init?(_ json: JSONValue, type: String) {
         guard let sequence = json["seq"]?.integer, sequence > 0 else { return nil }
         let data = json["data"] ?? .object([])
-        kind = Kind(type: type, data)
-        occasion = Occasion(type: type, data)
+        (name, source) = (json.text("subject"), json.text("source"))
+        let device = {
+            NamedDevice(name: json.text("subject"), identifier: json.text("source"), profile: data["profile"]?.string)
+        }
+        kind = Kind(device: device, type: type, data) ?? Kind(type: type, data)
         id = json.text("id")
         self.sequence = UInt64(sequence)
         attempt = json["attempt"]?.integer.map(Int.init) ?? 1
         isRedelivered = json["redelivered"]?.boolean ?? false
-        device = json.text("subject")
-        source = json.text("source")
         isAuthenticated = json["authenticated"]?.boolean ?? false
         time = json.time("time")
         isClockSynchronized = data["clock_synced"]?.boolean ?? true
-        profile = data["profile"]?.string
     }
 }
 
-extension AccessoryEvent.Kind {
-    fileprivate init(type: String, _ data: JSONValue) {
-        let folded = data["folded"]?.integer.map(Int.init) ?? 0
-        switch type {
-        case "wakebridge.device.connected": self = .connected(folded: folded)
-        case "wakebridge.device.disconnected": self = .disconnected(reason: data.word("reason"), folded: folded)
-        case "wakebridge.device.data": self = .data(AccessoryData(data))
-        case "wakebridge.device.gap": self = .gap(AccessoryGap(data))
-        case "wakebridge.device.attention":
-            self = .attention(kind: data.word("kind"), detail: data["detail"]?.string)
-        default: self = .unknown(type: type)
+extension BackgroundEvent.Kind {
+    /// Nil for what no device raised.
+    fileprivate init?(device: () -> NamedDevice, type: String, _ data: JSONValue) {
+        guard let word = DeviceWord(type) else { return nil }
+        switch device() {
+        case .peripheral(let peripheral): self = .peripheral(peripheral, PeripheralEvent(word, data))
+        case .accessory(let accessory): self = .accessory(accessory, AccessoryEvent(word, data))
         }
     }
-}
 
-extension AccessoryData {
-    fileprivate init(_ data: JSONValue) {
-        characteristic = data["characteristic"]?.string
-        stream = data["stream"]?.string
-        bytes = data["raw"]?.string.flatMap { [UInt8](hexadecimal: $0) } ?? []
-        undecodable = data["undecodable"]?.string
-        fragment = data["fragment"]?.string.map(Fragment.init(word:))
-        value = data["value"].map(DecodedValue.init)
-    }
-}
-
-extension Occasion {
-    /// Nil for what a device raised.
-    fileprivate init?(type: String, _ data: JSONValue) {
+    fileprivate init(type: String, _ data: JSONValue) {
         switch type {
         case "wakebridge.alarm.fired": self = .alarm(FiredAlarm(data))
         case "wakebridge.poll.due": self = .fetch(DueFetch(data))
@@ -121,22 +103,92 @@ extension Occasion {
         case "wakebridge.region.entered": self = .region(RegionChange(data, isEntered: true))
         case "wakebridge.region.exited": self = .region(RegionChange(data, isEntered: false))
         case "wakebridge.message.received": self = .message(ReceivedMessage(data))
-        case "wakebridge.flow.started": self = .flow(FlowChange(name: data.text("name"), step: .started))
-        case "wakebridge.flow.interrupted":
-            self = .flow(FlowChange(name: data.text("name"), step: .interrupted(data.word("reason"))))
-        case "wakebridge.flow.ended":
-            self = .flow(FlowChange(name: data.text("name"), step: .ended(data.word("reason"))))
-        case "wakebridge.transfer.finished": self = .transfer(.finished(FinishedTransfer(data)))
-        case "wakebridge.transfer.challenge":
-            self = .transfer(.challenge(TransferChallenge(data)))
-        case "wakebridge.transfer.settled":
-            self = .transfer(
-                .settled(
-                    session: data.text("session"), finished: data.wholeNumber("finished"),
-                    failed: data.wholeNumber("failed")))
         default:
-            guard let event = SocketEvent(type: type, data) else { return nil }
-            self = .socket(event)
+            self =
+                FlowChange(type: type, data).map { .flow($0) } ?? TransferChange(type: type, data).map { .transfer($0) }
+                ?? SocketEvent(type: type, data).map { .socket($0) } ?? .other(type: type)
+        }
+    }
+}
+
+/// How the type of a line names what a device did.
+private enum DeviceWord: String {
+    case connected, disconnected, data, gap, attention
+
+    init?(_ type: String) {
+        let prefix = "wakebridge.device."
+        guard type.hasPrefix(prefix) else { return nil }
+        self.init(rawValue: String(type.dropFirst(prefix.count)))
+    }
+}
+
+extension PeripheralEvent {
+    fileprivate init(_ word: DeviceWord, _ data: JSONValue) {
+        switch word {
+        case .connected: self = .connected(folded: data.wholeNumber("folded"))
+        case .disconnected: self = .disconnected(reason: data.word("reason"), folded: data.wholeNumber("folded"))
+        case .data: self = .data(PeripheralData(data))
+        case .gap: self = .gap(EventGap(data))
+        case .attention: self = .attention(kind: data.word("kind"), detail: data["detail"]?.string)
+        }
+    }
+}
+
+extension AccessoryEvent {
+    fileprivate init(_ word: DeviceWord, _ data: JSONValue) {
+        switch word {
+        case .connected: self = .connected(folded: data.wholeNumber("folded"))
+        case .disconnected: self = .disconnected(reason: data.word("reason"), folded: data.wholeNumber("folded"))
+        case .data: self = .data(AccessoryData(data))
+        case .gap: self = .gap(EventGap(data))
+        case .attention: self = .attention(kind: data.word("kind"), detail: data["detail"]?.string)
+        }
+    }
+}
+
+extension PeripheralData {
+    fileprivate init(_ data: JSONValue) {
+        characteristic = data["characteristic"]?.string.flatMap { Characteristic($0) }
+        bytes = data.hexadecimal("raw") ?? []
+        undecodable = data["undecodable"]?.string
+        value = data["value"].map(DecodedValue.init)
+    }
+}
+
+extension AccessoryData {
+    fileprivate init(_ data: JSONValue) {
+        stream = data["stream"]?.string
+        bytes = data.hexadecimal("raw") ?? []
+        undecodable = data["undecodable"]?.string
+        fragment = data["fragment"]?.string.map(Fragment.init(word:))
+        value = data["value"].map(DecodedValue.init)
+    }
+}
+
+extension FlowChange {
+    /// Nil for another type.
+    fileprivate init?(type: String, _ data: JSONValue) {
+        name = data.text("name")
+        switch type {
+        case "wakebridge.flow.started": step = .started
+        case "wakebridge.flow.interrupted": step = .interrupted(data.word("reason"))
+        case "wakebridge.flow.ended": step = .ended(data.word("reason"))
+        default: return nil
+        }
+    }
+}
+
+extension TransferChange {
+    /// Nil for another type.
+    fileprivate init?(type: String, _ data: JSONValue) {
+        switch type {
+        case "wakebridge.transfer.finished": self = .finished(FinishedTransfer(data))
+        case "wakebridge.transfer.challenge": self = .challenge(TransferChallenge(data))
+        case "wakebridge.transfer.settled":
+            self = .settled(
+                session: data.text("session"), finished: data.wholeNumber("finished"),
+                failed: data.wholeNumber("failed"))
+        default: return nil
         }
     }
 }
@@ -176,10 +228,6 @@ extension TransferChallenge {
         address = data.text("url")
         realm = data.text("realm")
     }
-}
-
-extension JSONValue {
-    fileprivate func wholeNumber(_ name: String) -> Int { self[name]?.integer.map(Int.init) ?? 0 }
 }
 
 extension FiredAlarm {
@@ -230,8 +278,7 @@ extension ReceivedMessage {
         (topic, brokerTopic) = (data["topic"]?.string, data["mqtt"]?.string)
         urgency = data["urgency"]?.string ?? "normal"
         contentType = data["content_type"]?.string
-        let bytes = data["raw"]?.string.flatMap { [UInt8](hexadecimal: $0) }
-        payload = bytes ?? Array(data.text("payload").utf8)
+        payload = data.hexadecimal("raw") ?? Array(data.text("payload").utf8)
         received = data.time("received")
         collapsed = data["collapsed"]?.integer.map(Int.init) ?? 0
     }
@@ -265,7 +312,7 @@ extension ScheduleAnswer {
     }
 }
 
-extension AccessoryGap {
+extension EventGap {
     fileprivate init(_ data: JSONValue) {
         cause = data.word("cause")
         count = data["count"]?.integer.map(Int.init)
@@ -285,23 +332,26 @@ extension BridgeError {
 extension Restoration {
     fileprivate init(_ data: JSONValue) {
         reason = data.word("reason")
-        devices = (data["devices"]?.array ?? []).map(Device.init)
-        checkpoint = data["checkpoint"]?.string
+        var (peripherals, accessories): ([Peripheral], [Accessory]) = ([], [])
+        let told = data["devices"]?.array ?? []
+        for entry in told {
+            let (name, identifier) = (entry.text("device"), entry.text("source"))
+            switch NamedDevice(name: name, identifier: identifier, profile: entry["profile"]?.string) {
+            case .peripheral(let peripheral): peripherals.append(peripheral)
+            case .accessory(let accessory): accessories.append(accessory)
+            }
+        }
+        (self.peripherals, self.accessories) = (peripherals, accessories)
+        connected = Set(told.filter { $0["connected"]?.boolean ?? false }.map { $0.text("source") })
+        checkpointText = data["checkpoint"]?.string
         pending = data.pendingRequests
-    }
-}
-
-extension Restoration.Device {
-    fileprivate init(_ data: JSONValue) {
-        name = data.text("device")
-        source = data.text("source")
-        profile = data["profile"]?.string
-        isConnected = data["connected"]?.boolean ?? false
     }
 }
 
 extension JSONValue {
     fileprivate func text(_ name: String) -> String { self[name]?.string ?? "" }
+    fileprivate func wholeNumber(_ name: String) -> Int { self[name]?.integer.map(Int.init) ?? 0 }
+    fileprivate func hexadecimal(_ name: String) -> [UInt8]? { self[name]?.string.flatMap { [UInt8](hexadecimal: $0) } }
     fileprivate func word<Word: BridgeWord>(_ name: String) -> Word { Word(word: text(name)) }
     fileprivate func time(_ name: String) -> Timestamp { Timestamp(text(name)) ?? Timestamp(microsecondsSince1970: 0) }
     fileprivate func timeIfAny(_ name: String) -> Timestamp? { self[name]?.string.flatMap { Timestamp($0) } }

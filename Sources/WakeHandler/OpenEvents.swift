@@ -5,7 +5,7 @@ struct OpenEvents {
         let sequence: UInt64
         let device: String
         let time: Timestamp
-        let isOccasion: Bool
+        let isOfDevice: Bool
         /// False while it waits in ``ArrivedEvents``: what is behind it cannot be acknowledged, and it has not begun.
         var isTaken = true
         var result: WorkResult?
@@ -21,7 +21,7 @@ struct OpenEvents {
     private var nacked: [String: Entry] = [:]
 
     /// Keeps the place of a delivery that waits to be taken.
-    mutating func reserve(_ event: AccessoryEvent) {
+    mutating func reserve(_ event: BackgroundEvent) {
         guard !event.isStanding else { return }
         append(event)
         entries[entries.count - 1].isTaken = false
@@ -29,14 +29,14 @@ struct OpenEvents {
 
     /// Adds a delivery, or takes the one whose place is kept. False for an event behind a nack of its device: it comes again,
     /// in order.
-    mutating func open(_ event: AccessoryEvent) -> Bool {
+    mutating func open(_ event: BackgroundEvent) -> Bool {
         if event.isStanding {
             standing.insert(event.sequence)
-            if case .flow(let change)? = event.occasion { flows[event.sequence] = change.name }
+            if case .flow(let change) = event.kind { flows[event.sequence] = change.name }
             return true
         }
         // Of an alarm, a poll or a job one at a time is in hand, so that nothing of it can be out of order.
-        if !event.passesNacks, event.occasion == nil {
+        if !event.passesNacks, event.isOfDevice {
             if let awaited = nacked[event.source], awaited.sequence != event.sequence,
                 !event.mayReportLoss(at: awaited.time)
             {
@@ -53,12 +53,12 @@ struct OpenEvents {
         return true
     }
 
-    private mutating func append(_ event: AccessoryEvent) {
+    private mutating func append(_ event: BackgroundEvent) {
         // A lease that was kept too long is delivered again: only the later delivery can be acknowledged.
         entries.removeAll { $0.sequence == event.sequence }
         entries.append(
             Entry(
-                sequence: event.sequence, device: event.source, time: event.time, isOccasion: event.occasion != nil))
+                sequence: event.sequence, device: event.source, time: event.time, isOfDevice: event.isOfDevice))
     }
 
     /// Returns the numbers of those that were open.
@@ -87,7 +87,7 @@ struct OpenEvents {
         if standing.remove(sequence) != nil { return true }
         guard let index = entries.firstIndex(where: { $0.sequence == sequence }) else { return false }
         let refused = entries[index]
-        guard !refused.isOccasion else {
+        guard refused.isOfDevice else {
             entries.remove(at: index)
             return true
         }
@@ -114,20 +114,12 @@ struct OpenEvents {
     }
 }
 
-extension AccessoryEvent {
+extension BackgroundEvent {
     /// A gap that covers a time may report the loss of an event of that time: such an event never comes again.
     fileprivate func mayReportLoss(at time: Timestamp) -> Bool {
-        switch kind {
-        case .gap(let gap): gap.from <= time && time <= gap.to
-        case .connected, .disconnected, .data, .attention, .unknown: false
-        }
+        gap.map { $0.from <= time && time <= $0.to } ?? false
     }
 
     /// A `link-down` of a device that a nack holds back comes at once, and does not end the wait.
-    fileprivate var passesNacks: Bool {
-        switch kind {
-        case .attention(let kind, _): kind == .linkDown
-        case .connected, .disconnected, .data, .gap, .unknown: false
-        }
-    }
+    fileprivate var passesNacks: Bool { attention == .linkDown }
 }

@@ -8,7 +8,7 @@
 /// }
 /// ```
 ///
-/// The manifest permits it with `inbox`. A message for which nothing is registered comes to ``AccessoryDelegate`` or
+/// The manifest permits it with `inbox`. A message for which nothing is registered comes to ``BackgroundSessionDelegate`` or
 /// ``BackgroundSession/events``.
 @MainActor
 public struct RemoteNotifications: Sendable {
@@ -20,7 +20,7 @@ public struct RemoteNotifications: Sendable {
     @discardableResult
     public func register(_ receive: @escaping @MainActor (ReceivedMessage) throws -> FetchResult) -> Bool {
         session.register(.message) { work in
-            guard case .message(let message)? = work.event.occasion else { return }
+            guard case .message(let message) = work.event.kind else { return }
             work.perform { try receive(message).workResult }
         }
     }
@@ -33,7 +33,7 @@ public struct RemoteNotifications: Sendable {
         _ receive: @escaping @MainActor @Sendable (ReceivedMessage) async throws -> FetchResult
     ) -> Bool {
         session.register(.message) { work in
-            guard case .message(let message)? = work.event.occasion else { return }
+            guard case .message(let message) = work.event.kind else { return }
             work.perform { try await receive(message).workResult }
         }
     }

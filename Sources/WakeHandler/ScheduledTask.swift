@@ -7,13 +7,13 @@
 public struct ScheduledTask: Sendable {
     /// What the daemon says of it: its kind, its deadline and what that waived.
     public nonisolated let details: DueTask
-    /// The event that brought it; its ``AccessoryEvent/attempt`` counts the deliveries.
-    public nonisolated let event: AccessoryEvent
-    let work: OccasionWork
+    /// The event that brought it; its ``BackgroundEvent/attempt`` counts the deliveries.
+    public nonisolated let event: BackgroundEvent
+    let work: EventWork
 
     /// Nil where the work is not that of a job.
-    init?(_ work: OccasionWork) {
-        guard case .task(let details)? = work.event.occasion else { return nil }
+    init?(_ work: EventWork) {
+        guard case .task(let details) = work.event.kind else { return nil }
         (self.details, event, self.work) = (details, work.event, work)
     }
 

@@ -11,7 +11,7 @@ internal import WakeModel
 /// session.sockets.setKeepAliveTimeout(.seconds(900), forSocketNamed: "sip") { descriptor in ping(descriptor) }
 /// ```
 ///
-/// The manifest declares them with `sockets`. One for which nothing is registered comes to ``AccessoryDelegate`` or
+/// The manifest declares them with `sockets`. One for which nothing is registered comes to ``BackgroundSessionDelegate`` or
 /// ``BackgroundSession/events``.
 @MainActor
 public struct SocketCenter: Sendable {
@@ -32,7 +32,7 @@ public struct SocketCenter: Sendable {
         forSocketNamed name: String, handler: @escaping @MainActor (SocketEvent) throws -> WorkResult
     ) -> Bool {
         session.register(.socket(name)) { work in
-            if case .socket(let event)? = work.event.occasion { work.perform { try handler(event) } }
+            if case .socket(let event) = work.event.kind { work.perform { try handler(event) } }
         }
     }
 
@@ -44,7 +44,7 @@ public struct SocketCenter: Sendable {
         forSocketNamed name: String, handler: @escaping @MainActor @Sendable (SocketEvent) async throws -> WorkResult
     ) -> Bool {
         session.register(.socket(name)) { work in
-            if case .socket(let event)? = work.event.occasion { work.perform { try await handler(event) } }
+            if case .socket(let event) = work.event.kind { work.perform { try await handler(event) } }
         }
     }
 

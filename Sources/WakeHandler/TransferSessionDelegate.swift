@@ -51,7 +51,7 @@ extension BackgroundSession {
         return transfers
     }
 
-    /// The session of transfers with this name. What becomes of its tasks comes to ``AccessoryDelegate`` or ``events``.
+    /// The session of transfers with this name. What becomes of its tasks comes to ``BackgroundSessionDelegate`` or ``events``.
     /// - Parameter identifier: declared in `transfers` of the manifest.
     public func transferSession(withIdentifier identifier: String) -> TransferSession {
         TransferSession(session: self, identifier: identifier)
@@ -59,8 +59,8 @@ extension BackgroundSession {
 }
 
 extension TransferSession {
-    fileprivate func begin(_ work: OccasionWork, _ delegate: any TransferSessionDelegate) {
-        guard case .transfer(let change)? = work.event.occasion else { return }
+    fileprivate func begin(_ work: EventWork, _ delegate: any TransferSessionDelegate) {
+        guard case .transfer(let change) = work.event.kind else { return }
         switch change {
         case .finished(let end):
             let task = task(end.identifier)

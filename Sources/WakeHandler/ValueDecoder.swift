@@ -19,6 +19,13 @@ struct ValueDecoder: Decoder {
         }
     }
 
+    static func decode<Value: Decodable>(_ type: Value.Type, fromText text: String) throws(DecodingError) -> Value {
+        guard let json = try? JSONValue(parsing: Array(text.utf8)) else {
+            throw .dataCorrupted(.init(codingPath: [], debugDescription: "The text is no JSON value."))
+        }
+        return try decode(type, from: json)
+    }
+
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
         guard case .object(let members) = json else { throw mismatch([String: Any].self) }
         let fields = Dictionary(members.map { ($0.name, $0.value) }) { first, _ in first }
@@ -75,15 +82,16 @@ private struct KeyedValues<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
 }
 
+/// The place of an element in a list.
+struct ListPlace: CodingKey {
+    let intValue: Int?
+    var stringValue: String { intValue.map { "\($0)" } ?? "" }
+    init(intValue: Int) { self.intValue = intValue }
+    init?(stringValue: String) { return nil }
+}
+
 /// The elements of a list, one after the other.
 private struct ListedValues: UnkeyedDecodingContainer {
-    struct Place: CodingKey {
-        let intValue: Int?
-        var stringValue: String { intValue.map { "\($0)" } ?? "" }
-        init(intValue: Int) { self.intValue = intValue }
-        init?(stringValue: String) { return nil }
-    }
-
     let decoder: ValueDecoder
     let values: [JSONValue]
     private(set) var currentIndex = 0
@@ -110,7 +118,7 @@ private struct ListedValues: UnkeyedDecodingContainer {
     mutating func superDecoder() throws -> any Decoder { try advance() }
 
     private func peek() throws -> ValueDecoder {
-        let place = Place(intValue: currentIndex)
+        let place = ListPlace(intValue: currentIndex)
         guard !isAtEnd else {
             let sentence = "The list ends after \(values.count) elements."
             let context = DecodingError.Context(codingPath: codingPath + [place], debugDescription: sentence)

@@ -136,7 +136,7 @@ struct RecordedEvent: Sendable {
 extension Recording {
     /// Plays everything to a delegate, and returns what it answered.
     @MainActor
-    public func play(to delegate: any AccessoryDelegate) -> HandlerAnswers {
+    public func play(to delegate: any BackgroundSessionDelegate) -> HandlerAnswers {
         let session = BackgroundSession(collectingWith: delegate)
         var daemon = PlayedDaemon(self)
         while let bytes = daemon.nextLine() {

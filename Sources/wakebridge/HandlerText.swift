@@ -2,14 +2,20 @@
 import WakeProfiles
 
 enum HandlerText {
-    /// - Parameter isRoot: the daemon that is to take it runs as root.
-    static func manifest(_ handler: NewHandler, _ exec: [String], isRoot: Bool) -> String {
+    /// - Parameters:
+    ///   - isRoot: the daemon that is to take it runs as root.
+    ///   - pythonPath: where the program finds the module of handlers; nil where it needs no word of it.
+    static func manifest(
+        _ handler: NewHandler, _ exec: [String], isRoot: Bool, pythonPath: String? = nil
+    ) -> String {
+        let path =
+            pythonPath.map { "\n  env: { PYTHONPATH: \($0.asJSON) },   // where the module wakehandler is" } ?? ""
         let device = handler.device.map { ", device: \($0.asJSON)" } ?? ""
         let user = isRoot ? "\n  user: \"auto\",                 // a user that no other handler has" : ""
         return """
             // The handler \(handler.name); 'wakebridge check' tells what is wrong with this file.
             {
-              exec: [\(exec.map(\.asJSON).joined(separator: ", "))],\(user)
+              exec: [\(exec.map(\.asJSON).joined(separator: ", "))],\(user)\(path)
               modes: ["\(handler.profile.kind.rawValue)"],
               watch: [{ profile: \(handler.profile.name.asJSON)\(device) }],
             }
@@ -50,27 +56,20 @@ enum HandlerText {
         #!/usr/bin/env python3
         """The handler \#(handler.name): \#(handler.about)
 
-        WakeBridge writes an event a line to standard input, and freezes this program between them.
-        What it prints is its log: wakebridge logs \#(handler.name)
+        WakeBridge freezes this program between events. What it prints is its log: wakebridge logs \#(handler.name)
         """
         import json
-        import os
-        import sys
 
-        REPLIES = int(os.environ.get("WAKEBRIDGE_FD", "3"))
+        import wakehandler
 
-        for line in sys.stdin:
-            event = json.loads(line)
-            # Only what has a seq wants an answer; the rest tells how the handler fares, such as "resumed".
-            if "seq" not in event:
-                continue
-            data = event.get("data", {})
-            if event["type"] == "wakebridge.device.data":
-                print(event["subject"], json.dumps(data.get("value", data.get("raw"))), flush=True)
-            else:  # connected, disconnected, gap, attention
-                print(event["subject"], event["type"].rsplit(".", 1)[-1], flush=True)
-            # Done; without this it comes again.
-            os.write(REPLIES, b'{"ack":%d}\n' % event["seq"])
+        session = wakehandler.Session()
+        for event in session:
+            # The end of this block finishes the event. An exception gives it back, so that it comes again.
+            with event:
+                if event.kind == wakehandler.EventKind.DATA:
+                    session.log(f"{event.device} {json.dumps(event.value or event.bytes.hex())}")
+                else:  # connected, disconnected, gap, attention
+                    session.log(f"{event.device} {event.kind}")
 
         """#
     }

@@ -11,6 +11,15 @@ struct NewFiles {
 
     /// - Parameter mode: 0o755 for programs, 0o644 for what is read.
     mutating func add(_ path: String, _ text: String, mode: UInt32 = 0o644) throws(Complaint) {
+        try copy(text, to: path, mode: mode)
+        mention(path)
+    }
+
+    /// Tells of a file, or of a folder whose files are too many to be told of.
+    mutating func mention(_ path: String) { paths.append(path) }
+
+    /// Writes one of many files, of which none is told of by itself.
+    func copy(_ text: String, to path: String, mode: UInt32 = 0o644) throws(Complaint) {
         try Self.refuse(path)
         // The handler's user must reach and read them, whatever the umask of the one who asks.
         let mask = umask(0o022)
@@ -24,7 +33,6 @@ struct NewFiles {
                 ? .notPermitted(sentence + "use sudo, or name another place with --directory")
                 : .failure(sentence + "name another place with --directory")
         }
-        paths.append(path)
     }
 
     /// All are looked at before the first is written.

@@ -81,18 +81,21 @@ struct NewHandler {
     func write() throws(Complaint) -> NewFiles {
         switch language {
         case .shell: try write(HandlerText.shell(self), "\(name).sh")
-        case .python: try write(HandlerText.python(self), "\(name).py")
+        case .python: try write(HandlerText.python(self), "\(name).py", pythonPath: PythonModule.path())
         case .swift: try HandlerPackage(of: self, in: directory).write()
         }
     }
 
     /// The manifest comes last: a daemon takes it up at once, and starts the program.
-    private func write(_ program: String, _ file: String) throws(Complaint) -> NewFiles {
+    private func write(
+        _ program: String, _ file: String, pythonPath: String? = nil
+    ) throws(Complaint) -> NewFiles {
         let (path, manifest) = ("\(directory)/\(file)", "\(directory)/\(name).json5")
         try NewFiles.refuse(path, manifest)
         var files = NewFiles()
         try files.add(path, program, mode: 0o755)
-        try files.add(manifest, HandlerText.manifest(self, ["./\(file)"], isRoot: geteuid() == 0))
+        try files.add(
+            manifest, HandlerText.manifest(self, ["./\(file)"], isRoot: geteuid() == 0, pythonPath: pythonPath))
         files.next =
             isTakenUp
             ? ["wakebridge logs -f \(name)", "wakebridge simulate wake \(name)"]

@@ -99,6 +99,8 @@ struct InstallTests {
             "share/bash-completion/completions/wakebridge", "share/zsh/site-functions/_wakebridge",
             "share/fish/vendor_completions.d/wakebridge.fish",
             "share/wakebridge/Devices/heart-rate-monitor/profile.json5", "share/wakebridge/grafana/wakebridge.json",
+            "share/wakebridge/wakehandler/Sources/WakeHandler/BackgroundSession.swift",
+            "lib/python3/dist-packages/wakehandler/py.typed",
             "lib/udev/rules.d/70-wakebridge.rules", "lib/udev/rules.d/91-wakebridge-braille.rules",
         ] {
             #expect(File.exists("\(root)/\(path)"), "\(path)")
@@ -160,6 +162,8 @@ struct InstallTests {
         let (status, output) = run(rules)
         #expect(status == 0, "\(output)")
         let built = folder + "/debian/wakebridge"
+        // Debian's Python finds the module of handlers here by itself.
+        #expect(File.exists(built + "/usr/lib/python3/dist-packages/wakehandler/__init__.py"))
         // Debhelper puts these there later.
         for name in ["copyright", "changelog.gz"] { put("", at: "\(built)/usr/share/doc/wakebridge/\(name)") }
         #expect(try deadLinks(below: built).dead == [])

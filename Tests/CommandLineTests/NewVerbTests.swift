@@ -24,6 +24,8 @@ import WakeSystem
         #expect(made.exit == 0 && made.output.hasPrefix("wrote \(program)\nwrote \(manifest)\nnext:\n"), "\(made)")
         #expect(text(of: manifest).contains("exec: [\"./hr.\(ending)\"]"))
         #expect(text(of: manifest).contains("user: \"auto\"") == Machine.isRoot)
+        // The module of this checkout is nowhere where Python looks by itself.
+        #expect(text(of: manifest).contains("PYTHONPATH: \"\(packageFolder)/Packages/python\"") == (ending == "py"))
         #expect(try tool("check", manifest).exit == 0)
         let trace = "\(packageFolder)/Devices/heart-rate-monitor/recording.trace"
         let played = try tool("replay", trace, "--speed", "max", "--manifest", manifest)
@@ -114,26 +116,92 @@ import WakeSystem
         }
     }
 
-    @Test("a new handler in Swift is the template with its names filled in, in files and their names")
-    func swift() throws {
-        let library = folder + "/wakehandler"
-        for path in ["", "/Template", "/Template/Sources", "/Template/Sources/@MODULE@"] {
-            try Directory.create(library + path, mode: 0o755)
+    /// A library with a template of a few words.
+    private func putLibrary(at library: String) throws {
+        for path in ["Template/Sources/@MODULE@", "Sources/WakeHandler", "Devices/gatt", "Devices/other"] {
+            try Directory.create("\(library)/\(path)", mode: 0o755)
         }
-        put("name: @NAME@ path: @WAKEHANDLER@ target: @MODULE@", at: library + "/Template/Package.swift")
+        put("name: @NAME@ target: @MODULE@", at: library + "/Template/Package.swift")
         put("// @MODULE@", at: library + "/Template/Sources/@MODULE@/main.swift")
         put("{ watch: [{ profile: \"another\" }] }", at: library + "/Template/@NAME@.json5")
+        put("// a package", at: library + "/Package.swift")
+        put("// a session", at: library + "/Sources/WakeHandler/Session.swift")
+        put("{}", at: library + "/Devices/gatt/2a37.json5")
+        put("{}", at: library + "/Devices/other/profile.json5")
+    }
+
+    private func newInSwift(_ variables: String...) throws -> (exit: Int32, output: String, talk: String) {
         let words = ["new", "handler", "hr-log", "-l", "swift", "-p", "heart-rate-monitor"]
-        let made = try Child(["env", "-C", folder, "WAKEBRIDGE_WAKEHANDLER=\(library)", Built.tool] + words).finish()
+        return try Child(["env", "-C", folder] + variables + [Built.tool] + words).finish()
+    }
+
+    @Test(
+        "a new handler in Swift is the template with its names filled in, and the library beside it with no other path")
+    func swift() throws {
+        let library = folder + "/wakehandler"
+        try putLibrary(at: library)
+        let made = try newInSwift("WAKEBRIDGE_WAKEHANDLER=\(library)")
+        let package = folder + "/hr-log"
         #expect(
             made.exit == 0
-                && made.output.hasSuffix("next:\n  cd \(folder)/hr-log\n  swift test\n  swift build -c release\n"))
-        #expect(text(of: folder + "/hr-log/Package.swift") == "name: hr-log path: \(library) target: HrLog")
-        #expect(text(of: folder + "/hr-log/Sources/HrLog/main.swift") == "// HrLog")
-        let manifest = text(of: folder + "/hr-log/hr-log.json5")
+                && made.output.hasSuffix(
+                    "wrote \(package)/Packages/wakehandler\nnext:\n  cd \(package)\n  swift test\n  swift build -c release\n"
+                ),
+            "\(made)")
+        #expect(text(of: package + "/Package.swift") == "name: hr-log target: HrLog")
+        #expect(text(of: package + "/Sources/HrLog/main.swift") == "// HrLog")
+        let manifest = text(of: package + "/hr-log.json5")
         #expect(
             manifest.contains("exec: [\"/opt/hr-log/HrLog\"]") && manifest.contains("profile: \"heart-rate-monitor\""))
-        #expect(names(in: folder + "/hr-log") == ["Package.swift", "Sources", "hr-log.json5"])
+        #expect(names(in: package) == ["Package.swift", "Packages", "Sources", "hr-log.json5"])
+        let copied = package + "/Packages/wakehandler"
+        #expect(names(in: copied) == ["Devices", "Package.swift", "Sources"])
+        #expect(text(of: copied + "/Sources/WakeHandler/Session.swift") == "// a session")
+        #expect(names(in: copied + "/Devices") == ["gatt"])
+    }
+
+    @Test("a library of handlers without its sources is refused, and nothing is written")
+    func libraryIsIncomplete() throws {
+        let library = folder + "/half"
+        try putLibrary(at: library)
+        Directory.removeTree(library + "/Sources")
+        let refused = try newInSwift("WAKEBRIDGE_WAKEHANDLER=\(library)")
+        #expect(
+            refused.exit == 1 && refused.talk.contains("cannot use the library of handlers in \(library)"), "\(refused)"
+        )
+        #expect(refused.talk.contains("'make wakehandler'") && !File.exists(folder + "/hr-log"))
+    }
+
+    @Test("from a checkout whose library is not laid out, a new handler in Swift says how to lay it out")
+    func checkout() throws {
+        let (checkout, program) = (folder + "/checkout", folder + "/checkout/.build/debug/wakebridge")
+        try Directory.create(checkout + "/Packages/wakehandler/Template", mode: 0o755)
+        try Directory.create(File.parent(of: program), mode: 0o755)
+        put(bytes(of: Built.tool), at: program, mode: 0o755)
+        let words = ["new", "handler", "hr-log", "-l", "swift", "-p", "heart-rate-monitor"]
+        let call = ["env", "-C", folder, "WAKEBRIDGE_DEVICES=\(packageFolder)/Devices", program] + words
+        let refused = try Child(call).finish()
+        #expect(refused.exit == 1 && refused.talk.contains("run 'make wakehandler' in that folder"), "\(refused)")
+        try putLibrary(at: checkout + "/.build/packages/wakehandler")
+        #expect(try Child(call).finish().exit == 0)
+        #expect(File.exists(folder + "/hr-log/Packages/wakehandler/Sources/WakeHandler/Session.swift"))
+    }
+
+    @Test(
+        "the manifest of a new handler in Python names the module's folder, and without the module there is no handler")
+    func pythonPath() throws {
+        let program = folder + "/opt/bin/wakebridge"
+        try Directory.create(File.parent(of: program), mode: 0o755)
+        put(bytes(of: Built.tool), at: program, mode: 0o755)
+        let words = ["new", "handler", "x", "-l", "python", "-p", "heart-rate-monitor", "--directory", folder]
+        let call = ["env", "-C", folder, "WAKEBRIDGE_DEVICES=\(packageFolder)/Devices", program] + words
+        let refused = try Child(call).finish()
+        #expect(refused.exit == 1 && refused.talk.contains("cannot find the Python module of handlers"), "\(refused)")
+        let module = folder + "/opt/lib/python3/dist-packages"
+        try Directory.create(module + "/wakehandler", mode: 0o755)
+        put("", at: module + "/wakehandler/__init__.py")
+        #expect(try Child(call).finish().exit == 0)
+        #expect(text(of: folder + "/x.json5").contains("env: { PYTHONPATH: \"\(module)\" }"))
     }
 
     @Test("without the library of handlers a new handler in Swift says what to install")

@@ -97,11 +97,19 @@ private struct ShownCommand {
         }
         #expect(Set(whole.map(\.page)).isSuperset(of: ["docs/tutorials/from-corebluetooth.md"]))
         let ordinary = Machine.isRoot ? ["setpriv", "--reuid=1", "--regid=1", "--clear-groups"] : []
+        // The checkout's own is laid out by `make wakehandler`, and no test needs that.
+        let library = makeDirectory("/tmp/wakeshown-library.XXXXXX")
+        defer { Directory.removeTree(library) }
+        for path in ["Template", "Sources/WakeHandler"] { try Directory.create("\(library)/\(path)", mode: 0o755) }
+        for path in ["Package.swift", "Template/Package.swift"] { put("", at: "\(library)/\(path)") }
+        chmod(library, 0o755)
+        let places = ["WAKEBRIDGE_WAKEHANDLER=\(library)"]
         for command in whole {
             let folder = makeDirectory("/tmp/wakeshown.XXXXXX")
             defer { Directory.removeTree(folder) }
             if Machine.isRoot { chown(folder, 1, 1) }
-            let words = ["env", "-C", folder, "XDG_CONFIG_HOME=\(folder)/config", Built.tool] + command.words
+            let words =
+                ["env", "-C", folder, "XDG_CONFIG_HOME=\(folder)/config"] + places + [Built.tool] + command.words
             let made = try Child(ordinary + words).finish()
             #expect(made.exit == 0 && made.output.hasPrefix("wrote "), "\(command) \(made.talk)")
         }

@@ -66,7 +66,7 @@ struct EventSequenceTests {
         feed(notice("restored", "{\"reason\":\"data\",\"devices\":[],\"checkpoint\":\"at 7\"}"), event(1))
         session.endInput()
         for await event in session.events {
-            #expect(session.restoration?.checkpoint == "at 7" && session.restoration?.reason == .data)
+            #expect(session.restoration?.checkpointText == "at 7" && session.restoration?.reason == .data)
             session.finish(event, .useful)
         }
     }
@@ -108,9 +108,10 @@ struct EventSequenceTests {
 
     @Test("reads, writes and questions are awaited, and end with an error where the input ends first")
     func awaitsAnswers() async throws {
-        let reading = Task { try await session.read(from: "strap", characteristic: "2a38") }
+        let strap = Peripheral(name: "strap", identifier: "/bluetooth/A", profile: nil)
+        let reading = Task { try await session.read(from: strap, characteristic: 0x2a38) }
         let asking = Task { await session.timeRemaining() }
-        let writing = Task { try await session.write([1], to: "strap", characteristic: "2a39") }
+        let writing = Task { try await session.write([1], to: strap, characteristic: 0x2a39) }
         await settle()
         feed(
             notice("reply", "{\"device\":\"strap\",\"hex\":\"01\",\"ref\":1}"),
@@ -119,7 +120,7 @@ struct EventSequenceTests {
         #expect(try await reading.value == [1])
         #expect(await asking.value == .milliseconds(500))
         await #expect(throws: BridgeError.inputEnded) { try await writing.value }
-        await #expect(throws: BridgeError.inputEnded) { try await session.read(from: "strap") }
+        await #expect(throws: BridgeError.inputEnded) { try await session.read(from: strap, characteristic: 0x2a38) }
     }
 
     @Test("a loop whose task is cancelled ends")
@@ -133,9 +134,10 @@ struct EventSequenceTests {
     }
 
     /// Finishes each event in a task of its own.
-    private final class Patient: AccessoryDelegate {
-        func accessory(
-            _ event: AccessoryEvent, didSend data: AccessoryData, in session: BackgroundSession
+    private final class Patient: PeripheralDelegate {
+        func peripheral(
+            _ peripheral: Peripheral, didSend data: PeripheralData, for event: BackgroundEvent,
+            in session: BackgroundSession
         ) -> WorkResult {
             Task { session.finish(event, .useful) }
             return .pending

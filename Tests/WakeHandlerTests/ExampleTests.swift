@@ -7,7 +7,9 @@ private let package = #filePath.split(separator: "/", omittingEmptySubsequences:
     separator: "/")
 private let session =
     [
-        notice("restored", "{\"reason\":\"event\",\"devices\":[],\"checkpoint\":\"7 j1-1\"}"),
+        notice(
+            "restored",
+            "{\"reason\":\"event\",\"devices\":[],\"checkpoint\":\"{\\\"beats\\\":7,\\\"lastID\\\":\\\"j1-1\\\"}\"}"),
         event(2, type: "connected", data: "{}"),
     ]
     + (3...5).map { event($0) }
@@ -48,7 +50,9 @@ struct ExampleTests {
         let output = runProgram(["\(builtPrograms)/ExampleHeartRate"], input: session, in: directory)
         #expect(output.status == 0)
         #expect(output.replies.filter { $0.contains("ack") } == (2...6).map { "{\"ack\":\($0),\"result\":\"useful\"}" })
-        #expect(output.replies.filter { $0.contains("checkpoint") }.last == "{\"checkpoint\":\"10 j1-5\"}")
+        #expect(
+            output.replies.filter { $0.contains("checkpoint") }.last
+                == "{\"checkpoint\":\"{\\\"beats\\\":10,\\\"lastID\\\":\\\"j1-5\\\"}\"}")
         #expect(output.standardOutput.last == "strap is gone: remote-user")
     }
 

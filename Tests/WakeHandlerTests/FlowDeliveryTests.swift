@@ -3,10 +3,10 @@ import Testing
 
 @testable import WakeHandler
 
-private final class Recorder: AccessoryDelegate {
+private final class Recorder: BackgroundSessionDelegate {
     var told: [FlowChange.Step] = []
 
-    func session(_ session: BackgroundSession, flowDidChange change: FlowChange, for event: AccessoryEvent)
+    func session(_ session: BackgroundSession, flowDidChange change: FlowChange, for event: BackgroundEvent)
         -> WorkResult
     {
         told.append(change.step)
@@ -14,7 +14,7 @@ private final class Recorder: AccessoryDelegate {
     }
 }
 
-private final class Silent: AccessoryDelegate {}
+private final class Silent: BackgroundSessionDelegate {}
 
 @Suite("Flows in a session")
 @MainActor
@@ -28,7 +28,7 @@ struct FlowDeliveryTests {
         "a beginning is left open, also by a delegate that does not know flows, and other events are finished past it")
     func staysOpen() {
         let (recorder, silent) = (Recorder(), Silent())
-        for delegate in [recorder, silent] as [any AccessoryDelegate] {
+        for delegate in [recorder, silent] as [any BackgroundSessionDelegate] {
             let fed = Fed(delegate)
             fed.feed(flow(1, "started"), event(2), flow(3, "ended", "idle"), event(4))
             #expect(fed.answers.map { $0.prefix(8) } == ["{\"ack\":2", "{\"ack\":3", "{\"ack\":4"])

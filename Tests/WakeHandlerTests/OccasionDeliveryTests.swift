@@ -4,19 +4,19 @@ import Testing
 @testable import WakeHandler
 
 /// Writes down what it is told, and answers as the test says.
-private final class Recorder: AccessoryDelegate {
+private final class Recorder: BackgroundSessionDelegate {
     var told: [String] = []
     var tasks: [ScheduledTask] = []
     var result = WorkResult.useful
 
     func session(
-        _ session: BackgroundSession, alarmDidFire alarm: FiredAlarm, for event: AccessoryEvent
+        _ session: BackgroundSession, alarmDidFire alarm: FiredAlarm, for event: BackgroundEvent
     ) -> WorkResult {
         told.append("alarm \(alarm.identifier) \(event.sequence)")
         return result
     }
     func session(
-        _ session: BackgroundSession, performFetch fetch: DueFetch, for event: AccessoryEvent
+        _ session: BackgroundSession, performFetch fetch: DueFetch, for event: BackgroundEvent
     ) -> WorkResult {
         told.append("fetch \(fetch.interval) \(event.sequence)")
         return result
@@ -27,13 +27,13 @@ private final class Recorder: AccessoryDelegate {
         return result
     }
     func session(
-        _ session: BackgroundSession, regionDidChange change: RegionChange, for event: AccessoryEvent
+        _ session: BackgroundSession, regionDidChange change: RegionChange, for event: BackgroundEvent
     ) -> WorkResult {
         told.append("region \(change.identifier) \(change.isEntered) \(change.isInitial)")
         return result
     }
     func session(
-        _ session: BackgroundSession, didReceiveRemoteNotification message: ReceivedMessage, for event: AccessoryEvent
+        _ session: BackgroundSession, didReceiveRemoteNotification message: ReceivedMessage, for event: BackgroundEvent
     ) -> WorkResult {
         told.append("\(message.urgency) \(message.topic ?? "-") \(message.text ?? "no text") \(message.collapsed)")
         return result
@@ -44,7 +44,7 @@ private final class Recorder: AccessoryDelegate {
     func session(_ session: BackgroundSession, didFailWith error: BridgeError) { told.append("error \(error.code)") }
 }
 
-private final class Silent: AccessoryDelegate {}
+private final class Silent: BackgroundSessionDelegate {}
 
 @Suite("Alarms, polls and jobs in a session")
 @MainActor
@@ -111,11 +111,11 @@ struct OccasionDeliveryTests {
         let fed = Fed()
         fed.feed(event(1), alarm(2), poll(3), job(4))
         fed.session.endInput()
-        var occasions: [Occasion?] = []
+        var kinds: [BackgroundEvent.Kind] = []
         for await event in fed.session.events {
-            occasions.append(event.occasion)
+            kinds.append(event.kind)
             if let task = fed.session.scheduler.task(for: event) {
-                #expect(event.kind == .unknown(type: "wakebridge.job.due"))
+                #expect(event.kind == .task(task.details) && task.identifier == "backup")
                 task.progress(1)
                 task.setTaskCompleted(success: true)
                 #expect(fed.session.scheduler.task(for: event) == nil)
@@ -123,9 +123,10 @@ struct OccasionDeliveryTests {
                 fed.session.finish(event, .useful)
             }
         }
-        #expect(occasions.count == 4 && occasions.first == .some(nil))
-        guard case .alarm(let alarm)? = occasions[1], case .fetch(let fetch)? = occasions[2] else {
-            Issue.record("\(occasions)")
+        guard kinds.count == 4, case .peripheral(_, .data) = kinds[0], case .alarm(let alarm) = kinds[1],
+            case .fetch(let fetch) = kinds[2]
+        else {
+            Issue.record("\(kinds)")
             return
         }
         #expect(alarm.identifier == "pill" && alarm.due == Timestamp("2026-11-21T07:42:40Z"))
@@ -215,7 +216,7 @@ struct RegisteredClosureTests {
         fed.feed(alarm(1), alarm(2, "tea"))
         let lines = fed.session.drainLines()
         #expect(textLines(lines.replies) == ["{\"nack\":1}", "{\"ack\":2,\"result\":\"useful\"}"])
-        #expect(textLines(lines.log) == ["pill: NoPrinter(); it comes again"])
+        #expect(textLines(lines.log) == ["error: pill: NoPrinter(); it comes again"])
     }
 
     @Test("an alarm's work may await, and holds back the acknowledgement of what came after it")

@@ -38,7 +38,7 @@ func expiring(_ reason: String, _ open: Int...) -> String {
 struct Fed {
     let session: BackgroundSession
 
-    init(_ delegate: (any AccessoryDelegate)? = nil) { session = BackgroundSession(collectingWith: delegate) }
+    init(_ delegate: (any BackgroundSessionDelegate)? = nil) { session = BackgroundSession(collectingWith: delegate) }
 
     func feed(_ lines: String...) { session.receive(lines.flatMap { Array("\($0)\n".utf8) }) }
     var answers: [String] { textLines(session.drainLines().replies) }

@@ -28,7 +28,7 @@ struct OccasionRecordingTests {
         var seen: [String] = []
         let answers = try await recording.play { session in
             for await event in session.events {
-                seen.append("\(event.sequence) \(event.device) \(event.time)")
+                seen.append("\(event.sequence) \(event.name) \(event.time)")
                 session.finish(event, .useful)
             }
         }
@@ -146,7 +146,7 @@ struct OccasionRecordingTests {
 
     @Test("a delegate is told of the end of a job's time between the job and the next line")
     func expiresWithDelegate() {
-        final class Patient: AccessoryDelegate {
+        final class Patient: BackgroundSessionDelegate {
             var reasons: [ExpirationReason] = []
             func session(_ session: BackgroundSession, taskIsDue task: ScheduledTask) -> WorkResult {
                 task.expirationHandler = {

@@ -23,7 +23,7 @@ struct PackageTests {
         let (bytes, before) = (bytes(of: archive), names(in: tree))
         #expect(
             Set(before).isSuperset(of: ["Devices", "LICENSE", "Package.swift", "README.md", "Template", "VERSION"]))
-        #expect(names(in: "\(tree)/Sources").count == 6 && names(in: "\(tree)/Sources").contains("WakeHandlerTesting"))
+        #expect(names(in: "\(tree)/Sources").count == 7 && names(in: "\(tree)/Sources").contains("WakeHandlerTesting"))
         #expect(try layOutPackage(in: folder).exit == 0)
         #expect(!bytes.isEmpty && TestBench.bytes(of: archive) == bytes && names(in: tree) == before)
     }
@@ -34,7 +34,7 @@ struct PackageTests {
         let targets = lines(of: "\(packageFolder)/Packages/wakehandler/Package.swift").filter {
             $0.contains(".target(")
         }
-        #expect(targets.count == 6)
+        #expect(targets.count == 7)
         for line in targets { #expect(whole.contains(line), "\(line)") }
     }
 

@@ -6,7 +6,7 @@ import Glibc
 /// Runs a session over the given lines and gives back its replies. The lines must fit into a pipe.
 @MainActor
 func replies(
-    of delegate: any AccessoryDelegate, to lines: [String], session use: (BackgroundSession) -> Void = { _ in }
+    of delegate: any BackgroundSessionDelegate, to lines: [String], session use: (BackgroundSession) -> Void = { _ in }
 )
     -> [String]
 {

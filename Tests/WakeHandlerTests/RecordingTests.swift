@@ -9,11 +9,15 @@ import WakeProfiles
 import WakeTrace
 
 /// Answers as the test says.
-private final class Scripted: AccessoryDelegate {
-    var answer: (AccessoryEvent, BackgroundSession) -> WorkResult = { _, _ in .useful }
-    func accessory(_ event: AccessoryEvent, didSend data: AccessoryData, in session: BackgroundSession) -> WorkResult {
-        answer(event, session)
-    }
+private final class Scripted: PeripheralDelegate, AccessoryDelegate {
+    var answer: (BackgroundEvent, BackgroundSession) -> WorkResult = { _, _ in .useful }
+    func peripheral(
+        _ peripheral: Peripheral, didSend data: PeripheralData, for event: BackgroundEvent,
+        in session: BackgroundSession
+    ) -> WorkResult { answer(event, session) }
+    func accessory(
+        _ accessory: Accessory, didSend data: AccessoryData, for event: BackgroundEvent, in session: BackgroundSession
+    ) -> WorkResult { answer(event, session) }
 }
 
 @Suite("Recordings in a handler's tests")
@@ -113,7 +117,7 @@ struct RecordingTests {
                 session.finish(event, .useful)
             }
         }
-        #expect(restoration?.checkpoint == "at 7" && restoration?.devices.map(\.name) == ["chest-strap"])
+        #expect(restoration?.checkpointText == "at 7" && restoration?.peripherals.map(\.name) == ["chest-strap"])
         #expect(answers.acknowledgements.count == 96)
     }
 
@@ -141,7 +145,7 @@ struct RecordingTests {
     @Test("checkpoints, log lines, tasks left open and events left open are given back")
     func gives() throws {
         delegate.answer = { event, session in
-            session.checkpoint("at \(event.sequence)")
+            session.checkpoint(text: "at \(event.sequence)")
             session.log("saw \(event.sequence)")
             _ = session.beginBackgroundTask(named: "up")
             return event.sequence == 2 ? .pending : .useful
@@ -156,8 +160,9 @@ struct RecordingTests {
         var recording = try written("+0 1 data 2a37 01")
         @Sendable @MainActor func handler(_ session: BackgroundSession) async throws {
             for await event in session.events {
-                try await session.write([1], to: event.device, characteristic: "2a39")
-                session.log("\(try await session.read(from: event.source, characteristic: "2a38"))")
+                guard case .peripheral(let strap, _) = event.kind else { continue }
+                try await session.write([1], to: strap, characteristic: 0x2a39)
+                session.log("\(try await session.read(from: strap, characteristic: 0x2a38))")
                 session.finish(event, .useful)
             }
         }
@@ -165,7 +170,7 @@ struct RecordingTests {
         recording.requestAnswers = .answered(values: ["2a38": [7]])
         let answers = try await recording.play(handler)
         #expect(answers.writes == [.init(device: "strap", channel: "2a39", bytes: [1])])
-        #expect(answers.reads.map(\.device) == ["/bluetooth/C0:F1:F2:F3:F4:01"] && answers.log == ["[7]"])
+        #expect(answers.reads.map(\.device) == ["strap"] && answers.log == ["[7]"])
     }
 
     @Test("a handler is told that its time ends where the test says so")

@@ -30,7 +30,7 @@ struct ScheduledTaskTests {
         let box = keepTask()
         fed.feed(job(5, more: ",\"returned\":\"condition\",\"missed\":3"))
         let task = try #require(box.value)
-        #expect(task.identifier == "backup" && task.event.sequence == 5 && task.event.device == "backup")
+        #expect(task.identifier == "backup" && task.event.sequence == 5 && task.event.name == "backup")
         #expect(task.details.kind == .processing && task.details.waived == [.power] && task.details.missed == 3)
         #expect(task.details.returned == .condition && task.details.deadline == Timestamp("2026-11-22T07:42:46Z"))
         task.setTaskCompleted(success: true)
@@ -305,7 +305,7 @@ struct AwaitedWorkTests {
         await fed.finishWork()
         let lines = fed.session.drainLines()
         #expect(textLines(lines.replies) == ["{\"nack\":5}", "{\"nack\":6,\"until\":[\"unmetered\",\"power\"]}"])
-        #expect(textLines(lines.log) == ["backup: NoDisk(); it comes again"])
+        #expect(textLines(lines.log) == ["error: backup: NoDisk(); it comes again"])
     }
 
     @Test("work that still runs when its job was taken back and given again cannot answer for the new delivery")
@@ -341,7 +341,7 @@ struct AwaitedWorkTests {
 @MainActor
 final class Box<Value> {
     var value: Value
-    var other: AccessoryEvent?
+    var other: BackgroundEvent?
 
     init(_ value: Value) { self.value = value }
 }

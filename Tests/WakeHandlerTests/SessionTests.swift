@@ -21,32 +21,35 @@ func notice(_ type: String, _ data: String) -> String {
 }
 
 /// Writes down what it is told, and answers as the test says.
-private final class Recorder: AccessoryDelegate {
+private final class Recorder: PeripheralDelegate {
     var told: [String] = []
-    var answer: (AccessoryEvent, BackgroundSession) -> WorkResult = { _, _ in .useful }
+    var answer: (BackgroundEvent, BackgroundSession) -> WorkResult = { _, _ in .useful }
 
-    private func note(_ text: String, _ event: AccessoryEvent, _ session: BackgroundSession) -> WorkResult {
+    private func note(_ text: String, _ event: BackgroundEvent, _ session: BackgroundSession) -> WorkResult {
         told.append("\(text) \(event.sequence)")
         return answer(event, session)
     }
-    func accessoryDidConnect(_ event: AccessoryEvent, in session: BackgroundSession) -> WorkResult {
-        note("connect", event, session)
-    }
-    func accessoryDidDisconnect(
-        _ event: AccessoryEvent, reason: DisconnectReason, in session: BackgroundSession
+    func peripheralDidConnect(
+        _ peripheral: Peripheral, for event: BackgroundEvent, in session: BackgroundSession
+    ) -> WorkResult { note("connect", event, session) }
+    func peripheralDidDisconnect(
+        _ peripheral: Peripheral, reason: DisconnectReason, for event: BackgroundEvent, in session: BackgroundSession
     ) -> WorkResult { note("disconnect(\(reason))", event, session) }
-    func accessory(_ event: AccessoryEvent, didSend data: AccessoryData, in session: BackgroundSession) -> WorkResult {
-        note("data(\(data.value?["bpm"]?.integer ?? -1),\(data.bytes))", event, session)
-    }
-    func accessory(_ event: AccessoryEvent, didLose gap: AccessoryGap, in session: BackgroundSession) -> WorkResult {
-        note("gap(\(gap.cause),\(gap.count ?? -1))", event, session)
-    }
-    func accessory(
-        _ event: AccessoryEvent, needsAttention kind: AttentionKind, detail: String?, in session: BackgroundSession
+    func peripheral(
+        _ peripheral: Peripheral, didSend data: PeripheralData, for event: BackgroundEvent,
+        in session: BackgroundSession
+    ) -> WorkResult { note("data(\(data.value?["bpm"]?.integer ?? -1),\(data.bytes))", event, session) }
+    func peripheral(
+        _ peripheral: Peripheral, didLose gap: EventGap, for event: BackgroundEvent, in session: BackgroundSession
+    ) -> WorkResult { note("gap(\(gap.cause),\(gap.count ?? -1))", event, session) }
+    func peripheral(
+        _ peripheral: Peripheral, needsAttention kind: AttentionKind, detail: String?, for event: BackgroundEvent,
+        in session: BackgroundSession
     ) -> WorkResult { note("attention(\(kind))", event, session) }
     func session(_ session: BackgroundSession, wasRestored restoration: Restoration) {
         told.append(
-            "restored(\(restoration.reason),\(restoration.checkpoint ?? "-"),\(restoration.devices.map(\.name)))")
+            "restored(\(restoration.reason),\(restoration.checkpointText ?? "-"),\(restoration.peripherals.map(\.name)))"
+        )
     }
     func session(_ session: BackgroundSession, didResumeAfter frozen: Duration, reason: WakeReason) {
         told.append("resumed(\(frozen))")
@@ -105,7 +108,7 @@ struct SessionTests {
             to: [
                 notice(
                     "restored",
-                    "{\"reason\":\"event\",\"devices\":[{\"device\":\"strap\",\"connected\":true}],\"checkpoint\":\"c\"}"
+                    "{\"reason\":\"event\",\"devices\":[{\"device\":\"strap\",\"source\":\"/bluetooth/A\",\"connected\":true}],\"checkpoint\":\"c\"}"
                 ),
                 notice("resumed", "{\"frozen_for_ms\":1500,\"reason\":\"event\",\"open\":[1]}"),
                 notice("expiring", "{\"reason\":\"budget\",\"remaining_ms\":2000,\"tasks\":[],\"open\":[]}"),
@@ -122,7 +125,7 @@ struct SessionTests {
 
     @Test("an acknowledgement waits for the events before it that are still pending")
     func holdsAcknowledgements() {
-        var first: AccessoryEvent?
+        var first: BackgroundEvent?
         recorder.answer = { event, session in
             if event.sequence == 1 { first = event }
             if event.sequence == 4, let first { session.finish(first, .useful) }
@@ -270,15 +273,14 @@ struct SessionTests {
             notice("remaining", "{\"remaining_ms\":500,\"ref\":4}"),
         ]
         let answers = replies(of: recorder, to: lines) { session in
-            session.write([1], to: "strap", characteristic: "2A39") { results.append("\($0.map { "written" })") }
-            session.read(from: "strap") { results.append("\($0)") }
-            session.read(from: "strap") { if case .failure(let error) = $0 { results.append(error.code.word) } }
+            let strap = Peripheral(name: "strap", identifier: "/bluetooth/A", profile: nil)
+            let sensor = Accessory(name: "sensor", identifier: "/accessory/B", profile: nil)
+            session.write([1], to: strap, characteristic: 0x2a39) { results.append("\($0.map { "written" })") }
+            session.read(from: sensor) { results.append("\($0)") }
+            session.read(from: sensor) { if case .failure(let error) = $0 { results.append(error.code.word) } }
             session.requestTimeRemaining { results.append("\($0)") }
-            session.read(from: "strap", characteristic: "nonsense") {
-                if case .failure(let e) = $0 { results.append(e.code.word) }
-            }
         }
-        #expect(results == ["malformed", "success(\"written\")", "success([255])", "replayed", "0.5 seconds"])
+        #expect(results == ["success(\"written\")", "success([255])", "replayed", "0.5 seconds"])
         #expect(
             answers.first == "{\"write\":{\"device\":\"strap\",\"characteristic\":\"2a39\",\"hex\":\"01\"},\"ref\":1}")
         #expect(answers.last == "{\"remaining\":true,\"ref\":4}")
@@ -300,7 +302,7 @@ struct SessionTests {
     @Test("a checkpoint stands before the acknowledgement that it belongs to")
     func keepsCheckpoint() {
         recorder.answer = { _, session in
-            session.checkpoint("at 1")
+            session.checkpoint(text: "at 1")
             return .nothing
         }
         #expect(

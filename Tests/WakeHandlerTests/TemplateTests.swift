@@ -32,7 +32,8 @@ struct TemplateTests {
         let (library, copied) = ("\(folder)/wakehandler", "\(folder)/my-handler")
         try copy(
             "\(library)/Template", to: copied,
-            ["@NAME@": "my-handler", "@MODULE@": "MyHandler", "@WAKEHANDLER@": library])
+            ["@NAME@": "my-handler", "@MODULE@": "MyHandler"])
+        try copy(library, to: "\(copied)/Packages/wakehandler", [:])
         #expect(text(of: "\(copied)/my-handler.json5").contains("exec: [\"/opt/my-handler/MyHandler\"]"))
         let format = "\(packageFolder)/.swift-format"
         let lint = try runSwift("format", "lint", "--strict", "--recursive", "--configuration", format, copied)

@@ -139,7 +139,7 @@ struct TransferSessionTests {
         var changes: [TransferChange] = []
         let answers = try await recording.play { session in
             for await event in session.events {
-                if case .transfer(let change)? = event.occasion { changes.append(change) }
+                if case .transfer(let change) = event.kind { changes.append(change) }
                 session.finish(event, .useful)
             }
         }

@@ -1,49 +1,62 @@
 // Prints heart rates and keeps their count over launches; a summary every minute runs under a background task.
 import WakeHandler
 
-final class HeartRateLogger: AccessoryDelegate {
-    private var beats = 0
-    private var lastID: String?
+final class HeartRateLogger: PeripheralDelegate {
+    /// What a later process goes on with.
+    private struct Count: Codable {
+        var beats = 0
+        var lastID: String?
+    }
+
+    private var count = Count()
 
     func session(_ session: BackgroundSession, wasRestored restoration: Restoration) {
-        let parts = (restoration.checkpoint ?? "").split(separator: " ")
-        beats = parts.first.flatMap { Int($0) } ?? 0
-        lastID = parts.last.map(String.init)
+        do { count = try restoration.checkpoint(as: Count.self) ?? Count() } catch {
+            session.log("the count begins again: \(error)", level: .warning)
+        }
     }
 
-    func accessoryDidConnect(_ event: AccessoryEvent, in session: BackgroundSession) -> WorkResult {
-        session.log("\(event.device) is here")
-        return .useful
-    }
-
-    func accessoryDidDisconnect(
-        _ event: AccessoryEvent, reason: DisconnectReason, in session: BackgroundSession
+    func peripheralDidConnect(
+        _ peripheral: Peripheral, for event: BackgroundEvent, in session: BackgroundSession
     ) -> WorkResult {
-        session.log("\(event.device) is gone: \(reason)")
+        session.log("\(peripheral) is here")
         return .useful
     }
 
-    func accessory(_ event: AccessoryEvent, didSend data: AccessoryData, in session: BackgroundSession) -> WorkResult {
+    func peripheralDidDisconnect(
+        _ peripheral: Peripheral, reason: DisconnectReason, for event: BackgroundEvent, in session: BackgroundSession
+    ) -> WorkResult {
+        session.log("\(peripheral) is gone: \(reason)")
+        return .useful
+    }
+
+    func peripheral(
+        _ peripheral: Peripheral, didSend data: PeripheralData, for event: BackgroundEvent,
+        in session: BackgroundSession
+    ) -> WorkResult {
         guard let bpm = data.value?["bpm"]?.integer else { return .nothing }
         // Counted by an earlier process, but its acknowledgement was lost with that process.
-        guard event.id != lastID else { return .nothing }
-        beats += 1
-        lastID = event.id
-        session.log("\(event.device): \(bpm) bpm")
-        if beats % 60 == 0 { summarise(in: session) }
+        guard event.id != count.lastID else { return .nothing }
+        count = Count(beats: count.beats + 1, lastID: event.id)
+        session.log("\(peripheral): \(bpm) bpm")
+        if count.beats % 60 == 0 { summarise(in: session) }
         // Kept with the acknowledgement that follows it, so that count and events cannot fall apart.
-        session.checkpoint("\(beats) \(event.id)")
+        do { try session.checkpoint(count) } catch { return .retry(after: nil) }
         return .useful
     }
 
-    func accessory(_ event: AccessoryEvent, didLose gap: AccessoryGap, in session: BackgroundSession) -> WorkResult {
-        session.log("\(event.device): \(gap.count.map(String.init) ?? "some") events lost (\(gap.cause))")
+    func peripheral(
+        _ peripheral: Peripheral, didLose gap: EventGap, for event: BackgroundEvent, in session: BackgroundSession
+    ) -> WorkResult {
+        session.log("\(peripheral): \(gap.count.map(String.init) ?? "some") events lost (\(gap.cause))")
         return .useful
     }
 
     private func summarise(in session: BackgroundSession) {
-        let task = session.beginBackgroundTask(named: "summary") { session.log("no time for the summary") }
-        session.log("\(beats) beats so far")
+        let task = session.beginBackgroundTask(named: "summary") {
+            session.log("no time for the summary", level: .warning)
+        }
+        session.log("\(count.beats) beats so far")
         task.end()
     }
 }

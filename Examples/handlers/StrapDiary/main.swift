@@ -2,11 +2,11 @@
 // between two beats: strap-diary.json5 is its manifest.
 import WakeHandler
 
-final class StrapDiary: AccessoryDelegate {
+final class StrapDiary: PeripheralDelegate {
     private var rates: [Int] = []
 
     func session(
-        _ session: BackgroundSession, flowDidChange change: FlowChange, for event: AccessoryEvent
+        _ session: BackgroundSession, flowDidChange change: FlowChange, for event: BackgroundEvent
     ) -> WorkResult {
         switch change.step {
         case .started:
@@ -19,7 +19,10 @@ final class StrapDiary: AccessoryDelegate {
         }
     }
 
-    func accessory(_ event: AccessoryEvent, didSend data: AccessoryData, in session: BackgroundSession) -> WorkResult {
+    func peripheral(
+        _ peripheral: Peripheral, didSend data: PeripheralData, for event: BackgroundEvent,
+        in session: BackgroundSession
+    ) -> WorkResult {
         guard let bpm = data.value?["bpm"]?.integer else { return .nothing }
         rates.append(bpm)
         return .useful

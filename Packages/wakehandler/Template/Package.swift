@@ -5,7 +5,7 @@ import PackageDescription
 let package = Package(
     name: "@NAME@",
     platforms: [.macOS(.v15)],
-    dependencies: [.package(name: "wakehandler", path: "@WAKEHANDLER@")],
+    dependencies: [.package(name: "wakehandler", path: "Packages/wakehandler")],
     targets: [
         .executableTarget(
             name: "@MODULE@",

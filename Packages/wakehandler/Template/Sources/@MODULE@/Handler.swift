@@ -6,28 +6,21 @@ struct HeartRate: Decodable {
     let bpm: Int
 }
 
+/// Store first, return then: what returns never comes again. What throws comes again.
 @MainActor
-func handle(_ session: BackgroundSession) async {
-    for await event in session.events {
-        session.finish(event, work(on: event, session))
-    }
-}
-
-/// Store first, return then: what you return as done never comes again. What you don't finish comes again.
-@MainActor
-func work(on event: AccessoryEvent, _ session: BackgroundSession) -> WorkResult {
+func work(on event: BackgroundEvent, _ session: BackgroundSession) async throws {
     switch event.kind {
-    case .data(let data):
-        guard let rate = try? data.value?.decode(as: HeartRate.self) else { return .nothing }
-        session.log("\(event.time) \(event.device): \(rate.bpm) bpm")
-        return .useful
-    case .gap(let gap):
-        session.log("\(event.device): \(gap.count.map { "\($0)" } ?? "some") events lost (\(gap.cause))")
-        return .useful
-    case .disconnected(let reason, _):
-        session.log("\(event.device) is gone: \(reason)")
-        return .useful
-    case .connected, .attention, .unknown:
-        return .nothing
+    case .peripheral(let strap, .data(let data)):
+        // What has no rate, such as the battery's level, is done without a line.
+        guard let rate = try? data.value?.decode(as: HeartRate.self) else { return }
+        session.log("\(event.time) \(strap): \(rate.bpm) bpm")
+    case .peripheral(let strap, .gap(let gap)):
+        session.log("\(strap): \(gap.count.map { "\($0)" } ?? "some") events lost (\(gap.cause))", level: .warning)
+    case .peripheral(let strap, .disconnected(let reason, _)):
+        session.log("\(strap) is gone: \(reason)")
+    case .accessory(let accessory, .data(let data)):
+        if let value = data.value { session.log("\(accessory): \(value)") }
+    default:
+        break
     }
 }

@@ -1,4 +1,5 @@
-// Handles events until the daemon closes the input.
+// Works on events until the daemon closes the input.
 import WakeHandler
 
-await handle(BackgroundSession())
+let session = BackgroundSession()
+try await session.process { event in try await work(on: event, session) }

@@ -7,13 +7,22 @@ import WakeHandlerTesting
 
 @MainActor
 struct HandlerTests {
-    /// Record your own device with `wakebridge record DEVICE -o my.trace`.
-    private let devices = "@WAKEHANDLER@/Devices"
+    /// The profiles and recordings beside the library. Record your own device with `wakebridge record DEVICE -o my.trace`.
+    private let devices: String = {
+        let package = #filePath.split(separator: "/").dropLast(3).map { "/\($0)" }.joined()
+        return package + "/Packages/wakehandler/Devices"
+    }()
+
+    private func answers(to recording: Recording) async throws -> HandlerAnswers {
+        try await recording.play { session in
+            try await session.process { event in try await work(on: event, session) }
+        }
+    }
 
     @Test("every heart rate of the recording is logged, and every event is acknowledged")
     func logsHeartRates() async throws {
         let recording = try Recording(trace: "\(devices)/heart-rate-monitor/recording.trace", devices: devices)
-        let answers = try await recording.play(handle)
+        let answers = try await answers(to: recording)
         #expect(answers.log.first?.hasSuffix("chest-strap: 62 bpm") == true)
         #expect(answers.acknowledgements.count == 96)
         #expect(answers.unanswered.isEmpty)
@@ -30,6 +39,6 @@ struct HandlerTests {
                 end
 
                 """)
-        #expect(try await recording.play(handle).log == ["strap: some events lost (link)"])
+        #expect(try await answers(to: recording).log == ["warning: strap: some events lost (link)"])
     }
 }

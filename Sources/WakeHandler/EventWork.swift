@@ -1,8 +1,8 @@
-// The work on one occasion that is in hand: what ends it in time, and what it writes to the daemon.
+// The work on one event that is in hand: what ends it in time, and what it writes to the daemon.
 
-/// Held by its session until it is finished, or until the daemon has taken the occasion back.
+/// Held by its session until it is finished, or until the daemon has taken the event back.
 @MainActor
-final class OccasionWork {
+final class EventWork {
     /// What is done when its time is nearly over.
     enum Expiration {
         case awaited((@MainActor () -> Void)?)
@@ -12,13 +12,13 @@ final class OccasionWork {
         var reason: ExpirationReason? { if case .told(let reason) = self { reason } else { nil } }
     }
 
-    let event: AccessoryEvent
+    let event: BackgroundEvent
     private let session: BackgroundSession
     private(set) var expiration = Expiration.awaited(nil)
     /// A closure that awaits, until it returns.
     private(set) var running: Task<Void, Never>?
 
-    init(_ event: AccessoryEvent, in session: BackgroundSession) { (self.event, self.session) = (event, session) }
+    init(_ event: BackgroundEvent, in session: BackgroundSession) { (self.event, self.session) = (event, session) }
 
     func setExpiration(_ handler: (@MainActor () -> Void)?) {
         switch expiration {
@@ -35,13 +35,16 @@ final class OccasionWork {
     }
 
     /// Does work that awaits, and completes with its result.
-    func perform(_ body: @escaping @MainActor @Sendable () async throws -> WorkResult) {
-        running = Task {
+    @discardableResult
+    func perform(_ body: @escaping @MainActor @Sendable () async throws -> WorkResult) -> Task<Void, Never> {
+        let task = Task {
             let result: Result<WorkResult, any Error>
             do { result = .success(try await body()) } catch { result = .failure(error) }
             running = nil
             conclude(result)
         }
+        running = task
+        return task
     }
 
     /// Does work at once, and completes with its result.
@@ -49,10 +52,12 @@ final class OccasionWork {
 
     private func conclude(_ result: Result<WorkResult, any Error>) {
         switch result {
+        // The event was finished in the work, or is to stay open after it.
+        case .success(.pending): break
         case .success(let result): complete(result)
         case .failure(let handBack as HandBack): self.handBack(until: handBack.conditions)
         case .failure(let error):
-            if !(error is CancellationError) { session.log("\(event.device): \(error); it comes again") }
+            if !(error is CancellationError) { session.log("\(event.name): \(error); it comes again", level: .error) }
             complete(.retry(after: nil))
         }
     }

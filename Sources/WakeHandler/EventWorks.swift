@@ -1,7 +1,7 @@
-// What a session does with occasions: the closures that are registered for them, and the works that are in hand.
+// What a session does with events: the closures that are registered for them, and the works that are in hand.
 
 @MainActor
-struct OccasionBook {
+struct EventWorks {
     /// What a closure is registered for.
     enum Subject: Hashable {
         case task(String)
@@ -14,58 +14,60 @@ struct OccasionBook {
     }
 
     private enum Registration {
-        case closure(@MainActor (OccasionWork) -> Void)
+        case closure(@MainActor (EventWork) -> Void)
     }
 
     private var registrations: [Subject: Registration] = [:]
-    private var works: [UInt64: OccasionWork] = [:]
+    private var works: [UInt64: EventWork] = [:]
 
     /// A closure that awaits and has not returned.
     var running: Task<Void, Never>? { works.values.lazy.compactMap(\.running).first }
 
     /// False where one is registered already.
-    mutating func register(_ subject: Subject, _ closure: @escaping @MainActor (OccasionWork) -> Void) -> Bool {
+    mutating func register(_ subject: Subject, _ closure: @escaping @MainActor (EventWork) -> Void) -> Bool {
         guard registrations[subject] == nil else { return false }
         registrations[subject] = .closure(closure)
         return true
     }
 
-    func closure(for occasion: Occasion) -> (@MainActor (OccasionWork) -> Void)? {
-        let found: Registration? =
-            switch occasion {
-            case .task(let task): registrations[.task(task.identifier)]
-            case .alarm(let alarm): registrations[.alarm(alarm.identifier)] ?? registrations[.anyAlarm]
-            case .fetch: registrations[.fetch]
-            case .message: registrations[.message]
-            case .transfer(let change): registrations[.transfers(change.sessionIdentifier)]
-            case .socket(let event): event.isKeepAlive ? keepAlive(event) : registrations[.socket(event.name)]
-            case .region, .flow: nil
-            }
-        guard case .closure(let closure)? = found else { return nil }
+    func closure(for event: BackgroundEvent) -> (@MainActor (EventWork) -> Void)? {
+        guard case .closure(let closure)? = registration(for: event) else { return nil }
         return closure
+    }
+
+    private func registration(for event: BackgroundEvent) -> Registration? {
+        switch event.kind {
+        case .task(let task): registrations[.task(task.identifier)]
+        case .alarm(let alarm): registrations[.alarm(alarm.identifier)] ?? registrations[.anyAlarm]
+        case .fetch: registrations[.fetch]
+        case .message: registrations[.message]
+        case .transfer(let change): registrations[.transfers(change.sessionIdentifier)]
+        case .socket(let event): event.isKeepAlive ? keepAlive(event) : registrations[.socket(event.name)]
+        case .peripheral, .accessory, .region, .flow, .other: nil
+        }
     }
 
     private func keepAlive(_ event: SocketEvent) -> Registration? {
         registrations[.keepAlive(event.name)] ?? registrations[.socket(event.name)]
     }
 
-    subscript(sequence: UInt64) -> OccasionWork? { works[sequence] }
+    subscript(sequence: UInt64) -> EventWork? { works[sequence] }
 
-    func holds(_ work: OccasionWork) -> Bool { works[work.event.sequence] === work }
+    func holds(_ work: EventWork) -> Bool { works[work.event.sequence] === work }
 
-    mutating func add(_ work: OccasionWork) { works[work.event.sequence] = work }
+    mutating func add(_ work: EventWork) { works[work.event.sequence] = work }
 
     mutating func remove(_ sequence: UInt64) { works[sequence] = nil }
 
     /// After a thaw, removes and returns the works on what the daemon has taken back.
-    mutating func removeAll(but owed: [UInt64]) -> [OccasionWork] {
+    mutating func removeAll(but owed: [UInt64]) -> [EventWork] {
         let lost = works.filter { !owed.contains($0.key) }
         for sequence in lost.keys { works[sequence] = nil }
         return lost.sorted { $0.key < $1.key }.map(\.value)
     }
 
     /// Those of `owed` whose time ends for this reason.
-    func works(expiring reason: ExpirationReason, among owed: [UInt64]) -> [OccasionWork] {
+    func works(expiring reason: ExpirationReason, among owed: [UInt64]) -> [EventWork] {
         owed.compactMap { works[$0] }.filter { work in
             switch reason {
             // The machine's sleep stops the clock of all, and the batch's budget is not that of long work.
@@ -82,13 +84,6 @@ struct OccasionBook {
 
 extension SocketEvent {
     fileprivate var isKeepAlive: Bool { if case .keepAlive = kind { true } else { false } }
-}
-
-extension AccessoryEvent {
-    /// See ``Occasion/isStanding``.
-    var isStanding: Bool { occasion?.isStanding ?? false }
-    fileprivate var isFetch: Bool { if case .fetch? = occasion { true } else { false } }
-    fileprivate var isTask: Bool { if case .task? = occasion { true } else { false } }
 }
 
 extension ExpirationReason {

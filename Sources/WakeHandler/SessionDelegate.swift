@@ -1,4 +1,4 @@
-// The callbacks that a handler's author writes: for events of accessories, and for launch, thaw and expiry.
+// The callbacks that a handler's author writes for all but devices: for what is scheduled, and for launch, thaw and expiry.
 
 /// The result of an event. Return it from a callback, or pass it to ``BackgroundSession/finish(_:_:)``.
 public enum WorkResult: Hashable, Sendable {
@@ -14,56 +14,42 @@ public enum WorkResult: Hashable, Sendable {
     case pending
 }
 
-/// What a handler is told. All callbacks run on the main actor, one at a time. All have a default.
+/// What a handler is told beside the events of devices, for which there are ``PeripheralDelegate`` and ``AccessoryDelegate``.
+/// All callbacks run on the main actor, one at a time. All have a default.
 @MainActor
-public protocol AccessoryDelegate: AnyObject {
-    /// The device is ready for use.
-    func accessoryDidConnect(_ event: AccessoryEvent, in session: BackgroundSession) -> WorkResult
-    /// The device is gone.
-    func accessoryDidDisconnect(
-        _ event: AccessoryEvent, reason: DisconnectReason, in session: BackgroundSession
-    ) -> WorkResult
-    /// The device sent bytes.
-    func accessory(_ event: AccessoryEvent, didSend data: AccessoryData, in session: BackgroundSession) -> WorkResult
-    /// Events of the device were lost.
-    func accessory(_ event: AccessoryEvent, didLose gap: AccessoryGap, in session: BackgroundSession) -> WorkResult
-    /// The device needs an operator; `detail` is a sentence or a command.
-    func accessory(
-        _ event: AccessoryEvent, needsAttention kind: AttentionKind, detail: String?, in session: BackgroundSession
-    ) -> WorkResult
-
+public protocol BackgroundSessionDelegate: AnyObject {
     /// An alarm fired for which ``BackgroundSession/alarms`` has no closure.
     func session(
-        _ session: BackgroundSession, alarmDidFire alarm: FiredAlarm, for event: AccessoryEvent
+        _ session: BackgroundSession, alarmDidFire alarm: FiredAlarm, for event: BackgroundEvent
     ) -> WorkResult
     /// It is time to look for news, and ``BackgroundSession/backgroundFetch`` has no closure.
     func session(
-        _ session: BackgroundSession, performFetch fetch: DueFetch, for event: AccessoryEvent
+        _ session: BackgroundSession, performFetch fetch: DueFetch, for event: BackgroundEvent
     ) -> WorkResult
     /// A job is due for which ``BackgroundSession/scheduler`` has no closure. Return ``WorkResult/pending`` to complete it later.
     func session(_ session: BackgroundSession, taskIsDue task: ScheduledTask) -> WorkResult
     /// A socket of the manifest was opened or closed, has traffic, or has to be kept alive.
     func session(
-        _ session: BackgroundSession, socket: SocketEvent, for event: AccessoryEvent
+        _ session: BackgroundSession, socket: SocketEvent, for event: BackgroundEvent
     ) -> WorkResult
     /// A region of the manifest was entered or left.
     func session(
-        _ session: BackgroundSession, regionDidChange change: RegionChange, for event: AccessoryEvent
+        _ session: BackgroundSession, regionDidChange change: RegionChange, for event: BackgroundEvent
     ) -> WorkResult
     /// A transfer has ended or is asked for a credential, or a session of them has settled, and that has no
     /// ``TransferSessionDelegate``.
     func session(
-        _ session: BackgroundSession, transfersDidChange change: TransferChange, for event: AccessoryEvent
+        _ session: BackgroundSession, transfersDidChange change: TransferChange, for event: BackgroundEvent
     ) -> WorkResult
 
     /// A message came into the inbox, and ``BackgroundSession/remoteNotifications`` has no closure.
     func session(
-        _ session: BackgroundSession, didReceiveRemoteNotification message: ReceivedMessage, for event: AccessoryEvent
+        _ session: BackgroundSession, didReceiveRemoteNotification message: ReceivedMessage, for event: BackgroundEvent
     ) -> WorkResult
 
     /// A flow of the manifest began, was interrupted, or ended. Return ``WorkResult/pending`` for one that began: it keeps the process
     /// awake while data flows, and any other result ends it.
-    func session(_ session: BackgroundSession, flowDidChange change: FlowChange, for event: AccessoryEvent)
+    func session(_ session: BackgroundSession, flowDidChange change: FlowChange, for event: BackgroundEvent)
         -> WorkResult
 
     /// Called first, after a launch.
@@ -86,43 +72,30 @@ public protocol AccessoryDelegate: AnyObject {
     func session(_ session: BackgroundSession, didFailWith error: BridgeError)
 }
 
-extension AccessoryDelegate {
-    public func accessoryDidConnect(_ event: AccessoryEvent, in session: BackgroundSession) -> WorkResult { .nothing }
-    public func accessoryDidDisconnect(
-        _ event: AccessoryEvent, reason: DisconnectReason, in session: BackgroundSession
-    ) -> WorkResult { .nothing }
-    public func accessory(
-        _ event: AccessoryEvent, didSend data: AccessoryData, in session: BackgroundSession
-    ) -> WorkResult { .nothing }
-    public func accessory(
-        _ event: AccessoryEvent, didLose gap: AccessoryGap, in session: BackgroundSession
-    ) -> WorkResult { .nothing }
-    public func accessory(
-        _ event: AccessoryEvent, needsAttention kind: AttentionKind, detail: String?, in session: BackgroundSession
+extension BackgroundSessionDelegate {
+    public func session(
+        _ session: BackgroundSession, alarmDidFire alarm: FiredAlarm, for event: BackgroundEvent
     ) -> WorkResult { .nothing }
     public func session(
-        _ session: BackgroundSession, alarmDidFire alarm: FiredAlarm, for event: AccessoryEvent
-    ) -> WorkResult { .nothing }
-    public func session(
-        _ session: BackgroundSession, performFetch fetch: DueFetch, for event: AccessoryEvent
+        _ session: BackgroundSession, performFetch fetch: DueFetch, for event: BackgroundEvent
     ) -> WorkResult { .nothing }
     public func session(_ session: BackgroundSession, taskIsDue task: ScheduledTask) -> WorkResult { .nothing }
     public func session(
-        _ session: BackgroundSession, socket: SocketEvent, for event: AccessoryEvent
+        _ session: BackgroundSession, socket: SocketEvent, for event: BackgroundEvent
     ) -> WorkResult { .nothing }
     public func session(
-        _ session: BackgroundSession, regionDidChange change: RegionChange, for event: AccessoryEvent
+        _ session: BackgroundSession, regionDidChange change: RegionChange, for event: BackgroundEvent
     ) -> WorkResult { .nothing }
     public func session(
-        _ session: BackgroundSession, didReceiveRemoteNotification message: ReceivedMessage, for event: AccessoryEvent
+        _ session: BackgroundSession, didReceiveRemoteNotification message: ReceivedMessage, for event: BackgroundEvent
     ) -> WorkResult { .nothing }
 
     public func session(
-        _ session: BackgroundSession, flowDidChange change: FlowChange, for event: AccessoryEvent
+        _ session: BackgroundSession, flowDidChange change: FlowChange, for event: BackgroundEvent
     ) -> WorkResult { change.hasStarted ? .pending : .nothing }
 
     public func session(
-        _ session: BackgroundSession, transfersDidChange change: TransferChange, for event: AccessoryEvent
+        _ session: BackgroundSession, transfersDidChange change: TransferChange, for event: BackgroundEvent
     ) -> WorkResult { .nothing }
     public func session(_ session: BackgroundSession, wasRestored restoration: Restoration) {}
     public func session(_ session: BackgroundSession, didResumeAfter frozen: Duration, reason: WakeReason) {}
@@ -134,30 +107,21 @@ extension AccessoryDelegate {
     public func session(_ session: BackgroundSession, storageAt path: String, isAvailable: Bool) {}
     public func session(_ session: BackgroundSession, didFailWith error: BridgeError) {}
 
-    func call(_ event: AccessoryEvent, in session: BackgroundSession) -> WorkResult {
+    func call(_ event: BackgroundEvent, in session: BackgroundSession) -> WorkResult {
         switch event.kind {
-        case .connected: accessoryDidConnect(event, in: session)
-        case .disconnected(let reason, _): accessoryDidDisconnect(event, reason: reason, in: session)
-        case .data(let data): accessory(event, didSend: data, in: session)
-        case .gap(let gap): accessory(event, didLose: gap, in: session)
-        case .attention(let kind, let detail):
-            accessory(event, needsAttention: kind, detail: detail, in: session)
-        case .unknown: callForOccasion(event, in: session)
-        }
-    }
-
-    private func callForOccasion(_ event: AccessoryEvent, in session: BackgroundSession) -> WorkResult {
-        switch event.occasion {
-        case .alarm(let alarm)?: self.session(session, alarmDidFire: alarm, for: event)
-        case .fetch(let fetch)?: self.session(session, performFetch: fetch, for: event)
-        case .task?: session.scheduler.task(for: event).map { self.session(session, taskIsDue: $0) } ?? .nothing
-        case .socket(let happened)?: self.session(session, socket: happened, for: event)
-        case .region(let change)?: self.session(session, regionDidChange: change, for: event)
-        case .message(let message)?:
-            self.session(session, didReceiveRemoteNotification: message, for: event)
-        case .flow(let change)?: self.session(session, flowDidChange: change, for: event)
-        case .transfer(let change)?: self.session(session, transfersDidChange: change, for: event)
-        case nil: .nothing
+        case .peripheral(let peripheral, let happened):
+            (self as? any PeripheralDelegate)?.call(peripheral, happened, event, session) ?? .nothing
+        case .accessory(let accessory, let happened):
+            (self as? any AccessoryDelegate)?.call(accessory, happened, event, session) ?? .nothing
+        case .alarm(let alarm): self.session(session, alarmDidFire: alarm, for: event)
+        case .fetch(let fetch): self.session(session, performFetch: fetch, for: event)
+        case .task: session.scheduler.task(for: event).map { self.session(session, taskIsDue: $0) } ?? .nothing
+        case .socket(let happened): self.session(session, socket: happened, for: event)
+        case .region(let change): self.session(session, regionDidChange: change, for: event)
+        case .message(let message): self.session(session, didReceiveRemoteNotification: message, for: event)
+        case .flow(let change): self.session(session, flowDidChange: change, for: event)
+        case .transfer(let change): self.session(session, transfersDidChange: change, for: event)
+        case .other: .nothing
         }
     }
 

@@ -1,4 +1,4 @@
-// What a session does with occasions and orders: begins registered closures, ends their works, asks the daemon.
+// What a session does with works and orders: begins registered closures, ends their works, asks the daemon.
 internal import WakeModel
 
 extension BackgroundSession {
@@ -25,7 +25,7 @@ extension BackgroundSession {
     }
 
     /// Gives an alarm, a poll, a job or a message back without a charge: it comes again when all of this is true. Ignores other events.
-    public func handBack(_ event: AccessoryEvent, until conditions: [RunCondition]) {
+    public func handBack(_ event: BackgroundEvent, until conditions: [RunCondition]) {
         if let work = work(for: event) { handBack(work, until: conditions) }
     }
 }
@@ -57,64 +57,67 @@ extension BackgroundSession {
 // Works.
 extension BackgroundSession {
     /// True while a registered closure that awaits has not returned.
-    package var isPerforming: Bool { occasions.running != nil }
+    package var isPerforming: Bool { works.running != nil }
 
-    func register(_ subject: OccasionBook.Subject, _ closure: @escaping @MainActor (OccasionWork) -> Void) -> Bool {
-        guard occasions.register(subject, closure) else { return false }
+    func register(_ subject: EventWorks.Subject, _ closure: @escaping @MainActor (EventWork) -> Void) -> Bool {
+        guard works.register(subject, closure) else { return false }
         if case .task(let identifier) = subject { order(HandlerOrder(.register, .string(identifier))) }
         return true
     }
 
     /// The work on an open event; nil where that is of a device, or finished.
-    func work(for event: AccessoryEvent) -> OccasionWork? {
-        guard event.occasion != nil, open.isOpen(event.sequence) else { return nil }
-        if let work = occasions[event.sequence] { return work }
-        let work = OccasionWork(event, in: self)
-        occasions.add(work)
+    func work(for event: BackgroundEvent) -> EventWork? {
+        guard !event.isOfDevice, open.isOpen(event.sequence) else { return nil }
+        if let work = works[event.sequence] { return work }
+        let work = EventWork(event, in: self)
+        works.add(work)
         return work
     }
 
-    func begin(_ event: AccessoryEvent, _ closure: @MainActor (OccasionWork) -> Void) {
-        guard open.open(event) else { return }
-        // A later delivery takes the place of an earlier one.
-        occasions[event.sequence]?.expire(.budget)
-        let work = OccasionWork(event, in: self)
-        occasions.add(work)
-        closure(work)
+    func begin(_ event: BackgroundEvent, _ closure: @MainActor (EventWork) -> Void) {
+        if open.open(event) { closure(beginWork(on: event)) }
+    }
+
+    /// A later delivery takes the place of an earlier one.
+    func beginWork(on event: BackgroundEvent) -> EventWork {
+        works[event.sequence]?.expire(.budget)
+        let work = EventWork(event, in: self)
+        works.add(work)
+        return work
     }
 
     /// After a thaw: the daemon has taken back what it does not count as owed.
     func loseWorks(but owed: [UInt64]) {
-        for work in occasions.removeAll(but: owed) { work.expire(.budget) }
+        for work in works.removeAll(but: owed) { work.expire(.budget) }
     }
 
-    func complete(_ work: OccasionWork, _ result: WorkResult) {
+    func complete(_ work: EventWork, _ result: WorkResult) {
         if checkHeld(work) { settle(work.event.sequence, result) }
     }
 
-    func progress(_ work: OccasionWork, done: Int, of total: Int?) {
+    func progress(_ work: EventWork, done: Int, of total: Int?) {
         guard checkHeld(work) else { return }
         send(
             .progress(Sequence(work.event.sequence), done: Int64(max(0, done)), total: total.map { Int64(max(0, $0)) }),
             nil)
     }
 
-    func handBack(_ work: OccasionWork, until conditions: [RunCondition]) {
+    func handBack(_ work: EventWork, until conditions: [RunCondition]) {
         guard checkHeld(work) else { return }
         let sequence = work.event.sequence
         guard !conditions.isEmpty else { return settle(sequence, .retry(after: nil)) }
         guard open.giveBack(sequence) else { return }
-        occasions.remove(sequence)
+        works.remove(sequence)
         send(.handBack(Sequence(sequence), until: conditions.map(\.word)), nil)
         acknowledge(open.acknowledgeable())
     }
 
     /// What is not held any more is told as the daemon would tell it, and nothing is written: an acknowledgement could
     /// cover other events that are open.
-    private func checkHeld(_ work: OccasionWork) -> Bool {
+    private func checkHeld(_ work: EventWork) -> Bool {
         let sequence = work.event.sequence
-        if occasions.holds(work), open.isOpen(sequence) { return true }
-        report(.failed(.noLongerHeld(work.event.device, sequence)))
+        if works.holds(work), open.isOpen(sequence) { return true }
+        report(.failed(.noLongerHeld(work.event.name, sequence)))
         return false
     }
 }

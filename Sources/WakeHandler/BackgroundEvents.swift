@@ -5,8 +5,8 @@
 /// An event stays yours until you pass it to ``BackgroundSession/finish(_:_:)``. One that you never finish comes again,
 /// and holds back the acknowledgement of those after it. Events behind a retry of their device are left out: they come
 /// again, in order.
-public struct AccessoryEvents: AsyncSequence, Sendable {
-    public typealias Element = AccessoryEvent
+public struct BackgroundEvents: AsyncSequence, Sendable {
+    public typealias Element = BackgroundEvent
     public typealias Failure = Never
 
     let session: BackgroundSession
@@ -18,10 +18,10 @@ public struct AccessoryEvents: AsyncSequence, Sendable {
         let session: BackgroundSession
 
         /// The next event; nil at the end of the input, or when the task is cancelled.
-        public mutating func next() async -> AccessoryEvent? { await session.nextEvent() }
+        public mutating func next() async -> BackgroundEvent? { await session.nextEvent() }
 
         /// The next event; nil at the end of the input, or when the task is cancelled.
-        public mutating func next(isolation actor: isolated (any Actor)?) async -> AccessoryEvent? {
+        public mutating func next(isolation actor: isolated (any Actor)?) async -> BackgroundEvent? {
             await session.nextEvent()
         }
     }
@@ -29,7 +29,7 @@ public struct AccessoryEvents: AsyncSequence, Sendable {
 
 /// Events that have arrived and were not taken yet. The daemon's batches bound their number.
 struct ArrivedEvents {
-    private var events: [AccessoryEvent] = []
+    private var events: [BackgroundEvent] = []
     private var consumers: [CheckedContinuation<Void, Never>] = []
     private(set) var isEnded = false
 
@@ -37,13 +37,13 @@ struct ArrivedEvents {
     var hasIdleConsumer: Bool { !consumers.isEmpty }
 
     /// A later delivery of an event takes the place of an earlier one that was not taken.
-    mutating func append(_ event: AccessoryEvent) {
+    mutating func append(_ event: BackgroundEvent) {
         events.removeAll { $0.sequence == event.sequence }
         events.append(event)
         wakeConsumers()
     }
 
-    mutating func removeFirst() -> AccessoryEvent? { events.isEmpty ? nil : events.removeFirst() }
+    mutating func removeFirst() -> BackgroundEvent? { events.isEmpty ? nil : events.removeFirst() }
 
     /// After a thaw, removes the events that the daemon has taken back.
     mutating func keep(only owed: [UInt64]) { events.removeAll { !owed.contains($0.sequence) } }

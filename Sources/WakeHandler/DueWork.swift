@@ -1,24 +1,4 @@
-// What comes without being a word of a device: an alarm, a poll, a job, a message, a region, a flow, as plain values.
-
-/// What an event is about that no device raised. ``AccessoryEvent/occasion`` holds it.
-public enum Occasion: Hashable, Sendable {
-    /// An alarm fired.
-    case alarm(FiredAlarm)
-    /// It is time to look for news.
-    case fetch(DueFetch)
-    /// A job may begin.
-    case task(DueTask)
-    /// A region of the manifest was entered or left.
-    case region(RegionChange)
-    /// Something sent a message.
-    case message(ReceivedMessage)
-    /// A flow of the manifest began, was interrupted, or ended.
-    case flow(FlowChange)
-    /// A transfer has ended or is asked for a credential, or a session of them has settled.
-    case transfer(TransferChange)
-    /// A socket that the daemon holds was opened or closed, has traffic, or has to be kept alive.
-    case socket(SocketEvent)
-}
+// What comes due or comes in beside devices: an alarm, a poll, a job, a message, a region, as plain values.
 
 /// An alarm that fired.
 public struct FiredAlarm: Hashable, Sendable {
@@ -112,21 +92,6 @@ public struct ReceivedMessage: Hashable, Sendable {
 
     /// The payload as text; nil where it is none.
     public var text: String? { String(validating: payload, as: UTF8.self) }
-}
-
-extension Occasion {
-    /// Its time is its own: acknowledgements of other events pass over it, and only one that names it ends it.
-    var isStanding: Bool {
-        switch self {
-        case .task(let task):
-            switch task.kind {
-            case .processing, .continued: true
-            case .refresh, .other: false
-            }
-        case .flow(let change): change.hasStarted
-        case .alarm, .fetch, .region, .message, .transfer, .socket: false
-        }
-    }
 }
 
 /// Throw it from the work of an alarm, a fetch or a task that cannot go on now: it comes again when all of this is true.

@@ -1,0 +1,24 @@
+// What a new process is told at its start, as a plain value.
+
+/// What a new process is told.
+public struct Restoration: Hashable, Sendable {
+    /// Why the process was launched.
+    public let reason: WakeReason
+    /// The peripherals that the manifest watches and the daemon knows.
+    public let peripherals: [Peripheral]
+    /// The accessories that the manifest watches and the daemon knows.
+    public let accessories: [Accessory]
+    /// The text of the latest checkpoint, which ``checkpoint(as:)`` reads; nil where there is none.
+    public let checkpointText: String?
+    /// The alarms, the poll and the jobs that are scheduled for the handler.
+    public let pending: [PendingRequest]
+    /// The identifiers of the devices that are ready for use now.
+    let connected: Set<String>
+
+    /// What ``BackgroundSession/checkpoint(_:)`` stored last; nil where there is none.
+    /// - Throws: a `DecodingError` where another version of the program stored something else.
+    public func checkpoint<Value: Decodable>(as type: Value.Type) throws(DecodingError) -> Value? {
+        guard let checkpointText else { return nil }
+        return try ValueDecoder.decode(type, fromText: checkpointText)
+    }
+}
