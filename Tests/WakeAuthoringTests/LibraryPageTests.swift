@@ -48,8 +48,9 @@ struct LibraryPageTests {
             - Each profile decodes published messages of its devices, which stand beside it in `vectors.json5` with their sources. Most were
               never tried with the device itself: if yours says something else, tell us with `wakebridge report`.
             - The daemon opens an accessory of a shipped profile when a manifest watches the profile. Until then other programs have it.
-            - A profile that matches `WAKEBRIDGE_DEVICE` is for devices behind a common USB chip. A udev rule of yours says which one it is,
-              such as `SUBSYSTEM=="tty", ENV{ID_SERIAL_SHORT}=="A50285BI", ENV{WAKEBRIDGE_DEVICE}="sds011"`.
+            - Many devices are behind a common USB chip, which does not show the device. A udev rule of yours names the profile then, in
+              a file such as `/etc/udev/rules.d/61-gps.rules`:
+              `SUBSYSTEM=="tty", ENV{ID_SERIAL_SHORT}=="A50285BI", ENV{WAKEBRIDGE_DEVICE}="gps-receiver"`. Each profile of a serial line can be named.
 
             <!-- Made from the profiles. LibraryPageTests says how to make it again. -->
 
