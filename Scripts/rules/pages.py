@@ -118,8 +118,8 @@ def names_of_ios(tree):
 
 @rule("shown-json", "no program in shell that people see cuts JSON by its text; jq reads it")
 def shown_json(tree):
-    shown = [tree.file(path) for path in tree.pages] + tree.below("Examples", (".sh",)) + tree.below("Sources/wakebridge")
-    for file in shown:
-        for number, line in enumerate(file.text.split("\n"), 1):
+    programs = tree.below("Examples", (".sh",)) + tree.below("Sources/wakebridge")
+    for path in [*tree.pages, *(file.path for file in programs)]:
+        for number, line in enumerate(tree.text(path).split("\n"), 1):
             if re.search(r'\$\{\w+##?\*\\*"', line):
-                yield Violation(file.path, number, "this cuts JSON by its text; read it with jq, as the other examples do")
+                yield Violation(path, number, "this cuts JSON by its text; read it with jq, as the other examples do")

@@ -76,8 +76,8 @@ private struct ShownManifest {
             guard let program = manifest.text.firstMatch(of: /"\.\/(Example[A-Za-z]+)"/)?.1 else { continue }
             put(bytes(of: "\(Built.folder)/\(program)"), at: "\(folder)/\(program)", mode: 0o755)
         }
-        let placed = shown.map { ($0, "\(folder)/\($0.place.split(separator: "/").last ?? "")") }
-        for fault in try faults(of: placed) { Issue.record("\(fault)") }
+        let files = shown.map { ($0, "\(folder)/\($0.place.split(separator: "/").last ?? "")") }
+        for fault in try faults(of: files) { Issue.record("\(fault)") }
     }
 
     /// A page's program is where the page puts it: below /opt, or beside the manifest.
@@ -98,10 +98,10 @@ private struct ShownManifest {
     func pages() throws {
         let shown = ShownManifest.ofPages
         #expect(shown.count >= 25)
-        let placed = try shown.enumerated().map { number, manifest in
+        let files = try shown.enumerated().map { number, manifest in
             (manifest, try placed(manifest, in: "\(folder)/\(number)"))
         }
-        for fault in try faults(of: placed) where !isOfOwnProfile(fault) { Issue.record("\(fault)") }
+        for fault in try faults(of: files) where !isOfOwnProfile(fault) { Issue.record("\(fault)") }
     }
 
     /// The page describes how to write the profile that its manifest watches.
