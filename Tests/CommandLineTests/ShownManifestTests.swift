@@ -76,7 +76,7 @@ private struct ShownManifest {
             guard let program = manifest.text.firstMatch(of: /"\.\/(Example[A-Za-z]+)"/)?.1 else { continue }
             put(bytes(of: "\(Built.folder)/\(program)"), at: "\(folder)/\(program)", mode: 0o755)
         }
-        let files = shown.map { ($0, "\(folder)/\($0.place.split(separator: "/").last ?? "")") }
+        let files = shown.map { (manifest: $0, path: "\(folder)/\($0.place.split(separator: "/").last ?? "")") }
         for fault in try faults(of: files) { Issue.record("\(fault)") }
     }
 
@@ -99,7 +99,7 @@ private struct ShownManifest {
         let shown = ShownManifest.ofPages
         #expect(shown.count >= 25)
         let files = try shown.enumerated().map { number, manifest in
-            (manifest, try placed(manifest, in: "\(folder)/\(number)"))
+            (manifest: manifest, path: try placed(manifest, in: "\(folder)/\(number)"))
         }
         for fault in try faults(of: files) where !isOfOwnProfile(fault) { Issue.record("\(fault)") }
     }
