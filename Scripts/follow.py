@@ -271,11 +271,11 @@ class Here:
         with open(self.bin + "/sudo", "w", encoding="utf-8") as file:
             file.write('#!/bin/sh\nexec "$@"\n')
         os.chmod(self.bin + "/sudo", 0o755)
-        checkout = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+        self.checkout = checkout = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
         for name in os.listdir(checkout + "/Devices"):
             os.symlink("%s/Devices/%s" % (checkout, name), "%s/etc/wakebridge/Devices/%s" % (self.root, name))
         self.places = {
-            "/usr/share/wakebridge/Devices": checkout + "/Devices", "/usr/share/wakebridge/python": checkout + "/Packages/python",
+            "/usr/share/wakebridge/Devices": checkout + "/Devices",
             "/etc/wakebridge": self.root + "/etc/wakebridge", "/opt/": self.root + "/opt/",
         }
 
@@ -291,7 +291,9 @@ class Here:
         return text
 
     def words(self, command, _):
-        environment = ["PATH=%s:%s" % (self.bin, os.environ["PATH"]), "WAKEBRIDGE_DEVICES=%s/etc/wakebridge/Devices" % self.root]
+        environment = [
+            "PATH=%s:%s" % (self.bin, os.environ["PATH"]), "PYTHONPATH=" + self.checkout + "/Packages/python",
+            "WAKEBRIDGE_DEVICES=%s/etc/wakebridge/Devices" % self.root]
         return ["env"] + environment + ["sh", "-c", self.text(command)]
 
     def path(self, inside):

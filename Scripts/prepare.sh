@@ -47,6 +47,7 @@ need libsqlite3-dev pkg-config --exists sqlite3
 need libmicrohttpd-dev pkg-config --exists libmicrohttpd
 need zlib1g-dev pkg-config --exists zlib
 need libcurl4-openssl-dev pkg-config --exists libcurl
+need jq command -v jq
 if [ "${1:-}" = tests ]; then
     need make command -v make
     need python3 command -v python3

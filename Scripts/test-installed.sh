@@ -17,7 +17,7 @@ make_machine() { # SUITE ROOT
     printf 'virtio_pci\nvirtio_blk\next4\n' >>"$2/etc/initramfs-tools/modules"
     echo MODULES=list >"$2/etc/initramfs-tools/conf.d/machine"
     quietly inside "$2" "apt-get -qq update; apt-get -qq install --yes --no-install-recommends linux-image-amd64"
-    quietly inside "$2" "apt-get clean; apt-get -qq install --yes --download-only libmicrohttpd12 tzdata; systemctl mask apt-daily.timer apt-daily-upgrade.timer"
+    quietly inside "$2" "apt-get clean; apt-get -qq install --yes --download-only jq libmicrohttpd12 tzdata; systemctl mask apt-daily.timer apt-daily-upgrade.timer"
     echo cupboard >"$2/etc/hostname"
 }
 

@@ -1,11 +1,6 @@
 #!/bin/sh
 # Packs the logs in FOLDER when the machine is idle. Each one that is packed is progress, and gives it a minute more.
-while IFS= read -r line; do
-    case $line in
-    *'"type":"wakebridge.job.due"'*) ;;
-    *) continue ;;
-    esac
-    seq=${line#*\"seq\":} seq=${seq%%,*}
+jq --unbuffered -r 'select(.type == "wakebridge.job.due") | .seq' | while read -r seq; do
     packed=0
     for file in "$FOLDER"/*.log; do
         [ -f "$file" ] && gzip -f "$file" || continue

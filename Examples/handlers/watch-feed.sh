@@ -1,11 +1,6 @@
 #!/bin/sh
-# Fetches FEED and says whether it changed: the bridge asks sooner while there is news, and later while there is none.
-while IFS= read -r line; do
-    case $line in
-    *'"type":"wakebridge.poll.due"'*) ;;
-    *) continue ;;
-    esac
-    seq=${line#*\"seq\":} seq=${seq%%,*}
+# Fetches FEED and prints whether it changed: the bridge asks sooner while there is news, and later while there is none.
+jq --unbuffered -r 'select(.type == "wakebridge.poll.due") | .seq' | while read -r seq; do
     if ! curl -fsS -o new "$FEED"; then
         result=failed
     elif cmp -s new feed; then

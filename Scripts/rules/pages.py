@@ -114,3 +114,12 @@ def names_of_ios(tree):
         places = [anchor for target, anchor, _ in tree.page(path).linked_places if target.endswith(NAMES_OF_IOS[len("docs/"):])]
         if places != ["the-names"]:
             yield missing(tree, path, "from-corebluetooth.md", f"this page must link once to {NAMES_OF_IOS}#the-names")
+
+
+@rule("shown-json", "no program in shell that people see cuts JSON by its text; jq reads it")
+def shown_json(tree):
+    programs = tree.below("Examples", (".sh",)) + tree.below("Sources/wakebridge")
+    for path in [*tree.pages, *(file.path for file in programs)]:
+        for number, line in enumerate(tree.text(path).split("\n"), 1):
+            if re.search(r'\$\{\w+##?\*\\*"', line):
+                yield Violation(path, number, "this cuts JSON by its text; read it with jq, as the other examples do")

@@ -175,12 +175,27 @@ public struct ProfileLibrary: Sendable {
     public func name(_ index: ProfileIndex) -> String { head(index).name }
     public func index(named name: String) -> ProfileIndex? { byName[name] }
 
-    /// The most specific profile that matches a device; `properties` are udev's (ID_VENDOR_ID and others).
-    /// - Parameter advertisement: what the device broadcasts, as AD structures.
+    /// The udev property by which an owner's rule names the profile of a node, whatever chip the device is behind.
+    public static let ownersChoice = "WAKEBRIDGE_DEVICE"
+
+    /// The profile that the owner's udev rule names, if it is one of accessories.
+    private func chosen(_ name: String?) -> ProfileIndex? {
+        name.flatMap { index(named: $0) }.flatMap { head($0).kind == .externalAccessory ? $0 : nil }
+    }
+
+    /// The profile that the owner's udev rule names, else the most specific one that matches a device.
+    /// - Parameters:
+    ///   - properties: those of udev, such as ID_VENDOR_ID.
+    ///   - advertisement: what the device broadcasts, as AD structures.
     public func match(
         kind: SourceKind, services: [BluetoothUUID] = [], name: String? = nil, properties: [(String, String)] = [],
         advertisement: [UInt8]? = nil, where isWanted: (ProfileHead) -> Bool = { _ in true }
     ) -> ProfileIndex? {
+        if kind == .externalAccessory, let index = chosen(properties.first { $0.0 == Self.ownersChoice }?.1),
+            isWanted(head(index))
+        {
+            return index
+        }
         let services = Set(services)
         return matchOrder.first {
             isWanted(head($0))
@@ -210,11 +225,12 @@ public struct ProfileLibrary: Sendable {
             && head.match.fits(services: services, name: name, properties: properties, advertisement: advertisement)
     }
 
-    /// The most specific accessory profile that matches a udev device and that `isFitting` accepts.
+    /// The profile that the owner's udev rule names, else the most specific one that matches a udev device. `isFitting` accepts it.
     public func matchAccessory(
         properties: [String: String], where isFitting: (ProfileHead) -> Bool
     ) -> ProfileIndex? {
-        matchOrder.first { index in
+        if let index = chosen(properties[Self.ownersChoice]), isFitting(head(index)) { return index }
+        return matchOrder.first { index in
             let head = head(index)
             return head.kind == .externalAccessory && isFitting(head)
                 && head.match.properties.allSatisfy { wanted in

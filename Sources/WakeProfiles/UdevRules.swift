@@ -46,6 +46,9 @@ public struct UdevRules: Hashable, Sendable {
 
     private static func tail(_ group: String) -> String {
         """
+        # A rule of the owner names the profile of a device that is behind a common chip.
+        ENV{\(ProfileLibrary.ownersChoice)}=="?*", ENV{\(property)}="$env{\(ProfileLibrary.ownersChoice)}"
+
         # No profile knows the others, and nothing is done to them.
         ENV{\(property)}!="?*", GOTO="wakebridge_end"
 

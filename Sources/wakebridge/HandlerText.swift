@@ -4,20 +4,22 @@ import WakeProfiles
 enum HandlerText {
     /// - Parameters:
     ///   - isRoot: the daemon that is to take it runs as root.
-    ///   - pythonPath: where the program finds the module of handlers; nil where it needs no word of it.
+    ///   - variables: what the program finds in its environment.
+    ///   - keys: lines of a template.
     static func manifest(
-        _ handler: NewHandler, _ exec: [String], isRoot: Bool, pythonPath: String? = nil
+        _ handler: NewHandler, _ exec: [String], isRoot: Bool, variables: [(name: String, value: String)] = [],
+        keys: [String] = []
     ) -> String {
-        let path =
-            pythonPath.map { "\n  env: { PYTHONPATH: \($0.asJSON) },   // where the module wakehandler is" } ?? ""
+        let pairs = variables.map { "\($0.name): \($0.value.asJSON)" }
+        let environment = pairs.isEmpty ? "" : "\n  env: { \(pairs.joined(separator: ", ")) },"
         let device = handler.device.map { ", device: \($0.asJSON)" } ?? ""
         let user = isRoot ? "\n  user: \"auto\",                 // a user that no other handler has" : ""
         return """
             // The handler \(handler.name); 'wakebridge check' tells what is wrong with this file.
             {
-              exec: [\(exec.map(\.asJSON).joined(separator: ", "))],\(user)\(path)
+              exec: [\(exec.map(\.asJSON).joined(separator: ", "))],\(user)\(environment)
               modes: ["\(handler.profile.kind.rawValue)"],
-              watch: [{ profile: \(handler.profile.name.asJSON)\(device) }],
+              watch: [{ profile: \(handler.profile.name.asJSON)\(device) }],\(keys.map { "\n  " + $0 }.joined())
             }
 
             """
@@ -29,23 +31,15 @@ enum HandlerText {
         # The handler \#(handler.name): \#(handler.about)
         # WakeBridge writes an event a line to standard input, and freezes this program between them.
         # What it prints is its log: wakebridge logs \#(handler.name)
-        while IFS= read -r line; do
-            # Only what has a seq wants an answer; the rest tells how the handler fares, such as "resumed".
-            case $line in *'"seq":'*) ;; *) continue ;; esac
-            seq=${line#*\"seq\":} seq=${seq%%,*}
-            device=${line#*\"subject\":\"} device=${device%%\"*}
-            case $line in
-                *'"value":'*)                       # data that the profile decodes
-                    value=${line#*\"value\":}
-                    echo "$device ${value%,\"raw\":*}" ;;
-                *'"raw":"'*)                        # data that it leaves as bytes
-                    raw=${line#*\"raw\":\"}
-                    echo "$device raw ${raw%%\"*}" ;;
-                *)                                  # connected, disconnected, gap, attention
-                    kind=${line#*\"type\":\"wakebridge.device.}
-                    echo "$device ${kind%%\"*}" ;;
-            esac
-            echo "{\"ack\":$seq}" >&3                # done; without this it comes again
+        # jq writes a line for each event that wants an answer: its number, its device, and its value or its kind.
+        # Lines without a seq, such as "resumed", are about this program, and want none.
+        jq --unbuffered -r 'select(.seq) | "\(.seq)\t\(.subject)\t\(
+            if .data.value then .data.value | tojson                  # data that the profile decodes
+            elif .data.raw then "raw \(.data.raw)"                    # data that it leaves as bytes
+            else .type | split(".")[-1] end                           # connected, disconnected, gap, attention
+        )"' | while IFS="$(printf '\t')" read -r seq device what; do
+            printf '%s %s\n' "$device" "$what"
+            echo "{\"ack\":$seq}" >&3                                  # done; without this it comes again
         done
 
         """#

@@ -18,6 +18,7 @@ struct NewHandler {
     let profile: Profile
     let device: String?
     private let language: Language
+    private let template: HandlerTemplate?
     private let directory: String
     /// It is where a daemon of this user looks for manifests.
     private let isTakenUp: Bool
@@ -30,7 +31,10 @@ struct NewHandler {
             )
         }
         (profile, device) = try Self.watched(words)
-        let said = words.value("language") ?? Language.shell.rawValue
+        template = try HandlerTemplate.named(
+            words.value("template"), language: words.value("language"), for: name)
+        let usual = template == nil ? Language.shell : Language.python
+        let said = words.value("language") ?? usual.rawValue
         guard let language = Language(rawValue: said) else {
             let known = Language.allCases.map(\.rawValue)
             throw .usage(
@@ -81,7 +85,9 @@ struct NewHandler {
     func write() throws(Complaint) -> NewFiles {
         switch language {
         case .shell: try write(HandlerText.shell(self), "\(name).sh")
-        case .python: try write(HandlerText.python(self), "\(name).py", pythonPath: PythonModule.path())
+        case .python:
+            try write(
+                template?.program(of: self) ?? HandlerText.python(self), "\(name).py", pythonPath: PythonModule.path())
         case .swift: try HandlerPackage(of: self, in: directory).write()
         }
     }
@@ -94,15 +100,29 @@ struct NewHandler {
         try NewFiles.refuse(path, manifest)
         var files = NewFiles()
         try files.add(path, program, mode: 0o755)
+        let variables = [pythonPath.map { ("PYTHONPATH", $0) }].compactMap { $0 } + (template?.variables(of: self) ?? [])
         try files.add(
-            manifest, HandlerText.manifest(self, ["./\(file)"], isRoot: geteuid() == 0, pythonPath: pythonPath))
-        files.next =
-            isTakenUp
+            manifest,
+            HandlerText.manifest(
+                self, ["./\(file)"], isRoot: geteuid() == 0, variables: variables, keys: template?.keys(of: self) ?? []))
+        files.next = open(manifest) + next(path, manifest)
+        return files
+    }
+
+    /// A template that sends something goes nowhere before a person has named the place.
+    private func open(_ manifest: String) -> [String] {
+        guard let open = template?.open, !open.isEmpty else { return [] }
+        return [
+            "sensible-editor \(manifest.asShellWord)  # set \(open.joined(separator: ", ")), and remove enabled: false"
+        ]
+    }
+
+    private func next(_ path: String, _ manifest: String) -> [String] {
+        isTakenUp
             ? ["wakebridge logs -f \(name)", "wakebridge simulate wake \(name)"]
             : [
                 "wakebridge check \(manifest.asShellWord)",
                 "wakebridge run --manifest \(manifest.asShellWord) -- \(path.asShellWord)",
             ]
-        return files
     }
 }

@@ -10,7 +10,8 @@ extension Verb {
         Verb(
             name: "new", summary: "write a handler that runs as it is",
             synopsis: [
-                "handler [--profile PROFILE] [--device DEVICE] [--language LANGUAGE] [--directory DIR] [--json] NAME"
+                "handler [--profile PROFILE] [--device DEVICE] [--language LANGUAGE] [--template TEMPLATE] [--directory DIR] "
+                    + "[--json] NAME"
             ],
             detail: """
                 'handler' writes a program that logs every event and acknowledges it, and its manifest beside it, into handlers.d
@@ -18,12 +19,17 @@ extension Verb {
                 it is that of the DEVICE. LANGUAGE is shell, python or swift; shell if not given. For swift it is a package in
                 the current directory, to be built.
 
+                TEMPLATE is a program in Python that does more. 'csv' and 'sqlite' store every value with its time and the id of
+                its event. 'alert' sends one alert when a value is above a limit, and the next after it was below another. 'http'
+                posts the values to a web address. The last two are disabled until you set the address in the manifest.
+
                 Nothing is overwritten.
                 """,
             flags: [
                 Flag("profile", short: "p", value: "PROFILE", "the devices whose events it gets"),
                 Flag("device", value: "DEVICE", "of this device only, by alias or source"),
                 Flag("language", short: "l", value: "LANGUAGE", "shell, python or swift; shell if not given"),
+                Flag("template", value: "TEMPLATE", "csv, sqlite, alert or http, in Python"),
                 Flag("directory", value: "DIR", "write it there"),
                 Flag("json", "print what was written as JSON"),
             ] + daemonFlags,

@@ -24,7 +24,9 @@ func replay(_ options: ReplayOptions) throws(Complaint) -> Int32 {
         let manifest = try handlerManifest(options.manifest, options.handler, .forWholeTrace(durability: .run))
             .running(asUser: options.user)
         let played = LiveTrace(options.trace, reader, options.part, options.speed, isStepped: options.isStepped)
-        return try playLive(played, manifest, decisions, printsJSON: options.printsJSON)
+        return try playLive(
+            played, manifest, decisions, keepingStateIn: try options.keep.map(File.absolute),
+            printsJSON: options.printsJSON)
     } catch let complaint as Complaint {
         throw complaint
     } catch {
@@ -141,12 +143,15 @@ private struct LiveTrace {
 }
 
 private func playLive(
-    _ trace: LiveTrace, _ manifest: HandlerManifest, _ decisions: LineFile?, printsJSON: Bool
+    _ trace: LiveTrace, _ manifest: HandlerManifest, _ decisions: LineFile?, keepingStateIn folder: String? = nil,
+    printsJSON: Bool
 ) throws -> Int32 {
     if manifest.settings.requirements.contains(.bonded) { throw RequiredBond(file: manifest.file) }
     // A line that is drawn again and again would stand below each step.
     let progress = trace.isStepped ? nil : ProgressLine.onTerminal()
-    return try live(manifest, wokenBy: .trace, printsJSON: printsJSON, progress, decisions) { bridge in
+    return try live(
+        manifest, wokenBy: .trace, keepingStateIn: folder, printsJSON: printsJSON, progress, decisions
+    ) { bridge in
         let outcome = try bridge.play(
             trace.reader, part: trace.part, speed: trace.speed, isStepped: trace.isStepped)
         if let error = outcome.traceError { Console.say("wakebridge: cannot replay \(trace.file) further: \(error)") }
@@ -171,13 +176,15 @@ private struct RequiredBond: Error, CustomStringConvertible {
 
 /// Bridge and handler, with their output on the terminal.
 private func live(
-    _ manifest: HandlerManifest, wokenBy source: ForegroundBridge.Source, printsJSON: Bool,
-    _ progress: ProgressLine?, _ decisions: LineFile?,
+    _ manifest: HandlerManifest, wokenBy source: ForegroundBridge.Source, keepingStateIn folder: String? = nil,
+    printsJSON: Bool, _ progress: ProgressLine?, _ decisions: LineFile?,
     _ body: (ForegroundBridge) throws -> ForegroundBridge.Outcome
 ) throws -> Int32 {
     let profiles = ProfileLibrary.known()
     try check(manifest, against: profiles)
-    let bridge = try ForegroundBridge(manifest, wokenBy: source, profiles: profiles) { line in
+    let bridge = try ForegroundBridge(
+        manifest, wokenBy: source, profiles: profiles, keepingStateIn: folder
+    ) { line in
         progress?.clear()
         Console.print(printsJSON ? JSONWriter.line { $0.field("text", line) } : Array((line + "\n").utf8))
     }
@@ -194,6 +201,7 @@ private func live(
     let outcome = try body(bridge)
     progress?.clear()
     Console.say(outcome.sentence)
+    if let kept = bridge.keptFolder { Console.say("the handler's files are kept in \(kept)") }
     return outcome.isFailure ? 1 : 0
 }
 

@@ -24,6 +24,8 @@ struct ReplayOptions: Hashable {
     var handler: [String] = []
     /// The user that the handler runs as.
     var user: String?
+    /// The folder in which the handler's state folder stays.
+    var keep: String?
     /// Whether the output beside event lines is JSON too.
     var printsJSON = false
 }
@@ -34,7 +36,7 @@ extension Verb {
             name: "replay", summary: "play a trace through the whole engine",
             synopsis: [
                 "FILE.trace [--from TIME] [--until TIME] [--only DEVICE]… [--speed 2|max | --step] [--manifest FILE] "
-                    + "[--decisions FILE] [--user USER] [--json] [-- HANDLER ARG…]",
+                    + "[--decisions FILE] [--keep DIR] [--user USER] [--json] [-- HANDLER ARG…]",
                 "FILE.trace [--from TIME] [--until TIME] [--only DEVICE]… [--handlers DIR] [--work 5m] "
                     + "[--decisions FILE]",
             ],
@@ -47,6 +49,8 @@ extension Verb {
                 TIME is since the start of the trace, or of its clock. With --from, a HANDLER first gets the connects
                 of devices that are connected then; without one, what was before is played unseen, and all is as in the
                 whole. With --step each event is shown, and comes when you press Enter, or at the end of the input.
+
+                The HANDLER's state folder is removed at the end. With --keep it is made in DIR, which is new or empty, and stays.
                 """,
             flags: TracePart.flags + [
                 Flag(
@@ -56,6 +60,7 @@ extension Verb {
                 Flag("handlers", value: "DIR", "play to the handlers whose manifests are in DIR, and run no program"),
                 Flag("work", value: "TIME", "how long they work at a long job: 5m; no time at all if not given"),
                 Flag("decisions", short: "d", value: "FILE", "write every decision of the engine to FILE"),
+                Flag("keep", value: "DIR", "keep the files that the handler writes into its state folder"),
                 userFlag,
                 Flag("json", "print a JSON object a line; event lines are JSON in any case"),
             ], operands: [.file], takesProgram: true
@@ -85,6 +90,9 @@ extension ReplayOptions {
         if words.has("handlers") || words.has("work"), words.trailing != nil || words.has("manifest") {
             throw .usage("--handlers and --work go with no HANDLER and no --manifest: no program is run then")
         }
+        if words.has("keep"), words.trailing == nil, !words.has("manifest") {
+            throw .usage("--keep goes with a HANDLER or --manifest only")
+        }
         if words.has("step"), words.trailing == nil, !words.has("manifest") {
             throw .usage("--step goes with a HANDLER or --manifest only")
         }
@@ -94,6 +102,6 @@ extension ReplayOptions {
             isStepped: try words.isStepped(), manifest: words.value("manifest"), manifests: words.value("handlers"),
             work: try words.time("work") ?? .zero,
             decisions: words.value("decisions"), handler: words.trailing ?? [],
-            user: words.value("user"), printsJSON: words.has("json"))
+            user: words.value("user"), keep: words.value("keep"), printsJSON: words.has("json"))
     }
 }

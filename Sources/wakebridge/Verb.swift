@@ -34,7 +34,8 @@ struct Verb {
 
     static var all: [Verb] {
         [
-            .setup, .scan, .pair, .forget, .devices, .inspect, .read, .write, .wait, .replay, .import, .export, .record,
+            .setup, .scan, .pair, .add, .forget, .devices, .inspect, .read, .write, .wait, .replay, .import, .export,
+            .record,
             .run, .watch, .status, .top, .handlers, .start, .stop, .restart, .session, .reload, .attach, .simulate,
             .pending, .transfers, .runJob, .cancelJob, .sendMessage, .sendAlert, .web, .merge, .trace,
             .deadLetters, .why, .logs, .doctor, .report, .udevRules, .new, .check, .profile, .config, .completion,

@@ -75,7 +75,7 @@ struct ReadmeTests {
     @Test("the first handler acknowledges every event of the recording, and prints what the tutorial says")
     func firstHandler() throws {
         let handler = try #require(tutorial.block("sh", with: "#!/bin/sh"))
-        #expect(handler.lines.count == 10, "the handler is ten lines long")
+        #expect(handler.lines.count == 8, "the handler is eight lines long")
         let command = try #require(tutorial.block("sh", with: "-- /bin/sh hr.sh"))
         let expected = try #require(tutorial.block("text", with: "heart rate 62"))
         let folder = try Directory.makeTemporary(prefix: "wakebridge-readme")

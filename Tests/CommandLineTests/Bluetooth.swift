@@ -58,11 +58,16 @@ final class ScriptedBluetooth {
     func terminal(_ answers: [(prompt: String, answer: String)], thinking seconds: Double = 0, _ words: [String])
         async throws -> (exit: Int32, output: String, talk: String)
     {
+        try await Child(command(answers, thinking: seconds, words)).result()
+    }
+
+    /// The tool on a terminal, as a command.
+    func command(
+        _ answers: [(prompt: String, answer: String)], thinking seconds: Double = 0, _ words: [String]
+    ) -> [String] {
         let pairs = answers.map { "[\"\($0.prompt)\", \"\($0.answer)\"]" }.joined(separator: ", ")
-        return try await Child(
-            environment + ["/usr/bin/python3", Self.script("terminal.py"), "[\(pairs)]", "\(seconds)", Built.tool]
-                + words
-        ).result()
+        return environment + ["/usr/bin/python3", Self.script("terminal.py"), "[\(pairs)]", "\(seconds)", Built.tool]
+            + words
     }
 
     func start(_ words: String...) throws -> Child { try start(words) }

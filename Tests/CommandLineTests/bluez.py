@@ -182,6 +182,10 @@ class Device(Thing):
         if "maker" in plan:
             values["ManufacturerData"] = dbus.Dictionary(
                 {dbus.UInt16(plan.get("company", 76)): dbus.Array(bytes.fromhex(plan["maker"]), "y", variant_level=1)}, "qv")
+        if "service_data" in plan:
+            values["ServiceData"] = dbus.Dictionary(
+                {f"0000{uuid}-0000-1000-8000-00805f9b34fb": dbus.Array(bytes.fromhex(data), "y", variant_level=1)
+                 for uuid, data in plan["service_data"].items()}, "sv")
         if world.get("old"):
             del values["Bonded"]
         interfaces = {DEVICE: values}

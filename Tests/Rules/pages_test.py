@@ -24,6 +24,13 @@ class PagesTests(InFolder):
         self.assertEqual(self.violations("page-targets"), [("README.md", 2)])
         self.assertEqual(self.violations("page-files"), [("README.md", 7)])
 
+    def test_json(self):
+        """a page and an example that cut JSON by its text are found, and one that uses jq is not"""
+        put("# One\n```sh\nseq=${line#*\\\"seq\\\":}\n```\n", self.folder / "README.md")
+        put("jq .seq | while read -r seq; do echo ${seq%%,*}; done\n", self.folder / "Examples/handlers/a.sh")
+        put("#!/bin/sh\nid=${line##*\\\"id\\\":}\n", self.folder / "Examples/handlers/b.sh")
+        self.assertEqual(self.violations("shown-json"), [("README.md", 3), ("Examples/handlers/b.sh", 2)])
+
     def test_document(self):
         """blocks, headings and words in the first cells of a table are read as they are written"""
         page = Document("docs/x.md", "## What's `new`, here?\n| `a`, `b` | `c` |\n# End\n| `d` | |\n```sh\nls\n```\n")

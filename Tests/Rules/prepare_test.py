@@ -11,7 +11,7 @@ class PrepareTests(InFolder):
         path = self.folder / "path"
         self.lend(path, LENT)
         self.programs(path, {
-            "id": f"echo {user}", "gcc": "echo /usr/lib/$1", "g++": "", "pkg-config": "",
+            "id": f"echo {user}", "gcc": "echo /usr/lib/$1", "g++": "", "pkg-config": "", "jq": "",
             "dpkg": '[ "${2%%.*}" -ge "$4" ]', "apt-cache": f"echo '  Candidate: {apt}'",
             "apt-get": f"""echo "$*" >>'{self.folder}/asked'
 case $* in *swiftlang*) printf '%s\\n' "{INSTALLED}" >'{path}/swift'; /bin/chmod 755 '{path}/swift' ;; esac""",

@@ -48,13 +48,30 @@ struct LibraryPageTests {
             - Each profile decodes published messages of its devices, which are beside it in `vectors.json5` with their sources. Most were
               never tried with the device itself: if yours sends something else, report it with `wakebridge report`.
             - The daemon opens an accessory of a shipped profile when a manifest watches the profile. Until then other programs have it.
-            - A profile that matches `WAKEBRIDGE_DEVICE` is for devices behind a common USB chip. A udev rule of yours names the device,
-              such as `SUBSYSTEM=="tty", ENV{ID_SERIAL_SHORT}=="A50285BI", ENV{WAKEBRIDGE_DEVICE}="sds011"`.
+            - `atc-thermometer` does not read the encrypted format of the ATC and pvvx firmwares. Turn encryption off there, or choose BTHome,
+              which `bthome-sensor` reads with [the key](decoders.md).
+            - Many devices are behind a common USB chip, which does not show the device. A udev rule of yours names the profile then, in
+              a file such as `/etc/udev/rules.d/61-gps.rules`:
+              `SUBSYSTEM=="tty", ENV{ID_SERIAL_SHORT}=="A50285BI", ENV{WAKEBRIDGE_DEVICE}="gps-receiver"`. Each profile of a serial line can be named.
 
             <!-- Made from the profiles. LibraryPageTests says how to make it again. -->
 
             \(sections.joined(separator: "\n"))
             """
+    }
+
+    @Test(
+        "the page says of the ATC firmware that its encrypted format is not read, and no profile of thermometers takes it"
+    )
+    func encryptedThermometers() throws {
+        #expect(try Document(Self.path).text.contains("`atc-thermometer` does not read the encrypted format"))
+        func profile(ofLength count: Int) -> String? {
+            let structure = [UInt8(count + 3), 0x16, 0x1a, 0x18] + [UInt8](repeating: 7, count: count)
+            let index = ShippedLibrary.library.match(kind: .bluetoothCentral, advertisement: structure)
+            return index.map { ShippedLibrary.library.name($0) }
+        }
+        #expect([13, 15].map(profile) == ["atc-thermometer", "atc-thermometer"])
+        #expect([8, 11].map(profile) == [nil, nil])
     }
 
     @Test("the page lists every profile with its title; if not, a new page is written and the test says where")

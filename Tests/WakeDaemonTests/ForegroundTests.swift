@@ -21,5 +21,7 @@ import Testing
         let options = ForegroundBridge.options(for: .trace, "/tmp/ground", cgroup: "c")
         #expect(options.idPrefix == "replay-" && !options.limitsDevices && options.ownDirectories == nil)
         #expect(options.stateDirectory.hasPrefix("/tmp/ground/"))
+        let kept = ForegroundBridge.options(for: .trace, "/tmp/ground", cgroup: "c", keep: "/tmp/kept")
+        #expect(kept.ownDirectories == "/tmp/kept" && kept.stateDirectory.hasPrefix("/tmp/ground/"))
     }
 }

@@ -48,6 +48,34 @@ struct AccessoryTests {
         #expect(try !UdevRules(library.all).text.contains("# p:"))
     }
 
+    @Test(
+        "a udev rule of the owner names the profile of a device behind a common chip, if the profile opens such a node")
+    func owner() throws {
+        let texts = [
+            ("gps", "serial: {name: \"s\"}"), ("pad", "\"report-1\": {name: \"r\"}"), ("own", "serial: {name: \"s\"}"),
+        ]
+        let (library, errors) = ProfileLibrary.load(
+            texts.map { name, streams in
+                let text = """
+                    {name: "\(name)", title: "P", mode: "external-accessory",
+                     match: {properties: {ID_MODEL_ID: "\(name)"}}, streams: {\(streams)}}
+                    """
+                return .init(name: name, file: name, text: Array(text.utf8))
+            })
+        #expect(errors.map(\.description) == [])
+        func name(_ properties: [String: String]) -> String? {
+            library.matchAccessory(properties: properties) { $0.node == .serial }.map { library.name($0) }
+        }
+        #expect(name(["ID_MODEL_ID": "7523", "WAKEBRIDGE_DEVICE": "gps"]) == "gps")
+        #expect(name(["ID_MODEL_ID": "own", "WAKEBRIDGE_DEVICE": "gps"]) == "gps")
+        #expect(name(["ID_MODEL_ID": "own", "WAKEBRIDGE_DEVICE": "pad"]) == "own")
+        #expect(name(["ID_MODEL_ID": "own", "WAKEBRIDGE_DEVICE": "none"]) == "own")
+        #expect(name(["ID_MODEL_ID": "7523"]) == nil)
+        let replayed = library.match(kind: .externalAccessory, properties: [("WAKEBRIDGE_DEVICE", "gps")])
+        #expect(replayed.map { library.name($0) } == "gps")
+        #expect(library.match(kind: .bluetoothCentral, properties: [("WAKEBRIDGE_DEVICE", "gps")]) == nil)
+    }
+
     @Test("a device that types is heard by lines: its plan has the silence that ends one, and others have none")
     func typing() throws {
         let typed = try plan(#"streams: {input: {name: "codes", decoder: "wedge", pause: "50ms"}}"#)

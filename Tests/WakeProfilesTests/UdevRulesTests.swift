@@ -24,7 +24,7 @@ extension Profile {
     private func lines(_ profiles: Profile...) throws -> [String] {
         let text = try UdevRules(profiles).text
         let rules = text.split(separator: "\n").filter { !$0.hasPrefix("#") }.map(String.init)
-        let end = rules.firstIndex { $0.hasPrefix("ENV{WAKEBRIDGE_PROFILE}!=") } ?? 0
+        let end = rules.firstIndex { $0.hasPrefix("ENV{WAKEBRIDGE_DEVICE}==") } ?? 0
         return Array(rules[..<end].dropFirst())
     }
 
@@ -73,6 +73,16 @@ extension Profile {
         "of an accessory that nothing is opened of, udev is asked for nothing, so that its properties may say anything")
     func none() throws {
         #expect(try lines(.accessory("key", .none, Self.numbers + [("ID_MODEL", "a|b")])) == [])
+    }
+
+    @Test("a profile that the owner's rule names is the device's, after all that profiles match by themselves")
+    func owner() throws {
+        let rules = try UdevRules([.accessory("uno", .serial, Self.numbers)]).text.split(separator: "\n")
+        let choice = rules.firstIndex {
+            $0 == #"ENV{WAKEBRIDGE_DEVICE}=="?*", ENV{WAKEBRIDGE_PROFILE}="$env{WAKEBRIDGE_DEVICE}""#
+        }
+        let last = rules.lastIndex { $0.hasSuffix(#"ENV{WAKEBRIDGE_PROFILE}="uno""#) }
+        #expect(try #require(choice) > #require(last))
     }
 
     @Test("every line does more than set a tag")

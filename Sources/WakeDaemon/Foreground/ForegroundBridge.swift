@@ -43,6 +43,8 @@ public final class ForegroundBridge {
     private let bridge: Bridge
     private let ground: TemporaryGround
     private let handler: HandlerID
+    /// The state folder of the handler, if it stays at the end of a replay; of an instance for each device, the folder of all.
+    public let keptFolder: String?
     private let start: Instant
     private let tally = DecisionTally()
     private var decisions: DecisionLog?
@@ -57,18 +59,24 @@ public final class ForegroundBridge {
 
     public var strength: SuspensionStrength { bridge.strength }
 
-    /// `print` gets the handler's log lines.
+    /// - Parameters:
+    ///   - folder: an empty one that the handler's state folder is made in, and stays in after a trace.
+    ///   - print: gets the handler's log lines.
     public init(
         _ manifest: HandlerManifest, wokenBy source: Source, profiles: ProfileLibrary,
+        keepingStateIn folder: String? = nil,
         print: @escaping (String) -> Void
     ) throws {
         try Executable.check(manifest.exec[0])
         lines = HandlerLines(print)
+        if let folder { try Self.makeEmptyDirectory(folder, for: manifest) }
         ground = try TemporaryGround.make()
         do {
             if source == .devices { try Self.makeLastingDirectory(for: manifest) }
-            let options = Self.options(for: source, ground.directory, cgroup: ground.cgroupName)
+            let options = Self.options(for: source, ground.directory, cgroup: ground.cgroupName, keep: folder)
             try Self.checkAccount(of: manifest, options)
+            let states = options.handlerFolders
+            keptFolder = folder.map { _ in manifest.isPerDevice ? states : "\(states)/\(manifest.id)" }
             bridge = try Bridge(options, catalog: Catalog(profiles: profiles), handlerLog: lines)
         } catch {
             ground.remove()
@@ -90,7 +98,9 @@ public final class ForegroundBridge {
 
     /// A trace is the same each time, and so are its ids. What devices say is new each time: its ids must be, or a reader
     /// that has seen `…-1` before takes it for a repetition; and what is made of it stays when the bridge is gone.
-    static func options(for source: Source, _ directory: String, cgroup: String) -> BridgeOptions {
+    static func options(
+        for source: Source, _ directory: String, cgroup: String, keep folder: String? = nil
+    ) -> BridgeOptions {
         var options = BridgeOptions(stateDirectory: directory + "/state", runtimeDirectory: directory + "/run")
         options.cgroupName = cgroup
         options.outlivesItself = false
@@ -99,11 +109,23 @@ public final class ForegroundBridge {
         case .trace:
             options.idPrefix = LineComposer.replayPrefix
             options.limitsDevices = false
+            options.ownDirectories = folder
         case .devices:
             options.idPrefix = "run\(String(UInt64.random(in: 1 ... .max), radix: 36))-"
             options.ownDirectories = lastingDirectory
         }
         return options
+    }
+
+    /// Files of an earlier replay would change this one: its events have the same ids.
+    private static func makeEmptyDirectory(_ path: String, for manifest: HandlerManifest) throws(SystemError) {
+        try Directory.create(path)
+        guard try Directory.names(in: path).isEmpty else {
+            throw SystemError(
+                "keep the handler's files in", path, Errno(code: ENOTEMPTY),
+                advice: "name another folder, or empty it first")
+        }
+        if manifest.user != nil { try Directory.letThrough(path) }
     }
 
     /// Beside the daemon's, which has handlers of the same names.

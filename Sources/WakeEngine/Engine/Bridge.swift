@@ -40,9 +40,12 @@ public struct BridgeOptions {
     /// Above the handlers' own directories.
     var stateOfHandlers: String { ownDirectories ?? stateDirectory }
 
+    /// The parent of the handlers' state folders.
+    package var handlerFolders: String { Launcher.stateDirectory(below: stateOfHandlers) }
+
     /// A handler of this bridge must not get the number of a handler of another.
     package var ownUserPlaces: OwnUsers.Places {
-        let own = Launcher.stateDirectory(below: stateOfHandlers)
+        let own = handlerFolders
         let others = neighbourStateDirectories.map { Launcher.stateDirectory(below: $0) }
         return OwnUsers.Places(handlers: own, neighbours: others.filter { $0 != own })
     }
