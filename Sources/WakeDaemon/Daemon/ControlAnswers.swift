@@ -109,7 +109,9 @@ final class ControlAnswers {
         status.longCalls = bridge.loop.longCalls
         status.stays = loopStays.filter { $0.longest > .zero }
         status.warnings = warnings
-        return .json { $0.status(status, handlers: handlers(), devices: devices(), adapters: adapters()) }
+        let (devices, unwatched) = devicesAndMisses()
+        status.unwatched = unwatched
+        return .json { $0.status(status, handlers: handlers(), devices: devices, adapters: adapters()) }
     }
 
     var loopStays: [LoopStayReport] {
