@@ -25,6 +25,7 @@ public struct BridgeStatus: Hashable, Sendable {
     /// The same by cause; causes without calls are left out.
     public var stays: [LoopStayReport] = []
     public var warnings: [BridgeWarning] = []
+    public var unwatched: [UnwatchedStatus] = []
 
     public init(
         version: String, process: Int32, journal: String, uptime: TimeSpan, suspension: Suspension,
@@ -177,7 +178,32 @@ public struct DeviceStatus: Hashable, Sendable {
     }
 }
 
+/// A device that is there and that no handler hears.
+public struct UnwatchedStatus: Hashable, Sendable {
+    public var alias: String
+    public var uri: String
+    public var kind: SourceKind
+    public var isConnected: Bool
+    /// What it misses, a sentence.
+    public var why: String
+
+    public init(alias: String, uri: String, kind: SourceKind, isConnected: Bool, why: String) {
+        (self.alias, self.uri, self.kind) = (alias, uri, kind)
+        (self.isConnected, self.why) = (isConnected, why)
+    }
+}
+
 extension JSONWriter {
+    public mutating func field(_ name: StaticString, _ devices: [UnwatchedStatus]) {
+        objects(name, devices) { writer, device in
+            writer.field("alias", device.alias)
+            writer.field("source", device.uri)
+            writer.field("mode", device.kind.rawValue)
+            writer.field("connected", device.isConnected)
+            writer.field("why", device.why)
+        }
+    }
+
     /// - Parameter adapters: nil where no Bluetooth is watched.
     public mutating func status(
         _ bridge: BridgeStatus, handlers: [HandlerReport], devices: [DeviceStatus], adapters: [AdapterStatus]?
@@ -186,6 +212,7 @@ extension JSONWriter {
             writer.object("bridge") { $0.bridge(bridge) }
             writer.field("handlers", handlers)
             writer.field("devices", devices)
+            writer.field("unwatched", bridge.unwatched)
             writer.field("adapters", adapters)
         }
     }
@@ -338,6 +365,7 @@ public struct BridgeWarning: Hashable, Sendable {
     /// The code of the doctor's finding about the same fault.
     public enum Code: String, Hashable, Sendable {
         case handlerRights = "handler-rights"
+        case handlerLacks = "handler-lacks"
         case longMessages = "long-messages"
         case webKey = "web-key"
     }

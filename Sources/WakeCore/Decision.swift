@@ -106,13 +106,18 @@ public enum Decision: Hashable, Sendable {
     case charged(Sequence, charges: UInt8)
     case deadLettered(Sequence)
     case lost(EventOrigin, GapCause, gap: Sequence)
-    case struck(strikes: Int)
+    /// - Parameter misdirects: it writes its answers to standard output.
+    case struck(strikes: Int, misdirects: Bool)
     case held(until: Instant, because: String)
     case began(String)
     case ended(String)
     case faulted(String)
     case throttled
+    case misdirected
     case notWoken(Sequence, NotWoken)
+
+    /// What a handler that misdirects its answers has to change, as a sentence.
+    public static let misdirection = "it wrote an acknowledgement to stdout, which is its log; write it to descriptor 3"
 
     /// One line without its instant and its handler's name.
     public var wireName: String {
@@ -132,12 +137,13 @@ public enum Decision: Hashable, Sendable {
         case .charged(let sequence, let charges): "charge \(sequence.rawValue) charges=\(charges)"
         case .deadLettered(let sequence): "dead-letter \(sequence.rawValue)"
         case .lost(let device, let cause, let gap): "gap \(gap.rawValue) device=\(device.rawValue) \(cause.rawValue)"
-        case .struck(let strikes): "strike \(strikes)"
+        case .struck(let strikes, _): "strike \(strikes)"
         case .held(let until, let because): "held until=\(until.nanoseconds / 1000) \(because)"
         case .began(let name): "begin \(name)"
         case .ended(let name): "end \(name)"
         case .faulted(let code): "fault \(code)"
         case .throttled: "throttled"
+        case .misdirected: "misdirected"
         case .notWoken(let sequence, let why): "not-woken \(sequence.rawValue) \(why.rawValue)"
         }
     }

@@ -63,6 +63,7 @@ public struct Dispatcher: Sendable {
         case .fault(let id, let epoch, let fault): change(id, epoch, &step) { $0.handle(fault, &$1) }
         case .throttled(let id, let epoch, let isThrottled):
             change(id, epoch, &step) { $0.setThrottled(isThrottled, &$1) }
+        case .misdirected(let id, let epoch): change(id, epoch, &step) { $0.noteMisdirectedAnswer(&$1) }
         case .ordered(let id, let epoch, let order): change(id, epoch, &step) { $0.handle(order, &$1) }
         case .written(let id, let epoch, let last):
             change(id, epoch, &step) { $0.acknowledgeWritten(through: last, &$1) }

@@ -181,6 +181,9 @@ extension HandlerLifecycle {
         var isOneshot = false
         /// True from the first line on descriptor 3: a process that dies before it does not charge an event.
         var hasSpoken = false
+        /// Its answers go to standard output, and it has written nothing to descriptor 3.
+        var misdirects: Bool { hasMisdirected && !hasSpoken }
+        var hasMisdirected = false
         /// Launched and not ready yet: no end of it is clean.
         var isStarting = false
         /// The wake without an event that it was launched for.
@@ -257,7 +260,7 @@ extension HandlerLifecycle {
     }
 
     struct Statistics: Hashable, Sendable {
-        var wakes: UInt64 = 0
+        var thaws: UInt64 = 0
         var launches: UInt64 = 0
         var awake = TimeSpan.zero
         var lastEnd: EndReason?

@@ -26,6 +26,13 @@ extension HandlerLifecycle {
         answer(fault, fault.reference, &step)
     }
 
+    /// Reported once for a process; one that answers on descriptor 3 as well may log what it answers.
+    mutating func noteMisdirectedAnswer(_ step: inout Step) {
+        guard !process.misdirects, !process.hasSpoken else { return }
+        process.hasMisdirected = true
+        step.emit(.decision(id, .misdirected))
+    }
+
     /// Closes every lease of this process delivered no later than `sequence`.
     mutating func acknowledge(
         _ sequence: Sequence, as result: Reply.Result? = nil, _ reference: Reference?, isProgress: Bool = true,

@@ -83,7 +83,7 @@ extension HandlerLifecycle {
             events: [],
             budget: timers.budget)
         forgetSleep()
-        statistics.wakes += 1
+        statistics.thaws += 1
         statistics.outcomes.beginWake()
         move(to: .active, because: reason.wireName, &step)
         if !batch.hasOpen {
@@ -389,7 +389,7 @@ extension HandlerLifecycle {
     /// No answer came in time: a strike and a hold with the lease kept, or the end of the process.
     private mutating func punishOverrun(holdsLock: Bool, _ step: inout Step) {
         let strikes = penalty.strike(at: step.now, timers)
-        step.emit(.decision(id, .struck(strikes: strikes)))
+        step.emit(.decision(id, .struck(strikes: strikes, misdirects: process.misdirects)))
         for occasion in batch.openOccasions() { conclude(occasion, .overrun, awake: awakeForBatch(step), &step) }
         guard strikes < Penalty.strikeLimit, settings.onOverrun == .suspend else {
             penalty.forgiveStrikes()

@@ -15,7 +15,9 @@ public struct HandlerStatus: Hashable, Sendable {
     public var heldFor: TimeSpan?
     public var isAttached: Bool
     public var launches: UInt64
-    public var wakes: UInt64
+    public var thaws: UInt64
+    /// As everywhere: launches and thaws.
+    public var wakes: UInt64 { launches + thaws }
     public var awake: TimeSpan
     public var lastEnd: EndReason?
     public var outcomes: Outcomes
@@ -124,7 +126,7 @@ extension HandlerLifecycle {
             queuedCount: queue.count, queuedBytes: queue.bytes, openCount: batch.openCount + standing.leases.count,
             strikes: penalty.strikeCount(at: moment.monotonic, timers), crashes: penalty.crashes,
             heldFor: isHeld ? penalty.heldUntil.map { $0 - moment.boottime } : nil, isAttached: isAttached,
-            launches: statistics.launches, wakes: statistics.wakes, awake: statistics.awake + running,
+            launches: statistics.launches, thaws: statistics.thaws, awake: statistics.awake + running,
             lastEnd: statistics.lastEnd, outcomes: statistics.outcomes)
     }
 
@@ -154,6 +156,8 @@ extension HandlerLifecycle {
     private func heldExplanation(at moment: Moment) -> String {
         let left = ((penalty.heldUntil ?? .zero) - moment.boottime).spoken
         switch penalty.heldBecause {
+        case EndReason.overrun.wireName where process.misdirects:
+            return "held for \(left) more: it did not acknowledge what it was given in time; \(Decision.misdirection)"
         case EndReason.overrun.wireName:
             return "held for \(left) more: it did not acknowledge what it was given in time; write {\"ack\":SEQ} to "
                 + "descriptor 3 after each event, or set ack: \"delivery\" in its manifest if it cannot answer"
@@ -177,6 +181,7 @@ extension HandlerLifecycle {
         if batch.hasOpen {
             return
                 "\(batch.openCount.counted("event")) \(batch.openCount == 1 ? "awaits" : "await") its acknowledgement"
+                + (process.misdirects ? "; \(Decision.misdirection)" : "")
         }
         if !dialogue.requests.isEmpty { return "a request to a device is open" }
         if sleep.lockGrace != nil { return "it holds a lock that another process waits for" }

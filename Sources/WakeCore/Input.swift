@@ -76,6 +76,8 @@ public enum Input: Sendable {
     case fault(HandlerID, Epoch, ProtocolFault)
     /// True when it writes more to descriptor 3 than it may, and its lines are delayed; false when all were handled.
     case throttled(HandlerID, Epoch, Bool)
+    /// It wrote an answer to standard output, where it is a line of its log.
+    case misdirected(HandlerID, Epoch)
     /// An order in the words of sd_notify.
     case ordered(HandlerID, Epoch, ServiceMessage.Order)
     /// The batch that ends with this event was written whole; sent only where a write acknowledges.

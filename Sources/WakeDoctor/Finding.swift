@@ -72,6 +72,7 @@ public struct Finding: Hashable, Sendable {
         case handlerStopped = "handler-stopped"
         case handlerUnbonded = "handler-unbonded"
         case handlerRights = "handler-rights"
+        case handlerLacks = "handler-lacks"
         case longMessages = "long-messages"
         case webKey = "web-key"
         case sessionShut = "session-shut"

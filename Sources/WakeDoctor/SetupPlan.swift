@@ -43,7 +43,8 @@ public struct SetupPlan: Hashable, Sendable {
     /// affair, not the machine's.
     private static func concerns(_ code: Finding.Code) -> Bool {
         switch code {
-        case .handlerQuarantined, .handlerHeld, .handlerStopped, .handlerUnbonded, .handlerRights, .longMessages,
+        case .handlerQuarantined, .handlerHeld, .handlerStopped, .handlerUnbonded, .handlerRights, .handlerLacks,
+            .longMessages,
             .webKey, .sessionShut, .deadLetters, .clockUnset, .controllersUnseen, .sharedAntenna:
             false
         case .busAbsent, .busRefused, .busSilent, .bluetoothd, .bluetoothdAbsent, .bluetoothdMasked, .bluetoothdDown,
@@ -69,6 +70,7 @@ public struct SetupPlan: Hashable, Sendable {
             .blockedByHardware, .adapter, .adapterAbsent, .adapterDisabled, .foreignScan, .sharedAntenna, .slotsFull,
             .controllersUnseen, .bridge, .bridgeDenied, .bridgeRefused, .journalDegraded, .weakSuspension,
             .capabilities, .handlerQuarantined, .handlerHeld, .handlerStopped, .handlerUnbonded, .handlerRights,
+            .handlerLacks,
             .longMessages, .webKey, .sessionShut, .deadLetters, .accessory, .udevAbsent, .udevUnheard, .rulesUnmade,
             .groupForeign,
             .nodeMissing, .undervoltage, .clockUnset:

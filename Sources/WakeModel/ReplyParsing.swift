@@ -17,6 +17,20 @@ extension ReplyLine {
         }
     }
 
+    /// Whether a line of a log is an answer to an event, which belongs on descriptor 3.
+    public static func isAnswer(_ line: String) -> Bool {
+        guard line.utf8.first == UInt8(ascii: "{"), line.utf8.count <= longestAnswer,
+            let read = try? parse(Array(line.utf8)[...])
+        else { return false }
+        switch read.reply {
+        case .ack, .nack, .handBack, .progress: return true
+        case .order, .ready, .begin, .end, .remaining, .checkpoint, .write, .read: return false
+        }
+    }
+
+    /// Bytes; longer lines are logs, and are not worth reading.
+    private static let longestAnswer = 256
+
     /// Reads `{"ack":42}` or `{"ack": 42}`, which nearly every line is.
     private static func plainAcknowledgement(_ line: ArraySlice<UInt8>) -> Sequence? {
         let opening: StaticString = "{\"ack\":"

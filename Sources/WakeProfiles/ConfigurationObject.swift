@@ -27,17 +27,9 @@ public struct ConfigurationObject {
             let value = try JSONValue(json5: text)
             self.init(value, at: .document, keys: keys, required: required, report: report)
         } catch {
-            report.add("\(Self.place(of: error.offset, in: text)): \(error.reason)")
+            report.add(error, in: text)
             return nil
         }
-    }
-
-    /// Lines and columns count from 1, columns in characters.
-    private static func place(of offset: Int, in text: [UInt8]) -> String {
-        let before = text[..<min(offset, text.count)]
-        let line = before.count { $0 == UInt8(ascii: "\n") } + 1
-        let start = before.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
-        return "line \(line), column \(String(decoding: before[start...], as: UTF8.self).count + 1)"
     }
 
     /// `keys` nil accepts any key, for objects whose keys the user chooses.
@@ -256,6 +248,15 @@ public indirect enum ConfigurationPath: Hashable, Sendable, CustomStringConverti
     public static func key(_ name: String) -> ConfigurationPath { .value(of: name, .document) }
     func member(_ key: String) -> ConfigurationPath { .value(of: key, self) }
 
+    /// The key of the document in which the value is; nil for the document itself.
+    public var key: String? {
+        switch self {
+        case .document: nil
+        case .value(let key, .document): key
+        case .value(_, let outer), .element(let outer, _): outer.key
+        }
+    }
+
     /// `watch[0].profile`; empty for the document.
     public var description: String {
         switch self {
@@ -291,8 +292,10 @@ public struct ConfigurationError: Error, Hashable, Sendable, CustomStringConvert
     public var place: ConfigurationPath?
     /// The machine lacks something for now, such as descriptors: this is no fault of the file.
     public var isPassing = false
-    /// Its line, once ``located(in:)`` has looked; the sentence of a text that cannot be read names its own.
-    public private(set) var line: Int?
+    /// Its line, once ``located(in:)`` has looked; of a text that cannot be read it is known at once.
+    public fileprivate(set) var line: Int?
+    /// Of a text that cannot be read, in characters from 1.
+    public fileprivate(set) var column: Int?
 
     public init(file: String, sentence: String, place: ConfigurationPath? = nil) {
         self.file = file
@@ -300,12 +303,18 @@ public struct ConfigurationError: Error, Hashable, Sendable, CustomStringConvert
         self.place = place
     }
 
-    public var description: String { "\(file): \(line.map { "line \($0): " } ?? "")\(sentence)" }
+    public var description: String { "\(file): \(located)" }
+
+    /// The sentence with its place, without the file.
+    public var located: String {
+        guard let line else { return sentence }
+        return "line \(line)\(column.map { ", column \($0)" } ?? ""): \(sentence)"
+    }
 
     /// With its line in `text`, the file's.
     func located(in lines: ConfigurationLines) -> ConfigurationError {
         var error = self
-        error.line = place.flatMap { lines.line(of: $0) }
+        if let place { error.line = lines.line(of: place) }
         return error
     }
 }
@@ -335,6 +344,16 @@ public final class ConfigurationReport {
     public func add(_ sentence: String, at place: ConfigurationPath? = nil, isPassing: Bool = false) {
         var error = ConfigurationError(file: file, sentence: sentence, place: place)
         error.isPassing = isPassing
+        errors.append(error)
+    }
+
+    /// Adds why a text cannot be read, with its line and column.
+    func add(_ fault: JSONValue.Fault, in text: [UInt8]) {
+        let before = text[..<min(fault.offset, text.count)]
+        let start = before.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
+        var error = ConfigurationError(file: file, sentence: fault.reason)
+        error.line = before.count { $0 == UInt8(ascii: "\n") } + 1
+        error.column = String(decoding: before[start...], as: UTF8.self).count + 1
         errors.append(error)
     }
 

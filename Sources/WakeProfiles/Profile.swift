@@ -103,7 +103,7 @@ public struct Profile: Hashable, Sendable {
         /// An AD structure by which a device has this match; empty where broadcasts do not count.
         public var advertisement: [UInt8] { broadcasts.first?.structure ?? [] }
 
-        private func fits(_ advertisement: [UInt8]) -> Bool {
+        func fits(_ advertisement: [UInt8]) -> Bool {
             var structures = AdvertisementStructures(advertisement)
             while let structure = try? structures.next() {
                 if broadcasts.contains(where: { $0.fits(structure) }) { return true }

@@ -1,6 +1,7 @@
 // What every source of events is to the bridge. A new source is a folder beside this file and a line in `SourceRegistry`.
 import WakeLoop
 import WakeModel
+import WakeProfiles
 import WakeSystem
 
 /// One way in which events reach the bridge. Everything runs on the loop's thread.
@@ -21,6 +22,10 @@ public protocol WakeSource: AnyObject {
     func perform(_ request: DeviceRequest, on device: Device, _ answer: @escaping (DeviceAnswer) -> Void)
     /// What keeps a device from its handlers, as a sentence; nil where nothing does.
     func blockingReason(of uri: String) -> String?
+    /// The devices that are there and get no profile, or are not adopted, so that no handler hears them.
+    var unwatched: [UnwatchedDevice] { get }
+    /// What a device that is watched lacks of its profile; nil for none, and while that is not known.
+    func lack(of uri: String) -> NearMiss?
     /// Whether it matters to one of its devices which handlers are awake.
     var needsWanted: Bool { get }
     /// The first handler that hears a device has woken, or the last one sleeps. Called while ``needsWanted`` is true.
@@ -52,6 +57,8 @@ extension WakeSource {
         answer(.failure(.notConnected(request.address.device, verb: request.verb)))
     }
     public func blockingReason(of uri: String) -> String? { nil }
+    public var unwatched: [UnwatchedDevice] { [] }
+    public func lack(of uri: String) -> NearMiss? { nil }
     public func setWanted(_ isWanted: Bool, _ uri: String) {}
     public func turnEnded() {}
 }

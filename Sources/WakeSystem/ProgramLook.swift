@@ -10,6 +10,10 @@ public enum ProgramLook {
         case noPlainFile(String)
         case notExecutable(String)
         case unreadable(String)
+        /// A script that the working directory does not hold, as it is written and as it is looked for.
+        case missingArgument(String, path: String)
+        /// The working directory.
+        case missingDirectory(String)
 
         public func reason(for user: String) -> String {
             switch self {
@@ -18,31 +22,67 @@ public enum ProgramLook {
             case .noPlainFile(let path): "\(path) is no program"
             case .notExecutable(let path): "\(user) may not run \(path)"
             case .unreadable(let path): "\(user) may not read \(path)"
+            case .missingArgument(let word, let path): "exec names \"\(word)\", and there is no \(path)"
+            case .missingDirectory(let path): "there is no folder \(path), which cwd names"
             }
         }
 
         public var advice: String {
             switch self {
             case .missing: "put it there, or correct exec"
-            case .closedDirectory(let path): "run 'chmod a+x \(path.asShellWord)', or put the program elsewhere"
+            case .closedDirectory: "move the program to /opt, or beside its manifest"
             case .noPlainFile: "correct exec"
             case .notExecutable(let path): "run 'chmod a+rx \(path.asShellWord)'"
             case .unreadable(let path): "run 'chmod a+r \(path.asShellWord)'"
+            case .missingArgument: "write its absolute path, or set cwd to its folder"
+            case .missingDirectory: "make it, or correct cwd"
             }
         }
     }
 
     /// Nil where nothing is in the way, and where this process may not look.
-    /// - Parameter command: the program's absolute path and its arguments. Of an interpreter the script is looked at too.
-    public static func obstacle(to command: [String], for account: Account) -> Obstacle? {
+    /// - Parameters:
+    ///   - command: the program's absolute path and its arguments. Of an interpreter the script is looked at too.
+    ///   - directory: the absolute one in which the program starts.
+    public static func obstacle(to command: [String], in directory: String, for account: Account) -> Obstacle? {
         guard let program = command.first, program.hasPrefix("/") else { return nil }
         if let obstacle = obstacle(to: program, for: account, asking: 0o1) { return obstacle }
         if isScript(program), let obstacle = obstacle(to: program, for: account, asking: 0o4) { return obstacle }
-        guard isInterpreter(program), let script = command.dropFirst().first, script.hasPrefix("/") else { return nil }
-        return obstacle(to: script, for: account, asking: 0o4)
+        guard let word = script(of: command) else { return nil }
+        let path = word.hasPrefix("/") ? word : "\(directory)/\(word)"
+        let obstacle = obstacle(to: path, for: account, asking: 0o4)
+        return obstacle == .missing(path) && path != word ? .missingArgument(word, path: path) : obstacle
+    }
+
+    /// Of a working directory that a manifest names.
+    public static func obstacle(toEnter directory: String, for account: Account) -> Obstacle? {
+        // Its own entry: each folder on the way has to be entered, and so has it.
+        switch obstacle(to: directory + "/.", for: account, asking: 0o1) {
+        case nil, .noPlainFile: nil
+        case .missing: .missingDirectory(directory)
+        case let other?: other
+        }
     }
 
     private static let interpreters = ["sh", "bash", "dash", "python", "perl", "ruby", "node"]
+    /// Options of shells and Python that take no value and leave the next word the script.
+    private static let plainOptions: Set<Character> = ["B", "E", "O", "S", "e", "s", "u", "x"]
+
+    /// The script that an interpreter is given; nil where the program is none, or the words say something else.
+    private static func script(of command: [String]) -> String? {
+        guard isInterpreter(command[0]) else { return nil }
+        let rest = command.dropFirst().drop { word in
+            word.count > 1 && word.first == "-" && word.dropFirst().allSatisfy(plainOptions.contains)
+        }
+        guard let word = rest.first, word.first != "-", !word.isEmpty else { return nil }
+        // Perl and Ruby take a program after -e, and Node and Python after -c or -m.
+        return rest.count == command.count - 1 || isShellOrPython(command[0]) ? word : nil
+    }
+
+    private static func isShellOrPython(_ program: String) -> Bool {
+        let name = program.split(separator: "/").last ?? ""
+        return name.hasSuffix("sh") || name.hasPrefix("python")
+    }
 
     /// `python3.11` is one too.
     private static func isInterpreter(_ program: String) -> Bool {

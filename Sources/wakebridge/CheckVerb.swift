@@ -13,8 +13,9 @@ extension Verb {
             name: "check", summary: "what is wrong with a manifest, a profile or settings, and how a profile decodes",
             synopsis: ["[--trace FILE] [--json] FILE…"],
             detail: """
-                Reads each FILE as the daemon does, and changes nothing. Tells every fault with its line: a wrong key or value,
-                an unknown profile, user or group, and a program that is not there or that its user may not run. A path or a
+                Reads each FILE as the daemon does, and changes nothing. It shows all faults in one pass, each with its line: a
+                wrong key or value, an unknown profile, user or group, and a program or script that is not there or that its
+                user may not run. A path or a
                 time zone that is not there is a warning, and so is a device that is not known, if the daemon or bluetoothd
                 can be asked. Exit status 1 if there is a fault.
 
@@ -94,6 +95,7 @@ private struct CheckedFile {
         writer.field("kind", check.kind.rawValue)
         writer.objects("faults", check.faults) { writer, fault in
             writer.field("line", fault.line)
+            writer.field("column", fault.column)
             writer.field("fault", fault.sentence)
         }
         writer.field("warnings", warnings)
@@ -103,11 +105,6 @@ private struct CheckedFile {
 
 extension HandlerManifest {
     fileprivate var namesDevices: Bool { settings.subscriptions.contains { $0.device != nil } }
-}
-
-extension ConfigurationError {
-    /// The sentence with its line, without the file.
-    fileprivate var located: String { (line.map { "line \($0): " } ?? "") + sentence }
 }
 
 /// The names of devices that the daemon knows, else those that bluetoothd keeps.

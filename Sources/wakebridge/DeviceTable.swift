@@ -9,7 +9,7 @@ struct DeviceTable {
         let table = Table(
             rows: [columns.map(\.rawValue)] + devices.map { device in columns.map { $0.cell(device) } },
             numeric: Set(columns.indices.filter { !columns[$0].isAlwaysShown }))
-        return table.text + BlockingReasons(devices.map { ($0.alias.oneCell, $0.told?.why?.printable ?? "") }).text
+        return table.text + BlockingReasons(devices.map { ($0.alias.oneCell, $0.why?.printable ?? "") }).text
     }
 
     private enum Column: String, CaseIterable {
@@ -45,6 +45,21 @@ struct DeviceTable {
 
         private static let unknown = "-"
     }
+}
+
+/// The devices that are there and that no handler hears, each with what it misses, besides those of a table.
+struct UnwatchedDevices {
+    let rows: [JSONValue]
+
+    init(_ answer: JSONValue, besides known: [KnownDevice]) {
+        let sources = Set(known.map(\.source))
+        rows = answer.list("unwatched").filter { !sources.contains($0["source"]?.string ?? "") }
+    }
+
+    var isEmpty: Bool { rows.isEmpty }
+
+    /// A line for each.
+    var text: String { Table(rows: rows.map { [$0.text("alias").oneCell, $0.text("why").printable] }).text }
 }
 
 /// The reasons why devices are not connected, below their table; nothing where there are none.

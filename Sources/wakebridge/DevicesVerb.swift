@@ -11,7 +11,7 @@ extension Verb {
             synopsis: ["[--json] [DEVICE]"],
             detail: """
                 What bluetoothd keeps bonded or trusted, near or not, and the accessories that the daemon knows, attached or
-                not. When data last came, whether a session is paused or closed, and what keeps a device from being
+                not. Of a device that no profile fits, it names the profile that misses by least, and what differs. When data last came, whether a session is paused or closed, and what keeps a device from being
                 connected, is the daemon's to tell; without a daemon it is left out, and so are accessories. Without
                 bluetoothd the daemon tells what it knows of peripherals. With DEVICE, all that is known of that one.
                 """,
@@ -33,17 +33,18 @@ extension Verb {
 extension KnownDevices {
     fileprivate var text: String {
         let questions = doubts.map { Doubt(json: $0).text }
-        if all.isEmpty, questions.isEmpty {
+        if all.isEmpty, questions.isEmpty, unwatched.isEmpty {
             return "no peripheral is bonded or trusted; 'wakebridge pair' adds one\n"
         }
         let table = all.isEmpty ? [] : [DeviceTable(devices: all).text]
-        return (table + questions).joined(separator: "\n")
+        return (table + questions + (unwatched.isEmpty ? [] : [unwatched.text])).joined(separator: "\n")
     }
 
     fileprivate var json: [UInt8] {
         JSONWriter.line { writer in
             writer.list("devices", all) { $0.known($1) }
             writer.list("doubts", doubts) { $0.value($1) }
+            writer.list("unwatched", unwatched.rows) { $0.value($1) }
         }
     }
 }
@@ -65,7 +66,7 @@ extension KnownDevice {
             ("signal", neighbour?.signal.map { "\($0) dBm" }), ("session", told?.session),
         ]
         if let told { rows.append(("last data", told.lastData.map { spokenTime($0) } ?? "never")) }
-        rows.append(("why", told?.why))
+        rows.append(("why", why))
         return Table(rows: rows.compactMap { row in row.1.map { [row.0, $0.oneCell] } }).text
     }
 }
@@ -86,7 +87,7 @@ extension JSONWriter {
         }
         field("last_data", device.told?.lastData)
         field("session", device.told?.session)
-        field("why", device.told?.why)
+        field("why", device.why)
         endObject()
     }
 }

@@ -9,17 +9,21 @@ struct KnownDevice {
     let told: ToldDevice?
     let neighbour: Neighbour?
     let alias: String
+    /// Which profile it misses by what, where the daemon knows no such device.
+    private let miss: String?
 
     init(_ told: ToldDevice) {
-        (self.told, neighbour, alias) = (told, nil, told.alias)
+        (self.told, neighbour, alias, miss) = (told, nil, told.alias, nil)
     }
 
-    init(_ neighbour: Neighbour, _ told: ToldDevice?) {
+    init(_ neighbour: Neighbour, _ told: ToldDevice?, miss: String? = nil) {
+        self.miss = miss
         self.neighbour = neighbour
         self.told = told
         alias = neighbour.eventAlias ?? told?.alias ?? neighbour.label
     }
 
+    var why: String? { told?.why ?? miss }
     var source: String { neighbour?.peripheral.uri ?? told?.source ?? "" }
     var profile: String? { neighbour?.profile ?? told?.profile }
 
@@ -46,6 +50,7 @@ extension Neighbour {
 struct KnownDevices {
     let all: [KnownDevice]
     let doubts: [JSONValue]
+    let unwatched: UnwatchedDevices
     /// Nil where no bus is there, or no bluetoothd.
     let station: BluetoothStation?
 
@@ -59,10 +64,16 @@ struct KnownDevices {
         let kept = station?.kept ?? []
         let hasNoBus = station == nil
         let sources = Set(kept.map(\.peripheral.uri))
-        let peripherals = kept.map { row in KnownDevice(row, told.first { $0.source == row.peripheral.uri }) }
+        let misses = (answer ?? .null).list("unwatched").map { ($0["source"]?.string ?? "", $0["why"]?.string) }
+        let peripherals = kept.map { row in
+            KnownDevice(
+                row, told.first { $0.source == row.peripheral.uri },
+                miss: misses.first { $0.0 == row.peripheral.uri }?.1)
+        }
         // Without bluetoothd the daemon's own word of a peripheral is the best there is.
         let others = told.filter { !sources.contains($0.source) && ($0.isAccessory || hasNoBus) }
         all = (peripherals + others.map { KnownDevice($0) }).sorted { $0.alias < $1.alias }
+        unwatched = UnwatchedDevices(answer ?? .null, besides: all)
     }
 
     private static func answer(_ words: ParsedWords) -> JSONValue? {

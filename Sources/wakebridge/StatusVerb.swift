@@ -9,8 +9,8 @@ extension Verb {
             name: "status", summary: "bridge, handlers, devices and adapters, and why each is as it is",
             synopsis: ["[--json]"],
             detail: """
-                What the daemon is doing now. A sentence for each handler says why it is, or is not, awake, and one for a
-                device what keeps it from being connected. An adapter that has refused a link tells how many it carries
+                What the daemon is doing now, and its warnings. A sentence for each handler says why it is, or is not, awake,
+                and one for a device what keeps it from being connected, or which profile it misses by what. An adapter that has refused a link tells how many it carries
                 at most, and which devices wait for room.
                 """,
             flags: [jsonFlag] + daemonFlags
@@ -31,6 +31,8 @@ struct StatusText {
         if !transfers.isEmpty { parts.append(transfers.text) }
         let devices = status.list("devices").compactMap { ToldDevice($0) }.map { KnownDevice($0) }
         parts.append(devices.isEmpty ? "no devices yet\n" : DeviceTable(devices: devices).text)
+        let unwatched = UnwatchedDevices(status, besides: devices)
+        if !unwatched.isEmpty { parts.append(unwatched.text) }
         if let adapters = status["adapters"]?.array { parts.append(AdapterTable(adapters: adapters).text) }
         return parts.joined(separator: "\n")
     }
@@ -56,6 +58,10 @@ struct StatusText {
                 "limits.memory is not held, and limits.processes only by user, on this machine: \(blockingReason)")
         }
         lines += [stay(of: bridge["loop"] ?? .null)].compactMap { $0 }
+        lines += bridge.list("warnings").map { warning in
+            Console.styled("warning", .yellow)
+                + ": \(warning.text("what")): \(warning.text("why")); \(warning.text("advice"))"
+        }
         return lines.joined(separator: "\n") + "\n"
     }
 
@@ -81,8 +87,13 @@ struct HandlerTable {
     }
 
     var textWithReasons: String {
-        if handlers.isEmpty { return text }
-        return text + "\n" + Table(rows: handlers.map { ["  " + $0.text("id"), reason(for: $0)] }).text
+        handlers.isEmpty
+            ? text : text + "\n" + Table(rows: handlers.map { ["  " + $0.text("id"), reason(for: $0)] }).text
+    }
+
+    /// The sentence of each.
+    var reasons: String {
+        handlers.isEmpty ? text : Table(rows: handlers.map { [$0.text("id"), reason(for: $0)] }).text
     }
 
     private func row(_ handler: JSONValue) -> [String] {

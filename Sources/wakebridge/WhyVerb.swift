@@ -1,4 +1,5 @@
-// wakebridge why: one sentence on why a handler is, or is not, awake, what is scheduled, and the wakes that did not happen.
+// wakebridge why: one sentence on why each handler is, or is not, awake; of one also what is scheduled, and the wakes that did
+// not happen.
 import WakeModel
 import WakeSystem
 import WakeWords
@@ -7,14 +8,16 @@ extension Verb {
     static var why: Verb {
         Verb(
             name: "why", summary: "why a handler is or is not awake, and every wake that did not happen",
-            synopsis: ["[--json] HANDLER"],
+            synopsis: ["[--json] [HANDLER]"],
             detail:
-                "Answers in a sentence what the handler waits for, tells what each of its alarms, jobs, polls, messages, "
+                "Answers in a sentence what the handler waits for, and which device it misses by what. It tells what each of its alarms, jobs, polls, messages, "
                 + "transfers, sockets and flows waits for, what it made of its wakes and what they cost, and lists the "
-                + "latest wakes that did not happen.",
+                + "latest wakes that did not happen. Without HANDLER it prints the sentence of each handler.",
             flags: [jsonFlag] + daemonFlags, operands: [.handler]
         ) { words throws(Complaint) in
-            let id = try words.only("HANDLER")
+            guard let id = try words.optional() else {
+                return try report(words, "/v1/handlers") { HandlerTable(handlers: $0.list("handlers")).reasons }
+            }
             return try report(words, path(ofHandler: id, "why")) { answer in
                 guard answer["instances"] != nil else { return reasons(answer) }
                 return answer.list("instances").map { "\($0.text("id")): \(reasons($0))" }.joined(separator: "\n")

@@ -61,9 +61,51 @@ import WakeSystem
         let lines = outcome.output.split(separator: "\n")
         #expect(outcome.exit == 1 && lines.count == 4, "\(outcome)")
         #expect(lines[0] == "hr.json5: line 5: unknown key \"lifecicle\"; did you mean \"lifecycle\"?")
-        #expect(lines[1].hasPrefix("hr.json5: line 15: timers.budget is 10, expected a duration"))
-        #expect(lines[2].hasPrefix("hr.json5: line 10: unknown key \"polcy\" in watch[1]"))
-        #expect(lines[3] == "hr.json5: line 12: watch[2].profile is missing")
+        #expect(lines[1].hasPrefix("hr.json5: line 10: unknown key \"polcy\" in watch[1]"))
+        #expect(lines[2] == "hr.json5: line 12: watch[2].profile is missing")
+        #expect(lines[3].hasPrefix("hr.json5: line 15: timers.budget is 10, expected a duration"))
+    }
+
+    @Test("faults of keys, modes, profile, user and script are told in one pass, in the order of their lines")
+    func onePass() throws {
+        put(
+            """
+            {
+              exec: ["/bin/sh", "beats.sh"],
+              user: "no-such-user-here",
+              modes: ["bluetooth-centrl"],
+              watch: [{ profile: "heart-rate-moniter" }],
+              lifecicle: "oneshot",
+            }
+            """, at: folder + "/hr.json5")
+        let outcome = try check("hr.json5")
+        let lines = outcome.output.split(separator: "\n").map { $0.dropFirst("hr.json5: ".count) }
+        let beginnings = [
+            "line 2: exec names \"beats.sh\", and there is no ", "line 3: user is ", "line 4: modes[0] is ",
+            "line 5: watch[0].profile is ", "line 6: unknown key ",
+        ]
+        #expect(outcome.exit == 1 && lines.count == beginnings.count, "\(outcome)")
+        for (line, beginning) in zip(lines, beginnings) { #expect(line.hasPrefix(beginning), "\(line)") }
+    }
+
+    @Test(
+        "a script that the working directory does not hold is a fault, and so is a working directory that is not there")
+    func scripts() throws {
+        manifest("hr.json5", exec: "/usr/bin/env\", \"python3")
+        #expect(try check("hr.json5").exit == 0)
+        manifest("hr.json5", exec: "/bin/sh\", \"-u\", \"beats.sh", "cwd: \"\(folder)\",")
+        let outcome = try check("hr.json5")
+        let sentence =
+            "exec names \"beats.sh\", and there is no \(folder)/beats.sh; write its absolute path, or set cwd to its folder"
+        #expect(outcome.exit == 1 && outcome.output == "hr.json5: line 4: \(sentence)\n", "\(outcome)")
+        put("true\n", at: folder + "/beats.sh", mode: 0o644)
+        #expect(try check("hr.json5").exit == 0)
+        manifest("hr.json5", exec: "/bin/sh\", \"beats.sh")
+        #expect(try check("hr.json5").output.contains("/handlers/hr/beats.sh; write its absolute path"), "no cwd")
+        manifest("hr.json5", "cwd: \"\(folder)/none\",")
+        #expect(
+            try check("hr.json5").output.hasPrefix(
+                "hr.json5: line 5: there is no folder \(folder)/none, which cwd names"))
     }
 
     @Test("an unknown profile and a text that is no JSON5 are told with their lines")
@@ -79,6 +121,9 @@ import WakeSystem
             "\(unknown)")
         put("{ exec: [\n  oops\n] }", at: folder + "/b.json5")
         #expect(try check("b.json5").output.hasPrefix("b.json5: line 2, column 3: oops is not a value"))
+        let fault = try JSONValue(parsing: check("--json", "b.json5").output.utf8)["files"]?.array?.first?["faults"]?
+            .array?.first
+        #expect(fault?["line"] == .integer(2) && fault?["column"] == .integer(3), "\(fault ?? .null)")
     }
 
     @Test(
@@ -98,7 +143,10 @@ import WakeSystem
             ("./gone.sh", "there is no \(folder)/./gone.sh; put it there, or correct exec"),
             ("./hr.sh", "daemon may not run \(folder)/./hr.sh; run 'chmod a+rx"),
             ("./secret.sh", "daemon may not read \(folder)/./secret.sh"),
-            ("./closed/hr.sh", "daemon may not enter \(folder)/./closed"),
+            (
+                "./closed/hr.sh",
+                "daemon may not enter \(folder)/./closed; move the program to /opt, or beside its manifest"
+            ),
             ("./closed", "\(folder)/./closed is no program"),
             ("/bin/sh\", \"/opt/hr/hr.sh", "there is no /opt/hr/hr.sh"),
         ]

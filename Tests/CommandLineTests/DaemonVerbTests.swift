@@ -124,6 +124,17 @@ import WakeSystem
             try fixture.tool("handlers", "--json", "broken").output.contains(#""cpu_ms":null,"cpu_per_event_ms":null"#))
     }
 
+    @Test("why without a handler prints the sentence of each")
+    func whyOfAll() throws {
+        let fixture = try fixture { _ in .json { $0.object { $0.field("handlers", [Self.strap, Self.broken]) } } }
+        let sentences = """
+            strap   asleep: no event waits
+            broken  held for 1 min 4 s more after overrun; start lifts it; last exit: killed by signal 9
+
+            """
+        #expect(try fixture.tool("why").output == sentences)
+    }
+
     @Test("--json prints the daemon's bytes and nothing else")
     func json() throws {
         let fixture = try fixture { _ in .json(Self.status) }

@@ -80,7 +80,10 @@ struct BondTests {
     func explains() throws {
         let why = try why("wary")
         #expect(why.contains("; its manifest requires bonded devices, and Strap 2 is not bonded; "), "\(why)")
-        #expect(why.hasSuffix("; bond it with: wakebridge pair 'Strap 2'"), "\(why)")
+        #expect(
+            why.hasSuffix(
+                "; bond it with: wakebridge pair 'Strap 2'; where it cannot bond, "
+                    + "remove \"bonded\" from require in the manifest"), "\(why)")
         #expect(try daemon.tool("status").output.contains("Strap 2 is not bonded"))
         #expect(try !self.why("open").contains("bonded"))
         let findings = try daemon.json("doctor")["findings"]?.array ?? []

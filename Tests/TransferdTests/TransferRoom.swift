@@ -182,8 +182,7 @@ final class TransferRoom {
     func wakes() throws -> Int64 {
         let status = try JSONValue(parsing: Array(try tool("status", "--json").output.utf8))
         let handler = try #require(status["handlers"]?.array?.first)
-        // Each launch begins an epoch.
-        return try #require(handler["epoch"]?.integer) + #require(handler["wakes"]?.integer)
+        return try #require(handler["wakes"]?.integer)
     }
 
     /// How often the daemon's threads gave the processor back after they had been woken.

@@ -19,6 +19,31 @@ struct BudgetStories {
         #expect(story.handlerStatus(handler)?.why == "2 events await its acknowledgement")
     }
 
+    @Test("a handler that writes its acknowledgements to stdout gets that as advice, once for each process")
+    func misdirected() {
+        let story = Scenario()
+        let (device, handler) = (story.device(), story.handler())
+        let cure = "it wrote an acknowledgement to stdout, which is its log; write it to descriptor 3"
+        story.data(device)
+        for _ in 0..<2 { story.misdirect(handler) }
+        #expect(story.decisions(handler).count { $0 == "misdirected" } == 1)
+        #expect(story.handlerStatus(handler)?.why == "1 event awaits its acknowledgement; \(cure)")
+        story.advance(.seconds(12))
+        #expect(story.state(handler) == .held && story.struck(handler) == 1)
+        let why = story.handlerStatus(handler)?.why ?? ""
+        #expect(why.hasSuffix(cure) && !why.contains("ack: \"delivery\""), "\(why)")
+    }
+
+    @Test("a handler that answers on descriptor 3 may write the same to its log")
+    func answersTwice() {
+        let story = Scenario()
+        let (device, handler) = (story.device(), story.handler())
+        story.data(device)
+        story.acknowledge(1, handler)
+        story.misdirect(handler)
+        #expect(!story.decisions(handler).contains("misdirected"))
+    }
+
     @Test(
         "Thirty seconds of work without a task: expiring at 8 s, frozen by 12 s, its event kept, resumed a second later"
     )

@@ -107,6 +107,11 @@ final class Scenario {
         guard let process = processes[handler] else { return }
         step(.reply(handler, process.epoch, ReplyLine(reply)))
     }
+    /// It writes an answer to standard output.
+    func misdirect(_ handler: HandlerID) {
+        guard let process = processes[handler] else { return }
+        step(.misdirected(handler, process.epoch))
+    }
     func acknowledge(_ sequence: UInt64, _ handler: HandlerID) { say(.ack(Sequence(sequence), result: nil), handler) }
     func operate(_ verb: OperatorVerb, _ handler: HandlerID) {
         if verb == .expire { auditor.recordEarlyDeadline(handler) }

@@ -104,7 +104,7 @@ struct MetricsBookTests {
         }
         let latency = desk.book.counts(of: handler).wakeLatency
         #expect(sum(latency) == 3 && latency.sum == .milliseconds(9))
-        #expect(desk.turn.handlerStatus(of: handler)?.wakes == 3)
+        #expect(desk.turn.handlerStatus(of: handler)?.thaws == 3)
     }
 
     @Test("the budget counts from the delivery or the acknowledgement before, and not over a freeze")

@@ -148,7 +148,7 @@ struct MetricsPageTests {
         let standing = HandlerStatus(
             handler: HandlerID(rawValue: 1), state: .suspended, why: "", epoch: Epoch(rawValue: 1), queuedCount: 2,
             queuedBytes: 300, openCount: 1, strikes: 1, crashes: 0, heldFor: .seconds(3), isAttached: false,
-            launches: 1, wakes: 7, awake: .milliseconds(250), lastEnd: nil, outcomes: Outcomes())
+            launches: 1, thaws: 7, awake: .milliseconds(250), lastEnd: nil, outcomes: Outcomes())
         return MetricsSnapshot(
             bridge: .init(
                 version: "1.2.3", startTime: WallTime(microseconds: 1_795_722_000_100_000), processorTime: .seconds(2),

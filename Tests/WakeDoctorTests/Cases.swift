@@ -299,6 +299,15 @@ private let bridgeCases = [
             ]
         }
     },
+    Case(.warning, .handlerLacks, "put it there, or correct exec") {
+        $0.withBridge {
+            $0.warnings = [
+                .init(
+                    .handlerLacks, "handler \"diary\" cannot start", "there is no /opt/diary/diary.py",
+                    "put it there, or correct exec")
+            ]
+        }
+    },
     Case(.warning, .longMessages, clearing) {
         $0.withBridge {
             $0.warnings = [

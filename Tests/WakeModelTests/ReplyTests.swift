@@ -24,6 +24,17 @@ struct ReplyTests {
         }
     }
 
+    @Test("a line of a log is taken for an answer only where it is one whole answer to an event")
+    func answersInLogs() {
+        for line in ["{\"ack\":1}", "{\"ack\": 1, \"result\": \"useful\"}", "{\"nack\":3,\"after_s\":2}"] {
+            #expect(ReplyLine.isAnswer(line), "\(line)")
+        }
+        let others = [
+            "beat 72", "{\"bpm\":72}", "{\"ack\":true}", "sent {\"ack\":1}", "{\"checkpoint\":\"a\"}", "{}", "",
+        ]
+        for line in others { #expect(!ReplyLine.isAnswer(line), "\(line)") }
+    }
+
     @Test("every verb of the contract is understood")
     func understandsVerbs() throws {
         let written: [(String, Reply)] = [

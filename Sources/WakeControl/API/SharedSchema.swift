@@ -5,7 +5,7 @@ enum SharedSchema: String, Hashable, Sendable, CaseIterable {
     case done, count, error, gap
     case status, handler, work, device, adapter, warning
     case why, pending, entry, raised, conditions, accepted
-    case devices, doubt, value, written, session, forgotten
+    case devices, doubt, unwatched, value, written, session, forgotten
     case reloaded, deadLetters
     case tokens, newToken
     case event, logLine, dayLine
@@ -33,10 +33,18 @@ enum SharedSchema: String, Hashable, Sendable, CaseIterable {
                 .always("id", .text), .always("ttl_s", .natural), .always("wakes_in_ms", .nullable(.natural)),
             ])
         case .devices:
-            .object([.always("devices", .list(.named(.device))), .always("doubts", .list(.named(.doubt)))])
+            .object([
+                .always("devices", .list(.named(.device))), .always("doubts", .list(.named(.doubt))),
+                .always("unwatched", .list(.named(.unwatched))),
+            ])
         case .doubt:
             .object([
                 .always("node", .text), .always("candidates", .list(.text)), .always("why", .nullable(.text)),
+            ])
+        case .unwatched:
+            .object([
+                .always("alias", .text), .always("source", .text), .always("mode", .text), .always("connected", .flag),
+                .always("why", .text),
             ])
         case .value: Self.readValue
         case .written: Self.answered([.always("done", .flag)])
@@ -70,7 +78,8 @@ enum SharedSchema: String, Hashable, Sendable, CaseIterable {
 
     private static let state = Schema.object([
         .always("bridge", bridge), .always("handlers", .list(.named(.handler))),
-        .always("devices", .list(.named(.device))), .always("adapters", .nullable(.list(.named(.adapter)))),
+        .always("devices", .list(.named(.device))), .always("unwatched", .list(.named(.unwatched))),
+        .always("adapters", .nullable(.list(.named(.adapter)))),
     ])
 
     private static let stay: [Schema.Key] = [.always("longest_ms", .number), .always("over_50ms", .natural)]

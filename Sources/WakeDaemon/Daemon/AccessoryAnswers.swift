@@ -8,10 +8,12 @@ import WakeSystem
 extension ControlAnswers {
     func knownDevices() -> ControlResponse {
         let doubts = self.doubts
+        let (devices, unwatched) = devicesAndMisses()
         return .json { writer in
             writer.object { writer in
-                writer.field("devices", devices())
+                writer.field("devices", devices)
                 writer.field("doubts", doubts)
+                writer.field("unwatched", unwatched)
             }
         }
     }
@@ -20,10 +22,13 @@ extension ControlAnswers {
     func knownDevice(_ name: String) throws(ControlRefusal) -> ControlResponse {
         let entry = try device(name)
         let doubts: [DoubtStatus] = []
+        let uri = entry.device.uri
+        let devices = devicesAndMisses().devices.filter { $0.device.uri == uri }
         return .json { writer in
             writer.object { writer in
-                writer.field("devices", [report(entry)])
+                writer.field("devices", devices.isEmpty ? [report(entry)] : devices)
                 writer.field("doubts", doubts)
+                writer.field("unwatched", [] as [UnwatchedStatus])
             }
         }
     }

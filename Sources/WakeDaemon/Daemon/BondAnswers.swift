@@ -10,16 +10,27 @@ extension ControlAnswers {
     /// Why it is not woken for some of its devices; nil where nothing is in the way.
     func bondClause(of standing: HandlerStatus) -> String? {
         let devices = unproved(to: standing)
+        let bonding = devices.filter { canBond($0) && !keepsNoBond($0) }
         let clauses = [
-            Self.clause(devices.filter(canBond)) { alias in
-                "not bonded; bond it with: wakebridge pair \(alias.asShellWord)"
+            Self.clause(bonding) { alias in
+                "not bonded; bond it with: wakebridge pair \(alias.asShellWord); where it cannot bond, \(Self.waiver)"
             },
+            Self.clause(devices.filter(keepsNoBond)) { _ in "paired and keeps no bond; \(Self.waiver)" },
             Self.clause(devices.filter { !canBond($0) }) { [sources] _ in
                 !sources.areReal ? "not bonded, as nothing in a trace is" : "without Bluetooth, so without a bond"
             },
         ].compactMap { $0 }
         guard !clauses.isEmpty else { return nil }
         return "its manifest requires bonded devices, and \(clauses.joined(separator: "; "))"
+    }
+
+    private static let waiver = "remove \"bonded\" from require in the manifest"
+
+    /// It was paired, and stored no keys.
+    private func keepsNoBond(_ device: Device) -> Bool {
+        sources.bluetooth?.client.mirror.peripherals.values.contains {
+            $0.uri == device.uri && $0.isPaired && !$0.isBonded
+        } ?? false
     }
 
     private func canBond(_ device: Device) -> Bool { sources.areReal && Device.bluetoothAddress(in: device.uri) != nil }

@@ -15,8 +15,8 @@ extension ControlAnswers {
         case .held, .quarantined:
             [failedLaunch(of: standing), missingProgram(of: standing), lastError(of: standing)].compactMap { $0 }
         case .launching, .active, .expiring, .suspending, .terminating: bonds(of: standing) + flows(of: standing)
-        case .idle: bonds(of: standing) + absentDevices(of: standing)
-        case .suspended: sockets(of: standing) + bonds(of: standing) + absentDevices(of: standing)
+        case .idle: bonds(of: standing) + deviceCauses(of: standing)
+        case .suspended: sockets(of: standing) + bonds(of: standing) + deviceCauses(of: standing)
         }
     }
 
@@ -73,29 +73,4 @@ extension ControlAnswers {
     }
 
     private static let longestError = 200
-
-    // MARK: A device that is not there
-
-    /// A handler that has nothing to do may have been told of no device at all.
-    private func absentDevices(of standing: HandlerStatus) -> [String] {
-        guard standing.queuedCount == 0, let settings = bridge.catalog.handlers[standing.handler]?.settings else {
-            return []
-        }
-        let known = bridge.catalog.devices.compactMap { $0?.device }.filter { !isForgotten($0) }
-        return settings.subscriptions.filter { subscription in !known.contains(where: subscription.matches) }
-            .map { absence(of: $0, among: known) }
-    }
-
-    private func absence(of subscription: Subscription, among known: [Device]) -> String {
-        let fitting = known.filter { Subscription(profile: subscription.profile, device: nil).matches($0) }
-        guard let name = subscription.device else {
-            return "no device with the profile \(subscription.profile) is known; 'wakebridge setup' looks for one"
-        }
-        if let other = known.first(where: { $0.alias == name || $0.uri == name }) {
-            return
-                "\(name) has \(other.profile.map { "the profile \($0)" } ?? "no profile"), and its manifest watches \(subscription.profile)"
-        }
-        let aliases = fitting.map(\.alias).sorted().joined(separator: ", ")
-        return "no device is called \(name)" + (aliases.isEmpty ? "" : "; known: \(aliases)")
-    }
 }

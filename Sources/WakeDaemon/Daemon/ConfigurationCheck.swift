@@ -61,22 +61,39 @@ public struct ConfigurationCheck {
         decoder = library.index(named: name).map { library.decoder($0) }
     }
 
+    /// Every part is judged as far as the others can be read, so that one look shows all faults.
     private mutating func checkManifest(_ text: [UInt8], isRoot: Bool, _ profiles: ProfileLibrary) {
         let name = file.split(separator: "/").last.map(String.init) ?? file
-        do throws(ConfigurationErrors) {
-            var manifest = try HandlerManifest(
-                id: HandlerManifest.identifier(ofFile: name) ?? name, file: file, text: text, isRoot: isRoot)
-            let accounts = AccountBook.withoutPlaces()
-            let wrong = manifest.faults(against: profiles) + manifest.faultsOfAccount(accounts, isRoot: isRoot)
-            faults += ConfigurationErrors(wrong).located(in: text).all
-            manifest.exec = manifest.command(in: File.parent(of: file))
-            if let warning = ManifestWarnings.ofProgram(manifest, accounts) {
-                let fault = ConfigurationError(
-                    file: file, sentence: "\(warning.why); \(warning.advice)", place: .key("exec"))
-                faults += ConfigurationErrors([fault]).located(in: text).all
-            }
-            self.manifest = manifest
-        } catch { faults += error.located(in: text).all }
+        let report = ConfigurationReport(file: file)
+        var manifest = HandlerManifest(
+            id: HandlerManifest.identifier(ofFile: name) ?? name, text: text, isRoot: isRoot, report: report)
+        guard (try? JSONValue(json5: text)) != nil else {
+            faults += report.errors
+            return
+        }
+        let accounts = AccountBook.withoutPlaces()
+        let broken = Set(report.errors.compactMap { $0.place?.key })
+        var found = report.errors + manifest.faults(against: profiles, knowsModes: !broken.contains("modes"))
+        if !broken.contains("user") { found += manifest.faultsOfAccount(accounts, isRoot: isRoot) }
+        manifest.exec = manifest.command(in: File.parent(of: file))
+        if broken.isDisjoint(with: ["exec", "cwd"]), let fault = faultOfProgram(manifest, accounts, isRoot: isRoot) {
+            found.append(fault)
+        }
+        faults += ConfigurationErrors(found).located(in: text).all.inOrderOfLines
+        self.manifest = manifest
+    }
+
+    private func faultOfProgram(
+        _ manifest: HandlerManifest, _ accounts: AccountBook, isRoot: Bool
+    ) -> ConfigurationError? {
+        let state = (isRoot ? BridgePlaces.machine : .mine).state
+        // Of an account that is not there, what is missing can be found all the same.
+        guard let account = (try? accounts.account(of: manifest) ?? accounts.current()) ?? (try? accounts.current()),
+            let found = ManifestWarnings.obstacle(to: manifest, account, stateDirectory: state)
+        else { return nil }
+        return ConfigurationError(
+            file: file, sentence: "\(found.obstacle.reason(for: account.name)); \(found.obstacle.advice)",
+            place: .key(found.key))
     }
 
     /// Devices that a manifest names and that are not among those that are known.
@@ -89,5 +106,12 @@ public struct ConfigurationCheck {
     /// Paths and time zones that a manifest names and that are not there.
     public var warningsOfPlaces: [String] {
         manifest.map { ManifestWarnings.ofAbsentPlaces($0).map(\.sentence) } ?? []
+    }
+}
+
+extension [ConfigurationError] {
+    /// Those without a line first.
+    fileprivate var inOrderOfLines: [ConfigurationError] {
+        enumerated().sorted { ($0.element.line ?? 0, $0.offset) < ($1.element.line ?? 0, $1.offset) }.map(\.element)
     }
 }

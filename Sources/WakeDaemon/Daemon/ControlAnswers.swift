@@ -110,7 +110,9 @@ final class ControlAnswers {
         status.longCalls = bridge.loop.longCalls
         status.stays = loopStays.filter { $0.longest > .zero }
         status.warnings = warnings
-        return .json { $0.status(status, handlers: handlers(), devices: devices(), adapters: adapters()) }
+        let (devices, unwatched) = devicesAndMisses()
+        status.unwatched = unwatched
+        return .json { $0.status(status, handlers: handlers(), devices: devices, adapters: adapters()) }
     }
 
     var loopStays: [LoopStayReport] {
@@ -273,13 +275,29 @@ final class ControlAnswers {
         bridge.turn.ingest(.operated(handler, .detach))
     }
 
+    /// A path that is looked at may lie in a slow file system; the answer does not wait for that longer than this.
+    private static let inspectionPatience = TimeSpan.seconds(5)
+
     private func reload() -> ControlResponse {
         let errors = daemon.reload()
         for error in errors { daemon.log.error(error) }
-        return .json { writer in
+        return .later { [self] respond in
+            var isAnswered = false
+            let timer = try? bridge.loop.timer(on: .monotonic) { [daemon] in
+                guard !isAnswered else { return }
+                isAnswered = true
+                respond(Self.reloaded(errors, daemon.warnings))
+            }
+            timer?.arm(at: SystemClock.monotonic() + Self.inspectionPatience)
+            daemon.inspect(firing: timer)
+        }
+    }
+
+    private static func reloaded(_ errors: [String], _ warnings: [BridgeWarning]) -> ControlResponse {
+        .json { writer in
             writer.object { writer in
                 writer.field("errors", all: errors)
-                writer.field("warnings", all: daemon.warningsOfReload.map(\.sentence))
+                writer.field("warnings", all: warnings.map(\.sentence))
             }
         }
     }

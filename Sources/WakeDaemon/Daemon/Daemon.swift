@@ -42,8 +42,7 @@ public final class Daemon {
     private var isEnding = false
     /// Everything that is wrong with the profiles and the keys of devices as they were read last.
     private var profileFaults: [String]
-    /// Of the manifests that are taken, as they were read last.
-    private(set) var warnings: [BridgeWarning] = []
+    private let inspection: ManifestInspection
     let log = Log("daemon")
 
     public init(_ options: DaemonOptions) throws {
@@ -93,6 +92,8 @@ public final class Daemon {
                     settings.remotes, on: bridge.loop, observers.longMessages, stateDirectory: options.stateDirectory))
             observers.statusLine.bluetooth = sources.bluetooth
         }
+        inspection = try ManifestInspection(
+            on: bridge.loop, accounts: bridge.accounts, stateDirectory: options.stateDirectory)
         manifests = try ManifestFolder(options.manifestDirectory, defaults: settings, accounts: bridge.accounts)
         observers.listen(to: bridge.turn)
         monitors.listen()
@@ -184,16 +185,17 @@ public final class Daemon {
         return faults + staleSettings()
     }
 
-    /// With programs that cannot run and devices that are not known. These are looked at only when an operator asks: both may
-    /// come later than the manifest.
-    var warningsOfReload: [BridgeWarning] {
+    /// All that is doubtful about manifests that are taken: as they were read, as devices are known, and as files were found.
+    var warnings: [BridgeWarning] {
         let handlers = bridge.catalog.manifests
         let devices = bridge.catalog.devices.compactMap { $0.map { (alias: $0.device.alias, source: $0.device.uri) } }
-        return warnings + handlers.compactMap { ManifestWarnings.ofProgram($0, bridge.accounts) }
-            + ManifestWarnings.ofUnknownDevices(handlers, known: devices)
-            + handlers.flatMap { ManifestWarnings.ofAbsentPlaces($0) }
-            + (settings.mqtt == nil ? handlers.compactMap { ManifestWarnings.ofAbsentBroker($0) } : [])
+        return inspection.warnings + ManifestWarnings.ofUnknownDevices(handlers, known: devices)
     }
+
+    /// Looks again at what may have come or gone without a change of a manifest; `timer` fires when that is known.
+    func inspect(firing timer: Timer?) { inspection.begin(inspected, firing: timer) }
+
+    private var inspected: [HandlerManifest] { Array(bridge.catalog.manifests) }
 
     /// Who drops in a manifest may have brought the profile that it names just before. What is told is new.
     private func reloadAfterChange() {
@@ -288,14 +290,14 @@ public final class Daemon {
         observers.statusLine.updateSoon()
     }
 
-    /// Each is logged when it comes up, and not again while it stands.
     private func updateWarnings() {
-        let before = warnings
         let manifests = bridge.catalog.manifests
-        warnings =
+        inspection.stated =
             ManifestWarnings.all(of: manifests, bridge.accounts)
             + ManifestWarnings.ofUnlimitedFlows(manifests, bridge.executor.processorLimits) + instanceWarnings()
-        for warning in warnings where !before.contains(warning) { log.warning(warning.sentence) }
+            + (settings.mqtt == nil ? manifests.compactMap { ManifestWarnings.ofAbsentBroker($0) } : [])
+        inspection.begin(inspected)
+        inspection.report(warnings, forgets: true)
     }
 
     private func instanceWarnings() -> [BridgeWarning] {

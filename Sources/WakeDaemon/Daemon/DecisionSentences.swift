@@ -9,7 +9,9 @@ extension Decision {
     var sentence: String? {
         switch self {
         case .held(_, let because): "held after: \(because)"
-        case .struck(let strikes):
+        case .struck(let strikes, misdirects: true):
+            "strike \(strikes): its budget ended without an acknowledgement on descriptor 3; \(Self.misdirection)"
+        case .struck(let strikes, misdirects: false):
             "strike \(strikes): its budget ended without an acknowledgement on descriptor 3; "
                 + "for a program that cannot answer, say ack: \"delivery\" in its manifest"
         case .charged(let sequence, let charges):
@@ -43,6 +45,7 @@ extension Decision {
         case .throttled:
             "it says more on descriptor 3 than its events call for (\(LineAllowance.linesPerEvent) lines each, and "
                 + "\(LineAllowance.linesPerSecond) a second beside): it is read slowly, and killed if it goes on"
+        case .misdirected: Self.misdirection
         case .moved, .delivered, .acknowledged, .began, .ended, .released, .advanced, .faulted, .notWoken: nil
         }
     }

@@ -33,26 +33,42 @@ enum ManifestWarnings {
     static func ofInstances(_ template: HandlerManifest, count: Int, without: [String]) -> BridgeWarning? {
         if count == 0 {
             return BridgeWarning(
-                "handler \"\(template.id)\" has no instance", why: "no device that it watches is known",
+                "handler \"\(template.id)\" has no instance", code: .handlerLacks,
+                why: "no device that it watches is known",
                 advice: "pair a device, or correct watch in its manifest")
         }
         guard let first = without.first else { return nil }
         let others = without.count > 1 ? " and \((without.count - 1).counted("other device"))" : ""
         return BridgeWarning(
-            "handler \"\(template.id)\" has no instance for \(first)\(others)",
+            "handler \"\(template.id)\" has no instance for \(first)\(others)", code: .handlerLacks,
             why: "a manifest has at most \(HandlerManifest.mostInstances)",
             advice: "name the devices that matter under watch, or forget those that do not")
     }
 
-    /// A program that its user cannot run.
-    /// - Parameter manifest: with the program's path made absolute.
-    static func ofProgram(_ manifest: HandlerManifest, _ accounts: AccountBook) -> BridgeWarning? {
-        guard let account = try? accounts.account(of: manifest) ?? accounts.current(),
-            let obstacle = ProgramLook.obstacle(to: manifest.exec, for: account)
-        else { return nil }
+    /// A program that its user cannot run, or a folder in which it cannot start.
+    /// - Parameters:
+    ///   - manifest: with the program's path made absolute.
+    ///   - account: whose rights count.
+    ///   - stateDirectory: the one of the bridge, which holds the folder in which it starts without `cwd`.
+    static func ofProgram(_ manifest: HandlerManifest, _ account: Account, stateDirectory: String) -> BridgeWarning? {
+        guard let obstacle = obstacle(to: manifest, account, stateDirectory: stateDirectory) else { return nil }
         return BridgeWarning(
-            "handler \"\(manifest.name)\" cannot start", why: obstacle.reason(for: account.name),
-            advice: obstacle.advice)
+            "handler \"\(manifest.name)\" cannot start", code: .handlerLacks,
+            why: obstacle.obstacle.reason(for: account.name),
+            advice: obstacle.obstacle.advice)
+    }
+
+    /// With the key of the manifest that leads there.
+    static func obstacle(
+        to manifest: HandlerManifest, _ account: Account, stateDirectory: String
+    ) -> (obstacle: ProgramLook.Obstacle, key: String)? {
+        if let directory = manifest.workingDirectory,
+            let obstacle = ProgramLook.obstacle(toEnter: directory, for: account)
+        {
+            return (obstacle, "cwd")
+        }
+        let directory = manifest.workingDirectory ?? "\(stateDirectory)/handlers/\(manifest.id)"
+        return ProgramLook.obstacle(to: manifest.exec, in: directory, for: account).map { ($0, "exec") }
     }
 
     /// Devices that a manifest names and that are not known; a device that was never there may still come.
@@ -73,7 +89,8 @@ enum ManifestWarnings {
         let near = nearestName(to: name, among: known).map { "did you mean \"\($0)\"?" }
         let list = known.isEmpty ? "none is known" : "known: \(known.joined(separator: ", "))"
         return BridgeWarning(
-            "handler \"\(manifest.id)\" watches a device \"\(name)\"", why: "no device is called that; \(list)",
+            "handler \"\(manifest.id)\" watches a device \"\(name)\"", code: .handlerLacks,
+            why: "no device is called that; \(list)",
             advice: near ?? "correct the name, or pair the device")
     }
 
@@ -90,19 +107,21 @@ enum ManifestWarnings {
     static func ofAbsentBroker(_ manifest: HandlerManifest) -> BridgeWarning? {
         guard let topic = manifest.agenda.inbox?.brokerTopics.first else { return nil }
         return BridgeWarning(
-            "the inbox of handler \"\(manifest.id)\" gets nothing from \"\(topic)\"", why: "no broker is configured",
+            "the inbox of handler \"\(manifest.id)\" gets nothing from \"\(topic)\"", code: .handlerLacks,
+            why: "no broker is configured",
             advice: "name one under mqtt in wakebridge.json5, or remove mqtt from the inbox")
     }
 
     private static func ofAbsentPath(_ condition: Condition, of manifest: HandlerManifest) -> BridgeWarning {
         BridgeWarning(
-            "handler \"\(manifest.id)\" waits for \"\(condition.word)\"", why: "there is no \(condition.path ?? "")",
+            "handler \"\(manifest.id)\" waits for \"\(condition.word)\"", code: .handlerLacks,
+            why: "there is no \(condition.path ?? "")",
             advice: "correct the path, or make the folder that is to be mounted or unlocked")
     }
 
     private static func ofAbsentZone(_ name: String, of manifest: HandlerManifest) -> BridgeWarning {
         BridgeWarning(
-            "handler \"\(manifest.id)\" has an alarm in the time zone \"\(name)\"",
+            "handler \"\(manifest.id)\" has an alarm in the time zone \"\(name)\"", code: .handlerLacks,
             why: "there is no such zone below /usr/share/zoneinfo, and it does not fire",
             advice: "correct the name, such as \"Europe/Berlin\", or install tzdata")
     }

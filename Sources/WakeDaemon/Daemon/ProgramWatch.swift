@@ -44,7 +44,7 @@ final class ProgramWatch: DecisionListener {
         case .moved(_, to: .launching, _), .moved(_, to: .active, _), .moved(_, to: .stopped, _): forget(handler)
         case .moved, .delivered, .acknowledged, .refused, .handedBack, .withdrawn, .recalled, .released, .advanced,
             .charged,
-            .deadLettered, .lost, .struck, .began, .ended, .faulted, .throttled, .notWoken:
+            .deadLettered, .lost, .struck, .began, .ended, .faulted, .throttled, .misdirected, .notWoken:
             break
         }
     }

@@ -76,7 +76,7 @@ extension MetricsBook: DecisionListener {
         case .faulted: counts(of: handler).countFault()
         case .deadLettered: counts(of: handler).countDeadLetter()
         case .handedBack, .withdrawn, .recalled, .released, .advanced, .charged, .lost, .struck, .began, .ended,
-            .throttled,
+            .throttled, .misdirected,
             .notWoken:
             break
         }

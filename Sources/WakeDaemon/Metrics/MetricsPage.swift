@@ -165,7 +165,7 @@ struct MetricsPage {
     private mutating func writeWakes() {
         writer.begin(.wakes)
         for one in handlers {
-            writer.sample(one.labels.adding("by", "thaw"), one.facts.standing.wakes)
+            writer.sample(one.labels.adding("by", "thaw"), one.facts.standing.thaws)
             writer.sample(one.labels.adding("by", "launch"), one.facts.standing.launches)
         }
         writer.begin(.wakeLatency)

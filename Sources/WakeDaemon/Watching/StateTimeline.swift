@@ -60,7 +60,7 @@ struct StateTimeline {
             move(to: to, at: time)
         case .held(let until, _): beginHold(until: time + (until - stamp.moment.boottime), at: time)
         case .delivered, .acknowledged, .refused, .handedBack, .withdrawn, .recalled, .released, .advanced, .charged,
-            .deadLettered, .lost, .struck, .began, .ended, .faulted, .throttled, .notWoken:
+            .deadLettered, .lost, .struck, .began, .ended, .faulted, .throttled, .misdirected, .notWoken:
             break
         }
     }
@@ -70,7 +70,7 @@ struct StateTimeline {
         switch decision {
         case .moved, .held: true
         case .delivered, .acknowledged, .refused, .handedBack, .withdrawn, .recalled, .released, .advanced, .charged,
-            .deadLettered, .lost, .struck, .began, .ended, .faulted, .throttled, .notWoken:
+            .deadLettered, .lost, .struck, .began, .ended, .faulted, .throttled, .misdirected, .notWoken:
             false
         }
     }

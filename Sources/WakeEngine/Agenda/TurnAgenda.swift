@@ -47,7 +47,8 @@ extension Turn {
         case .event(let event): if case .data = event.kind { agenda.hearTraffic(of: event.origin, at: stamp) }
         case .systemSleep(.preparing): agenda.receive(.sleeping(true))
         case .systemSleep(.over): agenda.receive(.sleeping(false))
-        case .device, .entry, .configure, .remove, .recovered, .lost, .missed, .reply, .fault, .throttled, .ordered,
+        case .device, .entry, .configure, .remove, .recovered, .lost, .missed, .reply, .fault, .throttled, .misdirected,
+            .ordered,
             .written, .given, .launchFailed, .suspended, .locksInspected, .listensAsleep, .answered, .exited, .emptied,
             .memory, .thermal, .power, .announced, .notified, .shed, .revived, .withdraw, .recall, .release, .gate:
             break

@@ -58,7 +58,16 @@ public struct HandlerManifest: Hashable, Sendable {
         isRun: Bool = true
     ) throws(ConfigurationErrors) {
         let report = ConfigurationReport(file: file)
-        self.init(id: id, file: file)
+        self.init(id: id, text: text, isRoot: isRoot, defaults: defaults, isRun: isRun, report: report)
+        try report.conclude()
+    }
+
+    /// Reads as much of a manifest as is sound, and reports the rest.
+    public init(
+        id: String, text: [UInt8], isRoot: Bool, defaults: HandlerTimers = HandlerTimers(), isRun: Bool = true,
+        report: ConfigurationReport
+    ) {
+        self.init(id: id, file: report.file)
         self.text = text
         settings.timers = defaults
         if !Self.isIdentifier(id) {
@@ -79,7 +88,6 @@ public struct HandlerManifest: Hashable, Sendable {
             readInstance(object)
             readSleepersListen(object)
         }
-        try report.conclude()
     }
 
     /// A handler without a file: the program of one command.
@@ -346,7 +354,8 @@ extension HandlerManifest {
     }
 
     /// Unknown profiles, those outside the declared modes, and those that cannot be read for now.
-    public func faults(against profiles: ProfileLibrary) -> [ConfigurationError] {
+    /// - Parameter knowsModes: false where `modes` could not be read.
+    public func faults(against profiles: ProfileLibrary, knowsModes: Bool = true) -> [ConfigurationError] {
         let report = ConfigurationReport(file: file)
         var unread: [ConfigurationError] = []
         for (position, subscription) in settings.subscriptions.enumerated() {
@@ -354,7 +363,7 @@ extension HandlerManifest {
             let place = "\(path) is \"\(subscription.profile)\""
             guard let index = profiles.index(named: subscription.profile) else {
                 // Another bridge may have profiles that this one lacks.
-                if settings.modes.allSatisfy(\.isRelayed) { continue }
+                if knowsModes, settings.modes.allSatisfy(\.isRelayed) { continue }
                 let near = nearestName(to: subscription.profile, among: profiles.names)
                 let advice = near.map { "did you mean \"\($0)\"?" } ?? "put it into Devices or correct the name"
                 report.add("\(place), which is no known profile; \(advice)", at: path)
@@ -362,7 +371,7 @@ extension HandlerManifest {
             }
             let mode = profiles[index].kind
             unread += profiles.lateFaults(of: index).filter(\.isPassing)
-            if !settings.modes.contains(mode), !settings.modes.contains(where: \.isRelayed) {
+            if knowsModes, !settings.modes.contains(mode), !settings.modes.contains(where: \.isRelayed) {
                 report.add(
                     "\(place) of mode \"\(mode.rawValue)\", which modes does not declare; add it there", at: path)
             }

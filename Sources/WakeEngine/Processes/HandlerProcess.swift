@@ -51,8 +51,8 @@ package final class HandlerProcess {
     private var phase = Phase.running(failure: nil)
     var lockInspection = LockInspection()
     private var processorLimit: Int?
-    /// It does not read its input; logged once.
-    private var hasWarned = false
+    /// What was reported of it, once each: it does not read its input, and it writes answers to standard output.
+    private var reported = (unreadInput: false, misdirection: false)
 
     init(
         _ child: consuming ChildProcess, of record: HandlerRecord, epoch: Epoch, turn: Turn, loop: EventLoop,
@@ -107,7 +107,12 @@ package final class HandlerProcess {
         try container.listen(to: child.container.changesDescriptor, on: loop, of: self) { $0.checkContainer() }
     }
 
-    private func logOutput(_ line: String) { record.logged(line, to: .output) }
+    private func logOutput(_ line: String) {
+        record.logged(line, to: .output)
+        guard !reported.misdirection, ReplyLine.isAnswer(line) else { return }
+        reported.misdirection = true
+        turn.ingest(.misdirected(handler, epoch))
+    }
     private func logErrors(_ line: String) { record.logged(line, to: .errors) }
 
     // MARK: Notifications of the service
@@ -185,8 +190,8 @@ package final class HandlerProcess {
 
     /// Pauses replies until standard input is drained: the handler sends requests and does not read the answers.
     private func holdReplies() {
-        guard replies.hold(), !hasWarned else { return }
-        hasWarned = true
+        guard replies.hold(), !reported.unreadInput else { return }
+        reported.unreadInput = true
         record.log.warning(
             "handler \(name) asks but does not read the answers; its replies are not read until it reads, "
                 + "and further notices are dropped")

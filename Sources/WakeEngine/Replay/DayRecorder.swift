@@ -145,7 +145,8 @@ extension DayRecorder: InputListener {
             tell(.handler(catalog.name(of: handler), .remove), stamp.wall)
         case .operated(let handler, let verb): hear(verb, of: handler, at: stamp)
         case .reply(let handler, _, let line): hear(line, of: handler, at: stamp)
-        case .device, .entry, .recovered, .lost, .missed, .event, .fault, .throttled, .ordered, .written, .given,
+        case .device, .entry, .recovered, .lost, .missed, .event, .fault, .throttled, .misdirected, .ordered, .written,
+            .given,
             .launchFailed, .suspended, .locksInspected, .listensAsleep, .answered, .exited, .emptied, .memory,
             .systemSleep, .thermal, .power, .announced, .notified, .shed, .revived, .withdraw, .recall, .release, .gate,
             .finish, .tick:

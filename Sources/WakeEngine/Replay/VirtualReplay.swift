@@ -246,7 +246,7 @@ package final class DecisionTally: DecisionListener {
         case .struck: strikes += 1
         case .moved, .delivered, .refused, .handedBack, .withdrawn, .recalled, .released, .advanced, .charged, .lost,
             .held,
-            .began, .ended, .faulted, .throttled, .notWoken:
+            .began, .ended, .faulted, .throttled, .misdirected, .notWoken:
             break
         }
     }

@@ -143,6 +143,18 @@ package final class LiveSources {
         source(of: device)?.blockingReason(of: device.uri)
     }
 
+    /// What the device lacks of its profile.
+    package func lack(of device: Device) -> NearMiss? { source(of: device)?.lack(of: device.uri) }
+
+    /// The devices that are there and that no handler hears; whether one of a trace is connected, the catalog knows.
+    package var unwatched: [UnwatchedDevice] {
+        all.flatMap(\.unwatched).filter { broadcasts?.watches($0.uri) != true }.map { device in
+            var device = device
+            device.isConnected = bridge.catalog.entry(of: device.uri)?.isConnected ?? device.isConnected
+            return device
+        }
+    }
+
     func perform(_ request: DeviceRequest, on device: Device, _ answer: @escaping (DeviceAnswer) -> Void) {
         guard let source = source(of: device) else {
             return answer(.failure(.notConnected(request.address.device, verb: request.verb)))

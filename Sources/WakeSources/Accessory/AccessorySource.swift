@@ -324,6 +324,14 @@ extension AccessorySource {
         port.write(bytes, to: channel) { failure in answer(failure.map(Result.failure) ?? .success(())) }
     }
 
+    /// Of the nodes that no profile fits, those of a bus that says whose they are.
+    public var unwatched: [UnwatchedDevice] {
+        attached.records.filter { record in
+            record.node != nil && candidates[record.path] == nil && spares[record.path] == nil
+                && ["ID_VENDOR_ID", "HID_ID"].contains { record.properties[$0] != nil }
+        }.map { UnwatchedDevice($0) }
+    }
+
     /// Nothing can be asked of a stream: what it says comes by itself.
     public func refusalToRead(of uri: String) -> TalkFailure {
         watched[uri]?.machine.isOpen == true

@@ -2,6 +2,7 @@
 // own, over the one way to bluetoothd.
 import WakeLoop
 import WakeModel
+import WakeProfiles
 import WakeSystem
 
 public struct BluetoothPlan: Hashable, Sendable {
@@ -199,7 +200,26 @@ extension BluetoothSource: RegisteredSource {
     public func hasPeripheral(_ uri: String) -> Bool { watched[uri] != nil }
 
     public func blockingReason(of uri: String) -> String? {
-        linkBlock(of: uri)?.sentence ?? watched[uri]?.machine.asking.trouble?.sentence
+        linkBlock(of: uri)?.sentence ?? lack(of: uri)?.sentence ?? watched[uri]?.machine.asking.trouble?.sentence
+    }
+
+    public var unwatched: [UnwatchedDevice] {
+        client.mirror.peripherals.filter { uris[$0.key] == nil && ($0.value.isConnected || $0.value.isAdopted) }
+            .map { UnwatchedDevice($0.value) }.sorted { $0.uri < $1.uri }
+    }
+
+    public func lack(of uri: String) -> NearMiss? {
+        guard let entry = watched[uri], entry.machine.facts.isUp, entry.machine.facts.areServicesResolved,
+            !entry.machine.facts.offersTooMany
+        else { return nil }
+        let required = entry.machine.plan.notify.filter { !entry.machine.plan.optional.contains($0) }
+        let lack = NearMiss(
+            profile: entry.plan.profile, listensTo: required.map(\.uuid),
+            offered: client.mirror.characteristics(of: entry.path).map {
+                OfferedCharacteristic($0.characteristic.uuid, canNotify: $0.characteristic.canNotify)
+            })
+        // A shipped profile names all that devices of its kind may have.
+        return entry.machine.plan.tellsAbsence || lack?.similarity == 0 ? lack : nil
     }
 
     public func setWanted(_ isWanted: Bool, _ uri: String) {

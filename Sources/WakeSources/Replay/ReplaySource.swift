@@ -166,6 +166,14 @@ extension ReplaySource: WakeSource {
         play()
     }
 
+    public var unwatched: [UnwatchedDevice] {
+        header.devices.compactMap { device in
+            let known = device.device(host.profiles)
+            guard known.profile == nil else { return nil }
+            return UnwatchedDevice(alias: known.alias, uri: known.uri, isConnected: false, facts: device.facts)
+        }
+    }
+
     public func stop() {
         (hasEnded, isWaiting) = (true, false)
         timer?.disarm()
@@ -188,5 +196,15 @@ extension TraceDevice {
             properties: properties.map { ($0.key, $0.value) }, advertisement: advertisement)
         device.reportDescriptor = reportDescriptor
         return device
+    }
+}
+
+extension TraceDevice {
+    /// What its header says of it.
+    fileprivate var facts: DeviceFacts {
+        DeviceFacts(
+            kind: kind, services: Set(services), name: name,
+            properties: Dictionary(properties.map { ($0.key, $0.value) }) { first, _ in first },
+            advertisement: advertisement)
     }
 }
