@@ -293,7 +293,9 @@ public final class FileChunks {
 extension File {
     /// The path from the root; a relative one starts at the working directory. Links and dots stay as they are.
     public static func absolute(_ path: String) throws(SystemError) -> String {
-        path.hasPrefix("/") ? path : try Directory.current() + "/" + path
+        if path.hasPrefix("/") { return path }
+        let parts = path.split(separator: "/").filter { $0 != "." }
+        return ([try Directory.current()] + parts.map(String.init)).joined(separator: "/")
     }
 }
 

@@ -10,6 +10,7 @@ extension Verb {
             synopsis: ["[--json] [list]", "[--json] replay|drop SEQ | --handler HANDLER | --all"],
             detail:
                 "What five processes died of is set aside. 'replay' queues it again, 'drop' forgets it for good.",
+            examples: ["wakebridge dead-letters", "wakebridge dead-letters replay --handler hr"],
             flags: [
                 Flag("handler", value: "HANDLER", "all of this handler"),
                 Flag("all", short: "a", "all of every handler"), jsonFlag,
@@ -40,7 +41,7 @@ extension Verb {
                 letter.text("reason"),
             ]
         }
-        return Table(rows: [["SEQ", "HANDLER", "DEVICE", "TIME", "REASON"]] + rows, numeric: [0]).text
+        return Table(head: ["SEQ", "HANDLER", "DEVICE", "TIME", "REASON"], rows: rows, numeric: [0]).text
     }
 
     private static func choice(_ words: ParsedWords) throws(Complaint) -> [UInt8] {

@@ -29,7 +29,8 @@ struct NewHandler {
                 "'\(name.printable)' cannot be a handler's name: use up to 64 of a-z, 0-9, '-', '_' and '.', first a letter or digit"
             )
         }
-        (profile, device) = try Self.watched(words)
+        let places = try NamedPlaces(words)
+        (profile, device) = try Self.watched(words, places.library)
         let said = words.value("language") ?? Language.shell.rawValue
         guard let language = Language(rawValue: said) else {
             let known = Language.allCases.map(\.rawValue)
@@ -38,9 +39,9 @@ struct NewHandler {
             )
         }
         self.language = language
-        let manifests = BridgePlaces.mine.configuration + "/handlers.d"
-        directory = try Self.directory(words.value("directory"), language, name: name) ?? manifests
-        isTakenUp = directory == manifests
+        if words.has("config"), words.has("directory") { throw .usage("--config and --directory exclude each other") }
+        directory = try Self.directory(words.value("directory"), language, name: name) ?? places.manifests
+        isTakenUp = directory == places.manifests && !places.isNamed
     }
 
     /// Nil for the place of manifests. A package is built where you work.
@@ -54,8 +55,10 @@ struct NewHandler {
     }
 
     /// The profile that is said, else that of the device; and what a manifest calls the device.
-    private static func watched(_ words: ParsedWords) throws(Complaint) -> (Profile, device: String?) {
-        if let name = words.value("profile") { return (try profile(named: name), words.value("device")) }
+    private static func watched(
+        _ words: ParsedWords, _ library: ProfileLibrary
+    ) throws(Complaint) -> (Profile, device: String?) {
+        if let name = words.value("profile") { return (try profile(named: name, library), words.value("device")) }
         guard let word = words.value("device") else {
             throw .usage(
                 "say whose events it gets, with --profile or --device; 'wakebridge scan --all' shows the profiles of what is here"
@@ -67,11 +70,10 @@ struct NewHandler {
                 "no profile knows '\(told.alias.printable)'; name one with --profile, or write one with 'wakebridge profile new'"
             )
         }
-        return (try profile(named: name), word == told.source ? word : told.alias)
+        return (try profile(named: name, library), word == told.source ? word : told.alias)
     }
 
-    private static func profile(named name: String) throws(Complaint) -> Profile {
-        let library = ProfileLibrary.known()
+    private static func profile(named name: String, _ library: ProfileLibrary) throws(Complaint) -> Profile {
         if let index = library.index(named: name) { return library[index] }
         throw .usage(
             "there is no profile '\(name.printable)'.\(suggestion(for: name, among: library.names)) "

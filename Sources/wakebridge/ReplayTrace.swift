@@ -24,7 +24,7 @@ func replay(_ options: ReplayOptions) throws(Complaint) -> Int32 {
         let manifest = try handlerManifest(options.manifest, options.handler, .forWholeTrace(durability: .run))
             .running(asUser: options.user)
         let played = LiveTrace(options.trace, reader, options.part, options.speed, isStepped: options.isStepped)
-        return try playLive(played, manifest, decisions, printsJSON: options.printsJSON)
+        return try playLive(played, manifest, options.places.library, decisions, printsJSON: options.printsJSON)
     } catch let complaint as Complaint {
         throw complaint
     } catch {
@@ -43,13 +43,14 @@ func run(_ options: RunOptions) throws(Complaint) -> Int32 {
             .running(asUser: options.user)
         guard let trace = options.replay else {
             return try live(
-                manifest, wokenBy: .devices, printsJSON: options.printsJSON, ProgressLine.onTerminal(), nil
+                manifest, options.places.library, wokenBy: .devices, printsJSON: options.printsJSON,
+                ProgressLine.onTerminal(), nil
             ) { try $0.watch() }
         }
         let chunks = try FileChunks(trace)
         let reader = try options.part.readingHeader(of: TraceReader(supplyingChunks: chunks.next), trace)
         let played = LiveTrace(trace, reader, options.part, options.speed, isStepped: options.isStepped)
-        return try playLive(played, manifest, nil, printsJSON: options.printsJSON)
+        return try playLive(played, manifest, options.places.library, nil, printsJSON: options.printsJSON)
     } catch let complaint as Complaint {
         throw complaint
     } catch {
@@ -113,7 +114,7 @@ extension HandlerManifest {
 }
 
 private func playVirtually(_ reader: TraceReader, _ options: ReplayOptions, _ decisions: LineFile?) throws -> Int32 {
-    let profiles = ProfileLibrary.known()
+    let profiles = options.places.library
     let manifests = try options.manifests.map { try HandlerManifest.replayed($0, profiles) } ?? []
     let replay = try VirtualReplay(
         reader, part: options.part, profiles: profiles, manifests: manifests, jobs: options.work)
@@ -141,12 +142,13 @@ private struct LiveTrace {
 }
 
 private func playLive(
-    _ trace: LiveTrace, _ manifest: HandlerManifest, _ decisions: LineFile?, printsJSON: Bool
+    _ trace: LiveTrace, _ manifest: HandlerManifest, _ profiles: ProfileLibrary, _ decisions: LineFile?,
+    printsJSON: Bool
 ) throws -> Int32 {
     if manifest.settings.requirements.contains(.bonded) { throw RequiredBond(file: manifest.file) }
     // A line that is drawn again and again would stand below each step.
     let progress = trace.isStepped ? nil : ProgressLine.onTerminal()
-    return try live(manifest, wokenBy: .trace, printsJSON: printsJSON, progress, decisions) { bridge in
+    return try live(manifest, profiles, wokenBy: .trace, printsJSON: printsJSON, progress, decisions) { bridge in
         let outcome = try bridge.play(
             trace.reader, part: trace.part, speed: trace.speed, isStepped: trace.isStepped)
         if let error = outcome.traceError { Console.say("wakebridge: cannot replay \(trace.file) further: \(error)") }
@@ -171,11 +173,10 @@ private struct RequiredBond: Error, CustomStringConvertible {
 
 /// Bridge and handler, with their output on the terminal.
 private func live(
-    _ manifest: HandlerManifest, wokenBy source: ForegroundBridge.Source, printsJSON: Bool,
+    _ manifest: HandlerManifest, _ profiles: ProfileLibrary, wokenBy source: ForegroundBridge.Source, printsJSON: Bool,
     _ progress: ProgressLine?, _ decisions: LineFile?,
     _ body: (ForegroundBridge) throws -> ForegroundBridge.Outcome
 ) throws -> Int32 {
-    let profiles = ProfileLibrary.known()
     try check(manifest, against: profiles)
     let bridge = try ForegroundBridge(manifest, wokenBy: source, profiles: profiles) { line in
         progress?.clear()
@@ -193,7 +194,7 @@ private func live(
     defer { progress?.clear() }
     let outcome = try body(bridge)
     progress?.clear()
-    Console.say(outcome.sentence)
+    Console.note(outcome.sentence)
     return outcome.isFailure ? 1 : 0
 }
 

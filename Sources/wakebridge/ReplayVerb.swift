@@ -26,6 +26,8 @@ struct ReplayOptions: Hashable {
     var user: String?
     /// Whether the output beside event lines is JSON too.
     var printsJSON = false
+    /// Where the profiles are.
+    var places = NamedPlaces.own
 }
 
 extension Verb {
@@ -34,7 +36,7 @@ extension Verb {
             name: "replay", summary: "play a trace through the whole engine",
             synopsis: [
                 "FILE.trace [--from TIME] [--until TIME] [--only DEVICE]… [--speed 2|max | --step] [--manifest FILE] "
-                    + "[--decisions FILE] [--user USER] [--json] [-- HANDLER ARG…]",
+                    + "[--decisions FILE] [--user USER] [--config DIR] [--profiles DIR] [--json] [-- HANDLER ARG…]",
                 "FILE.trace [--from TIME] [--until TIME] [--only DEVICE]… [--handlers DIR] [--work 5m] "
                     + "[--decisions FILE]",
             ],
@@ -48,6 +50,10 @@ extension Verb {
                 of devices that are connected then; without one, what was before is played unseen, and all is as in the
                 whole. With --step each event is shown, and comes when you press Enter, or at the end of the input.
                 """,
+            examples: [
+                "wakebridge replay ride.trace --speed 10 -- ./hr.py",
+                "wakebridge replay ride.trace --speed max",
+            ],
             flags: TracePart.flags + [
                 Flag(
                     "speed", short: "s", value: "FACTOR", "max, or how many times as fast as recorded; 1 if not given"),
@@ -57,8 +63,8 @@ extension Verb {
                 Flag("work", value: "TIME", "how long they work at a long job: 5m; no time at all if not given"),
                 Flag("decisions", short: "d", value: "FILE", "write every decision of the engine to FILE"),
                 userFlag,
-                Flag("json", "print a JSON object a line; event lines are JSON in any case"),
-            ], operands: [.file], takesProgram: true
+                Flag("json", short: "j", "print a JSON object a line; event lines are JSON in any case"),
+            ] + NamedPlaces.flags, operands: [.file], takesProgram: true
         ) { words throws(Complaint) in try wakebridge.replay(try ReplayOptions(words)) }
     }
 }
@@ -94,6 +100,6 @@ extension ReplayOptions {
             isStepped: try words.isStepped(), manifest: words.value("manifest"), manifests: words.value("handlers"),
             work: try words.time("work") ?? .zero,
             decisions: words.value("decisions"), handler: words.trailing ?? [],
-            user: words.value("user"), printsJSON: words.has("json"))
+            user: words.value("user"), printsJSON: words.has("json"), places: try NamedPlaces(words))
     }
 }

@@ -7,7 +7,8 @@ extension Verb {
     static var simulate: Verb {
         Verb(
             name: "simulate",
-            summary: "make a wake, an end or a disconnect happen, want of memory, sleep, heat, battery power, an alarm",
+            summary:
+                "trigger a wake, an expiry, a crash, a disconnect, low memory, sleep, heat, battery power or an alarm",
             synopsis: [
                 "[--json] wake|expire|kill HANDLER", "[--json] disconnect DEVICE",
                 "[--json] memory [--level low|critical]", "[--json] sleep|heat|battery on|off",
@@ -18,6 +19,7 @@ extension Verb {
                 + "and battery power last until they are switched off: \"sleep on\" is the announcement, 4 s ahead, that "
                 + "the machine goes to sleep, and no handler is woken until \"sleep off\". An alarm, a job or the poll is "
                 + "raised now, whatever its time. A condition is on or off, whatever is true, until it is real again.",
+            examples: ["wakebridge simulate wake hr", "wakebridge simulate battery on"],
             flags: [
                 Flag("level", value: "LEVEL", "of memory pressure: low or critical; critical if not given"), jsonFlag,
             ] + daemonFlags,
@@ -32,9 +34,22 @@ extension Verb {
             if let entry = try raised(words) { return try raise(words, entry.entry, of: entry.handler) }
             if words.operands.first == "condition" { return try play(words) }
             let members = try simulation(words)
-            return try order(words, "/v1/simulate", body: object(members)) { _ in
-                "simulated: " + members.map { $0.1.printable }.joined(separator: " ")
-            }
+            return try order(words, "/v1/simulate", body: object(members)) { _ in done(members.map { $0.1.printable }) }
+        }
+    }
+
+    /// - Parameter members: what was simulated, and of whom, or how.
+    private static func done(_ members: [String]) -> String {
+        let (what, operand) = (members[0], members.last ?? "")
+        switch what {
+        case "wake": return "\(operand) is woken"
+        case "expire": return "the budget of \(operand) is used up"
+        case "kill": return "the process of \(operand) is killed"
+        case "disconnect": return "\(operand) is disconnected"
+        case "memory": return "the memory pressure is \(operand)"
+        default:
+            let end = "; 'wakebridge simulate \(what) off' ends that"
+            return "the simulated \(what) is \(operand)" + (operand == "on" ? end : "")
         }
     }
 
@@ -43,7 +58,9 @@ extension Verb {
             "wake", "expire", "memory", "kill", "disconnect", "sleep", "heat", "battery", "alarm", "job", "poll",
             "condition",
         ]
-        guard let what = words.operands.first else { throw .usage("say what: \(known.joined(separator: ", "))") }
+        guard let what = words.operands.first else {
+            throw .usage("name what to simulate: \(known.joined(separator: ", "))")
+        }
         guard known.contains(what) else {
             throw .usage("'\(what)' cannot be simulated.\(suggestion(for: what, among: known))")
         }

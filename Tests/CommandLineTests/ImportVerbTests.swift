@@ -28,11 +28,11 @@ import WakeSystem
         put(Self.recording, at: path("pad.events"))
         #expect(try Child(["gzip", path("pad.events")]).finish().exit == 0)
         let file = path("pad.events.gz")
-        let listed = try Built.run("import", file, "--list")
+        let listed = try Child(["env", "TZ=UTC", Built.tool, "import", file, "--list"]).finish()
         let text = """
             \(file): gzip
             \(file): evemu
-            begins 1970-01-01T00:00:01.000001Z, 4 records
+            begins 1970-01-01 00:00:01.000+00:00, 4 records
             /accessory/0738:4716:@input (Pad)
               input: 2 values
 
@@ -88,6 +88,15 @@ import WakeSystem
         let kept = try Built.run("import", path("cut.events"), "-o", output, "--partial")
         #expect(kept.exit == 0 && kept.talk.contains("what stands before is kept"), "\(kept.talk)")
         #expect(lines(of: output).count { $0.contains(" data input ") } == 1)
+    }
+
+    @Test("what cannot be imported at all is refused without a word of a damage that is not there")
+    func refuses() throws {
+        put("wakebridge-trace 1\nclock 2026-11-21T07:42:46Z\nend\n", at: path("a.trace"))
+        let refused = try Built.run("import", path("a.trace"), "-o", path("b.trace"))
+        #expect(
+            refused.exit == 1 && refused.talk.hasSuffix("this is a trace already, which cannot be imported\n"),
+            "\(refused)")
     }
 
     @Test("what a sensor says in a scan response is read, also where its name or a beacon comes before it")

@@ -13,7 +13,7 @@ import WakeModel
     /// The time so many minutes from now, as the daemon writes it and as a person here reads it.
     private func moment(_ minutes: Int64) -> (text: String, spoken: String) {
         let time = now + .seconds(60 * minutes)
-        return (time.rfc3339, spokenMoment(time, now: now))
+        return (time.rfc3339, spokenSecond(time))
     }
 
     private func sentence(_ json: String) throws -> String {
@@ -22,17 +22,6 @@ import WakeModel
 
     private func waits(_ words: (String, String)...) -> String {
         words.map { #"{"for":"\#($0.0)","since":"\#($0.1)"}"# }.joined(separator: ",")
-    }
-
-    @Test("times of today have no date, those of the days beside it have a word, and seconds show where they count")
-    func moments() {
-        let day = TimeSpan.seconds(86_400)
-        let clock = spokenMoment(now, now: now)
-        #expect(clock.count == 5)
-        #expect(spokenMoment(now + day, now: now) == "tomorrow \(clock)")
-        #expect(spokenMoment(now - day, now: now) == "yesterday \(clock)")
-        #expect(spokenMoment(now + day + day, now: now).hasSuffix("-23 \(clock)"))
-        #expect(spokenMoment(now + .seconds(12), now: now) == clock + ":12")
     }
 
     @Test("a job that waits for conditions names each with its time, and that it runs without them at its deadline")

@@ -273,12 +273,14 @@ final class ControlAnswers {
     }
 
     private func reload() -> ControlResponse {
-        let errors = daemon.reload()
-        for error in errors { daemon.log.error(error) }
+        let reload = daemon.reload()
+        for error in reload.errors { daemon.log.error(error) }
         return .json { writer in
             writer.object { writer in
-                writer.field("errors", all: errors)
+                writer.field("errors", all: reload.errors)
                 writer.field("warnings", all: daemon.warningsOfReload.map(\.sentence))
+                writer.field("applied", all: reload.applied)
+                writer.field("postponed", all: reload.postponed)
             }
         }
     }
