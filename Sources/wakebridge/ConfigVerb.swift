@@ -57,19 +57,20 @@ extension Verb {
         do throws(Complaint) { change = try file.set(key, to: value) } catch {
             throw error.saying("cannot set \(key.printable): \(error.sentence); nothing was written")
         }
-        let outcome = SettingOutcome(key: key, value: value, file: file.path, change: change, isRead: try reread(words))
+        let outcome = SettingOutcome(
+            key: key, value: value, file: file.path, change: change, isRead: try reread(words, file.path))
         Console.print(words.has("json") ? outcome.json : Array(outcome.text.utf8))
         return 0
     }
 
     /// Whether a daemon runs, which has read the file then. What else is wrong with its configuration is for 'reload'.
-    private static func reread(_ words: ParsedWords) throws(Complaint) -> Bool {
+    private static func reread(_ words: ParsedWords, _ file: String) throws(Complaint) -> Bool {
         do throws(Complaint) {
             _ = try words.client.ask(.post, "/v1/reload")
             return true
         } catch {
-            guard case .notRunning = error else { throw error }
-            return false
+            if case .notRunning = error { return false }
+            throw error.saying("\(file.printable) was changed, and the daemon has not read it: \(error.sentence)")
         }
     }
 }

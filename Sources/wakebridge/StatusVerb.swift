@@ -59,7 +59,7 @@ struct StatusText {
                 "limits.memory is not held, and limits.processes only by user, on this machine: \(blockingReason)")
         }
         lines += [stay(of: bridge["loop"] ?? .null)].compactMap { $0 }
-        return lines.joined(separator: "\n") + "\n"
+        return lines.map { $0.wrapped(to: width) + "\n" }.joined()
     }
 
     /// Nil unless one call kept handlers waiting.
@@ -127,11 +127,15 @@ private struct DeviceSummary {
 }
 
 extension String {
-    /// Two columns to the right, wrapped between words where there is a width.
-    fileprivate func indented(to width: Int?) -> String {
-        guard let width else { return "  " + self }
-        return ColumnText.filled(split(separator: " "), max(20, width - 2)).map { "  " + $0 }.joined(separator: "\n")
+    /// Between words, where there is a width.
+    fileprivate func wrapped(to width: Int?, after margin: String = "") -> String {
+        guard let width else { return margin + self }
+        let lines = ColumnText.filled(split(separator: " "), max(20, width - margin.count))
+        return lines.map { margin + $0 }.joined(separator: "\n")
     }
+
+    /// Two columns to the right.
+    fileprivate func indented(to width: Int?) -> String { wrapped(to: width, after: "  ") }
 }
 
 /// Why a handler is as it is, and what it has scheduled.

@@ -6,6 +6,8 @@ import WakeControl
 import WakeModel
 import WakeSystem
 
+@testable import wakebridge
+
 @Suite("Against a control server", .serialized) struct DaemonVerbTests {
     private static var strap: HandlerReport {
         var status = HandlerReport(id: "strap", state: "suspended", why: "asleep: no event waits", process: 4242)
@@ -87,6 +89,15 @@ import WakeSystem
             "00:1A:7D:DA:71:14  off        0           -  -\n",
         ] { #expect(outcome.output.contains(part), "\(part)") }
         #expect(!outcome.output.contains("\u{1b}"))
+    }
+
+    @Test("status fits a terminal of 80 columns, and names each handler once")
+    func narrowStatus() throws {
+        var writer = JSONWriter()
+        Self.status(&writer)
+        let text = StatusText(status: try JSONValue(parsing: writer.bytes), width: 80).text
+        #expect(text.split(separator: "\n").allSatisfy { $0.count <= 80 }, "\(text)")
+        #expect(text.ranges(of: "broken").count == 1 && text.contains("broken   held"), "\(text)")
     }
 
     @Test(
