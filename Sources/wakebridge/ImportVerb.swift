@@ -98,11 +98,15 @@ func importRecording(_ options: ImportOptions) throws(Complaint) -> Int32 {
         }
         return 0
     } catch {
-        // Before the first byte there is nothing to keep.
-        let isFault = (error as? ImportError).map { $0.offset > 0 } ?? false && !options.terms.partial
-        let advice = isFault ? "; --partial keeps the part before the damage" : ""
-        throw .failure("cannot import \(current): \("\(error)".printable)\(advice)")
+        throw .failure("cannot import \(current): \(reason(of: error, options).printable)")
     }
+}
+
+/// Before the first byte of a file there is no damage, and nothing to keep.
+private func reason(of error: any Error, _ options: ImportOptions) -> String {
+    guard let fault = error as? ImportError else { return "\(error)" }
+    if fault.offset == 0, fault.member == nil { return fault.reason }
+    return "\(fault)" + (options.terms.partial ? "" : "; --partial keeps the part before the damage")
 }
 
 private func write(_ imported: Imported, _ options: ImportOptions) throws {

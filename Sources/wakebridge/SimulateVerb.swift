@@ -42,7 +42,7 @@ extension Verb {
     private static func done(_ members: [String]) -> String {
         let (what, operand) = (members[0], members.last ?? "")
         switch what {
-        case "wake": return "\(operand) is woken"
+        case "wake": return "a wake of \(operand) is ordered; 'wakebridge why \(operand)' tells what came of it"
         case "expire": return "the budget of \(operand) is used up"
         case "kill": return "the process of \(operand) is killed"
         case "disconnect": return "\(operand) is disconnected"

@@ -95,7 +95,7 @@ import WakeSystem
         put("wakebridge-trace 1\nclock 2026-11-21T07:42:46Z\nend\n", at: path("a.trace"))
         let refused = try Built.run("import", path("a.trace"), "-o", path("b.trace"))
         #expect(
-            refused.exit == 1 && refused.talk.hasSuffix("this is a trace already, which cannot be imported\n"),
+            refused.exit == 1 && refused.talk.hasSuffix("a.trace: this is a trace already, which cannot be imported\n"),
             "\(refused)")
     }
 
