@@ -157,6 +157,12 @@ public enum File {
         return lstat(path, &status) == 0
     }
 
+    /// Whether a plain file has the name, and no link, device or directory.
+    public static func isPlain(_ path: String) -> Bool {
+        var status = stat()
+        return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+    }
+
     /// Renames a file, and replaces a file that has the new name.
     public static func move(_ path: String, to other: String) throws(SystemError) {
         _ = try attempt { Int(rename(path, other)) }.get("move \(path) to", other)

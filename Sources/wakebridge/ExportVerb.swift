@@ -67,7 +67,7 @@ extension ExportOptions {
 }
 
 func exportTrace(_ options: ExportOptions) throws(Complaint) -> Int32 {
-    if !options.replaces, File.isTaken(options.output) {
+    if !options.replaces, File.isPlain(options.output) {
         throw .notFound(
             "cannot export to \(options.output): it is there already; name another file, or replace it with --force")
     }

@@ -82,7 +82,7 @@ private struct InspectedDevice {
     /// Why neither bluetoothd nor udev knows more.
     private var absence: String {
         known?.told?.isConnected == true
-            ? "it is connected, but not to this machine: a recording or another bridge plays it, so its services are not shown"
+            ? "it is connected; its services are not shown: a recording plays it, another bridge has it, or bluetoothd is away"
             : "its services and its node are shown while it is connected"
     }
 

@@ -29,6 +29,7 @@ struct NewHandler {
                 "'\(name.printable)' cannot be a handler's name: use up to 64 of a-z, 0-9, '-', '_' and '.', first a letter or digit"
             )
         }
+        if words.has("config"), words.has("directory") { throw .usage("--config and --directory exclude each other") }
         let places = try NamedPlaces(words)
         (profile, device) = try Self.watched(words, places.library)
         let said = words.value("language") ?? Language.shell.rawValue
@@ -39,7 +40,6 @@ struct NewHandler {
             )
         }
         self.language = language
-        if words.has("config"), words.has("directory") { throw .usage("--config and --directory exclude each other") }
         directory = try Self.directory(words.value("directory"), language, name: name) ?? places.manifests
         isTakenUp = directory == places.manifests && !places.isNamed
     }

@@ -107,7 +107,7 @@ import WakeSystem
             "/nonexistent/control.sock",
         ]).finish()
         #expect(outcome.exit == 1 && outcome.talk == "")
-        #expect(outcome.output.contains("fix: sudo service dbus start"))
+        #expect(outcome.output.contains("fix: sudo systemctl start dbus"))
         #expect(outcome.output.contains("wakebridged is not running: there is no /nonexistent/control.sock"))
         #expect(outcome.output.contains("fix: start 'wakebridged' in another terminal"))
         #expect(SystemClock.monotonic() - start < .seconds(5))

@@ -110,7 +110,7 @@ import WakeSystem
                 "wakebridge-trace 1", "clock 2026-11-21T07:42:46.727125Z", "device 1 bluetooth E3:10:20:30:40:50",
             ]
             put((lines + said + ["end", ""]).joined(separator: "\n"), at: path("said.trace"))
-            #expect(try Built.run("export", path("said.trace"), "-o", path("said.btsnoop")).exit == 0)
+            #expect(try Built.run("export", path("said.trace"), "-o", path("said.btsnoop"), "--force").exit == 0)
             let imported = try Built.run(
                 "import", path("said.btsnoop"), "--broadcasts", "-o", path("heard.trace"))
             #expect(imported.exit == 0, "\(imported.talk)")

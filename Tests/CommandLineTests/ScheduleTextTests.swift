@@ -131,13 +131,15 @@ import WakeModel
         }
         let all = try fixture.tool("pending")
         let table = """
-            HANDLER  SOURCE  ID      STATE    DUE               DEADLINE          WAITS FOR (SINCE)            NEXT CHANCE
-            hr       job     backup  waiting  2026-11-21 07:00  2026-11-21 19:00  power (2026-11-21 07:12:30)  2026-11-21 19:00
+            HANDLER  SOURCE  ID      STATE    DUE                        DEADLINE                   \
+            WAITS FOR (SINCE)                  NEXT CHANCE
+            hr       job     backup  waiting  2026-11-21 07:00:00+00:00  2026-11-21 19:00:00+00:00  \
+            power (2026-11-21 07:12:30+00:00)  2026-11-21 19:00:00+00:00
 
             """
         #expect(all.exit == 0 && all.output == table, "\(all)")
-        #expect(
-            try fixture.tool("pending", "hr").output == table + "\njob backup:\n  2026-11-21 07:00:00  submitted\n")
+        let history = "\njob backup:\n  2026-11-21 07:00:00+00:00  submitted\n"
+        #expect(try fixture.tool("pending", "hr").output == table + history)
         #expect(try fixture.tool("pending", "--json").output == Self.entries)
     }
 
