@@ -23,7 +23,7 @@ help: ## tell what can be made
 	@sed -n 's/^\([a-z0-9-]*\):[^#]*## /  make \1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 24
 
 demo: prepare ## play a recorded heart-rate strap to a frozen process, and show it live
-	swift build --product wakebridge
+	@Scripts/quietly.sh .build/demo.log "building the tool, which takes some minutes the first time" swift build --product wakebridge
 	@Scripts/demo.sh
 
 check: prepare ## format and rules of the text; it builds nothing

@@ -41,7 +41,7 @@ ELSEWHERE = {
     "macOS": "nothing here: it needs a Mac",
 }
 VOLATILE = [
-    (r"(\d{4}-\d\d-\d\d[ T])?\d\d:\d\d:\d\d(\.\d+)?Z?", "TIME"),
+    (r"(\d{4}-\d\d-\d\d[ T])?\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)?", "TIME"),
     (r"frozen \d+ times", "frozen N times"),
     (r"\d+(\.\d+)? (ms|s|min|h|%|KiB|MiB)(?![a-z])", r"N \2"),
     (r"\d+(\.\d+)? seconds", "N seconds"),

@@ -56,6 +56,8 @@ public struct KernelFacts: Hashable, Sendable {
     public var disabledIn: String?
     /// Network interfaces that are up on a chip that has Bluetooth too.
     public var sharedInterfaces: [String] = []
+    /// Its controller is attached to a serial port, not to USB.
+    public var isRaspberryPi = false
     public var hasCgroups = true
     /// Whether it can freeze and kill a cgroup: Linux 5.14.
     public var isRecent = true

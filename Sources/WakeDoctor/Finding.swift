@@ -6,7 +6,16 @@ public struct Finding: Hashable, Sendable {
         case ok, note, warning, fault
 
         public static func < (one: Level, other: Level) -> Bool { one.rawValue < other.rawValue }
-        public var name: String { "\(self)" }
+
+        /// The word that every surface shows: `error`, `warning`, `note` or `ok`.
+        public var severity: String {
+            switch self {
+            case .fault: "error"
+            case .ok, .note, .warning: "\(self)"
+            }
+        }
+        /// The word of `level` in the doctor's JSON, which scripts of before know.
+        public var olderName: String { "\(self)" }
     }
 
     public enum Remedy: Hashable, Sendable {

@@ -14,6 +14,13 @@ public struct Findings: Hashable, Sendable {
     public var worst: Finding.Level { all.map(\.level).max() ?? .ok }
 }
 
+extension Facts {
+    /// What systemd, or the scripts of a machine without it, does to a service.
+    fileprivate func service(_ verb: String, _ name: String) -> String {
+        hasSystemd ? "sudo systemctl \(verb) \(name)" : "sudo service \(name) \(verb)"
+    }
+}
+
 private func found(_ findings: Finding?...) -> [Finding] { findings.compactMap { $0 } }
 
 extension Facts {
@@ -67,7 +74,7 @@ extension Facts {
             return Finding(
                 .fault, .adapterUnclaimed, "the kernel has \(names), and bluetoothd does not take it",
                 "Mostly the adapter came while bluetoothd was busy with another, or was reset.",
-                .run("sudo systemctl restart bluetooth"))
+                .run(service("restart", "bluetooth")))
         }
         if let file = kernel.disabledIn {
             return Finding(
@@ -77,17 +84,19 @@ extension Facts {
         }
         // On a laptop, a block may remove the adapter altogether.
         if radio != .open { return nil }
-        return kernel.hasBluetooth ? Self.noAdapter : Self.noBluetooth
+        return kernel.hasBluetooth ? Self.noAdapter : noBluetooth
     }
 
     private static let noAdapter = Finding(
         .fault, .adapterAbsent, "there is no Bluetooth adapter", "The kernel sees none.",
         .act("plug one in; where one should be, 'sudo dmesg | grep -i bluetooth' tells why it is not"))
 
-    private static let noBluetooth = Finding(
-        .fault, .kernelWithoutBluetooth, "the kernel's Bluetooth is not loaded",
-        "There is no adapter that would have loaded it, and bluetooth.service does not start without it.",
-        .run("sudo modprobe btusb"))
+    private var noBluetooth: Finding {
+        Finding(
+            .fault, .kernelWithoutBluetooth, "the kernel's Bluetooth is not loaded",
+            "There is no adapter that would have loaded it, and bluetooth.service does not start without it.",
+            .run("sudo modprobe \(kernel.isRaspberryPi ? "hci_uart" : "btusb")"))
+    }
 
     // MARK: Each adapter
 
@@ -130,7 +139,7 @@ extension Facts {
             why
                 + "Mostly it is a bluetoothctl that was left scanning, or another home automation. Restarting bluetoothd "
                 + "stops that scan; peripherals reconnect within seconds.",
-            .run("sudo systemctl restart bluetooth"))
+            .run(service("restart", "bluetooth")))
     }
 
     private func sleepy(_ adapter: AdapterFacts, _ controller: ControllerFacts) -> Finding? {
@@ -215,10 +224,10 @@ extension Facts {
         switch bridge {
         case .absent(let socket):
             let what = "wakebridged is not running: there is no \(socket)"
-            return Finding(.fault, .bridgeAbsent, what, why, .run(startBridge))
+            return Finding(.fault, .bridgeAbsent, what, why, startBridge)
         case .dead(let socket):
             let what = "wakebridged has crashed: no process listens at \(socket)"
-            return Finding(.fault, .bridgeDead, what, why, .run(startBridge))
+            return Finding(.fault, .bridgeDead, what, why, startBridge)
         case .denied(let socket):
             return Finding(
                 .fault, .bridgeDenied, "this user may not speak to wakebridged at \(socket)",
@@ -236,17 +245,20 @@ extension Facts {
     }
 
     private var restartBridge: Finding.Remedy {
-        isBridgeOfSystem
-            ? .run("sudo systemctl restart wakebridged") : .act("end it, and start it again with 'wakebridged'")
+        hasSystemd && isBridgeOfSystem
+            ? .run("sudo systemctl restart wakebridged")
+            : .act("end it, and start it again with '\(isBridgeOfSystem ? "sudo " : "")wakebridged'")
     }
 
-    private var startBridge: String {
-        guard hasSystemd, isBridgeOfSystem else { return "wakebridged" }
+    private var startBridge: Finding.Remedy {
+        let byHand = Finding.Remedy.act(
+            "start '\(isBridgeOfSystem ? "sudo " : "")wakebridged' in another terminal, where it runs until Ctrl-C")
+        guard hasSystemd, isBridgeOfSystem else { return byHand }
         switch bridgeUnit {
-        case .absent: return "wakebridged"
-        case .masked: return "sudo systemctl unmask wakebridged && sudo systemctl enable --now wakebridged"
-        case .disabled: return "sudo systemctl enable --now wakebridged"
-        case .enabled: return "sudo systemctl restart wakebridged"
+        case .absent: return byHand
+        case .masked: return .run("sudo systemctl unmask wakebridged && sudo systemctl enable --now wakebridged")
+        case .disabled: return .run("sudo systemctl enable --now wakebridged")
+        case .enabled: return .run("sudo systemctl restart wakebridged")
         }
     }
 
@@ -256,7 +268,7 @@ extension Facts {
 
     private func ofJournal(_ bridge: BridgeFacts) -> Finding? {
         guard bridge.journalHealth != "ok" else { return nil }
-        let restart = isBridgeOfSystem ? "'sudo systemctl restart wakebridged'" : "start it again"
+        let restart = hasSystemd && isBridgeOfSystem ? "'sudo systemctl restart wakebridged'" : "start it again"
         return Finding(
             .fault, .journalDegraded, "the journal is degraded: \(bridge.journalHealth)",
             "What is not acknowledged when the bridge ends may be lost.",
@@ -372,7 +384,7 @@ extension Facts {
         case .absent(let reason):
             return Finding(
                 .fault, .busAbsent, "the message bus cannot be reached: \(reason)", why,
-                .run("sudo systemctl start dbus"))
+                .run(service("start", "dbus")))
         case .refused(let reason):
             return Finding(
                 .fault, .busRefused, "the message bus refuses this user: \(reason)", why,
@@ -399,7 +411,7 @@ extension Facts {
             return Finding(
                 .fault, .bluetoothdSilent, "bluetoothd does not answer" + (said.isEmpty ? "" : ": \(said)"),
                 "It hangs: nothing comes of any peripheral until it is started again.",
-                .run("sudo systemctl restart bluetooth"))
+                .run(service("restart", "bluetooth")))
         case .running(let bluez): return ofVersion(bluez)
         }
     }
@@ -421,7 +433,7 @@ extension Facts {
     }
 
     private var startBluetoothd: String {
-        guard hasSystemd else { return "sudo service bluetooth start" }
+        guard hasSystemd else { return service("start", "bluetooth") }
         switch bluetoothUnit {
         case .disabled: return "sudo systemctl enable --now bluetooth"
         case .absent, .masked, .enabled: return "sudo systemctl restart bluetooth"

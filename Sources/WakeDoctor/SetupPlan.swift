@@ -21,15 +21,12 @@ public struct SetupPlan: Hashable, Sendable {
     public func step(after findings: Findings) -> Step {
         let open = findings.all.filter { $0.level >= .warning && Self.concerns($0.code) }
         for finding in open where !tried.contains(finding.code) {
-            if case .run(let command) = finding.remedy, Self.isFixable(finding.code), !Self.staysInFront(command) {
+            if case .run(let command) = finding.remedy, Self.isFixable(finding.code) {
                 return .fix(finding, command: Self.asRoot(command))
             }
         }
         return open.first { $0.level == .fault }.map(Step.blocked) ?? .ready
     }
-
-    /// Without a service manager the daemon is a program that you run yourself: waiting for its end would take for ever.
-    private static func staysInFront(_ command: String) -> Bool { command == "wakebridged" }
 
     /// Root needs no sudo, and a small system has none.
     private static func asRoot(_ command: String) -> String {

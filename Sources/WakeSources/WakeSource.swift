@@ -14,6 +14,8 @@ public protocol WakeSource: AnyObject {
     func reconfigure() throws(SystemError)
     /// Manifests have changed: which devices and beacons they name.
     func manifestsChanged()
+    /// The settings of broadcasts have changed.
+    func adopt(_ rules: BroadcastRules)
     /// Whether this one of the sources of its kind has the device.
     func watches(_ uri: String) -> Bool
     /// An operator has opened, paused or closed the session of a device.
@@ -59,6 +61,7 @@ extension WakeSource {
     public func blockingReason(of uri: String) -> String? { nil }
     public var unwatched: [UnwatchedDevice] { [] }
     public func lack(of uri: String) -> NearMiss? { nil }
+    public func adopt(_ rules: BroadcastRules) {}
     public func setWanted(_ isWanted: Bool, _ uri: String) {}
     public func turnEnded() {}
 }

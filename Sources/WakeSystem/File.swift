@@ -157,6 +157,12 @@ public enum File {
         return lstat(path, &status) == 0
     }
 
+    /// Whether a plain file has the name, and no link, device or directory.
+    public static func isPlain(_ path: String) -> Bool {
+        var status = stat()
+        return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+    }
+
     /// Renames a file, and replaces a file that has the new name.
     public static func move(_ path: String, to other: String) throws(SystemError) {
         _ = try attempt { Int(rename(path, other)) }.get("move \(path) to", other)
@@ -293,7 +299,9 @@ public final class FileChunks {
 extension File {
     /// The path from the root; a relative one starts at the working directory. Links and dots stay as they are.
     public static func absolute(_ path: String) throws(SystemError) -> String {
-        path.hasPrefix("/") ? path : try Directory.current() + "/" + path
+        if path.hasPrefix("/") { return path }
+        let parts = path.split(separator: "/").filter { $0 != "." }
+        return ([try Directory.current()] + parts.map(String.init)).joined(separator: "/")
     }
 }
 

@@ -17,10 +17,13 @@ extension Verb {
                 Without words it lists the sensors near by that a profile knows and that only broadcast. On a terminal it then
                 asks for the name of each that has none; Enter leaves it without one.
                 """,
+            examples: [
+                "sudo wakebridge add", "sudo wakebridge add A4:C1:38:00:11:22=cellar A4:C1:38:00:11:23=attic",
+            ],
             flags: [
-                Flag("for", value: "TIME", "listen this long for the list; 20s if not given"),
+                Flag("for", short: "w", value: "TIME", "listen this long for the list; 20s if not given"),
                 BluetoothStation.adapterFlag,
-                Flag("json", "print the list, or what was named, as one JSON document"),
+                Flag("json", short: "j", "print the list, or what was named, as one JSON document"),
             ] + daemonFlags, operands: [.several(.free)]
         ) { words throws(Complaint) in
             try words.atMost(.max)

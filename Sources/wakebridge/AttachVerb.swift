@@ -7,6 +7,7 @@ extension Verb {
             name: "attach", summary: "keep a handler awake without budget or penalty, with its log here",
             synopsis: ["[--json] HANDLER"],
             detail: "While this runs the handler is not suspended and no budget counts. Ctrl-C ends that.",
+            examples: ["wakebridge attach hr"],
             flags: [jsonLinesFlag] + daemonFlags, operands: [.handler]
         ) { words throws(Complaint) in
             let id = try words.only("HANDLER")

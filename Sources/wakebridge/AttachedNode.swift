@@ -12,7 +12,7 @@ struct AttachedNode {
     /// Nil where udev knows no accessory there.
     /// - Parameter profile: the one that the daemon opened it with; nil to look for one.
     init?(at place: String, profile: String?) throws(Complaint) {
-        let profiles = ProfileLibrary.known()
+        let profiles = NamedPlaces.own.library
         let turns = try ToolLoop()
         guard Udev.isRunning else { return nil }
         let scan = try AccessoryScan(on: turns.loop, profiles)

@@ -19,7 +19,7 @@ final class BluetoothStation {
     var loop: EventLoop { turns.loop }
     var isInterrupted: Bool { turns.isInterrupted }
 
-    convenience init() throws(Complaint) { try self.init(on: try ToolLoop(), .known()) }
+    convenience init() throws(Complaint) { try self.init(on: try ToolLoop(), NamedPlaces.own.library) }
 
     /// Returns when bluetoothd's objects are known.
     init(on turns: ToolLoop, _ profiles: ProfileLibrary) throws(Complaint) {
@@ -99,7 +99,7 @@ extension BluetoothStation: BluezListener {
 
 extension BluetoothStation {
     static let adapterFlag = Flag(
-        "adapter", value: "ADDRESS", "use this adapter only, by its address; all of them if not given")
+        "adapter", short: "i", value: "ADDRESS", "use this adapter only, by its address; all of them if not given")
 
     /// The paths of the named adapters that are powered; of all, where `words` names none.
     func adapters(_ words: ParsedWords) throws(Complaint) -> Set<String> {

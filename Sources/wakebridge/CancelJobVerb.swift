@@ -12,6 +12,7 @@ extension Verb {
                 handler is asked to end it, and it is taken back after 5 s; a oneshot, and a handler that is attached, end
                 it in their own time. Nothing of that run comes again.
                 """,
+            examples: ["wakebridge cancel-job hr upload"],
             flags: [jsonFlag] + daemonFlags, operands: [.handler, .job]
         ) { words throws(Complaint) in
             try words.atMost(2)

@@ -11,7 +11,7 @@ extension Verb {
     static var check: Verb {
         Verb(
             name: "check", summary: "what is wrong with a manifest, a profile or settings, and how a profile decodes",
-            synopsis: ["[--trace FILE] [--json] FILE…"],
+            synopsis: ["[--trace FILE] [--config DIR] [--profiles DIR] [--json] FILE…"],
             detail: """
                 Reads each FILE as the daemon does, and changes nothing. It shows all faults in one pass, each with its line: a
                 wrong key or value, an unknown profile, user or group, and a program or script that is not there or that its
@@ -22,10 +22,14 @@ extension Verb {
                 With --trace a profile decodes what the trace recorded: a line for each value, and their sum. A value that
                 does not fit the profile is a fault.
                 """,
+            examples: [
+                "wakebridge check /etc/wakebridge/handlers.d/hr.json5",
+                "wakebridge check --trace ride.trace Devices/strap/profile.json5",
+            ],
             flags: [
                 Flag("trace", short: "t", value: "FILE", "decode this trace with the profile"),
-                Flag("json", "print what was found as JSON"),
-            ] + daemonFlags,
+                Flag("json", short: "j", "print what was found as JSON"),
+            ] + NamedPlaces.flags + daemonFlags,
             operands: [.several(.file)]
         ) { words throws(Complaint) in
             try words.atMost(.max)
@@ -59,11 +63,12 @@ private struct CheckedFile {
         self.file = file
         do {
             let path = try File.absolute(file)
+            let places = try NamedPlaces(words)
             // It may belong to the user that called sudo, until it is put in place.
             let caller = geteuid() == 0 ? try HandlerManifest.callerOfSudo()?.user : nil
             let text = try TrustedFile.bytes(at: path, limit: 1 << 20, trustingAlso: caller)
             let isRoot = geteuid() == 0 || path.hasPrefix(BridgePlaces.machine.configuration + "/")
-            check = ConfigurationCheck(of: path, text: text, isRoot: isRoot, profiles: .known())
+            check = ConfigurationCheck(of: path, text: text, isRoot: isRoot, profiles: places.library)
         } catch {
             let isAbsent = (error as? SystemError)?.errno == .noEntry
             throw .failure("cannot check \(file): \(error)\(isAbsent ? "; name a file that is there" : "")")

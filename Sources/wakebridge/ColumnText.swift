@@ -51,7 +51,7 @@ enum ColumnText {
         return ([first.joined(separator: " ")] + rest.map { space + $0 }).joined(separator: "\n")
     }
 
-    private static func filled(_ words: [Substring], _ width: Int) -> [String] {
+    static func filled(_ words: [Substring], _ width: Int) -> [String] {
         var lines: [String] = []
         for word in words {
             if let last = lines.last, last.count + 1 + word.count <= width {

@@ -113,7 +113,7 @@ private struct UnfinishedLine {
         } else if word == "help" {
             isHelp = true
         } else {
-            verb = Verb.all.first { $0.name == word }
+            verb = Verb.known(word)
             if verb == nil { isAfterDashes = true }
         }
     }
@@ -199,6 +199,6 @@ private struct CompletionSource {
     }
 
     var profiles: [Candidate] {
-        ProfileLibrary.known().all.map { Candidate(word: $0.name, meaning: $0.title) }
+        NamedPlaces.own.library.all.map { Candidate(word: $0.name, meaning: $0.title) }
     }
 }

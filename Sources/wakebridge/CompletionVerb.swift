@@ -16,7 +16,8 @@ extension Verb {
                 The scripts ask the tool what fits: with 'offer' it prints a line for each word that can stand in place of the
                 last WORD, with its meaning after a tab. A line such as :files names what the shell lists by itself.
                 """,
-            flags: [Flag("json", "with offer: print the words as JSON")],
+            examples: ["wakebridge completion bash"],
+            flags: [Flag("json", short: "j", "with offer: print the words as JSON")],
             operands: [.words("bash", "zsh", "fish", "offer")]
         ) { words throws(Complaint) in
             let known = CompletionScript.allCases.map(\.rawValue)

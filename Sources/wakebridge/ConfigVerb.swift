@@ -1,30 +1,111 @@
-// wakebridge config: the settings in force, each with where it comes from.
+// wakebridge config: the settings in force, each with where it comes from; and setting one of them.
 import WakeDaemon
+import WakeEngine
 import WakeModel
 import WakeWords
 
 extension Verb {
     static var config: Verb {
         Verb(
-            name: "config", summary: "the settings in force, where each comes from, and the directories in use",
-            synopsis: ["[--json] show"],
+            name: "config", summary: "show the settings with where each comes from, or set one",
+            synopsis: ["[--config DIR] [--json] show", "[--config DIR] [--json] set KEY VALUE"],
             detail: """
-                Reads wakebridge.json5 as a daemon of this user does, and needs no daemon. Each key is shown with its value,
-                and with "default" where the file does not name it. A daemon that runs has the settings of its start.
+                Reads wakebridge.json5 as a daemon of this user does. 'show' shows each key with its value, and with "default"
+                where the file does not name it, and needs no daemon.
+
+                'set' writes one value into the file, checks the whole file first, and keeps its comments. VALUE is JSON5, or a
+                text without quotation marks. A daemon that runs then reads the file. The answer says whether the value takes
+                effect at once or at the daemon's next start.
                 """,
-            flags: [Flag("json", "print the settings as JSON")], operands: [.words("show")]
+            examples: [
+                "wakebridge config show", "sudo wakebridge config set mqtt.fields.chest-strap.bpm.deadband 2",
+                "sudo wakebridge config set journal.max_size 256MiB",
+            ],
+            flags: [NamedPlaces.configFlag, Flag("json", short: "j", "print the settings, or what was set, as JSON")]
+                + daemonFlags,
+            operands: [.words("show", "set")]
         ) { words throws(Complaint) in
-            guard let action = words.operands.first else { throw .usage("say what: show") }
-            guard action == "show" else {
-                throw .usage("settings cannot be told to '\(action)'.\(suggestion(for: action, among: ["show"]))")
+            let known = ["show", "set"]
+            guard let action = words.operands.first else { throw .usage("name what to do: show or set") }
+            switch action {
+            case "show": return try showSettings(words)
+            case "set": return try setSetting(words)
+            default: throw .usage("settings cannot be told to '\(action)'.\(suggestion(for: action, among: known))")
             }
-            try words.atMost(1)
-            let settings: SettingsInForce
-            do { settings = try SettingsInForce() } catch {
-                throw .failure("cannot show the settings: \(error)")
-            }
-            Console.print(words.has("json") ? settings.json : Array(settings.text.utf8))
-            return 0
+        }
+    }
+
+    private static func showSettings(_ words: ParsedWords) throws(Complaint) -> Int32 {
+        try words.atMost(1)
+        let places = try NamedPlaces(words)
+        let settings: SettingsInForce
+        do { settings = try SettingsInForce(in: places.configuration) } catch {
+            throw .failure("cannot show the settings: \(error)")
+        }
+        Console.print(words.has("json") ? settings.json : Array(settings.text.utf8))
+        return 0
+    }
+
+    private static func setSetting(_ words: ParsedWords) throws(Complaint) -> Int32 {
+        try words.atMost(3)
+        guard words.operands.count == 3 else {
+            throw .usage("set needs a KEY and a VALUE; 'config show' lists the keys")
+        }
+        let (key, value) = (words.operands[1], words.operands[2])
+        let file = try SettingsFile(of: words, for: "config set")
+        let change: SettingsChange
+        do throws(Complaint) { change = try file.set(key, to: value) } catch {
+            throw error.saying("cannot set \(key.printable): \(error.sentence); nothing was written")
+        }
+        let outcome = SettingOutcome(
+            key: key, value: value, file: file.path, change: change, isRead: try reread(words, file.path))
+        Console.print(words.has("json") ? outcome.json : Array(outcome.text.utf8))
+        return 0
+    }
+
+    /// Whether a daemon runs, which has read the file then. What else is wrong with its configuration is for 'reload'.
+    private static func reread(_ words: ParsedWords, _ file: String) throws(Complaint) -> Bool {
+        do throws(Complaint) {
+            _ = try words.client.ask(.post, "/v1/reload")
+            return true
+        } catch {
+            if case .notRunning = error { return false }
+            throw error.saying("\(file.printable) was changed, and the daemon has not read it: \(error.sentence)")
+        }
+    }
+}
+
+/// What setting one key has come to.
+struct SettingOutcome {
+    let key: String
+    let value: String
+    let file: String
+    let change: SettingsChange
+    /// A daemon has read the file.
+    let isRead: Bool
+
+    private var isSame: Bool { change.applied.isEmpty && change.postponed.isEmpty }
+    private var waits: Bool { !isRead || !change.postponed.isEmpty }
+
+    var text: String {
+        let effect =
+            isSame
+            ? "it was so already"
+            : !isRead
+                ? "wakebridged is not running; it takes effect when it starts"
+                : waits
+                    ? "it takes effect at the daemon's next start: sudo systemctl restart wakebridged"
+                    : "it has taken effect"
+        return "set \(key.printable) to \(value.printable) in \(file.printable)\n\(effect)\n"
+    }
+
+    var json: [UInt8] {
+        JSONWriter.line { writer in
+            writer.field("file", file)
+            writer.field("key", key)
+            writer.field("in_force", isSame || !waits)
+            writer.field("applied", isRead ? change.applied : [])
+            writer.field("postponed", isRead ? change.postponed : change.applied + change.postponed)
         }
     }
 }
@@ -36,7 +117,7 @@ extension SettingsInForce {
         }
         let places = directories.map { ["  " + $0.name, $0.path.printable] }
         let absence = isThere ? "" : "there is no \(file.printable): every setting is the default\n\n"
-        return absence + Table(rows: [["KEY", "VALUE", "FROM"]] + keys).text + "\ndirectories:\n"
+        return absence + Table(head: ["KEY", "VALUE", "FROM"], rows: keys).text + "\ndirectories:\n"
             + Table(rows: places).text
     }
 

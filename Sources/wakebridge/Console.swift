@@ -4,6 +4,7 @@ import Synchronization
 import WakeDaemon
 import WakeModel
 import WakeSystem
+import WakeWords
 
 enum Console {
     enum Style: String {
@@ -14,14 +15,46 @@ enum Console {
         case yellow = "33"
     }
 
-    /// Colour and redrawing are for terminals; `NO_COLOR` and `TERM=dumb` forbid them there too.
-    static var isColoured: Bool {
-        isatty(1) == 1 && Environment.value(of: "NO_COLOR") == nil && Environment.value(of: "TERM") != "dumb"
+    /// When results are coloured.
+    private enum Colouring: String, CaseIterable {
+        case auto
+        case always
+        case never
     }
 
-    /// A terminal on which lines can be redrawn.
+    // As the command line orders.
+    private static let isQuiet = Atomic(false)
+    private static let colouring = Atomic(0)
+    private static let leavesHeadsOut = Atomic(false)
+
+    /// Whether tables begin with the names of their columns.
+    static var showsHeads: Bool { !leavesHeadsOut.load(ordering: .relaxed) }
+
+    /// Takes the options that every verb has.
+    static func behave(as words: ParsedWords) throws(Complaint) {
+        isQuiet.store(words.has("quiet"), ordering: .relaxed)
+        leavesHeadsOut.store(words.has("no-headers"), ordering: .relaxed)
+        guard let word = words.value("color") else { return }
+        guard let place = Colouring.allCases.firstIndex(where: { $0.rawValue == word }) else {
+            throw .usage("--color '\(word)' is none of auto, always and never")
+        }
+        colouring.store(place, ordering: .relaxed)
+    }
+
+    /// Colour and redrawing are for terminals; `NO_COLOR` and `TERM=dumb` forbid them there too.
+    static var isColoured: Bool {
+        switch Colouring.allCases[colouring.load(ordering: .relaxed)] {
+        case .always: true
+        case .never: false
+        case .auto:
+            isatty(1) == 1 && Environment.value(of: "NO_COLOR") == nil && Environment.value(of: "TERM") != "dumb"
+        }
+    }
+
+    /// A terminal on which lines can be redrawn, if notes are wanted where they go to standard error.
     static func canRedraw(on descriptor: Int32) -> Bool {
-        isatty(descriptor) == 1 && (Environment.value(of: "TERM") ?? "dumb") != "dumb"
+        isatty(descriptor) == 1 && !(descriptor == 2 && isQuiet.load(ordering: .relaxed))
+            && (Environment.value(of: "TERM") ?? "dumb") != "dumb"
     }
 
     /// The area that can be redrawn, one less each way: a full line wraps, and the cursor needs a row.
@@ -31,6 +64,9 @@ enum Console {
         return isKnown ? (Int(size.ws_col) - 1, Int(size.ws_row) - 1) : (79, 23)
     }
 
+    /// Where a terminal wraps what is printed; nil elsewhere.
+    static var width: Int? { isatty(1) == 1 ? space(on: 1).columns : nil }
+
     static func print(_ text: String) { print(Array(text.utf8)) }
     static func print(_ bytes: [UInt8]) { Output.write(bytes, to: 1, called: Output.standard) }
 
@@ -38,7 +74,10 @@ enum Console {
     private static let speaksJSON = Atomic(false)
     static func speakJSON() { speaksJSON.store(true, ordering: .relaxed) }
 
-    /// A note beside the results: a line, or with --json a JSON object on a line.
+    /// What may be left out: what was done, beside the results.
+    static func note(_ sentence: String) { if !isQuiet.load(ordering: .relaxed) { say(sentence) } }
+
+    /// A warning or another thing that must be read, beside the results: a line, or with --json a JSON object on a line.
     static func say(_ sentence: String) {
         guard speaksJSON.load(ordering: .relaxed) else { return draw(sentence + "\n") }
         say(JSONWriter.line { $0.field("note", sentence.withoutStyle) })
@@ -49,7 +88,7 @@ enum Console {
     static func draw(_ text: String) { Output.write(Array(text.utf8), to: 2, called: nil) }
 
     /// Prints a message only on a terminal, where a person waits.
-    static func inform(_ sentence: String) { if isatty(2) == 1 { say(sentence) } }
+    static func inform(_ sentence: String) { if isatty(2) == 1 { note(sentence) } }
 
     static func styled(_ text: String, _ style: Style) -> String {
         isColoured ? "\u{1b}[\(style.rawValue)m\(text)\u{1b}[0m" : text

@@ -195,7 +195,7 @@ private final class Transfer {
     func failure(of client: ControlClient) -> Complaint {
         let socketPath = client.socketPath
         let number = Int32(wake_curl_errno(easy))
-        let advice = "start it with 'systemctl start wakebridged' or 'wakebridged', or name its socket with --socket"
+        let advice = "'wakebridge doctor' says how to start it"
         switch number {
         case ENOENT:
             let absence = "there is no such socket\(client.norOther)"

@@ -11,6 +11,7 @@ extension Verb {
             detail:
                 "Events that crashed their handler five times are kept here. 'replay' delivers them again, 'drop' "
                 + "deletes them.",
+            examples: ["wakebridge dead-letters", "wakebridge dead-letters replay --handler hr"],
             flags: [
                 Flag("handler", value: "HANDLER", "all of this handler"),
                 Flag("all", short: "a", "all of every handler"), jsonFlag,
@@ -41,7 +42,7 @@ extension Verb {
                 letter.text("reason"),
             ]
         }
-        return Table(rows: [["SEQ", "HANDLER", "DEVICE", "TIME", "REASON"]] + rows, numeric: [0]).text
+        return Table(head: ["SEQ", "HANDLER", "DEVICE", "TIME", "REASON"], rows: rows, numeric: [0]).text
     }
 
     private static func choice(_ words: ParsedWords) throws(Complaint) -> [UInt8] {

@@ -36,7 +36,7 @@ enum DevicePattern {
     private static let common: Set = ["1800", "1801", "180a", "180f"]
 
     private static func accessory(at node: String) throws(Complaint) -> DevicePattern {
-        let scan = try AccessoryScan(on: try ToolLoop().loop, ProfileLibrary.known())
+        let scan = try AccessoryScan(on: try ToolLoop().loop, NamedPlaces.own.library)
         guard let row = scan.rows.first(where: { $0.record.node == node }) else {
             throw .notFound("cannot look at \(node.printable): udev knows no such node; see 'wakebridge scan --all'")
         }

@@ -7,7 +7,7 @@ struct DeviceTable {
     var text: String {
         let columns = Column.allCases.filter { column in column.isAlwaysShown || devices.contains { column.knows($0) } }
         let table = Table(
-            rows: [columns.map(\.rawValue)] + devices.map { device in columns.map { $0.cell(device) } },
+            head: columns.map(\.rawValue), rows: devices.map { device in columns.map { $0.cell(device) } },
             numeric: Set(columns.indices.filter { !columns[$0].isAlwaysShown }))
         return table.text + BlockingReasons(devices.map { ($0.alias.oneCell, $0.why?.printable ?? "") }).text
     }

@@ -15,7 +15,8 @@ extension Verb {
                 connected, is the daemon's to tell; without a daemon it is left out, and so are accessories. Without
                 bluetoothd the daemon tells what it knows of peripherals. With DEVICE, all that is known of that one.
                 """,
-            flags: [Flag("json", "print one JSON document")] + daemonFlags, operands: [.keptDevice]
+            examples: ["wakebridge devices", "wakebridge devices chest-strap"],
+            flags: [Flag("json", short: "j", "print one JSON document")] + daemonFlags, operands: [.keptDevice]
         ) { words throws(Complaint) in
             let word = try words.optional()
             let known = try KnownDevices(words)

@@ -19,8 +19,9 @@ extension Verb {
                 first, each with what it means and how to fix it. Whatever hangs is told after 5 s. Root sees more. Exit
                 status 0 where nothing is worse than a note, else 1.
                 """,
+            examples: ["sudo wakebridge doctor"],
             flags: [
-                Flag("json", "print the findings as one JSON document"),
+                Flag("json", short: "j", "print the findings as one JSON document"),
                 Flag(
                     "root", value: "DIR",
                     "read the files of /sys, /proc, /boot, systemd and udev below DIR instead of /"),
@@ -60,7 +61,7 @@ extension Facts {
 
 extension AccessoryKnowledge {
     fileprivate static var ofProfiles: AccessoryKnowledge {
-        let library = ProfileLibrary.known()
+        let library = NamedPlaces.own.library
         let used = ProfileFolder.inUse(of: library)
         let isNeeded = used.contains { $0.accessory.map { $0.node != .rfcomm } ?? false }
         return AccessoryKnowledge(
@@ -116,7 +117,8 @@ extension Findings {
 
     fileprivate var json: [UInt8] {
         JSONWriter.line { writer in
-            writer.field("worst", worst.name)
+            writer.field("severity", worst.severity)
+            writer.field("worst", worst.olderName)
             writer.objects("findings", all) { $1.write(to: &$0) }
         }
     }
@@ -127,8 +129,8 @@ extension Finding {
 
     /// It contains names from other devices, so nothing in it may steer the terminal.
     fileprivate var text: String {
-        let padding = Self.margin.dropFirst(level.name.count)
-        var lines = [Console.styled(level.name, level.style) + padding + what.printable]
+        let padding = Self.margin.dropFirst(level.severity.count)
+        var lines = [Console.styled(level.severity, level.style) + padding + what.printable]
         if !why.isEmpty { lines.append(Self.margin + why.printable) }
         switch remedy {
         case .run(let command): lines.append(Self.margin + "fix: " + Console.styled(command.printable, .bold))
@@ -145,7 +147,8 @@ extension Finding {
         case .act(let text): advice = text
         case nil: break
         }
-        writer.field("level", level.name)
+        writer.field("severity", level.severity)
+        writer.field("level", level.olderName)
         writer.field("code", code.rawValue)
         writer.field("what", what)
         writer.field("why", why)

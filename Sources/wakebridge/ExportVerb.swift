@@ -18,21 +18,32 @@ struct ExportOptions: Hashable {
     var form = Form.capture(.btsnoop)
     /// Whether to print the result as JSON.
     var printsJSON = false
+    /// Whether a file that is there is replaced.
+    var replaces = false
+    /// Where the profiles are.
+    var places = NamedPlaces.own
 }
 
 extension Verb {
     static var export: Verb {
         Verb(
             name: "export", summary: "make a capture of a trace for Wireshark, or a table of its values",
-            synopsis: ["FILE.trace -o FILE [--form btsnoop|pcapng|csv|ndjson] [--json]"],
+            synopsis: [
+                "FILE.trace -o FILE [--form btsnoop|pcapng|csv|ndjson] [--force] [--config DIR] [--profiles DIR] [--json]"
+            ],
             detail:
                 "A capture holds Bluetooth devices only: accessories, gaps and attentions have no place in it and are left "
                 + "out, each with a sentence. A table holds the values of all devices, decoded by their profiles.",
+            examples: [
+                "wakebridge export ride.trace -o ride.btsnoop",
+                "wakebridge export ride.trace --form csv -o ride.csv",
+            ],
             flags: [
                 Flag("output", short: "o", value: "FILE", "where it goes"),
                 Flag("form", value: "FORM", "btsnoop, pcapng, csv or ndjson; btsnoop if not given"),
-                Flag("json", "tell what was written as one JSON document"),
-            ], operands: [.file]
+                Flag("force", "replace a file that is there; its mode and its owner stay"),
+                Flag("json", short: "j", "tell what was written as one JSON document"),
+            ] + NamedPlaces.flags, operands: [.file]
         ) { words throws(Complaint) in try exportTrace(try ExportOptions(words)) }
     }
 }
@@ -41,7 +52,9 @@ extension ExportOptions {
     init(_ words: ParsedWords) throws(Complaint) {
         let trace = try words.only("FILE")
         guard let output = words.value("output") else { throw .usage("say where the capture goes with -o FILE") }
-        self.init(trace: trace, output: output, printsJSON: words.has("json"))
+        self.init(
+            trace: trace, output: output, printsJSON: words.has("json"),
+            replaces: words.has("force"), places: try NamedPlaces(words))
         guard let word = words.value("form") else { return }
         if let capture = CaptureForm(rawValue: word) {
             form = .capture(capture)
@@ -54,6 +67,10 @@ extension ExportOptions {
 }
 
 func exportTrace(_ options: ExportOptions) throws(Complaint) -> Int32 {
+    if !options.replaces, File.isPlain(options.output) {
+        throw .notFound(
+            "cannot export to \(options.output): it is there already; name another file, or replace it with --force")
+    }
     do {
         switch options.form {
         case .capture(let form): try exportCapture(options, form)
@@ -66,39 +83,41 @@ func exportTrace(_ options: ExportOptions) throws(Complaint) -> Int32 {
 }
 
 private func exportCapture(_ options: ExportOptions, _ form: CaptureForm) throws {
-    let chunks = try FileChunks(options.trace)
+    let chunks = try ShownChunks(options.trace)
     var reader = TraceReader(supplyingChunks: chunks.next)
     let header = try reader.header()
     var operations: [TraceOperation] = []
     while let operation = try reader.next() { operations.append(operation) }
     if let failure = chunks.failure { throw failure }
     let result = try CaptureExport.run(header, operations, as: form)
-    try File.replacePlain(options.output, with: result.capture)
+    let written = try WrittenTrace(options.output)
+    written.write(result.capture)
+    try written.finish()
     for warning in result.warnings { Console.say("warning: \(warning.printable)") }
     printSummary(of: result.counts, options)
 }
 
 /// As a replay in virtual time raises and decodes them, each once, whatever handlers the trace tells of.
 private func exportValues(_ options: ExportOptions, _ form: ValueExport.Form) throws {
-    let chunks = try FileChunks(options.trace)
+    let chunks = try ShownChunks(options.trace)
     var export = ValueExport(form)
     let written = try WrittenTrace(options.output)
     written.write(export.header)
     let reader = HandlerManifest(id: "wakebridge-export", command: [], settings: .forWholeTrace(durability: .ram))
     let replay = try VirtualReplay(
-        TraceReader(supplyingChunks: chunks.next), profiles: ProfileLibrary.known(), manifests: [reader])
+        TraceReader(supplyingChunks: chunks.next), profiles: options.places.library, manifests: [reader])
     _ = try replay.play { written.write(export.rows(of: $0)) }
     if let failure = chunks.failure { throw failure }
     try written.finish()
     guard options.printsJSON else {
-        return Console.say("\(options.output): \(export.values.counted("value"))")
+        return Console.note("\(options.output): \(export.values.counted("value"))")
     }
     Console.print(JSONWriter.line { $0.field("values", export.values) })
 }
 
 private func printSummary(of counts: ExportResult.Counts, _ options: ExportOptions) {
     guard options.printsJSON else {
-        return Console.say(
+        return Console.note(
             "\(options.output): \(counts.records.counted("record")), \(counts.links.counted("link")), "
                 + "\(counts.notifications.counted("notification")) and "
                 + "\(counts.advertisements.counted("advertisement")) of \(counts.devices.counted("device"))")

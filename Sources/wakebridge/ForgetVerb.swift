@@ -18,9 +18,10 @@ extension Verb {
                 An accessory, said by its name, source or node, is forgotten by the daemon, its name and its session with
                 it. While it is plugged in, it is new then.
                 """,
+            examples: ["wakebridge forget chest-strap"],
             flags: [
                 BluetoothStation.adapterFlag,
-                Flag("json", "print a JSON object a line, for each adapter that forgot it"),
+                Flag("json", short: "j", "print a JSON object a line, for each adapter that forgot it"),
             ] + daemonFlags, operands: [.keptDevice]
         ) { words throws(Complaint) in
             let word = try words.only("DEVICE")

@@ -6,7 +6,8 @@ import WakeSystem
 import WakeWords
 
 let userFlag = Flag(
-    "user", value: "USER", "run the handler as this user; under sudo, the default is the user that called it")
+    "user", short: "u", value: "USER",
+    "run the handler as this user; under sudo, the default is the user that called it")
 
 struct RefusedUser: Error, CustomStringConvertible {
     let description: String
@@ -19,7 +20,7 @@ extension HandlerManifest {
         guard user == nil, geteuid() == 0, let caller = try Self.callerOfSudo() else { return self }
         var manifest = self
         manifest.user = caller.name
-        Console.say("the handler runs as \(caller.name), the user that called sudo; with --user root it runs as root")
+        Console.note("the handler runs as \(caller.name), the user that called sudo; with --user root it runs as root")
         return manifest
     }
 

@@ -16,34 +16,59 @@ func spokenBytes(_ count: Int64) -> String {
     return "\(count) B"
 }
 
-/// `07:42:46.727` of an RFC 3339 time, on this machine's clock, with its date where that is not today's; any other text
-/// unchanged. Of a time with a fraction three digits are kept.
-func spokenTime(_ text: String, now: WallTime = SystemClock.wall()) -> String {
+/// `2026-11-21 07:42:46.727+01:00` of an RFC 3339 time, on this machine's clock; any other text unchanged. Of a time with a
+/// fraction three digits are kept.
+func spokenTime(_ text: String) -> String {
     guard let time = WallTime(rfc3339: text) else { return text }
-    let (here, today) = (LocalTime(time), LocalTime(now))
-    let clock = here.clock + text.dropFirst(19).prefix(4).filter { $0 != "Z" }
-    return here.date == today.date ? clock : "\(here.date) \(clock)"
+    let fraction = text.dropFirst(19).prefix(4).filter { $0 == "." || $0.isNumber }
+    return LocalTime(time).text(fraction: text.dropFirst(19).first == "." ? String(fraction) : "")
 }
 
-/// The same to the second, for tables.
-func spokenSecond(_ text: String, now: WallTime = SystemClock.wall()) -> String {
-    guard WallTime(rfc3339: text) != nil else { return text }
-    return spokenTime(text.prefix(19) + "Z", now: now)
+/// The same to the second, for tables and sentences.
+func spokenSecond(_ text: String) -> String { WallTime(rfc3339: text).map { spokenSecond($0) } ?? text }
+func spokenSecond(_ time: WallTime) -> String { LocalTime(time).text(fraction: "") }
+
+/// `12 s ago`: how long before `now` it was.
+func spokenAge(_ text: String, now: WallTime) -> String {
+    guard let time = WallTime(rfc3339: text) else { return text }
+    let seconds = max(0, (now.microseconds - time.microseconds) / 1_000_000)
+    return "\(TimeSpan.seconds(seconds).spoken) ago"
 }
 
-/// Date and time of day where this machine is.
+/// Date and time of day where this machine is, with the offset of its zone.
 private struct LocalTime {
-    let date: String
-    let clock: String
+    private let parts: tm
 
     init(_ time: WallTime) {
         var seconds = time_t(time.microseconds / 1_000_000)
         var parts = tm()
         localtime_r(&seconds, &parts)
-        let digits = { (number: Int32) in (number < 10 ? "0" : "") + String(number) }
-        date = "\(parts.tm_year + 1900)-\(digits(parts.tm_mon + 1))-\(digits(parts.tm_mday))"
-        clock = [parts.tm_hour, parts.tm_min, parts.tm_sec].map(digits).joined(separator: ":")
+        self.parts = parts
     }
+
+    func text(fraction: String) -> String {
+        let date = "\(parts.tm_year + 1900)-\(Self.digits(parts.tm_mon + 1))-\(Self.digits(parts.tm_mday))"
+        let clock = [parts.tm_hour, parts.tm_min, parts.tm_sec].map(Self.digits).joined(separator: ":")
+        return "\(date) \(clock)\(fraction)\(offset)"
+    }
+
+    private var offset: String {
+        let minutes = Int32(abs(parts.tm_gmtoff) / 60)
+        return "\(parts.tm_gmtoff < 0 ? "-" : "+")\(Self.digits(minutes / 60)):\(Self.digits(minutes % 60))"
+    }
+
+    private static func digits(_ number: Int32) -> String { (number < 10 ? "0" : "") + String(number) }
+}
+
+/// `4.7 %` of a share of one; never nothing of what is something.
+func percent(of share: Double) -> String {
+    share > 0 && share < 0.000_5 ? "under 0.1 %" : "\(tenths(share * 100)) %"
+}
+
+/// A number with one decimal, such as `4.7`.
+func tenths(_ number: Double) -> String {
+    let all = Int((number * 10).rounded())
+    return "\(all < 0 ? "-" : "")\(abs(all) / 10).\(abs(all) % 10)"
 }
 
 extension ParsedWords {
@@ -84,9 +109,9 @@ struct WorkText {
     }
 
     private var cost: String {
-        let share = ((work["awake_ratio"]?.number ?? 0) * 1_000_000).rounded() / 10_000
-        let processor = work["cpu_per_event_ms"]?.number.map { ", \($0) ms of processor time an event" } ?? ""
-        return "  awake \(share) % of the time\(processor)\n"
+        let share = percent(of: work["awake_ratio"]?.number ?? 0)
+        let processor = work["cpu_per_event_ms"]?.number.map { ", \(tenths($0)) ms of processor time an event" } ?? ""
+        return "  awake \(share) of the time\(processor)\n"
     }
 }
 
@@ -95,6 +120,13 @@ struct Table {
     var rows: [[String]]
     /// The right-aligned columns.
     var numeric: Set<Int> = []
+
+    init(rows: [[String]], numeric: Set<Int> = []) { (self.rows, self.numeric) = (rows, numeric) }
+
+    /// With the names of the columns above, unless none are wanted.
+    init(head: [String], rows: [[String]], numeric: Set<Int> = []) {
+        self.init(rows: (Console.showsHeads ? [head] : []) + rows, numeric: numeric)
+    }
 
     /// The rows with their line ends.
     var text: String {

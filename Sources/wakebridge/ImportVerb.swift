@@ -14,6 +14,8 @@ struct ImportOptions: Hashable {
     var lists = false
     /// Whether to print the result as JSON; only with an output file, because otherwise standard output is the trace.
     var printsJSON = false
+    /// Where the profiles are.
+    var places = NamedPlaces.own
 }
 
 extension Verb {
@@ -21,12 +23,14 @@ extension Verb {
         Verb(
             name: "import", summary: "make a trace of a recording: btsnoop, pcapng, evemu, NMEA and others",
             synopsis: [
-                "FILE… [-o FILE.trace] [--partial] [--broadcasts] [--member NAME] [--json]", "FILE… --list [--json]",
+                "FILE… [-o FILE.trace] [--partial] [--broadcasts] [--member NAME] [--config DIR] [--profiles DIR] [--json]",
+                "FILE… --list [--json]",
             ],
             detail: """
                 The kind of FILE is known from its content. A damaged file is an error that names the offset.
                 Several files belong together: the description of a device, then what was played on it.
                 """,
+            examples: ["wakebridge import capture.btsnoop -o ride.trace", "wakebridge import capture.pcapng --list"],
             flags: [
                 Flag("output", short: "o", value: "FILE", "where the trace goes; standard output if not given"),
                 Flag("list", "say what is inside, and write nothing"),
@@ -37,8 +41,8 @@ extension Verb {
                 Flag("as", value: "NAME", "what to call a device of which the recording tells nothing"),
                 Flag("baud", value: "RATE", "how fast a serial line without times spoke; 9600 if not given"),
                 Flag("pace", value: "TIME", "time between values of a recording without times; 100ms if not given"),
-                Flag("json", "with -o or --list: tell what was found as one JSON document"),
-            ], operands: [.file]
+                Flag("json", short: "j", "with -o or --list: tell what was found as one JSON document"),
+            ] + NamedPlaces.flags, operands: [.file]
         ) { words throws(Complaint) in try importRecording(try ImportOptions(words)) }
     }
 }
@@ -52,7 +56,7 @@ extension ImportOptions {
         if words.has("list"), words.has("output") { throw .usage("--list writes no trace, so it goes without -o") }
         self.init(
             captures: words.operands, output: words.value("output"), lists: words.has("list"),
-            printsJSON: words.has("json"))
+            printsJSON: words.has("json"), places: try NamedPlaces(words))
         terms.partial = words.has("partial")
         terms.takesBroadcasts = words.has("broadcasts")
         terms.isSerial = words.has("serial")
@@ -71,10 +75,10 @@ func importRecording(_ options: ImportOptions) throws(Complaint) -> Int32 {
     var damaged: String?
     do {
         let store = try SpooledEntries()
-        var recording = TraceImport(options.terms, store: store, cutting: ProfileCutting())
+        var recording = TraceImport(options.terms, store: store, cutting: ProfileCutting(options.places))
         for capture in options.captures {
             current = capture
-            let chunks = try FileChunks(capture)
+            let chunks = try ShownChunks(capture)
             try recording.add(chunks)
             if let failure = chunks.failure { throw failure }
             if recording.cut != nil { damaged = damaged ?? capture }
@@ -83,7 +87,7 @@ func importRecording(_ options: ImportOptions) throws(Complaint) -> Int32 {
         try store.check()
         for warning in imported.warnings { Console.say("warning: \(warning.printable)") }
         if let damaged, let cut = imported.cut {
-            Console.say("warning: \(damaged) is damaged \(cut.description.printable); what stands before is kept")
+            Console.say("warning: \(damaged) is damaged \(cut.description.printable); what came before is kept")
         }
         if options.lists {
             printList(of: imported, options)
@@ -94,10 +98,15 @@ func importRecording(_ options: ImportOptions) throws(Complaint) -> Int32 {
         }
         return 0
     } catch {
-        let isFault = error is ImportError && !options.terms.partial
-        let advice = isFault ? "; --partial keeps the part before the damage" : ""
-        throw .failure("cannot import \(current): \("\(error)".printable)\(advice)")
+        throw .failure("cannot import \(current): \(reason(of: error, options).printable)")
     }
+}
+
+/// Before the first byte of a file there is no damage, and nothing to keep.
+private func reason(of error: any Error, _ options: ImportOptions) -> String {
+    guard let fault = error as? ImportError else { return "\(error)" }
+    if fault.offset == 0, fault.member == nil { return fault.reason }
+    return "\(fault)" + (options.terms.partial ? "" : "; --partial keeps the part before the damage")
 }
 
 private func write(_ imported: Imported, _ options: ImportOptions) throws {
@@ -118,7 +127,7 @@ private func printSummary(of imported: Imported, _ options: ImportOptions) {
         if counts.messages > 0 { parts.append(counts.messages.counted("message")) }
         if counts.advertisements > 0 { parts.append(counts.advertisements.counted("advertisement")) }
         let text = parts.joined(separator: ", ") + " of " + imported.header.devices.count.counted("device")
-        return Console.say("\(options.captures.joined(separator: ", ")): \(text)")
+        return Console.note("\(options.captures.joined(separator: ", ")): \(text)")
     }
     Console.print(JSONWriter.line { writer in writer.counts(of: imported) })
 }
@@ -129,7 +138,7 @@ private func printList(of imported: Imported, _ options: ImportOptions) {
     for part in imported.parts {
         Console.print("\((part.name ?? options.captures[0]).printable): \(part.kind.words)\n")
     }
-    Console.print("begins \(imported.header.start.rfc3339), \(imported.counts.records.counted("record"))\n")
+    Console.print("begins \(spokenTime(imported.header.start.rfc3339)), \(imported.counts.records.counted("record"))\n")
     for (device, contents) in zip(imported.header.devices, imported.contents) {
         let name = device.name.map { " (\($0.printable))" } ?? ""
         Console.print("\(device.uri.printable)\(name)\n")

@@ -14,9 +14,12 @@ extension Verb {
                 settings. DEVICE may be a node too. With --live the daemon's events of it follow, decoded, until Ctrl-C.
                 Needs no daemon for what bluetoothd and udev know.
                 """,
+            examples: ["wakebridge inspect chest-strap", "wakebridge inspect --live /dev/ttyACM0"],
             flags: [
                 Flag("live", "go on with the values as they come"),
-                Flag("json", "print one JSON document; with --live a JSON object a line follows for each event"),
+                Flag(
+                    "json", short: "j",
+                    "print one JSON document; with --live a JSON object a line follows for each event"),
             ] + daemonFlags, operands: [.keptDevice]
         ) { words throws(Complaint) in
             let word = try words.only("DEVICE")
@@ -76,12 +79,19 @@ private struct InspectedDevice {
         do throws(Complaint) { return try words.client.device(named: word) } catch { return nil }
     }
 
+    /// Why neither bluetoothd nor udev knows more.
+    private var absence: String {
+        known?.told?.isConnected == true
+            ? "it is connected; its services are not shown: a recording plays it, another bridge has it, or bluetoothd is away"
+            : "its services and its node are shown while it is connected"
+    }
+
     var text: String {
         let head = known?.details ?? ""
         switch inside {
         case .services(let services): return head + "\n" + GattService.text(of: services)
         case .node(let node): return head + (head.isEmpty ? "" : "\n") + node.text
-        case .unknown: return head + "\nnothing more is known of it while it is away\n"
+        case .unknown: return head + "\n\(absence)\n"
         }
     }
 

@@ -8,6 +8,7 @@ extension Verb {
             name: "logs", summary: "what handlers wrote, and what the bridge says about them",
             synopsis: ["[--json] [-f] [-n LINES] [HANDLER]"],
             detail: "Prints the latest lines, of every handler or of one; with -f it goes on until Ctrl-C.",
+            examples: ["wakebridge logs -f hr", "wakebridge logs -n 20"],
             flags: [
                 Flag("follow", short: "f", "go on with new lines"),
                 Flag("lines", short: "n", value: "LINES", "how many of the latest lines, 0 to 10000; 100 if not given"),

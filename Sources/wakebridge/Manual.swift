@@ -3,14 +3,18 @@ import WakeWords
 
 enum Manual {
     static var overview: String {
-        let verbs = Verb.all.map { (name: "  " + $0.name, text: $0.summary) } + [("  help [VERB]", "explain a verb")]
+        let groups = VerbGroup.all.map { group in
+            group.title + "\n" + ColumnText.rows(group.verbs.map { ("  " + padded($0.name), $0.summary) })
+        }
         return """
             wakebridge: watch and steer the bridge that wakes suspended handlers for their devices' events
 
             usage: wakebridge [--socket PATH | --runtime DIR] VERB [OPTIONS] …
 
-            \(ColumnText.rows(verbs))
-            options before or after every verb that talks to the daemon:
+            \(groups.joined(separator: "\n"))
+            'wakebridge help VERB' explains a verb, with examples.
+
+            options before or after every verb, --socket and --runtime of those that talk to the daemon:
             \(options(Verb.globalOptions))
             The control socket is, without these, $WAKEBRIDGE_SOCKET, else /run/wakebridge/control.sock for root
             and $XDG_RUNTIME_DIR/wakebridge/control.sock for other users.
@@ -30,9 +34,18 @@ enum Manual {
 
             \(ColumnText.paragraphs(verb.detail))
 
+            examples:
+            \(verb.examples.map { "  " + $0 }.joined(separator: "\n"))
+
             options:
-            \(options(verb.allOptions))
+            \(options(verb.flags + [Verb.helpFlag]))
             """
+    }
+
+    /// As wide as the longest verb, so that the groups have one margin.
+    private static func padded(_ name: String) -> String {
+        let width = Verb.all.map(\.name.count).max() ?? 0
+        return name + String(repeating: " ", count: max(0, width - name.count))
     }
 
     private static func options(_ flags: [Flag]) -> String {

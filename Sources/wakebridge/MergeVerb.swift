@@ -13,9 +13,10 @@ extension Verb {
                 The traces stay as they are. A device that is in several of them is one device.
                 What the machine and handlers did cannot be merged; a trace that tells of it is an error.
                 """,
+            examples: ["wakebridge merge morning.trace evening.trace -o day.trace"],
             flags: [
                 Flag("output", short: "o", value: "FILE", "where the trace goes; standard output if not given"),
-                Flag("json", "with -o: tell what was merged as one JSON document"),
+                Flag("json", short: "j", "with -o: tell what was merged as one JSON document"),
             ], operands: [.file]
         ) { words throws(Complaint) in
             if words.has("json"), !words.has("output") {

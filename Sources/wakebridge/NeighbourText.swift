@@ -17,7 +17,7 @@ enum NeighbourText {
 
     /// - Parameter rows: the cells of each.
     static func table(_ rows: [[String]]) -> String {
-        rows.isEmpty ? "" : Table(rows: [head] + rows, numeric: [2]).text
+        rows.isEmpty ? "" : Table(head: head, rows: rows, numeric: [2]).text
     }
 
     /// A single row, without alignment.

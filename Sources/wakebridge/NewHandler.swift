@@ -30,7 +30,9 @@ struct NewHandler {
                 "'\(name.printable)' cannot be a handler's name: use up to 64 of a-z, 0-9, '-', '_' and '.', first a letter or digit"
             )
         }
-        (profile, device) = try Self.watched(words)
+        if words.has("config"), words.has("directory") { throw .usage("--config and --directory exclude each other") }
+        let places = try NamedPlaces(words)
+        (profile, device) = try Self.watched(words, places.library)
         template = try HandlerTemplate.named(
             words.value("template"), language: words.value("language"), for: name)
         let usual = template == nil ? Language.shell : Language.python
@@ -42,9 +44,8 @@ struct NewHandler {
             )
         }
         self.language = language
-        let manifests = BridgePlaces.mine.configuration + "/handlers.d"
-        directory = try Self.directory(words.value("directory"), language, name: name) ?? manifests
-        isTakenUp = directory == manifests
+        directory = try Self.directory(words.value("directory"), language, name: name) ?? places.manifests
+        isTakenUp = directory == places.manifests && !places.isNamed
     }
 
     /// Nil for the place of manifests. A package is built where you work.
@@ -58,8 +59,10 @@ struct NewHandler {
     }
 
     /// The profile that is said, else that of the device; and what a manifest calls the device.
-    private static func watched(_ words: ParsedWords) throws(Complaint) -> (Profile, device: String?) {
-        if let name = words.value("profile") { return (try profile(named: name), words.value("device")) }
+    private static func watched(
+        _ words: ParsedWords, _ library: ProfileLibrary
+    ) throws(Complaint) -> (Profile, device: String?) {
+        if let name = words.value("profile") { return (try profile(named: name, library), words.value("device")) }
         guard let word = words.value("device") else {
             throw .usage(
                 "say whose events it gets, with --profile or --device; 'wakebridge scan --all' shows the profiles of what is here"
@@ -71,11 +74,10 @@ struct NewHandler {
                 "no profile knows '\(told.alias.printable)'; name one with --profile, or write one with 'wakebridge profile new'"
             )
         }
-        return (try profile(named: name), word == told.source ? word : told.alias)
+        return (try profile(named: name, library), word == told.source ? word : told.alias)
     }
 
-    private static func profile(named name: String) throws(Complaint) -> Profile {
-        let library = ProfileLibrary.known()
+    private static func profile(named name: String, _ library: ProfileLibrary) throws(Complaint) -> Profile {
         if let index = library.index(named: name) { return library[index] }
         throw .usage(
             "there is no profile '\(name.printable)'.\(suggestion(for: name, among: library.names)) "
@@ -100,11 +102,13 @@ struct NewHandler {
         try NewFiles.refuse(path, manifest)
         var files = NewFiles()
         try files.add(path, program, mode: 0o755)
-        let variables = [pythonPath.map { ("PYTHONPATH", $0) }].compactMap { $0 } + (template?.variables(of: self) ?? [])
+        let variables =
+            [pythonPath.map { ("PYTHONPATH", $0) }].compactMap { $0 } + (template?.variables(of: self) ?? [])
         try files.add(
             manifest,
             HandlerText.manifest(
-                self, ["./\(file)"], isRoot: geteuid() == 0, variables: variables, keys: template?.keys(of: self) ?? []))
+                self, ["./\(file)"], isRoot: geteuid() == 0, variables: variables, keys: template?.keys(of: self) ?? [])
+        )
         files.next = open(manifest) + next(path, manifest)
         return files
     }

@@ -23,7 +23,9 @@ struct NewProfile {
         guard !name.isEmpty, name.utf8.count <= 64, name.utf8.allSatisfy({ Self.isPlain($0) }) else {
             throw .usage("'\(name.printable)' cannot be a profile's name: use up to 64 of a-z, 0-9 and '-'")
         }
-        let folder = words.value("directory") ?? BridgePlaces.mine.configuration + "/Devices"
+        let configuration = try NamedPlaces(words).configuration
+        if words.has("config"), words.has("directory") { throw .usage("--config and --directory exclude each other") }
+        let folder = words.value("directory") ?? configuration + "/Devices"
         path = "\(folder)/\(name)/profile.json5"
         if words.has("from"), words.has("trace") { throw .usage("--from and --trace exclude each other") }
         if let file = words.value("trace") {

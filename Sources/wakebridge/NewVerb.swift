@@ -10,8 +10,8 @@ extension Verb {
         Verb(
             name: "new", summary: "write a handler that runs as it is",
             synopsis: [
-                "handler [--profile PROFILE] [--device DEVICE] [--language LANGUAGE] [--template TEMPLATE] [--directory DIR] "
-                    + "[--json] NAME"
+                "handler [--profile PROFILE] [--device DEVICE] [--language LANGUAGE] [--template TEMPLATE] "
+                    + "[--directory DIR | --config DIR] [--profiles DIR] [--json] NAME"
             ],
             detail: """
                 'handler' writes a program that logs every event and acknowledges it, and its manifest beside it, into handlers.d
@@ -25,25 +25,32 @@ extension Verb {
 
                 Nothing is overwritten.
                 """,
+            examples: [
+                "sudo wakebridge new handler hr --profile heart-rate-monitor",
+                "wakebridge new handler hr --profile heart-rate-monitor --language python --directory .",
+            ],
             flags: [
                 Flag("profile", short: "p", value: "PROFILE", "the devices whose events it gets"),
-                Flag("device", value: "DEVICE", "of this device only, by alias or source"),
+                Flag("device", short: "D", value: "DEVICE", "of this device only, by alias or source"),
                 Flag("language", short: "l", value: "LANGUAGE", "shell, python or swift; shell if not given"),
                 Flag("template", value: "TEMPLATE", "csv, sqlite, alert or http, in Python"),
                 Flag("directory", value: "DIR", "write it there"),
-                Flag("json", "print what was written as JSON"),
-            ] + daemonFlags,
+                Flag("json", short: "j", "print what was written as JSON"),
+            ] + NamedPlaces.flags + daemonFlags,
             operands: [.words("handler", then: .free)]
         ) { words throws(Complaint) in
-            guard let what = words.operands.first else { throw .usage("say what: handler") }
+            guard let what = words.operands.first else { throw .usage("name what to write: handler") }
             guard what == "handler" else {
+                if what == "profile" {
+                    throw .usage("'new' writes handlers; for a profile, use 'wakebridge profile new NAME'")
+                }
                 throw .usage("'\(what)' cannot be made.\(suggestion(for: what, among: ["handler"]))")
             }
             guard words.operands.count > 1 else { throw .usage("the handler needs a NAME") }
             try words.atMost(2)
             var made = try NewHandler(words).write()
             awaitDaemon(words, made)
-            made.begin(with: startOfOwnDaemon(for: made))
+            if !words.has("config") { made.begin(with: startOfOwnDaemon(for: made)) }
             Console.print(words.has("json") ? made.json : Array(made.text.utf8))
             return 0
         }

@@ -26,6 +26,11 @@ extension Verb {
                 With --dialogue a program pairs: each step, each question and the result is a JSON object on a line of
                 standard output, and {"passkey":"123456"} or {"agrees":true} on a line of standard input is the answer.
                 """,
+            examples: [
+                "wakebridge pair",
+                "wakebridge pair --alias chest-strap C0:F1:F2:F3:F4:01",
+                "wakebridge pair --alias scanner /dev/ttyACM0",
+            ],
             flags: [
                 Flag("alias", value: "NAME", "what to call it; its profile and four digits if not given"),
                 Flag("yes", short: "y", "agree to comparisons unseen, and take the only peripheral that is found"),
@@ -33,7 +38,7 @@ extension Verb {
                 Flag("no-bond", "trust and name a peripheral that cannot bond"),
                 BluetoothStation.adapterFlag,
                 Flag("as", value: "DEVICE", "which accessory it is, by name or source; 'new' for none of those known"),
-                Flag("json", "print what was paired as one JSON document"),
+                Flag("json", short: "j", "print what was paired as one JSON document"),
                 Flag("dialogue", "ask on standard output and read answers from standard input, as JSON lines"),
             ] + daemonFlags, operands: [.device]
         ) { words throws(Complaint) in

@@ -15,6 +15,7 @@ extension Verb {
                 when or until when it settles; after "then", what is required once it is due. NEXT CHANCE is when that
                 may be; without one only a condition decides. With a HANDLER the latest changes of each entry follow.
                 """,
+            examples: ["wakebridge pending", "wakebridge pending hr"],
             flags: [jsonFlag] + daemonFlags, operands: [.handler]
         ) { words throws(Complaint) in
             let id = try words.optional()

@@ -16,7 +16,10 @@ final class ProfileCutting: MessageCutting {
         mutating func end() -> [(channel: Channel, bytes: [UInt8])] { node.end() }
     }
 
-    private lazy var profiles = ProfileLibrary.known()
+    private let places: NamedPlaces
+    private lazy var profiles = places.library
+
+    init(_ places: NamedPlaces) { self.places = places }
 
     func cutter(for device: TraceDevice, of channel: Channel) -> (any MessageCutter)? {
         let properties = device.properties.map { ($0.key, $0.value) }

@@ -11,7 +11,8 @@ extension Verb {
         Verb(
             name: "profile", summary: "draft a device profile, or check one against published messages",
             synopsis: [
-                "new [--from DEVICE | --trace FILE] [--directory DIR] [--json] NAME", "check [--json] FOLDER…",
+                "new [--from DEVICE | --trace FILE] [--directory DIR | --config DIR] [--json] NAME",
+                "check [--json] FOLDER…",
             ],
             detail: """
                 'new' writes Devices/NAME/profile.json5 into the configuration directory, or into DIR, and overwrites nothing. With
@@ -22,11 +23,13 @@ extension Verb {
                 published, and the value of each. Tells every fault with its line, and every message that comes out otherwise.
                 Exit status 1 if there is one.
                 """,
+            examples: ["wakebridge profile new strap --trace ride.trace", "wakebridge profile check Devices/*/"],
             flags: [
                 Flag("from", value: "DEVICE", "match what this device shows"),
                 Flag("trace", short: "t", value: "FILE", "draft it from this trace or capture"),
                 Flag("directory", value: "DIR", "write it there"),
-                Flag("json", "print what was written or found as JSON"),
+                NamedPlaces.configFlag,
+                Flag("json", short: "j", "print what was written or found as JSON"),
             ] + daemonFlags,
             operands: [
                 .word([.init(word: "new", then: [.free]), .init(word: "check", then: [.several(.directory)])])
@@ -55,8 +58,21 @@ private func checkProfiles(_ words: ParsedWords) throws(Complaint) -> Int32 {
     try words.atMost(.max)
     let folders = words.operands.dropFirst()
     guard !folders.isEmpty else { throw .usage("a FOLDER must be named") }
-    let checks = try folders.map { folder throws(Complaint) in try CheckedFolder(folder) }
+    var checks: [CheckedFolder] = []
+    var unread: Complaint?
+    for folder in folders {
+        do throws(Complaint) { checks.append(try CheckedFolder(folder)) } catch {
+            // A pattern such as Devices/*/ also names folders without a profile.
+            guard folders.count > 1, !File.exists("\(folder)/profile.json5") else {
+                unread = unread ?? error
+                continue
+            }
+            Console.say("warning: \(folder.printable) has no profile.json5; it is left out")
+        }
+    }
+    if checks.isEmpty { throw unread ?? .failure("none of these folders has a profile.json5; name one that has") }
     Console.print(words.has("json") ? CheckedFolder.json(checks) : Array(checks.map(\.text).joined().utf8))
+    if let unread { throw unread }
     return checks.contains(where: \.isFaulty) ? 1 : 0
 }
 

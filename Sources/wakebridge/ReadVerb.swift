@@ -13,6 +13,7 @@ extension Verb {
                 decodes it, decoded. CHARACTERISTIC is a UUID such as 2a19, or what the profile calls it; 'wakebridge
                 inspect' lists them. An accessory's stream cannot be read: what it says comes by itself.
                 """,
+            examples: ["wakebridge read chest-strap 2a19"],
             flags: [jsonFlag] + daemonFlags, operands: [.device, .free]
         ) { words throws(Complaint) in
             try words.atMost(2)
@@ -45,7 +46,7 @@ struct RequestPlace {
     {
         if let uuid = BluetoothUUID(word) { return .characteristic(uuid) }
         if let stream = Channel(stream: word) { return stream }
-        let library = ProfileLibrary.known()
+        let library = NamedPlaces.own.library
         let profile = try client.device(named: device).profile.flatMap { library.index(named: $0) }
         let names = profile.map { library[$0].channelNames } ?? [:]
         if let named = names.first(where: { $0.value == word }) { return named.key }

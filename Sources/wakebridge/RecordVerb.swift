@@ -38,12 +38,16 @@ extension Verb {
                 + "all handlers, what they order, and what the machine does, so that it replays by itself. With --air "
                 + "everything that passes between "
                 + "this machine and its Bluetooth controllers is captured; that needs no daemon, but root.",
+            examples: [
+                "wakebridge record chest-strap -o ride.trace --for 60s",
+                "sudo wakebridge record --air capture.btsnoop",
+            ],
             flags: [
                 Flag("output", short: "o", value: "FILE", "where the recording goes"),
                 Flag("day", "also what the machine and its handlers do; goes on when the daemon begins anew"),
                 Flag("air", value: "FILE", "capture all of Bluetooth into FILE, as btmon does"),
-                Flag("for", value: "TIME", "end by itself after so long: 60s, 5m"),
-                Flag("json", "print what was recorded as one JSON document"),
+                Flag("for", short: "w", value: "TIME", "end by itself after so long: 60s, 5m"),
+                Flag("json", short: "j", "print what was recorded as one JSON document"),
             ] + daemonFlags, operands: [.several(.device)]
         ) { words throws(Complaint) in
             let options = try RecordOptions(words)
@@ -304,6 +308,6 @@ final class RecordingFile {
                     for (name, count) in members { writer.field(name, count) }
                 })
         }
-        Console.say("\(path): \(summary) in \((SystemClock.boottime() - begun).spoken)")
+        Console.note("\(path): \(summary) in \((SystemClock.boottime() - begun).spoken)")
     }
 }

@@ -1,10 +1,48 @@
 // The files of an import: the recording that is read, entries that wait, and the trace that is written.
+import Glibc
 import WakeCapture
+import WakeEngine
 import WakeModel
 import WakeSystem
 
-/// A recording, in pieces.
-extension FileChunks: ByteSupply {}
+/// A recording, in pieces. From two seconds on, a line on the terminal shows how far it is read.
+final class ShownChunks: ByteSupply {
+    private let chunks: FileChunks
+    private let name: String
+    private let length: Int
+    private let start = SystemClock.monotonic()
+    private let line = ProgressLine.onTerminal()
+    private var count = 0
+
+    private static let patience = TimeSpan.seconds(2)
+
+    init(_ path: String) throws(SystemError) {
+        chunks = try FileChunks(path)
+        name = path
+        length = File.size(of: path) ?? 0
+    }
+
+    var failure: SystemError? { chunks.failure }
+
+    func next() -> [UInt8]? {
+        guard let bytes = chunks.next() else {
+            line?.clear()
+            return nil
+        }
+        count += bytes.count
+        if let line, SystemClock.monotonic() - start > Self.patience {
+            line.show(Self.sentence(name, count, of: length))
+        }
+        return bytes
+    }
+
+    /// `day.btsnoop: 48.0 MiB of 200.0 MiB read, 24.0 %`; without the length where a pipe has none.
+    static func sentence(_ name: String, _ count: Int, of length: Int) -> String {
+        guard length > 0 else { return "\(name): \(spokenBytes(Int64(count))) read" }
+        let share = tenths(Double(count) * 100 / Double(length))
+        return "\(name): \(spokenBytes(Int64(count))) of \(spokenBytes(Int64(length))) read, \(share) %"
+    }
+}
 
 /// Entries in a temporary file that has no name any more, so that nothing of it stays, however the import ends.
 final class SpooledEntries: EntryStore {
@@ -51,7 +89,11 @@ final class WrittenTrace: TraceSink {
     private let file: ReplacingFile
     private var failure: SystemError?
 
-    init(_ path: String) throws(SystemError) { file = try ReplacingFile(path) }
+    /// It belongs to the user that called sudo, who is to read it.
+    init(_ path: String) throws(SystemError) {
+        let caller = geteuid() == 0 ? try? HandlerManifest.callerOfSudo() : nil
+        file = try ReplacingFile(path, owner: caller.map { ($0.user, $0.group) })
+    }
 
     func write(_ bytes: [UInt8]) {
         guard failure == nil else { return }

@@ -39,9 +39,9 @@ extension RemadeTrace {
 func remakeTrace<Remade: RemadeTrace>(
     _ file: String, _ words: ParsedWords, _ deed: String, _ make: (TraceReader) throws -> Remade
 ) throws(Complaint) -> Int32 {
-    var chunks: FileChunks?
+    var chunks: ShownChunks?
     do {
-        let opened = try FileChunks(file)
+        let opened = try ShownChunks(file)
         chunks = opened
         var remade = try make(TraceReader(supplyingChunks: opened.next))
         let output = words.value("output")
@@ -63,7 +63,7 @@ func remakeTrace<Remade: RemadeTrace>(
 /// What a trace that was written holds.
 func printSummary(of count: Int, _ header: TraceHeader, _ output: String, asJSON: Bool) {
     guard asJSON else {
-        return Console.say("\(output): \(count.counted("operation")) of \(header.devices.count.counted("device"))")
+        return Console.note("\(output): \(count.counted("operation")) of \(header.devices.count.counted("device"))")
     }
     Console.print(
         JSONWriter.line { writer in

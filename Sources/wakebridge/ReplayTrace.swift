@@ -25,7 +25,7 @@ func replay(_ options: ReplayOptions) throws(Complaint) -> Int32 {
             .running(asUser: options.user)
         let played = LiveTrace(options.trace, reader, options.part, options.speed, isStepped: options.isStepped)
         return try playLive(
-            played, manifest, decisions, keepingStateIn: try options.keep.map(File.absolute),
+            played, manifest, options.places.library, decisions, keepingStateIn: try options.keep.map(File.absolute),
             printsJSON: options.printsJSON)
     } catch let complaint as Complaint {
         throw complaint
@@ -45,13 +45,14 @@ func run(_ options: RunOptions) throws(Complaint) -> Int32 {
             .running(asUser: options.user)
         guard let trace = options.replay else {
             return try live(
-                manifest, wokenBy: .devices, printsJSON: options.printsJSON, ProgressLine.onTerminal(), nil
+                manifest, options.places.library, wokenBy: .devices, printsJSON: options.printsJSON,
+                ProgressLine.onTerminal(), nil
             ) { try $0.watch() }
         }
         let chunks = try FileChunks(trace)
         let reader = try options.part.readingHeader(of: TraceReader(supplyingChunks: chunks.next), trace)
         let played = LiveTrace(trace, reader, options.part, options.speed, isStepped: options.isStepped)
-        return try playLive(played, manifest, nil, printsJSON: options.printsJSON)
+        return try playLive(played, manifest, options.places.library, nil, printsJSON: options.printsJSON)
     } catch let complaint as Complaint {
         throw complaint
     } catch {
@@ -115,7 +116,7 @@ extension HandlerManifest {
 }
 
 private func playVirtually(_ reader: TraceReader, _ options: ReplayOptions, _ decisions: LineFile?) throws -> Int32 {
-    let profiles = ProfileLibrary.known()
+    let profiles = options.places.library
     let manifests = try options.manifests.map { try HandlerManifest.replayed($0, profiles) } ?? []
     let replay = try VirtualReplay(
         reader, part: options.part, profiles: profiles, manifests: manifests, jobs: options.work)
@@ -143,14 +144,15 @@ private struct LiveTrace {
 }
 
 private func playLive(
-    _ trace: LiveTrace, _ manifest: HandlerManifest, _ decisions: LineFile?, keepingStateIn folder: String? = nil,
+    _ trace: LiveTrace, _ manifest: HandlerManifest, _ profiles: ProfileLibrary, _ decisions: LineFile?,
+    keepingStateIn folder: String? = nil,
     printsJSON: Bool
 ) throws -> Int32 {
     if manifest.settings.requirements.contains(.bonded) { throw RequiredBond(file: manifest.file) }
     // A line that is drawn again and again would stand below each step.
     let progress = trace.isStepped ? nil : ProgressLine.onTerminal()
     return try live(
-        manifest, wokenBy: .trace, keepingStateIn: folder, printsJSON: printsJSON, progress, decisions
+        manifest, profiles, wokenBy: .trace, keepingStateIn: folder, printsJSON: printsJSON, progress, decisions
     ) { bridge in
         let outcome = try bridge.play(
             trace.reader, part: trace.part, speed: trace.speed, isStepped: trace.isStepped)
@@ -176,11 +178,10 @@ private struct RequiredBond: Error, CustomStringConvertible {
 
 /// Bridge and handler, with their output on the terminal.
 private func live(
-    _ manifest: HandlerManifest, wokenBy source: ForegroundBridge.Source, keepingStateIn folder: String? = nil,
-    printsJSON: Bool, _ progress: ProgressLine?, _ decisions: LineFile?,
+    _ manifest: HandlerManifest, _ profiles: ProfileLibrary, wokenBy source: ForegroundBridge.Source,
+    keepingStateIn folder: String? = nil, printsJSON: Bool, _ progress: ProgressLine?, _ decisions: LineFile?,
     _ body: (ForegroundBridge) throws -> ForegroundBridge.Outcome
 ) throws -> Int32 {
-    let profiles = ProfileLibrary.known()
     try check(manifest, against: profiles)
     let bridge = try ForegroundBridge(
         manifest, wokenBy: source, profiles: profiles, keepingStateIn: folder
@@ -200,8 +201,8 @@ private func live(
     defer { progress?.clear() }
     let outcome = try body(bridge)
     progress?.clear()
-    Console.say(outcome.sentence)
-    if let kept = bridge.keptFolder { Console.say("the handler's files are kept in \(kept)") }
+    Console.note(outcome.sentence)
+    if let kept = bridge.keptFolder { Console.note("the handler's files are kept in \(kept)") }
     return outcome.isFailure ? 1 : 0
 }
 

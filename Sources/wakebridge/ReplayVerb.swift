@@ -28,6 +28,8 @@ struct ReplayOptions: Hashable {
     var keep: String?
     /// Whether the output beside event lines is JSON too.
     var printsJSON = false
+    /// Where the profiles are.
+    var places = NamedPlaces.own
 }
 
 extension Verb {
@@ -36,7 +38,7 @@ extension Verb {
             name: "replay", summary: "play a trace through the whole engine",
             synopsis: [
                 "FILE.trace [--from TIME] [--until TIME] [--only DEVICE]… [--speed 2|max | --step] [--manifest FILE] "
-                    + "[--decisions FILE] [--keep DIR] [--user USER] [--json] [-- HANDLER ARG…]",
+                    + "[--decisions FILE] [--keep DIR] [--user USER] [--config DIR] [--profiles DIR] [--json] [-- HANDLER ARG…]",
                 "FILE.trace [--from TIME] [--until TIME] [--only DEVICE]… [--handlers DIR] [--work 5m] "
                     + "[--decisions FILE]",
             ],
@@ -52,6 +54,10 @@ extension Verb {
 
                 The HANDLER's state folder is removed at the end. With --keep it is made in DIR, which is new or empty, and stays.
                 """,
+            examples: [
+                "wakebridge replay ride.trace --speed 10 -- ./hr.py",
+                "wakebridge replay ride.trace --speed max",
+            ],
             flags: TracePart.flags + [
                 Flag(
                     "speed", short: "s", value: "FACTOR", "max, or how many times as fast as recorded; 1 if not given"),
@@ -62,8 +68,8 @@ extension Verb {
                 Flag("decisions", short: "d", value: "FILE", "write every decision of the engine to FILE"),
                 Flag("keep", value: "DIR", "keep the files that the handler writes into its state folder"),
                 userFlag,
-                Flag("json", "print a JSON object a line; event lines are JSON in any case"),
-            ], operands: [.file], takesProgram: true
+                Flag("json", short: "j", "print a JSON object a line; event lines are JSON in any case"),
+            ] + NamedPlaces.flags, operands: [.file], takesProgram: true
         ) { words throws(Complaint) in try wakebridge.replay(try ReplayOptions(words)) }
     }
 }
@@ -102,6 +108,7 @@ extension ReplayOptions {
             isStepped: try words.isStepped(), manifest: words.value("manifest"), manifests: words.value("handlers"),
             work: try words.time("work") ?? .zero,
             decisions: words.value("decisions"), handler: words.trailing ?? [],
-            user: words.value("user"), keep: words.value("keep"), printsJSON: words.has("json"))
+            user: words.value("user"), keep: words.value("keep"), printsJSON: words.has("json"),
+            places: try NamedPlaces(words))
     }
 }

@@ -14,10 +14,11 @@ extension Verb {
                 Of addresses the first three bytes stay, which name the maker; serial numbers and settings that may be
                 secrets are hidden. Read it before you publish it. Works without a daemon, and says then what is missing.
                 """,
+            examples: ["sudo wakebridge report -o report.txt"],
             flags: [
                 Flag("output", short: "o", value: "FILE", "where the report goes; standard output if not given"),
                 Flag("logs", "also the latest 200 lines of each handler's log, which may say anything"),
-                Flag("json", "print the report as one JSON document"),
+                Flag("json", short: "j", "print the report as one JSON document"),
             ] + daemonFlags
         ) { words throws(Complaint) in
             try words.atMost(0)
@@ -31,7 +32,7 @@ extension Verb {
                 let sentence = "cannot write the report: \(error.description); name another place with --output"
                 throw error.isOfRights ? .notPermitted(sentence) : .failure(sentence)
             }
-            Console.say("the report is in \(path); read it before you publish it")
+            Console.note("the report is in \(path); read it before you publish it")
             return 0
         }
     }

@@ -10,6 +10,7 @@ extension Verb {
                 Thaws it, sends SIGTERM, waits 5 s and kills it, and starts it again. Nothing is dropped: what was open comes
                 again, and the sessions of its devices stay. Lifts a penalty. A stopped handler needs 'start'.
                 """,
+            examples: ["wakebridge restart hr"],
             flags: [jsonFlag] + daemonFlags, operands: [.handler]
         ) { words throws(Complaint) in
             let id = try words.only("HANDLER")

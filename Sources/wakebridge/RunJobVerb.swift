@@ -11,6 +11,7 @@ extension Verb {
                 The job waits for no time, for nothing that a deadline would waive, and for no person to attach. What cannot
                 be waived it still waits for, such as mount:/data, and for one of the two slots of long jobs.
                 """,
+            examples: ["wakebridge run-job hr upload"],
             flags: [jsonFlag] + daemonFlags, operands: [.handler, .job]
         ) { words throws(Complaint) in
             try words.atMost(2)

@@ -22,6 +22,8 @@ struct RunOptions: Hashable {
     var user: String?
     /// Whether log lines are printed as JSON.
     var printsJSON = false
+    /// Where the profiles are.
+    var places = NamedPlaces.own
 }
 
 extension Verb {
@@ -29,7 +31,8 @@ extension Verb {
         Verb(
             name: "run", summary: "bridge and one handler in the foreground, without daemon or configuration",
             synopsis: [
-                "[--manifest FILE | --profile PROFILE [--device DEVICE]] [--user USER] [--json] -- HANDLER…",
+                "[--manifest FILE | --profile PROFILE [--device DEVICE]] [--user USER] [--config DIR] [--profiles DIR] "
+                    + "[--json] -- HANDLER…",
                 "--replay FILE [--from TIME] [--until TIME] [--only DEVICE]… [--speed 2|max | --step] … -- HANDLER…",
             ],
             detail: """
@@ -37,17 +40,18 @@ extension Verb {
                 keeps in WAKEBRIDGE_STATE_DIR stays, in run/handlers of the state directory (wakebridged --help names it).
                 'wakebridge help replay' explains --from and --step.
                 """,
+            examples: ["wakebridge run --profile heart-rate-monitor -- ./hr.py"],
             flags: [
                 Flag("manifest", short: "m", value: "FILE", "a manifest with the handler's settings"),
                 Flag("profile", short: "p", value: "PROFILE", "wake it for the devices of this profile"),
-                Flag("device", value: "DEVICE", "only for this device, by alias or source"),
+                Flag("device", short: "D", value: "DEVICE", "only for this device, by alias or source"),
                 Flag("replay", short: "r", value: "FILE", "play this trace in place of real devices"),
                 Flag(
                     "speed", short: "s", value: "FACTOR", "of the trace: max, or how many times as fast; 1 if not given"
                 ),
                 stepFlag, userFlag,
-                Flag("json", "print a JSON object a line of the log"),
-            ] + TracePart.flags, takesProgram: true
+                Flag("json", short: "j", "print a JSON object a line of the log"),
+            ] + TracePart.flags + NamedPlaces.flags, takesProgram: true
         ) { words throws(Complaint) in try wakebridge.run(try RunOptions(words)) }
     }
 }
@@ -67,6 +71,7 @@ extension RunOptions {
             handler: handler, manifest: words.value("manifest"), profile: words.value("profile"),
             device: words.value("device"), replay: words.value("replay"), part: try TracePart(words),
             speed: try words.value("speed").map { text throws(Complaint) in try ReplaySpeed(text) } ?? .times(1),
-            isStepped: try words.isStepped(), user: words.value("user"), printsJSON: words.has("json"))
+            isStepped: try words.isStepped(), user: words.value("user"), printsJSON: words.has("json"),
+            places: try NamedPlaces(words))
     }
 }

@@ -11,19 +11,24 @@ extension Verb {
     static var scan: Verb {
         Verb(
             name: "scan", summary: "peripherals near by and accessories attached, with the profile that knows each",
-            synopsis: ["[--profile PROFILE] [--all] [--for 10s] [--adapter ADDRESS] [--json]"],
+            synopsis: [
+                "[--profile PROFILE] [--all] [--for 10s] [--adapter ADDRESS] [--config DIR] [--profiles DIR] [--json]"
+            ],
             detail: """
                 Bluetooth LE peripherals, and what udev knows to be plugged in, each as far as a profile knows it; with
                 --all also the others. On a terminal the table is drawn again until Ctrl-C; elsewhere there is a line for
                 each, for 10 s. Several addresses that look the same and change by themselves are one row. Needs no daemon.
                 """,
+            examples: ["wakebridge scan", "wakebridge scan --all --for 30s"],
             flags: [
                 Flag("profile", short: "p", value: "PROFILE", "only what this profile knows"),
                 Flag("all", short: "a", "also what no profile knows"),
-                Flag("for", value: "TIME", "end after this time, such as 10s or 2m"),
-                Flag("adapter", value: "ADDRESS", "Bluetooth only, by this adapter; by all of them if not given"),
-                Flag("json", "print a JSON object a line, for each that is new, changed or unplugged"),
-            ]
+                Flag("for", short: "w", value: "TIME", "end after this time, such as 10s or 2m"),
+                Flag(
+                    "adapter", short: "i", value: "ADDRESS",
+                    "Bluetooth only, by this adapter; by all of them if not given"),
+                Flag("json", short: "j", "print a JSON object a line, for each that is new, changed or unplugged"),
+            ] + NamedPlaces.flags
         ) { words throws(Complaint) in try Scan(words).run() }
     }
 }
@@ -31,7 +36,7 @@ extension Verb {
 private final class Scan {
     private let words: ParsedWords
     private let turns: ToolLoop
-    private let profiles = ProfileLibrary.known()
+    private let profiles: ProfileLibrary
     /// The requested profile.
     private let profile: Profile?
     /// Nil where Bluetooth is not requested or not available, and until it is found.
@@ -49,6 +54,7 @@ private final class Scan {
         try words.atMost(0)
         if words.has("profile"), words.has("all") { throw .usage("--profile and --all exclude each other") }
         length = try words.time("for")
+        profiles = try NamedPlaces(words).library
         profile = try Self.profile(words, profiles)
         drawing = words.has("json") ? nil : RedrawnTable.onTerminal()
         if let profile, profile.accessory?.node == .rfcomm {

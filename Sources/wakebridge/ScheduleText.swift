@@ -14,7 +14,7 @@ struct ScheduleEntry {
 
     private var due: WallTime? { time("due") }
     private func time(_ key: String) -> WallTime? { entry[key]?.string.flatMap { WallTime(rfc3339: $0) } }
-    private func moment(_ key: String) -> String? { time(key).map { spokenMoment($0, now: now) } }
+    private func moment(_ key: String) -> String? { time(key).map { spokenSecond($0) } }
 
     // MARK: The table
 
@@ -29,13 +29,13 @@ struct ScheduleEntry {
     }
 
     private func since(_ wait: JSONValue) -> String {
-        wait["since"]?.string.flatMap { WallTime(rfc3339: $0) }.map { spokenMoment($0, now: now) } ?? "?"
+        wait["since"]?.string.flatMap { WallTime(rfc3339: $0) }.map { spokenSecond($0) } ?? "?"
     }
 
     /// Of what is true, and does not count yet.
     private func settling(_ wait: JSONValue) -> String? {
         let settles = wait["settles"]?.string.flatMap { WallTime(rfc3339: $0) }
-        return settles.map { "settles until \(spokenMoment($0, now: now))" }
+        return settles.map { "settles until \(spokenSecond($0))" }
     }
 
     /// What it requires beyond what it waits for now.
@@ -66,7 +66,7 @@ struct ScheduleEntry {
 
     /// Of a flow.
     private var share: String {
-        entry["cpu_percent"]?.integer.map { ", with \($0)% of a processor at most" } ?? ""
+        entry["cpu_percent"]?.integer.map { ", with \($0) % of a processor at most" } ?? ""
     }
 
     private var waiting: String {
@@ -165,25 +165,11 @@ struct ScheduleText {
 
     var table: String {
         if entries.isEmpty { return "nothing is scheduled\n" }
-        return Table(rows: [ScheduleEntry.head] + entries.map(\.row)).text
+        return Table(head: ScheduleEntry.head, rows: entries.map(\.row)).text
     }
 
     /// A line for each.
     var sentences: String { entries.map { "  \($0.sentence)\n" }.joined() }
 
     var histories: String { entries.map(\.history).joined() }
-}
-
-/// `07:30`, `07:30:12`, `tomorrow 07:30`, `2026-11-22 07:30`: a time as a person here names it.
-func spokenMoment(_ time: WallTime, now: WallTime) -> String {
-    let words = spokenSecond(time.rfc3339, now: now).split(separator: " ").map(String.init)
-    let clock = words.last.map { $0.hasSuffix(":00") ? String($0.dropLast(3)) : $0 } ?? ""
-    guard let date = words.first, words.count > 1 else { return clock }
-    let day = TimeSpan.seconds(86_400)
-    if isSameDay(time, now + day) { return "tomorrow \(clock)" }
-    return "\(isSameDay(time, now - day) ? "yesterday" : date) \(clock)"
-}
-
-private func isSameDay(_ time: WallTime, _ other: WallTime) -> Bool {
-    !spokenSecond(time.rfc3339, now: other).contains(" ")
 }

@@ -16,9 +16,10 @@ extension Verb {
                 what alerts.ntfy in wakebridge.json5 is to be:
                   echo test | wakebridge send-alert https://ntfy.sh/my-topic
                 """,
+            examples: ["echo test | wakebridge send-alert https://ntfy.sh/my-topic"],
             flags: [
                 Flag("title", value: "TEXT", "the title above the text"),
-                Flag("json", "print one JSON document: the status of the answer"),
+                Flag("json", short: "j", "print one JSON document: the status of the answer"),
             ], operands: [.free]
         ) { words throws(Complaint) in
             let said = try words.optional() ?? Environment.value(of: "WAKEBRIDGE_ALERT_URL")

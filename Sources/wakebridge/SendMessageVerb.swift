@@ -13,6 +13,10 @@ extension Verb {
                 crash and a loss of power. A later message of the same topic takes its place. Messages of the urgency high
                 wake at once, whatever the inbox's rate is; low and very-low never wake, and come with the next wake.
                 """,
+            examples: [
+                "wakebridge send-message hr hello",
+                "wakebridge send-message --topic door --urgency high hr open",
+            ],
             flags: [
                 Flag("topic", value: "NAME", "takes the place of what waits under this name"),
                 Flag("urgency", value: "URGENCY", "very-low, low, normal or high"),

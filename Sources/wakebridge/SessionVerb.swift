@@ -13,6 +13,7 @@ extension Verb {
                 is what a device is from its pairing on, or from when it was first plugged in; what may have been said
                 meanwhile is told as a gap. 'pause' and 'close' mean the same as 'paused' and 'closed'.
                 """,
+            examples: ["wakebridge session pause chest-strap", "wakebridge session open chest-strap"],
             flags: [jsonFlag] + daemonFlags, operands: [.words("open", "pause", "close", then: .device)]
         ) { words throws(Complaint) in
             let known = LinkSession.allCases.map(\.rawValue)

@@ -1,5 +1,8 @@
-// wakebridge.json5, as far as the tool reads and writes it: one line is added or taken away, and all else stays as it is.
+// wakebridge.json5, as far as the tool reads and writes it: one value is set or taken away, and all else stays as it is.
+import Glibc
+import WakeDaemon
 import WakeEngine
+import WakeModel
 import WakeProfiles
 import WakeSystem
 import WakeWords
@@ -11,6 +14,22 @@ struct SettingsFile {
     private let text: String?
     /// As it was: another user may not be meant to read it.
     private let mode: UInt32
+
+    /// That of the directory which the words name, else of the daemon that they reach.
+    /// - Parameter verb: what to run with sudo where this user may not write.
+    init(of words: ParsedWords, for verb: String) throws(Complaint) {
+        let named = try NamedPlaces(words)
+        if named.isNamed {
+            try self.init(at: named.settingsFile)
+            return
+        }
+        let isOfSystem = words.client.isOfSystem
+        if isOfSystem, geteuid() != 0 {
+            throw .notPermitted("the settings of the system's daemon belong to root; run 'sudo wakebridge \(verb)'")
+        }
+        let places = isOfSystem ? BridgePlaces.machine : BridgePlaces.mine
+        try self.init(at: places.configuration + "/wakebridge.json5")
+    }
 
     init(at path: String) throws(Complaint) {
         self.path = path
@@ -30,20 +49,34 @@ struct SettingsFile {
         }
     }
 
-    /// Adds one key, such as `control_group: "sudo"`, where the file has none of that name.
-    func add(_ line: String) throws(Complaint) {
-        var new = "{\n  \(line),\n}\n"
-        if let text, let brace = text.firstIndex(of: "{") {
-            new = text[...brace] + "\n  \(line)," + text[text.index(after: brace)...]
+    /// Writes a value of one key, such as `"sudo"` for `control_group`; nothing is written that a daemon would refuse.
+    /// - Parameter value: JSON5; another text is a string.
+    /// - Returns: what of it a running daemon takes.
+    @discardableResult func set(_ key: String, to value: String) throws(Complaint) -> SettingsChange {
+        let names = SettingsText.names(of: key)
+        let isValue = (try? JSONValue(json5: Array(value.utf8))) != nil
+        // A group may be called 1000.
+        let forms = isValue ? [value, value.asJSON] : [value.asJSON]
+        var refusal: Complaint?
+        for form in forms {
+            var changed = SettingsText(Array((text ?? "").utf8))
+            guard changed.set(names, to: form) else { throw unusual(key, value) }
+            let read: BridgeSettings
+            do throws(ConfigurationErrors) { read = try BridgeSettings(text: changed.text, file: path) } catch {
+                refusal = refusal ?? .failure(error.all.map(\.sentence).joined(separator: "; "))
+                continue
+            }
+            try write(String(decoding: changed.text, as: UTF8.self))
+            return SettingsChange(from: settings, to: read)
         }
-        let key = line.prefix { $0 != ":" }
-        guard let read = try? BridgeSettings(text: Array(new.utf8), file: path), read != settings else {
-            throw .failure("cannot add \(key) to \(path), whose form is unusual; write \(line) there")
-        }
-        try write(new)
+        throw refusal ?? unusual(key, value)
     }
 
-    /// Takes a line away that ``add(_:)`` wrote.
+    private func unusual(_ key: String, _ value: String) -> Complaint {
+        .failure("cannot set \(key) in \(path), whose form is unusual; write \(key) there by hand")
+    }
+
+    /// Takes a line away that ``set(_:to:)`` wrote.
     func remove(_ line: String) throws(Complaint) {
         guard let text, let place = text.firstRange(of: "\n  \(line),") else {
             let key = line.prefix { $0 != ":" }

@@ -18,14 +18,15 @@ extension Verb {
                 without sudo. Then pairs a device that a profile knows, unless you have one, and waits for its first value.
                 Ends with that value, or with the one thing that is in the way, and then with exit status 1. Needs root.
                 """,
+            examples: ["sudo wakebridge setup", "sudo wakebridge setup --yes --no-device"],
             flags: [
                 Flag("yes", short: "y", "ask nothing: run each command, and pair the only device in pairing mode"),
                 Flag(
-                    "user", value: "USER",
+                    "user", short: "u", value: "USER",
                     "the user who may use the tool without sudo; the one who ran sudo if not given"),
                 Flag("no-device", "pair no device, and wait for none"),
-                Flag("for", value: "TIME", "how long to wait for the first value; 60s if not given"),
-                Flag("json", "print how it ended as one JSON document"),
+                Flag("for", short: "w", value: "TIME", "how long to wait for the first value; 60s if not given"),
+                Flag("json", short: "j", "print how it ended as one JSON document"),
             ] + daemonFlags
         ) { words throws(Complaint) in
             try words.atMost(0)
@@ -41,7 +42,7 @@ extension Verb {
 private final class MachineSetup {
     private let words: ParsedWords
     private let patience: TimeSpan
-    private let profiles = ProfileLibrary.known()
+    private let profiles = NamedPlaces.own.library
     /// How long a service or an adapter may take to come.
     private static let settleTime = TimeSpan.seconds(15)
 
@@ -142,7 +143,7 @@ private final class MachineSetup {
                 "could not put \(user.printable) into the group \(group.printable); do it as your system wants it, and run "
                     + "'sudo wakebridge setup' again")
         }
-        if present == nil { try settings.add("control_group: \"\(group)\"") }
+        if present == nil { try settings.set("control_group", to: group.asJSON) }
         Console.say("  \(file) says control_group: \"\(group)\"; \(user) is in the group from the next login on")
         if Self.isServiceActive { _ = try run("systemctl restart wakebridged") }
     }
@@ -171,13 +172,19 @@ private final class MachineSetup {
         let deadline = SystemClock.monotonic() + patience
         Console.say("waiting for the first value, for \(patience.spoken) at most …")
         var first: String?
+        let progress = ProgressLine.onTerminal()
+        defer { progress?.clear() }
         let pace = { () -> TimeSpan? in
             let left = deadline - SystemClock.monotonic()
+            progress?.show(
+                "waiting for the first value: \(TimeSpan.seconds(max(0, left.nanoseconds / 1_000_000_000)).spoken) left"
+            )
             return first == nil && left > .zero ? min(left, .seconds(1)) : nil
         }
         let end = try words.client.follow(.get, "/v1/events", pace: pace) { line in
             if first == nil, self.isMeasured(line) { first = EventText(line: line).text }
         }
+        progress?.clear()
         if let first {
             Console.say(String(first.dropLast()))
             return finish("it works; next: wakebridge new handler NAME")

@@ -19,6 +19,7 @@ extension Verb {
                 + "and battery power last until they are switched off: \"sleep on\" is the announcement, 4 s ahead, that "
                 + "the machine goes to sleep, and no handler is woken until \"sleep off\". An alarm, a job or the poll is "
                 + "raised now, whatever its time. A condition is on or off, whatever is true, until it is real again.",
+            examples: ["wakebridge simulate wake hr", "wakebridge simulate battery on"],
             flags: [
                 Flag("level", value: "LEVEL", "of memory pressure: low or critical; critical if not given"), jsonFlag,
             ] + daemonFlags,
@@ -33,9 +34,22 @@ extension Verb {
             if let entry = try raised(words) { return try raise(words, entry.entry, of: entry.handler) }
             if words.operands.first == "condition" { return try play(words) }
             let members = try simulation(words)
-            return try order(words, "/v1/simulate", body: object(members)) { _ in
-                "simulated: " + members.map { $0.1.printable }.joined(separator: " ")
-            }
+            return try order(words, "/v1/simulate", body: object(members)) { _ in done(members.map { $0.1.printable }) }
+        }
+    }
+
+    /// - Parameter members: what was simulated, and of whom, or how.
+    private static func done(_ members: [String]) -> String {
+        let (what, operand) = (members[0], members.last ?? "")
+        switch what {
+        case "wake": return "a wake of \(operand) is ordered; 'wakebridge why \(operand)' tells what came of it"
+        case "expire": return "the budget of \(operand) is used up"
+        case "kill": return "the process of \(operand) is killed"
+        case "disconnect": return "\(operand) is disconnected"
+        case "memory": return "the memory pressure is \(operand)"
+        default:
+            let end = "; 'wakebridge simulate \(what) off' ends that"
+            return "the simulated \(what) is \(operand)" + (operand == "on" ? end : "")
         }
     }
 
@@ -44,7 +58,9 @@ extension Verb {
             "wake", "expire", "memory", "kill", "disconnect", "sleep", "heat", "battery", "alarm", "job", "poll",
             "condition",
         ]
-        guard let what = words.operands.first else { throw .usage("say what: \(known.joined(separator: ", "))") }
+        guard let what = words.operands.first else {
+            throw .usage("name what to simulate: \(known.joined(separator: ", "))")
+        }
         guard known.contains(what) else {
             throw .usage("'\(what)' cannot be simulated.\(suggestion(for: what, among: known))")
         }

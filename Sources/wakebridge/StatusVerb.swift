@@ -13,24 +13,27 @@ extension Verb {
                 and one for a device what keeps it from being connected, or which profile it misses by what. An adapter that has refused a link tells how many it carries
                 at most, and which devices wait for room.
                 """,
+            examples: ["wakebridge status", "wakebridge status --json"],
             flags: [jsonFlag] + daemonFlags
         ) { words throws(Complaint) in
             try words.atMost(0)
-            return try report(words, "/v1/status") { StatusText(status: $0).text }
+            return try report(words, "/v1/status") { StatusText(status: $0, width: Console.width).text }
         }
     }
 }
 
 struct StatusText {
     let status: JSONValue
+    /// Sentences wrap there; nil where no terminal wraps them.
+    var width: Int?
 
     var text: String {
         var parts = [bridge]
-        parts.append(HandlerTable(handlers: status.list("handlers")).textWithReasons)
+        parts.append(HandlerSummary(handlers: status.list("handlers"), width: width).text)
         let transfers = TransferTable(handlers: status.list("handlers"))
         if !transfers.isEmpty { parts.append(transfers.text) }
         let devices = status.list("devices").compactMap { ToldDevice($0) }.map { KnownDevice($0) }
-        parts.append(devices.isEmpty ? "no devices yet\n" : DeviceTable(devices: devices).text)
+        parts.append(devices.isEmpty ? "no devices yet\n" : DeviceSummary(devices: devices, width: width).text)
         let unwatched = UnwatchedDevices(status, besides: devices)
         if !unwatched.isEmpty { parts.append(unwatched.text) }
         if let adapters = status["adapters"]?.array { parts.append(AdapterTable(adapters: adapters).text) }
@@ -62,7 +65,7 @@ struct StatusText {
             Console.styled("warning", .yellow)
                 + ": \(warning.text("what")): \(warning.text("why")); \(warning.text("advice"))"
         }
-        return lines.joined(separator: "\n") + "\n"
+        return lines.map { $0.wrapped(to: width) + "\n" }.joined()
     }
 
     /// Nil unless one call kept handlers waiting.
@@ -75,6 +78,93 @@ struct StatusText {
     }
 }
 
+/// The handlers of a status in 80 columns: how each is, and below it why.
+private struct HandlerSummary {
+    let handlers: [JSONValue]
+    let width: Int?
+
+    var text: String {
+        if handlers.isEmpty { return HandlerTable(handlers: []).text }
+        let rows = Table(
+            head: ["HANDLER", "STATE", "QUEUED", "OPEN", "WAKES", "EVENTS", "AWAKE"], rows: handlers.map(row),
+            numeric: [2, 3, 4, 5, 6]
+        ).text.split(separator: "\n").map(String.init)
+        let headCount = rows.count - handlers.count
+        let reasons = handlers.map { notes(of: $0).map { $0.indented(to: width) } }
+        let blocks = zip(rows.dropFirst(headCount), reasons).map { [$0] + $1 }
+        return (rows.prefix(headCount) + blocks.joined()).map { $0 + "\n" }.joined()
+    }
+
+    private func row(_ handler: JSONValue) -> [String] {
+        let numbers = ["queued", "open", "wakes", "events"].map { String(handler.count($0)) }
+        let awake = TimeSpan.milliseconds(handler.count("awake_ms")).spoken
+        return [handler.text("id"), handler.text("state")] + numbers + [awake]
+    }
+
+    private func notes(of handler: JSONValue) -> [String] {
+        let report = HandlerReason(handler: handler)
+        let strikes = handler.count("strikes")
+        return [
+            report.sentence, strikes > 0 ? "\(Int(strikes).counted("strike")) of its budget" : "",
+            report.scheduled.map { "scheduled: \($0)" } ?? "",
+        ].filter { !$0.isEmpty }
+    }
+}
+
+/// The devices of a status in 80 columns; 'devices' shows the rest.
+private struct DeviceSummary {
+    let devices: [KnownDevice]
+    let width: Int?
+
+    var text: String {
+        let now = SystemClock.wall()
+        let rows = devices.map { device in
+            [
+                device.alias.oneCell, device.fullState, device.told?.lastData.map { spokenAge($0, now: now) } ?? "-",
+                device.profile?.oneCell ?? "-",
+            ]
+        }
+        let table = Table(head: ["DEVICE", "STATE", "LAST DATA", "PROFILE"], rows: rows).text
+        let reasons = devices.compactMap { device in
+            device.told?.why.map { "\(device.alias.oneCell): \($0.printable)".indented(to: width) + "\n" }
+        }
+        return table + (reasons.isEmpty ? "" : "\n" + reasons.joined())
+    }
+}
+
+extension String {
+    /// Between words, where there is a width.
+    fileprivate func wrapped(to width: Int?, after margin: String = "") -> String {
+        guard let width else { return margin + self }
+        let lines = ColumnText.filled(split(separator: " "), max(20, width - margin.count))
+        return lines.map { margin + $0 }.joined(separator: "\n")
+    }
+
+    /// Two columns to the right.
+    fileprivate func indented(to width: Int?) -> String { wrapped(to: width, after: "  ") }
+}
+
+/// Why a handler is as it is, and what it has scheduled.
+private struct HandlerReason {
+    let handler: JSONValue
+
+    var sentence: String {
+        let (exit, status) = (handler.text("last_exit"), handler.text("status"))
+        return handler.text("why") + (status.isEmpty ? "" : "; it says: \(status)")
+            + (exit.isEmpty ? "" : "; last exit: \(exit)")
+    }
+
+    /// How many entries, when the next comes due, and what is in the inbox; nil where there is nothing.
+    var scheduled: String? {
+        let scheduled = handler["scheduled"] ?? .null
+        let (count, messages) = (scheduled.count("count"), handler.count("messages"))
+        let next = scheduled["next"]?.string.flatMap { WallTime(rfc3339: $0) }
+        var parts = count > 0 ? ["\(count)" + (next.map { ", next \(spokenSecond($0))" } ?? "")] : []
+        if messages > 0 { parts.append(Int(messages).counted("message")) }
+        return parts.isEmpty ? nil : parts.joined(separator: ", ")
+    }
+}
+
 struct HandlerTable {
     let handlers: [JSONValue]
 
@@ -83,17 +173,16 @@ struct HandlerTable {
         let head = [
             "HANDLER", "STATE", "PID", "QUEUED", "OPEN", "STRIKES", "WAKES", "USEFUL", "EVENTS", "AWAKE", "SCHEDULED",
         ]
-        return Table(rows: [head] + handlers.map(row), numeric: [2, 3, 4, 5, 6, 7, 8, 9]).text
+        return Table(head: head, rows: handlers.map(row), numeric: [2, 3, 4, 5, 6, 7, 8, 9]).text
     }
 
-    var textWithReasons: String {
-        handlers.isEmpty
-            ? text : text + "\n" + Table(rows: handlers.map { ["  " + $0.text("id"), reason(for: $0)] }).text
-    }
+    /// With a line below for each.
+    var textWithReasons: String { text + handlers.map { "  \(HandlerReason(handler: $0).sentence)\n" }.joined() }
 
     /// The sentence of each.
     var reasons: String {
-        handlers.isEmpty ? text : Table(rows: handlers.map { [$0.text("id"), reason(for: $0)] }).text
+        handlers.isEmpty
+            ? text : Table(rows: handlers.map { [$0.text("id"), HandlerReason(handler: $0).sentence] }).text
     }
 
     private func row(_ handler: JSONValue) -> [String] {
@@ -102,25 +191,7 @@ struct HandlerTable {
         let useful = WorkText(work: handler["work"] ?? .null).usefulShare
         let awake = TimeSpan.milliseconds(handler.count("awake_ms")).spoken
         return [handler.text("id"), handler.text("state"), process] + numbers
-            + [useful, String(handler.count("events")), awake, scheduled(handler)]
-    }
-
-    /// How many entries, when the next comes due, and what is in the inbox.
-    private func scheduled(_ handler: JSONValue) -> String {
-        let scheduled = handler["scheduled"] ?? .null
-        let (count, messages) = (scheduled.count("count"), handler.count("messages"))
-        let next = scheduled["next"]?.string.flatMap { WallTime(rfc3339: $0) }
-        var parts = count > 0 ? ["\(count)" + (next.map { ", next \(moment($0))" } ?? "")] : []
-        if messages > 0 { parts.append(Int(messages).counted("message")) }
-        return parts.isEmpty ? "-" : parts.joined(separator: ", ")
-    }
-
-    private func moment(_ time: WallTime) -> String { spokenMoment(time, now: SystemClock.wall()) }
-
-    private func reason(for handler: JSONValue) -> String {
-        let (exit, status) = (handler.text("last_exit"), handler.text("status"))
-        return handler.text("why") + (status.isEmpty ? "" : "; it says: \(status)")
-            + (exit.isEmpty ? "" : "; last exit: \(exit)")
+            + [useful, String(handler.count("events")), awake, HandlerReason(handler: handler).scheduled ?? "-"]
     }
 }
 
@@ -130,7 +201,7 @@ struct AdapterTable {
     var text: String {
         if adapters.isEmpty { return "no Bluetooth adapter; 'wakebridge doctor' tells why\n" }
         let head = ["ADAPTER", "POWER", "LINKS", "MOST LINKS", "WAIT FOR ROOM"]
-        return Table(rows: [head] + adapters.map(row), numeric: [2, 3]).text
+        return Table(head: head, rows: adapters.map(row), numeric: [2, 3]).text
     }
 
     private func row(_ adapter: JSONValue) -> [String] {

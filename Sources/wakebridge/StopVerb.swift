@@ -11,6 +11,7 @@ extension Verb {
                 sessions of peripherals that no other running handler watches are closed until then, and so are its
                 sockets. Its transfers are cancelled.
                 """,
+            examples: ["wakebridge stop hr"],
             flags: [
                 Flag("keep-sessions", short: "k", "leave the sessions of its peripherals as they are"), jsonFlag,
             ] + daemonFlags, operands: [.handler]

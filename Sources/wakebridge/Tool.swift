@@ -16,11 +16,20 @@ enum Tool {
             if name == "help" { return try help(Array(globals.operands.dropFirst())) }
             let found = try Verb.named(name)
             verb = found
-            let rest = Array(globals.operands.dropFirst()) + (globals.trailing.map { ["--"] + $0 } ?? [])
+            let rest = Self.rest(of: globals, after: found)
             return try run(found, rest, after: globals)
         } catch {
             return report(error, of: verb, asJSON: words.prefix { $0 != "--" }.contains("--json"))
         }
+    }
+
+    /// 'devices list' is what people try for a verb that lists when nothing is named.
+    private static func rest(of globals: ParsedWords, after verb: Verb) -> [String] {
+        var words = Array(globals.operands.dropFirst())
+        if words.first == "list", ["devices", "handlers", "pending", "transfers"].contains(verb.name) {
+            words.removeFirst()
+        }
+        return words + (globals.trailing.map { ["--"] + $0 } ?? [])
     }
 
     private static func run(_ verb: Verb, _ words: [String], after globals: ParsedWords) throws(Complaint) -> Int32 {
@@ -29,6 +38,7 @@ enum Tool {
         if parsed.has("json") { Console.speakJSON() }
         let all = parsed.adding(globals)
         try refuseEmpty(all)
+        try Console.behave(as: all)
         return try verb.perform(all)
     }
 
@@ -60,7 +70,7 @@ enum Tool {
             Console.say(complaint.json(help: help))
         } else {
             Console.say("\(name): \(complaint.sentence)")
-            if complaint.isUsage { Console.say(help + ".") }
+            if complaint.isUsage { Console.say(help) }
         }
         return complaint.exitStatus
     }

@@ -13,7 +13,8 @@ extension Verb {
                 AWAKE and WAKES/S are of the time since the table was drawn last, at first since the daemon started. Ends at
                 Ctrl-C or q. On a pipe one table is printed.
                 """,
-            flags: [Flag("json", "print one JSON document: the daemon's status")] + daemonFlags
+            examples: ["wakebridge top"],
+            flags: [Flag("json", short: "j", "print one JSON document: the daemon's status")] + daemonFlags
         ) { words throws(Complaint) in
             try words.atMost(0)
             if words.has("json") { return try report(words, "/v1/status") { _ in "" } }
@@ -95,7 +96,7 @@ private struct TopText {
     private var head: String {
         let memory = spokenBytes(now.bridge.count("memory"))
         return "wakebridged \(now.bridge.text("version")), up \(uptime.spoken), \(memory) resident; "
-            + "\(spokenTime(SystemClock.wall().rfc3339.prefix(19) + "Z"))"
+            + "\(spokenSecond(SystemClock.wall()))"
     }
 
     private var handlers: String {
@@ -109,7 +110,7 @@ private struct TopText {
             ]
         }
         let head = ["HANDLER", "STATE", "AWAKE", "WAKES/S", "QUEUED", "OPEN"]
-        return Table(rows: [head] + rows, numeric: [2, 3, 4, 5]).text
+        return Table(head: head, rows: rows, numeric: [2, 3, 4, 5]).text
     }
 
     /// In seconds; never zero.
@@ -125,10 +126,5 @@ private struct TopText {
 
     private func increase(_ count: String, of handler: JSONValue) -> Int64 {
         handler.count(count) - (before?.handler(handler.text("id"))?.count(count) ?? 0)
-    }
-
-    private func tenths(_ number: Double) -> String {
-        let all = Int((number * 10).rounded())
-        return "\(all / 10).\(all % 10)"
     }
 }

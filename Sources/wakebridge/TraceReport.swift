@@ -38,17 +38,17 @@ func printDifference(_ one: String, _ other: String, asJSON: Bool) throws(Compla
 extension TraceContents {
     fileprivate var text: String {
         let zone = header.zone.map { " in \($0)" } ?? ""
-        var lines = ["format \(Self.formatVersion), begins \(header.start.rfc3339)\(zone)"]
+        var lines = ["format \(Self.formatVersion), begins \(spokenTime(header.start.rfc3339))\(zone)"]
         let sum = "\(operations.counted("operation")) of \(header.devices.count.counted("device"))"
         lines.append("\(sum), \(length.spoken) long, silent for \(longestSilence.spoken) at most")
-        if let first, let last { lines.append("first \(first.rfc3339), last \(last.rfc3339)") }
+        if let first, let last { lines.append("first \(spokenTime(first.rfc3339)), last \(spokenTime(last.rfc3339))") }
         for (device, tally) in zip(header.devices, devices) {
             let names = [device.alias, device.name].compactMap { $0 }.map { " (\($0))" }.joined()
             lines.append(device.uri + names)
             lines += tally.counts.map { "  \($0.kind): \($0.count)" }
             if tally.lost > 0 { lines.append("  lost: \(tally.lost)") }
             if let first = tally.first, let last = tally.last {
-                lines.append("  from \(first.rfc3339) to \(last.rfc3339)")
+                lines.append("  from \(spokenTime(first.rfc3339)) to \(spokenTime(last.rfc3339))")
             }
         }
         if machineOperations > 0 { lines.append("machine: \(machineOperations)") }

@@ -25,6 +25,10 @@ extension Verb {
                 'anonymise' replaces addresses, names, serial numbers, and positions that receivers tell, each the same
                 everywhere. Look at the result before you share it: what else a device says stays.
                 """,
+            examples: [
+                "wakebridge trace info ride.trace",
+                "wakebridge trace cut ride.trace --from 5m --until 10m -o part.trace",
+            ],
             flags: [
                 Flag("output", short: "o", value: "FILE", "where the trace goes; standard output if not given"),
                 Flag("from", value: "TIME", "with cut: leave out what was before"),
@@ -34,7 +38,7 @@ extension Verb {
                 Flag("to", value: "TIME", "with shift: let it begin then"),
                 Flag("word", value: "TEXT", "with anonymise: replace this too; may be given again"),
                 Flag("keep-names", "with anonymise: leave names, for profiles that know a device by its name"),
-                Flag("json", "print one JSON document; with cut, shift and anonymise only beside -o"),
+                Flag("json", short: "j", "print one JSON document; with cut, shift and anonymise only beside -o"),
             ],
             operands: [.word(TraceDeed.allCases.map { Operand.Choice(word: $0.rawValue, then: $0.operands) })]
         ) { words throws(Complaint) in

@@ -19,12 +19,13 @@ extension Verb {
                 go before them. The service runs as root and needs no group; 'run' and 'scan' without root do:
                   sudo groupadd --system wakebridge && sudo usermod -aG wakebridge "$USER"
                 """,
+            examples: ["wakebridge udev-rules --profile gps-receiver"],
             flags: [
                 Flag("profile", short: "p", value: "PROFILE", "of this one only; of several, given several times"),
                 Flag(
                     "group", short: "g", value: "GROUP", "the group that may open the accessories (\(UdevRules.group))"),
                 Flag("braille", "the file that keeps brltty off, and comes after brltty's own rules"),
-                Flag("json", "print the rules, the group and the profiles as one JSON document"),
+                Flag("json", short: "j", "print the rules, the group and the profiles as one JSON document"),
             ]
         ) { words throws(Complaint) in
             try words.atMost(0)
@@ -61,7 +62,7 @@ private func printRules(_ words: ParsedWords) throws(Complaint) {
 
 /// The named profiles, or those in use.
 private func accessories(_ words: ParsedWords) throws(Complaint) -> [Profile] {
-    let library = ProfileLibrary.known()
+    let library = NamedPlaces.own.library
     let wanted = words.options.filter { $0.name == "profile" }.compactMap(\.value)
     if wanted.isEmpty { return ProfileFolder.inUse(of: library).filter { $0.kind == .externalAccessory } }
     let names = library.heads.filter { $0.kind == .externalAccessory }.map(\.name)

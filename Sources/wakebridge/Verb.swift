@@ -10,6 +10,8 @@ struct Verb {
     let synopsis: [String]
     /// What you must know to use it, in whole sentences.
     let detail: String
+    /// Whole command lines, as you would type them.
+    let examples: [String]
     let flags: [Flag]
     /// For completion: what stands at each place.
     var operands: [Operand] = []
@@ -19,7 +21,13 @@ struct Verb {
 
     var allOptions: [Flag] { flags + Verb.commonFlags }
 
-    static let commonFlags = [Flag("help", short: "h", "show this text")]
+    static let helpFlag = Flag("help", short: "h", "show this text")
+
+    static let commonFlags = [
+        helpFlag, Flag("quiet", short: "q", "print results, warnings and errors only: no notes, no progress"),
+        Flag("color", value: "WHEN", "colour: auto, always or never; auto if not given, which is on a terminal"),
+        Flag("no-headers", "print tables without their first line"),
+    ]
 
     static let daemonFlags = [
         Flag("socket", value: "PATH", "the daemon's control socket"),
@@ -27,23 +35,24 @@ struct Verb {
     ]
 
     /// A document is whole once the tool ends; lines come as things happen.
-    static let jsonFlag = Flag("json", "print one JSON document, exactly as the daemon sends it")
-    static let jsonLinesFlag = Flag("json", "print a JSON object a line, exactly as the daemon sends it")
+    static let jsonFlag = Flag("json", short: "j", "print one JSON document, exactly as the daemon sends it")
+    static let jsonLinesFlag = Flag("json", short: "j", "print a JSON object a line, exactly as the daemon sends it")
 
     static let globalOptions = daemonFlags + commonFlags + [Flag("version", short: "V", "show the version")]
 
-    static var all: [Verb] {
-        [
-            .setup, .scan, .pair, .add, .forget, .devices, .inspect, .read, .write, .wait, .replay, .import, .export,
-            .record,
-            .run, .watch, .status, .top, .handlers, .start, .stop, .restart, .session, .reload, .attach, .simulate,
-            .pending, .transfers, .runJob, .cancelJob, .sendMessage, .sendAlert, .web, .merge, .trace,
-            .deadLetters, .why, .logs, .doctor, .report, .udevRules, .new, .check, .profile, .config, .completion,
-        ]
+    static var all: [Verb] { VerbGroup.all.flatMap(\.verbs) }
+
+    /// Words that people try, each with the verb that does it.
+    static let aliases = ["ls": "status", "list": "status", "log": "logs", "jobs": "pending"]
+
+    /// The verb of this name or alias.
+    static func known(_ name: String) -> Verb? {
+        let name = aliases[name] ?? name
+        return all.first { $0.name == name }
     }
 
     static func named(_ name: String) throws(Complaint) -> Verb {
-        if let verb = all.first(where: { $0.name == name }) { return verb }
+        if let verb = known(name) { return verb }
         let near = suggestion(for: name, among: all.map(\.name) + ["help"])
         let kind = name.hasPrefix("-") ? "option" : "verb"
         throw .usage("there is no \(kind) '\(name)'.\(near)")

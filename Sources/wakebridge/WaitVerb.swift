@@ -12,11 +12,12 @@ extension Verb {
                 Ends with 0 as soon as it is so, at once if it is so already; data counts from now on. Ends with 1 after the
                 time of --for, and waits without it for as long as it takes.
                 """,
+            examples: ["wakebridge wait chest-strap --data --for 30s"],
             flags: [
                 Flag("connected", "until it is connected"), Flag("disconnected", "until it is not connected"),
                 Flag("data", "until it sends data"),
-                Flag("for", value: "TIME", "at most for so long: 30s, 5m"),
-                Flag("json", "print one JSON document"),
+                Flag("for", short: "w", value: "TIME", "at most for so long: 30s, 5m"),
+                Flag("json", short: "j", "print one JSON document"),
             ] + daemonFlags, operands: [.device]
         ) { words throws(Complaint) in try Wait(words).run() }
     }

@@ -8,6 +8,7 @@ extension Verb {
             name: "watch", summary: "events as they come, decoded", synopsis: ["[--json] [DEVICE]"],
             detail:
                 "Ends at Ctrl-C. With --json the lines are exactly those of handlers.",
+            examples: ["wakebridge watch", "wakebridge watch --json chest-strap"],
             flags: [jsonLinesFlag] + daemonFlags, operands: [.device]
         ) { words throws(Complaint) in
             let device = try words.optional().map { "?device=\($0.percentEncoded)" } ?? ""

@@ -19,8 +19,9 @@ extension Verb {
             detail: """
                 Without an option it shows where the bridge listens, and who has tokens. A token is shown once, with an
                 address and a QR code that hold it; the bridge keeps its digest alone. Revoking one ends its streams. What
-                --enable and --disable change in wakebridge.json5 holds from the daemon's next start.
+                --enable and --disable change in wakebridge.json5 takes effect at the daemon's next start.
                 """,
+            examples: ["sudo wakebridge web --enable", "wakebridge web --token phone"],
             flags: [
                 Flag("enable", "listen, and make the first token"),
                 Flag(
@@ -33,9 +34,7 @@ extension Verb {
                 Flag("revoke", value: "NAME", "let that token in no more"),
                 Flag("list", "show where the bridge listens, and who has tokens"),
                 Flag("disable", "do not listen any more"),
-                Flag(
-                    "config", value: "DIR",
-                    "the folder of wakebridge.json5, of a daemon that was started with another one"),
+                NamedPlaces.configFlag,
                 jsonFlag,
             ] + daemonFlags
         ) { words throws(Complaint) in
@@ -108,10 +107,10 @@ private enum WebOrder {
 
     private static func text(_ answer: JSONValue) -> String {
         let address = answer["address"]?.string.map { "listens at \($0.printable)\n" }
-        let tokens = answer.list("tokens").map { [$0.text("name"), opens($0), $0.text("made")] }
+        let tokens = answer.list("tokens").map { [$0.text("name"), opens($0), spokenSecond($0.text("made"))] }
         let none = "there are no tokens; make one with: wakebridge web --token NAME\n"
-        return (address ?? "does not listen; to turn the web page on, run: sudo wakebridge web --enable\n")
-            + (tokens.isEmpty ? none : "\n" + Table(rows: [["TOKEN", "OPENS", "MADE"]] + tokens).text)
+        return (address ?? "the web page is off; to turn it on, run: sudo wakebridge web --enable\n")
+            + (tokens.isEmpty ? none : "\n" + Table(head: ["TOKEN", "OPENS", "MADE"], rows: tokens).text)
     }
 
     private static func opens(_ token: JSONValue) -> String {
@@ -152,26 +151,20 @@ private enum WebOrder {
 
     // MARK: Settings
 
-    private static func file(_ words: ParsedWords) throws(Complaint) -> SettingsFile {
-        if let folder = words.value("config") { return try SettingsFile(at: folder + "/wakebridge.json5") }
-        let places = words.client.isOfSystem ? BridgePlaces.machine : BridgePlaces.mine
-        if words.client.isOfSystem, geteuid() != 0 {
-            throw .notPermitted("the settings of the system's daemon belong to root; run 'sudo wakebridge web'")
-        }
-        return try SettingsFile(at: places.configuration + "/wakebridge.json5")
-    }
-
     private static func line(_ address: NetworkAddress) -> String { "web: { listen: \"\(address)\" }" }
 
     private static func enable(_ listen: NetworkAddress?, _ words: ParsedWords) throws(Complaint) {
-        let file = try file(words)
+        let file = try SettingsFile(of: words, for: "web")
         let present = file.settings.web
         if let present, let listen, present.listen != listen {
             throw .failure("\(file.path) says that the bridge listens at \(present.listen); change that there")
         }
         guard let address = present?.listen ?? listen ?? NetworkAddress(WebConfiguration.usualAddress) else { return }
-        if present == nil { try file.add(line(address)) }
-        let listing = try words.client.ask(.get, "/v1/tokens").json
+        if present == nil {
+            try file.set("web.listen", to: "\"\(address)\"")
+            Console.print("wrote \(line(address)) to \(file.path.printable)\n")
+        }
+        let listing = try tokens(words, of: file, isWritten: present == nil)
         let isListening = listing["address"]?.string != nil
         let place = listing["address"]?.string ?? "http://\(address)\(present?.prefix ?? "/")"
         if listing.list("tokens").isEmpty {
@@ -181,16 +174,31 @@ private enum WebOrder {
         Console.print(
             isListening
                 ? "the bridge listens at \(place.printable)\n"
-                : "the bridge listens there from the daemon's next start: sudo systemctl restart wakebridged\n")
+                : "it takes effect at the daemon's next start: sudo systemctl restart wakebridged\n")
         if !address.isLoopback, present?.certificate == nil {
             Console.say("without TLS, all who share the network can read what is sent, tokens too: see web.certificate")
         }
     }
 
+    /// The daemon's answer. Without a daemon the sentence says what was done and what is left to do.
+    private static func tokens(
+        _ words: ParsedWords, of file: SettingsFile, isWritten: Bool
+    ) throws(Complaint) -> JSONValue {
+        do throws(Complaint) { return try words.client.ask(.get, "/v1/tokens").json } catch {
+            guard case .notRunning = error else { throw error }
+            let change =
+                isWritten ? "\(file.path.printable) was changed" : "\(file.path.printable) had the setting already"
+            throw .notRunning(
+                "\(change), and no token was made, for wakebridged is not running; "
+                    + "start it, then run 'wakebridge web --token NAME'")
+        }
+    }
+
     private static func disable(_ words: ParsedWords) throws(Complaint) {
-        let file = try file(words)
-        guard let present = file.settings.web else { return Console.print("the bridge does not listen\n") }
+        let file = try SettingsFile(of: words, for: "web")
+        guard let present = file.settings.web else { return Console.print("the web page is off already\n") }
         try file.remove(line(present.listen))
-        Console.print("the bridge listens no more from the daemon's next start: sudo systemctl restart wakebridged\n")
+        Console.print("took \(line(present.listen)) out of \(file.path.printable)\n")
+        Console.print("it takes effect at the daemon's next start: sudo systemctl restart wakebridged\n")
     }
 }

@@ -13,6 +13,7 @@ extension Verb {
                 "Answers in a sentence what the handler waits for, and which device it misses by what. It tells what each of its alarms, jobs, polls, messages, "
                 + "transfers, sockets and flows waits for, what it made of its wakes and what they cost, and lists the "
                 + "latest wakes that did not happen. Without HANDLER it prints the sentence of each handler.",
+            examples: ["wakebridge why hr"],
             flags: [jsonFlag] + daemonFlags, operands: [.handler]
         ) { words throws(Complaint) in
             guard let id = try words.optional() else {
@@ -36,9 +37,8 @@ extension Verb {
 
     /// A line on closed gates; nothing where they are open.
     private static func gates(_ answer: JSONValue) -> String {
-        let now = SystemClock.wall()
         let waits = answer.list("gates").map { wait in
-            let since = wait["since"]?.string.flatMap { WallTime(rfc3339: $0) }.map { spokenMoment($0, now: now) }
+            let since = wait["since"]?.string.flatMap { WallTime(rfc3339: $0) }.map { spokenSecond($0) }
             return wait.text("for") + (since.map { " since \($0)" } ?? "")
         }
         return waits.isEmpty ? "" : "  its gates wait for \(waits.joined(separator: " and "))\n"

@@ -11,6 +11,7 @@ extension Verb {
                 HEX is two digits a byte, such as 01ff. CHARACTERISTIC is as in 'read', and left out for an accessory, which
                 has one node. Ends when the device has confirmed the value, or the kernel has taken it.
                 """,
+            examples: ["wakebridge write chest-strap 2a39 01", "wakebridge write display --text hello"],
             flags: [
                 Flag("text", value: "TEXT", "these bytes of UTF-8 in place of HEX; nothing is added to them"), jsonFlag,
             ] + daemonFlags, operands: [.device, .free]

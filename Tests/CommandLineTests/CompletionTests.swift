@@ -129,7 +129,7 @@ private enum Shell: String {
             (["new", ""], ["handler"]), (["profile", ""], ["new", "check"]),
             (["trace", ""], ["info", "diff", "cut", "shift", "anonymise"]), (["trace", "a"], ["anonymise"]),
             (["new", "handler", "-l", "s"], ["shell", "swift"]),
-            (["completion", ""], ["bash", "zsh", "fish", "offer"]), (["config", ""], ["show"]),
+            (["completion", ""], ["bash", "zsh", "fish", "offer"]), (["config", ""], ["show", "set"]),
             (["logs", "-n", ""], []), (["status", ""], []), (["nonsense", ""], []),
         ]
         let answers = try shell.offered(after: words.map(\.0))

@@ -6,6 +6,8 @@ import WakeControl
 import WakeModel
 import WakeSystem
 
+@testable import wakebridge
+
 @Suite("Against a control server", .serialized) struct DaemonVerbTests {
     private static var strap: HandlerReport {
         var status = HandlerReport(id: "strap", state: "suspended", why: "asleep: no event waits", process: 4242)
@@ -80,14 +82,22 @@ import WakeSystem
             "wakebridged 0.1.0, process 77, up 2 h 5 min, 9.7 MiB resident", "journal j7: ok", "suspends weakly",
             "asleep: no event waits",
             "held for 1 min 4 s more after overrun; start lifts it; last exit: killed by signal 9",
-            "chest-strap  C0:F1:F2:F3:F4:01  heart-rate-monitor  connected     -\n", "1.8 s",
-            "60    75 %      61  1.8 s",
-            "\n\n  scale  its adapter carries 5 links and refuses another\n\n",
+            "chest-strap  connected     -          heart-rate-monitor\n", "      61  1.8 s\n  asleep: no event waits",
+            "\n\n  scale: its adapter carries 5 links and refuses another\n\n",
             "ADAPTER            POWER  LINKS  MOST LINKS  WAIT FOR ROOM\n",
             "00:1A:7D:DA:71:13  on         5           5  scale, b\u{fffd}\n",
             "00:1A:7D:DA:71:14  off        0           -  -\n",
         ] { #expect(outcome.output.contains(part), "\(part)") }
         #expect(!outcome.output.contains("\u{1b}"))
+    }
+
+    @Test("status fits a terminal of 80 columns, and names each handler once")
+    func narrowStatus() throws {
+        var writer = JSONWriter()
+        Self.status(&writer)
+        let text = StatusText(status: try JSONValue(parsing: writer.bytes), width: 80).text
+        #expect(text.split(separator: "\n").allSatisfy { $0.count <= 80 }, "\(text)")
+        #expect(text.ranges(of: "broken").count == 1 && text.contains("broken   held"), "\(text)")
     }
 
     @Test(
@@ -109,7 +119,7 @@ import WakeSystem
         let lines = """
               61 events acknowledged: 52 useful, 8 nothing, 1 unsaid
               45 of 60 judged wakes useful (75 %)
-              awake 0.0244 % of the time, 0.687 ms of processor time an event
+              awake under 0.1 % of the time, 0.7 ms of processor time an event
 
             """
         #expect(try fixture.tool("handlers", "strap").output.hasSuffix(lines))
@@ -170,6 +180,9 @@ import WakeSystem
             (["run-job", "x", "a b"], .raise(.job("a b"), handler: "x")),
             (["cancel-job", "x", "a b"], .cancelJob("a b", handler: "x")),
             (["transfers", "--cancel", "photos/17", "x"], .cancelTransfer("photos/17", handler: "x")),
+            (["transfers", "--cancel", "x", "photos/17"], .cancelTransfer("photos/17", handler: "x")),
+            (["handlers", "list"], .handlers), (["pending", "list"], .pending(handler: nil)),
+            (["jobs", "x"], .pending(handler: "x")),
             (["simulate", "job", "x", "a/b"], .raise(.job("a/b"), handler: "x")),
             (["simulate", "alarm", "x", "tea"], .raise(.alarm("tea"), handler: "x")),
             (["simulate", "poll", "x"], .raise(.poll, handler: "x")),
@@ -237,7 +250,7 @@ import WakeSystem
             streams[0].send(Array((Self.event + "\n").utf8))
             #expect(try fixture.turn { child.output.split(separator: "\n").count == count })
         }
-        let line = isJSON ? Self.event : "2026-11-21 13:12:46.727  chest-strap  data  2a37 bpm=73 rr_s=[0.832]"
+        let line = isJSON ? Self.event : "2026-11-21 13:12:46.727+05:30  chest-strap  data  2a37 bpm=73 rr_s=[0.832]"
         #expect(child.output == line + "\n" + line + "\n")
         kill(child.process, SIGINT)
         #expect(try fixture.turn { child.isOver && closed == 1 })
@@ -261,7 +274,7 @@ import WakeSystem
         }
         let child = try Child(["env", "TZ=UTC", Built.tool, "attach", "--socket", fixture.path, "strap"])
         #expect(try fixture.turn { leases == 1 && !child.output.isEmpty })
-        #expect(child.output == "2026-11-21 07:42:46 beat \u{fffd}[2J\n")
+        #expect(child.output == "2026-11-21 07:42:46+00:00 beat \u{fffd}[2J\n")
         kill(child.process, SIGKILL)
         #expect(try fixture.turn { leases == 0 })
     }
@@ -277,7 +290,7 @@ import WakeSystem
         }
         let logs = try fixture.tool("logs", "-n", "5")
         #expect(logs.exit == 0)
-        #expect(logs.output == "2026-11-21 07:42:46 a: oh\n")
+        #expect(logs.output == "2026-11-21 07:42:46+00:00 a: oh\n")
         let watch = try fixture.tool("watch")
         #expect(watch.exit == 1)
         #expect(watch.talk.contains("the daemon ended the stream"))

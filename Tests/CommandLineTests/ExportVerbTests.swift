@@ -100,6 +100,40 @@ import WakeSystem
         #expect(try Built.run("import", capture).output == text)
     }
 
+    @Test(
+        "an export replaces a file only where --force is said, and then its mode stays; a new one is its owner's alone")
+    func overwrites() throws {
+        let (trace, table) = (path("c.trace"), path("c.csv"))
+        put(
+            "wakebridge-trace 1\nclock 2026-11-21T07:42:46Z\ndevice 1 bluetooth C0:F1:F2:F3:F4:01 service=180d\nend\n",
+            at: trace)
+        #expect(try Built.run("export", trace, "-o", table, "--form", "csv").exit == 0)
+        #expect(File.mode(of: table) == 0o600)
+        chmod(table, 0o640)
+        let refused = try Built.run("export", trace, "-o", table, "--form", "csv")
+        #expect(
+            refused.exit == 5
+                && refused.talk.contains("it is there already; name another file, or replace it with --force"))
+        put("mine", at: table)
+        chmod(table, 0o640)
+        #expect(try Built.run("export", trace, "-o", table, "--form", "csv", "--force", "--quiet").talk == "")
+        #expect(text(of: table).hasPrefix("time,device") && File.mode(of: table) == 0o640)
+    }
+
+    @Test(
+        "what root exports with sudo belongs to the user that called sudo",
+        .enabled(if: Machine.isRoot, "to give a file away"))
+    func belongsToCaller() throws {
+        let (trace, table) = (path("d.trace"), path("d.csv"))
+        put(
+            "wakebridge-trace 1\nclock 2026-11-21T07:42:46Z\ndevice 1 bluetooth C0:F1:F2:F3:F4:01 service=180d\nend\n",
+            at: trace)
+        let words = ["env", "SUDO_UID=1", Built.tool, "export", trace, "-o", table, "--form", "csv"]
+        #expect(try Child(words).finish().exit == 0)
+        var status = stat()
+        #expect(stat(table, &status) == 0 && status.st_uid == 1 && status.st_mode & 0o777 == 0o600)
+    }
+
     @Test("a trace that is damaged, or holds accessories only, is exit 1 with the reason and leaves no file")
     func refuses() throws {
         let (trace, capture) = (path("b.trace"), path("b.btsnoop"))

@@ -28,11 +28,11 @@ import WakeSystem
         put(Self.recording, at: path("pad.events"))
         #expect(try Child(["gzip", path("pad.events")]).finish().exit == 0)
         let file = path("pad.events.gz")
-        let listed = try Built.run("import", file, "--list")
+        let listed = try Child(["env", "TZ=UTC", Built.tool, "import", file, "--list"]).finish()
         let text = """
             \(file): gzip
             \(file): evemu
-            begins 1970-01-01T00:00:01.000001Z, 4 records
+            begins 1970-01-01 00:00:01.000+00:00, 4 records
             /accessory/0738:4716:@input (Pad)
               input: 2 values
 
@@ -90,6 +90,15 @@ import WakeSystem
         #expect(lines(of: output).count { $0.contains(" data input ") } == 1)
     }
 
+    @Test("what cannot be imported at all is refused without a word of a damage that is not there")
+    func refuses() throws {
+        put("wakebridge-trace 1\nclock 2026-11-21T07:42:46Z\nend\n", at: path("a.trace"))
+        let refused = try Built.run("import", path("a.trace"), "-o", path("b.trace"))
+        #expect(
+            refused.exit == 1 && refused.talk.hasSuffix("a.trace: this is a trace already, which cannot be imported\n"),
+            "\(refused)")
+    }
+
     @Test("what a sensor says in a scan response is read, also where its name or a beacon comes before it")
     func scanResponses() throws {
         let words = "02010607030a18f5fe88ec1109476f7665655f48353037345f34303530"
@@ -101,7 +110,7 @@ import WakeSystem
                 "wakebridge-trace 1", "clock 2026-11-21T07:42:46.727125Z", "device 1 bluetooth E3:10:20:30:40:50",
             ]
             put((lines + said + ["end", ""]).joined(separator: "\n"), at: path("said.trace"))
-            #expect(try Built.run("export", path("said.trace"), "-o", path("said.btsnoop")).exit == 0)
+            #expect(try Built.run("export", path("said.trace"), "-o", path("said.btsnoop"), "--force").exit == 0)
             let imported = try Built.run(
                 "import", path("said.btsnoop"), "--broadcasts", "-o", path("heard.trace"))
             #expect(imported.exit == 0, "\(imported.talk)")

@@ -69,19 +69,29 @@ import WakeModel
         #expect(try bluetooth.tool("forget", "chest-r").exit == 5)
     }
 
-    @Test("a time is told on the machine's clock, with its date where that is not today's")
+    @Test("a time is shown on the machine's clock, always with its date and the offset of its zone")
     func times() {
-        let now = WallTime(rfc3339: "2026-11-21T23:59:00Z") ?? WallTime(microseconds: 0)
         setenv("TZ", "UTC", 1)
         tzset()
-        #expect(spokenTime("2026-11-21T07:42:46.727125Z", now: now) == "07:42:46.727")
-        #expect(spokenTime("2026-11-20T07:42:46Z", now: now) == "2026-11-20 07:42:46")
-        #expect(spokenTime("never", now: now) == "never")
+        #expect(spokenTime("2026-11-21T07:42:46.727125Z") == "2026-11-21 07:42:46.727+00:00")
+        #expect(spokenTime("2026-11-20T07:42:46Z") == "2026-11-20 07:42:46+00:00")
+        #expect(spokenTime("never") == "never")
         setenv("TZ", "Asia/Kolkata", 1)
         tzset()
-        #expect(spokenTime("2026-11-21T18:30:00.5Z", now: now) == "00:00:00.5")
-        #expect(spokenTime("2026-11-21T18:29:59Z", now: now) == "2026-11-21 23:59:59")
+        #expect(spokenTime("2026-11-21T18:30:00.5Z") == "2026-11-22 00:00:00.5+05:30")
+        #expect(spokenSecond("2026-11-21T18:29:59.9Z") == "2026-11-21 23:59:59+05:30")
+        setenv("TZ", "America/New_York", 1)
+        tzset()
+        #expect(spokenTime("2026-11-21T18:30:00Z") == "2026-11-21 13:30:00-05:00")
         unsetenv("TZ")
         tzset()
+    }
+
+    @Test("an age is a span before now, and a clock that was set back makes none of less than nothing")
+    func ages() throws {
+        let now = try #require(WallTime(rfc3339: "2026-11-21T12:00:00Z"))
+        #expect(spokenAge("2026-11-21T11:59:48Z", now: now) == "12.0 s ago")
+        #expect(spokenAge("2026-11-21T12:00:05Z", now: now) == "0 ms ago")
+        #expect(spokenAge("never", now: now) == "never")
     }
 }

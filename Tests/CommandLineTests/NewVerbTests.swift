@@ -228,6 +228,46 @@ import WakeSystem
         }
     }
 
+    @Test(
+        "a directory that is named by a dot is printed without it, and --config names the place of a daemon's manifests"
+    )
+    func places() throws {
+        let here = try tool("new", "handler", "hr", "-p", "heart-rate-monitor", "--directory", ".")
+        #expect(here.exit == 0 && here.output.hasPrefix("wrote \(folder)/hr.sh\n"), "\(here)")
+        try Directory.create(folder + "/etc", mode: 0o755)
+        let there = try tool("new", "handler", "hr", "-p", "heart-rate-monitor", "-c", "etc")
+        #expect(there.exit == 0 && there.output.hasPrefix("wrote \(folder)/etc/handlers.d/hr.sh\n"), "\(there)")
+    }
+
+    @Test("a check of several folders goes on past one without a profile, and names it")
+    func checksOthers() throws {
+        _ = try tool("profile", "new", "my-strap", "--directory", folder)
+        try Directory.create(folder + "/gatt", mode: 0o755)
+        let checked = try tool("profile", "check", folder + "/gatt", folder + "/my-strap")
+        #expect(checked.exit == 0 && checked.output.hasPrefix("\(folder)/my-strap: 0 messages, 0 faults"), "\(checked)")
+        #expect(checked.talk == "warning: \(folder)/gatt has no profile.json5; it is left out\n")
+        #expect(try tool("profile", "check", folder + "/gatt").exit == 1)
+    }
+
+    @Test("a profile that is still a draft plays a trace from the folder that --profiles names")
+    func draftedProfile() throws {
+        _ = try tool("profile", "new", "my-strap", "--directory", folder + "/drafts")
+        let trace = folder + "/a.trace"
+        put(
+            "wakebridge-trace 1\nclock 2026-11-21T07:00:00Z\ndevice 1 bluetooth C0:F1:F2:F3:F4:01 service=180d\nend\n",
+            at: trace)
+        put(
+            "{ exec: [\"/bin/cat\"], modes: [\"bluetooth-central\"], watch: [{ profile: \"my-strap\" }] }",
+            at: folder + "/a.json5")
+        let words = ["replay", trace, "--speed", "max", "--manifest", folder + "/a.json5"]
+        func play(_ more: [String]) throws -> (exit: Int32, output: String, talk: String) {
+            try Child(["env", "XDG_CONFIG_HOME=\(folder)/config", Built.tool] + words + more).finish()
+        }
+        #expect(try play([]).talk.contains("my-strap"))
+        let played = try play(["--profiles", folder + "/drafts"])
+        #expect(played.exit == 0 && played.talk.contains("0 events"), "\(played)")
+    }
+
     @Test("a new profile from a peripheral that bluetoothd knows matches the services that tell it from others")
     func profileOfPeripheral() throws {
         let bluetooth = try ScriptedBluetooth(

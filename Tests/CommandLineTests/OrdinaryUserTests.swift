@@ -155,7 +155,8 @@ final class OrdinaryUserTests {
         let status = try tool("status")
         let own = "/tmp/wakebridge-65534/wakebridge/control.sock"
         #expect(
-            status.talk.contains("at \(own): there is no such socket, nor /run/wakebridge/control.sock; start it"),
+            status.talk.contains(
+                "at \(own): there is no such socket, nor /run/wakebridge/control.sock; 'wakebridge doctor' says how"),
             "\(status)")
         let doctor = try tool("doctor")
         #expect(doctor.output.contains("there is no \(own), nor /run/wakebridge/control.sock"), "\(doctor)")

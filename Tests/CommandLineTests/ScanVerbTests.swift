@@ -194,7 +194,7 @@ import WakeSystem
         let daemon = try Fixture { _ in .json(status: 200, Array(devices.utf8)) }
         let child = try bluetooth.start("devices", "--socket", daemon.path)
         #expect(try daemon.turn { child.isOver })
-        #expect(child.output.hasSuffix("2026-11-21 07:42:46\n\n  chest  it waits\u{fffd}\n"), "\(child.output)")
+        #expect(child.output.hasSuffix("2026-11-21 07:42:46+00:00\n\n  chest  it waits\u{fffd}\n"), "\(child.output)")
     }
 
     @Test(

@@ -73,6 +73,22 @@ private struct ShownCommand {
         }
     }
 
+    @Test("every example of a verb's help is a command line of that verb, with options that it takes")
+    func examples() throws {
+        for verb in Verb.all {
+            for example in verb.examples {
+                // What is piped into it stands before.
+                let line = example.split(separator: "| ").last ?? ""
+                let command = try #require(ShownCommand(line, in: verb.name), "\(example)")
+                #expect(command.words[0] == verb.name, "\(example)")
+                let end = command.words.firstIndex(of: "--") ?? command.words.count
+                #expect(throws: Never.self, "\(example)") {
+                    try ParsedWords(Array(command.words[1..<end]), options: verb.allOptions)
+                }
+            }
+        }
+    }
+
     @Test("where a command line of the pages is whole and asks the daemon, its words are no wrong usage")
     func ask() throws {
         let whole = ShownCommand.all.filter { command in

@@ -44,7 +44,7 @@ import WakeWords
             (["new", "handler", "x", "--device", ""], "the value of --device is empty"),
             (["--socket", "", "status"], "the value of --socket is empty"),
             (["status", "now"], "'now' is one word too many"), (["status", "--", "x"], "has no meaning here"),
-            (["simulate", "waek", "a"], "Did you mean 'wake'?"), (["simulate"], "say what"),
+            (["simulate", "waek", "a"], "Did you mean 'wake'?"), (["simulate"], "name what to simulate"),
             (["simulate", "wake"], "needs a HANDLER"),
             (["simulate", "disconnect"], "needs a DEVICE"),
             (["simulate", "sleep"], "needs on or off"), (["simulate", "heat", "hot"], "neither on nor off"),
@@ -59,7 +59,7 @@ import WakeWords
             (["run-job"], "a HANDLER must be named"), (["run-job", "a"], "the ID of a job must be named"),
             (["cancel-job"], "a HANDLER must be named"), (["cancel-job", "a"], "the ID of a job must be named"),
             (["pending", "a", "b"], "'b' is one word too many"),
-            (["transfers", "--cancel", "photos/17"], "--cancel needs the HANDLER"),
+            (["transfers", "--cancel", "photos/17"], "--cancel needs a HANDLER and the SESSION/ID"),
             (["send-alert", "ftp://x"], "does not begin with http"),
             (["send-alert"], "a URL must be named"),
             (["session"], "say open, paused, closed"), (["session", "clsoed", "a"], "Did you mean 'closed'?"),
@@ -115,18 +115,21 @@ import WakeWords
             (["trace", "shift", "x"], "say one of --by and --to"),
             (["trace", "shift", "x", "--by", "1"], "is no time such"),
             (["trace", "anonymise", "x", "--word", "ab"], "'ab' is too short"),
-            (["new"], "say what"), (["new", "handlr", "x"], "Did you mean 'handler'?"),
+            (["new"], "name what to write"), (["new", "handlr", "x"], "Did you mean 'handler'?"),
             (["new", "handler"], "needs a NAME"),
             (["new", "handler", "x"], "with --profile or --device; 'wakebridge scan --all' shows the profiles"),
             (["new", "handler", "X", "-p", "gps-receiver"], "cannot be a handler's name"),
             (["new", "handler", "x", "-p", "gps-reciever"], "Did you mean 'gps-receiver' or"),
             (["new", "handler", "x", "-p", "gps-receiver", "-l", "pyton"], "Did you mean 'python'?"),
-            (["new", "profile", "x"], "'profile' cannot be made"),
+            (["new", "profile", "x"], "use 'wakebridge profile new NAME'"),
             (["profile", "new", "x", "--from", "y", "--trace", "z"], "--from and --trace exclude each other"),
             (["profile", "new", "X"], "cannot be a profile's name"), (["profile", "chekc"], "Did you mean 'check'?"),
             (["new", "handler", "x", "y"], "one word too many"),
-            (["check"], "a FILE must be named"), (["config"], "say what: show"),
-            (["config", "shwo"], "Did you mean 'show'?"),
+            (["check"], "a FILE must be named"), (["config"], "name what to do: show or set"),
+            (["config", "shwo"], "Did you mean 'show'?"), (["config", "set", "log.burst"], "needs a KEY and a VALUE"),
+            (["status", "--color", "red"], "none of auto, always and never"),
+            (["replay", "x", "--profiles", "/nonexistent"], "is not there; name a directory that is"),
+            (["new", "handler", "x", "-p", "p", "--config", "/etc", "--directory", "."], "exclude each other"),
             (["completion"], "say for which shell"), (["completion", "bsh"], "Did you mean 'bash' or 'zsh'?"),
             (["completion", "bash", "--json"], "goes with offer only"),
             (["completion", "offer"], "must follow after '--'"),
@@ -147,7 +150,7 @@ import WakeWords
         #expect(
             missing.talk.hasPrefix(
                 "wakebridge status: cannot reach wakebridged at /nonexistent/control.sock: there is no such socket"))
-        #expect(missing.talk.contains("start it with"))
+        #expect(missing.talk.hasSuffix("'wakebridge doctor' says how to start it\n"))
         let long = try Built.run("--socket", "/" + String(repeating: "x", count: 200), "status")
         #expect(long.exit == 1)
     }
@@ -247,6 +250,35 @@ import WakeWords
         let usage = ColumnText.usage("usage: wakebridge v", String(repeating: "[--one TWO] ", count: 8), margin: 11)
         #expect(
             usage.split(separator: "\n").allSatisfy { $0.hasSuffix("TWO]") } && usage.contains("\n           [--one"))
+    }
+
+    @Test("the verbs stand in groups, each verb in one, and each with examples that the tool takes")
+    func groups() throws {
+        let names = VerbGroup.all.flatMap(\.verbs).map(\.name)
+        #expect(Set(names).count == names.count && names.count > 40)
+        let overview = Manual.overview
+        for group in VerbGroup.all { #expect(overview.contains("\n\(group.title)\n  \(group.verbs[0].name) ")) }
+        for verb in Verb.all {
+            #expect(!verb.examples.isEmpty && verb.examples.allSatisfy { $0.count <= 98 }, "\(verb.name)")
+        }
+        #expect(Manual.page(of: .logs).contains("\nexamples:\n  wakebridge logs -f hr\n"))
+    }
+
+    @Test("the words that people try lead to a verb, and the version is a verb too")
+    func aliases() throws {
+        for (alias, name) in Verb.aliases { #expect(try Verb.named(alias).name == name) }
+        let version = try Built.run("--runtime", "/nonexistent", "version")
+        #expect(version.exit == 0 && version.output == "wakebridge \(Tool.version)\n", "\(version)")
+        let json = try Built.run("--runtime", "/nonexistent", "version", "-j")
+        #expect(json.output == #"{"wakebridge":"\#(Tool.version)","wakebridged":null}"# + "\n")
+    }
+
+    @Test("a figure is told with one decimal at most, and a share that is not nothing is never shown as nothing")
+    func figures() {
+        #expect([4.671, 0, 30.936].map(tenths) == ["4.7", "0.0", "30.9"])
+        #expect([0.0, 0.000_244, 0.046_71].map { percent(of: $0) } == ["0.0 %", "under 0.1 %", "4.7 %"])
+        #expect(ShownChunks.sentence("a", 50 << 20, of: 200 << 20) == "a: 50.0 MiB of 200.0 MiB read, 25.0 %")
+        #expect(ShownChunks.sentence("-", 1024, of: 0) == "-: 1.0 KiB read")
     }
 
     @Test("a short option means one thing in every verb")

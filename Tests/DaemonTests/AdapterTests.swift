@@ -23,7 +23,7 @@ import WakeModel
         let why = "adapter 00:AA:00:00:00:01 carries 1 link and refuses another; it waits until one ends"
         let status = try daemon.tool("status").output
         #expect(status.contains("00:AA:00:00:00:01  on         1           1  Strap 2\n"), "\(status)")
-        #expect(status.contains("  Strap 2  \(why)\n"))
+        #expect(status.contains("  Strap 2: \(why)\n"))
         func beside(_ words: String...) throws -> String {
             let words = [Built.tool, "--runtime", daemon.runtime] + words
             return try Child(["env", "DBUS_SYSTEM_BUS_ADDRESS=\(bus.address)"] + words).finish().output

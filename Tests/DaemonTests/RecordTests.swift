@@ -84,7 +84,7 @@ import WakeSystem
         let daemon = try RunningDaemon()
         let away = try daemon.tool("record", "strap", "-o", daemon.folder + "/x.trace")
         #expect(away.exit == 3)
-        #expect(away.talk.contains("cannot reach wakebridged") && away.talk.contains("start it with"))
+        #expect(away.talk.contains("cannot reach wakebridged") && away.talk.contains("wakebridge doctor"))
         let playing = try self.playing()
         let unknown = try playing.tool("record", "strop", "-o", playing.folder + "/x.trace")
         #expect(unknown.exit == 5)

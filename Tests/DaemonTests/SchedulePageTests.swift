@@ -82,7 +82,7 @@ struct SchedulePageTests {
     /// Without what is another at each run: times of day, days, numbers of events and the width of columns.
     private func plain(_ line: some StringProtocol) -> String {
         let words = line.split(separator: " ").joined(separator: " ")
-        return words.replacing(/\b(tomorrow |\d{4}-\d\d-\d\d )?\d\d:\d\d(:\d\d(\.\d+)?)?/, with: "TIME")
+        return words.replacing(/\b(tomorrow |\d{4}-\d\d-\d\d )?\d\d:\d\d(:\d\d(\.\d+)?)?([+-]\d\d:\d\d)?/, with: "TIME")
             .replacing(/\b(Mon|Tue|Wed|Thu|Fri|Sat|Sun) TIME [A-Z]+/, with: "HOUR")
             .replacing(/event \d+/, with: "event N")
     }

@@ -60,7 +60,7 @@ struct StartTests {
     }
 
     @Test(
-        "settings that change under a running daemon are told by reload: broken ones by name, good ones as of the next start"
+        "settings that change under a running daemon are told by reload: broken ones by name, others as taken, or as of the next start"
     )
     func changed() throws {
         let daemon = try RunningDaemon()
@@ -69,7 +69,12 @@ struct StartTests {
         try daemon.write("{ suspend: \"never\" }", to: "config/wakebridge.json5")
         #expect(try daemon.tool("reload").talk.contains("suspend is \"never\""))
         try daemon.write("{ suspend: \"signal\" }", to: "config/wakebridge.json5")
-        #expect(try daemon.tool("reload").talk.contains("holds from the next start"))
+        #expect(try daemon.tool("reload").talk.contains("suspend takes effect at the next start of wakebridged"))
+        try daemon.write("{ suspend: \"signal\", log: { burst: 9 } }", to: "config/wakebridge.json5")
+        let reload = try daemon.tool("reload")
+        #expect(reload.exit == 1 && reload.output == "took effect: log.burst\n", "\(reload)")
+        let set = try daemon.tool("config", "set", "log.burst", "7", "--config", daemon.configuration)
+        #expect(set.exit == 0 && set.output.contains("\nit has taken effect\n"), "\(set)")
         try daemon.stop()
         try daemon.start()
         #expect(try daemon.tool("reload").exit == 0)

@@ -128,7 +128,9 @@ import WakeSystem
         let first = try ask(daemon, "/v1/findings")
         let found = first["findings"]?.array ?? []
         let bus = try #require(found.first { $0["code"]?.string == "bus-absent" })
-        #expect(bus["level"]?.string == "error" && bus["fix"]?.string?.isEmpty == false)
+        #expect(
+            bus["level"]?.string == "error" && bus["severity"]?.string == "error"
+                && bus["fix"]?.string?.isEmpty == false)
         #expect(try ask(daemon, "/v1/findings")["checked"] == first["checked"])
     }
 }

@@ -89,7 +89,7 @@ struct WebTests {
         let words = ["--config", daemon.configuration, "--listen", "127.0.0.1:\(port)"]
         let enabled = try Child([Built.tool, "--runtime", daemon.runtime, "web", "--enable"] + words).finish()
         #expect(enabled.exit == 0 && enabled.output.contains("http://127.0.0.1:\(port)/#token="), "\(enabled)")
-        #expect(enabled.output.contains("from the daemon's next start"))
+        #expect(enabled.output.contains("at the daemon's next start"))
         let file = daemon.configuration + "/wakebridge.json5"
         #expect(text(of: file).contains("// mine") && text(of: file).contains("web: { listen: \"127.0.0.1:\(port)\" }"))
         let token = try #require(enabled.output.split(separator: "\n").first { $0.hasPrefix("  ") }?.dropFirst(2))
@@ -109,7 +109,7 @@ struct WebTests {
         try daemon.start()
         #expect(daemon.log.contains("could not listen at 127.0.0.1:\(port)") || daemon.log.contains("EADDRINUSE"))
         #expect(daemon.log.contains("nothing is answered over TCP"))
-        #expect(try daemon.tool("web").output.contains("does not listen"))
+        #expect(try daemon.tool("web").output.contains("the web page is off"))
     }
 
     @Test("the description names every address that is answered, and the daemon serves it without a token")

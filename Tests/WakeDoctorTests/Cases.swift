@@ -222,15 +222,34 @@ private let bridgeCases = [
         $0.bridge = .absent(socket: socket)
         $0.bridgeUnit = .masked
     },
-    Case(.fault, .bridgeAbsent, "wakebridged") {
+    Case(.fault, .bridgeAbsent, "start 'sudo wakebridged' in another terminal, where it runs until Ctrl-C") {
         $0.bridge = .absent(socket: socket)
         $0.bridgeUnit = .absent
+    },
+    // No systemd runs this machine.
+    Case(.fault, .bridgeAbsent, "start 'sudo wakebridged' in another terminal, where it runs until Ctrl-C") {
+        $0.bridge = .absent(socket: socket)
+        $0.hasSystemd = false
+    },
+    Case(.fault, .bridgeSilent, "end it, and start it again with 'sudo wakebridged'") {
+        $0.bridge = .silent(socket: socket)
+        $0.hasSystemd = false
+    },
+    Case(.fault, .adapterUnclaimed, "sudo service bluetooth restart") {
+        $0.bus = .reached(.running(BluezFacts([])))
+        $0.hasSystemd = false
+    },
+    // The controller of a Raspberry Pi is on a serial port.
+    Case(.fault, .kernelWithoutBluetooth, "sudo modprobe hci_uart") {
+        $0.withoutAdapters()
+        $0.kernel.hasBluetooth = false
+        $0.kernel.isRaspberryPi = true
     },
     Case(.fault, .bridgeDead, "sudo systemctl restart wakebridged") { $0.bridge = .dead(socket: socket) },
     Case(.fault, .bridgeDenied, "sudo wakebridge doctor") { $0.bridge = .denied(socket: socket) },
     Case(.fault, .bridgeSilent, "sudo systemctl restart wakebridged") { $0.bridge = .silent(socket: socket) },
     // A daemon that a user runs by hand is not systemd's.
-    Case(.fault, .bridgeDead, "wakebridged") {
+    Case(.fault, .bridgeDead, "start 'wakebridged' in another terminal, where it runs until Ctrl-C") {
         $0.bridge = .dead(socket: socket)
         $0.isBridgeOfSystem = false
     },

@@ -41,7 +41,9 @@ import Testing
         guard case .blocked(let finding) = SetupPlan().step(after: Findings(facts)) else {
             return #expect(Bool(false), "nothing is in the way")
         }
-        #expect(finding.code == .bridgeAbsent && finding.remedy == .run("wakebridged"))
+        #expect(
+            finding.code == .bridgeAbsent
+                && finding.remedy == .act("start 'sudo wakebridged' in another terminal, where it runs until Ctrl-C"))
     }
 
     @Test("a missing adapter is in the way, and a handler in quarantine is not")

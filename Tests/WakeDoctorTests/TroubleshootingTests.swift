@@ -12,7 +12,7 @@ import Testing
 
     /// A finding's lines: its level and what is, why it matters, how to fix it.
     private func told(_ finding: Finding) -> [String] {
-        let level = finding.level.name + Self.margin.dropFirst(finding.level.name.count)
+        let level = finding.level.severity + Self.margin.dropFirst(finding.level.severity.count)
         let remedy: String? =
             switch finding.remedy {
             case .run(let text)?, .act(let text)?: "fix: " + text
@@ -26,7 +26,7 @@ import Testing
     private var shown: [[String]] { findings(in: page) + findings(in: beside) }
 
     private func findings(in page: [String]) -> [[String]] {
-        let levels = Finding.Level.allCases.map { $0.name + Self.margin.dropFirst($0.name.count) }
+        let levels = Finding.Level.allCases.map { $0.severity + Self.margin.dropFirst($0.severity.count) }
         return page.indices.filter { index in levels.contains { page[index].hasPrefix($0) } }.map { index in
             [page[index]] + page[(index + 1)...].prefix { $0.hasPrefix(Self.margin) }
         }

@@ -55,7 +55,11 @@ enum SharedSchema: String, Hashable, Sendable, CaseIterable {
             ])
         case .forgotten:
             .object([.always("alias", .text), .always("source", .text), .perhaps("node", .nullable(.text))])
-        case .reloaded: .object([.always("errors", .list(.text)), .always("warnings", .list(.text))])
+        case .reloaded:
+            .object([
+                .always("errors", .list(.text)), .always("warnings", .list(.text)), .always("applied", .list(.text)),
+                .always("postponed", .list(.text)),
+            ])
         case .deadLetters: Self.letters
         case .tokens: Self.tokenList
         case .newToken:

@@ -97,7 +97,8 @@ extension Endpoint {
             "findings",
             .list(
                 .object([
-                    .always("code", .text), .always("level", .word(["error", "warning", "hint"])),
+                    .always("code", .text), .always("severity", .word(["error", "warning", "note"])),
+                    .always("level", .word(["error", "warning", "hint"])),
                     .always("what", .text), .always("why", .nullable(.text)), .always("fix", .nullable(.text)),
                 ]))),
     ])

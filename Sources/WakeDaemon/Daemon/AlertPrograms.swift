@@ -25,9 +25,9 @@ final class AlertPrograms: AlertHook {
     }
 
     private let bridge: Bridge
-    private let means: [Means]
+    private var means: [Means] = []
     /// The user that they run as; nil for the daemon's own. Looked up once, since the user database may be slow.
-    private let account: Result<Account?, SystemError>
+    private var account: Result<Account?, SystemError> = .success(nil)
     private var waiting: [Alert] = []
     private var running: [Running] = []
     private var count = 0
@@ -38,18 +38,23 @@ final class AlertPrograms: AlertHook {
     /// Past this number the oldest are dropped.
     private static let mostWaiting = 64
 
-    /// Nil where the settings name nothing.
-    init?(_ settings: BridgeSettings.Alerts, of bridge: Bridge) {
+    init(_ settings: BridgeSettings.Alerts, of bridge: Bridge) {
+        self.bridge = bridge
+        adopt(settings)
+    }
+
+    var isSet: Bool { !means.isEmpty }
+
+    /// For alerts from now on.
+    func adopt(_ settings: BridgeSettings.Alerts) {
         means =
             (settings.command.isEmpty ? [] : [.command(settings.command)])
             + (settings.ntfy.map { [.ntfy(address: $0)] } ?? [])
-        self.bridge = bridge
         do throws(SystemError) {
             account = .success(try settings.user.map { name throws(SystemError) in try Account(named: name) })
         } catch {
             account = .failure(error)
         }
-        if means.isEmpty { return nil }
         if geteuid() == 0, settings.user == nil, !settings.command.isEmpty {
             log.notice(
                 "alerts.command runs as root with texts that handlers choose; name another user in alerts.user of wakebridge.json5"

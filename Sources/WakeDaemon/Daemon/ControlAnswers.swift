@@ -279,25 +279,27 @@ final class ControlAnswers {
     private static let inspectionPatience = TimeSpan.seconds(5)
 
     private func reload() -> ControlResponse {
-        let errors = daemon.reload()
-        for error in errors { daemon.log.error(error) }
+        let reload = daemon.reload()
+        for error in reload.errors { daemon.log.error(error) }
         return .later { [self] respond in
             var isAnswered = false
             let timer = try? bridge.loop.timer(on: .monotonic) { [daemon] in
                 guard !isAnswered else { return }
                 isAnswered = true
-                respond(Self.reloaded(errors, daemon.warnings))
+                respond(Self.reloaded(reload, daemon.warnings))
             }
             timer?.arm(at: SystemClock.monotonic() + Self.inspectionPatience)
             daemon.inspect(firing: timer)
         }
     }
 
-    private static func reloaded(_ errors: [String], _ warnings: [BridgeWarning]) -> ControlResponse {
+    private static func reloaded(_ reload: Daemon.Reload, _ warnings: [BridgeWarning]) -> ControlResponse {
         .json { writer in
             writer.object { writer in
-                writer.field("errors", all: errors)
+                writer.field("errors", all: reload.errors)
                 writer.field("warnings", all: warnings.map(\.sentence))
+                writer.field("applied", all: reload.applied)
+                writer.field("postponed", all: reload.postponed)
             }
         }
     }

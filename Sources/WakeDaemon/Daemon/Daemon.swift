@@ -22,7 +22,8 @@ public final class Daemon {
     public static let version = "0.30.0"
 
     package let bridge: Bridge
-    let settings: BridgeSettings
+    /// What is in force; the file may say more, which waits for the next start.
+    private(set) var settings: BridgeSettings
     let manifests: ManifestFolder
     let observers: HandlerObservers
     let startedAt: Instant
@@ -71,14 +72,14 @@ public final class Daemon {
             for fault in error.all { Log("keys").error("\(fault.description); no key of it is used") }
             profileFaults += error.all.map(\.description)
         }
-        observers = try HandlerObservers(logBook, of: bridge, clock: clock)
+        observers = try HandlerObservers(logBook, of: bridge, clock: clock, settings)
         bus = SystemBus(on: bridge.loop)
         monitors = try MachineMonitors(of: bridge, bus: bus, settings)
         sources = try LiveSources(bridge, stateDirectory: options.stateDirectory)
         entry = WebEntry(stateDirectory: options.stateDirectory, catalog)
         agenda = LiveAgenda(
             of: bridge, bus: bus, ConditionPlaces(stateDirectory: options.stateDirectory, settings),
-            hook: AlertPrograms(settings.alerts, of: bridge))
+            hook: observers.alerts)
         handedOver = (
             LiveTransfers(
                 of: bridge, runtimeDirectory: options.runtimeDirectory, stateDirectory: options.stateDirectory),
@@ -179,10 +180,21 @@ public final class Daemon {
         }
     }
 
-    /// Reads all configuration again; returns everything that is wrong with it.
-    func reload() -> [String] {
+    /// What reading all configuration again has come to.
+    struct Reload {
+        /// Everything that is wrong with it, and what waits for the next start.
+        var errors: [String] = []
+        /// Keys of wakebridge.json5 whose new values are in force now.
+        var applied: [String] = []
+        /// Those whose new values wait for the next start.
+        var postponed: [String] = []
+    }
+
+    func reload() -> Reload {
         applyConfiguration()
-        return faults + staleSettings()
+        var reload = applySettings()
+        reload.errors = faults + reload.errors
+        return reload
     }
 
     /// All that is doubtful about manifests that are taken: as they were read, as devices are known, and as files were found.
@@ -308,17 +320,26 @@ public final class Daemon {
         }
     }
 
-    /// Much of what wakebridge.json5 says holds from the start on, so a change is told, not half taken.
-    private func staleSettings() -> [String] {
+    /// Takes of wakebridge.json5 what a running daemon can take. A file with a fault changes nothing.
+    private func applySettings() -> Reload {
         do {
-            if try Self.settings(options) == settings { return [] }
-            return [
-                "\(Self.settingsFile(options)) has changed; what it says now holds from the next start of wakebridged"
-            ]
+            let change = SettingsChange(from: settings, to: try Self.settings(options))
+            observers.adopt(change.settings, after: settings)
+            sources.adopt(change.settings.broadcasts)
+            settings = change.settings
+            for key in change.applied { log.notice("\(key) of \(Self.settingsFile(options)) takes effect") }
+            var reload = Reload(applied: change.applied, postponed: change.postponed)
+            if !change.postponed.isEmpty {
+                let keys = change.postponed.joined(separator: ", ")
+                reload.errors = [
+                    "\(Self.settingsFile(options)) has changed; \(keys) takes effect at the next start of wakebridged"
+                ]
+            }
+            return reload
         } catch let errors as ConfigurationErrors {
-            return errors.all.map(\.description)
+            return Reload(errors: errors.all.map(\.description))
         } catch {
-            return ["\(error)"]
+            return Reload(errors: ["\(error)"])
         }
     }
 
@@ -357,7 +378,7 @@ public final class Daemon {
         for number in [SIGTERM, SIGINT] { signals.append(try bridge.loop.onSignal(number, of: self) { $0.end() }) }
         signals.append(
             // The answer to the signal is in the log.
-            try bridge.loop.onSignal(SIGHUP, of: self) { for fault in $0.reload() { $0.log.error(fault) } })
+            try bridge.loop.onSignal(SIGHUP, of: self) { for fault in $0.reload().errors { $0.log.error(fault) } })
     }
 
     /// Lets every handler end in order; what is open stays with the journal.

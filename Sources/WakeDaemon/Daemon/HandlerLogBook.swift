@@ -24,8 +24,8 @@ final class HandlerLogBook: HandlerLog, DecisionListener {
 
     private let catalog: Catalog
     private let clock: any WakeClock
-    private let linesPerSecond: Int
-    private let burst: Int
+    private var linesPerSecond: Int
+    private var burst: Int
     private var pages: [HandlerID: Page] = [:]
     private var lineCount: UInt64 = 0
     /// Of all handlers where none are named.
@@ -41,6 +41,14 @@ final class HandlerLogBook: HandlerLog, DecisionListener {
         self.clock = clock
         linesPerSecond = settings.linesPerSecond
         burst = settings.burst
+    }
+
+    /// Other limits: each handler begins anew with them.
+    func adopt(_ settings: BridgeSettings.LogLimit) {
+        guard (linesPerSecond, burst) != (settings.linesPerSecond, settings.burst) else { return }
+        (linesPerSecond, burst) = (settings.linesPerSecond, settings.burst)
+        let limit = newPage(clock.stamp()).limit
+        for id in pages.keys { pages[id]?.limit = limit }
     }
 
     func handler(_ id: HandlerID, logged line: String, as voice: LogVoice) {

@@ -13,14 +13,26 @@ final class HandlerObservers {
     /// Long messages of that broker and of the brokers of other bridges.
     let longMessages = LongMessages()
     let statusLine: StatusLine
+    let alerts: AlertPrograms
     let programs: ProgramWatch
 
-    init(_ logBook: HandlerLogBook, of bridge: Bridge, clock: any WakeClock) throws(SystemError) {
+    init(
+        _ logBook: HandlerLogBook, of bridge: Bridge, clock: any WakeClock, _ settings: BridgeSettings
+    ) throws(SystemError) {
         self.logBook = logBook
+        alerts = AlertPrograms(settings.alerts, of: bridge)
         history = WakeHistory(clock: clock)
         metrics = MetricsBook(clock: clock)
         statusLine = try StatusLine(catalog: bridge.catalog, journal: bridge.journal, loop: bridge.loop)
         programs = ProgramWatch(catalog: bridge.catalog, loop: bridge.loop, users: HandlerUsers(of: bridge))
+    }
+
+    /// Takes the settings that need no restart.
+    func adopt(_ settings: BridgeSettings, after former: BridgeSettings) {
+        logBook.adopt(settings.log)
+        if let mqtt = settings.mqtt { broker?.adopt(mqtt) }
+        // The user database is asked for the user of alerts, so only where something changed.
+        if settings.alerts != former.alerts { alerts.adopt(settings.alerts) }
     }
 
     /// From now on they see every decision; the status line sees links too.

@@ -18,8 +18,10 @@ public struct SettingsInForce {
     public let directories: [(name: String, path: String)]
 
     /// Throws what is wrong with the file.
-    public init() throws {
-        let places = BridgePlaces.mine
+    /// - Parameter configuration: another directory than this user's own.
+    public init(in configuration: String? = nil) throws {
+        var places = BridgePlaces.mine
+        if let configuration { places.configuration = configuration }
         file = places.configuration + "/wakebridge.json5"
         isThere = File.exists(file)
         let text = isThere ? try TrustedFile.bytes(at: file, limit: 1 << 20) : Array("{}".utf8)

@@ -67,6 +67,12 @@ final class BrokerSink {
         inbox.begin()
     }
 
+    /// Takes other rules for the fields of devices.
+    func adopt(_ settings: MQTTSettings) {
+        devices.adopt(settings)
+        work?.schedule()
+    }
+
     /// The bridge ends in order: its last word is not left to the broker.
     func end() {
         inbox.end()

@@ -37,7 +37,7 @@ struct DeviceShelf {
     var retained = RetainedTopics()
     let discovery: DiscoveryMessage?
     private(set) var nextDue: Instant?
-    private let settings: MQTTSettings
+    private var settings: MQTTSettings
     private let topics: BridgeTopics
     private let answers: ControlAnswers
     private let log = Log("mqtt")
@@ -137,6 +137,15 @@ struct DeviceShelf {
             log.warning(
                 "\(entry.alias) has more than \(StatePublication.mostFields) fields: those that came first are published"
             )
+        }
+    }
+
+    /// Other rules for the fields of devices.
+    mutating func adopt(_ settings: MQTTSettings) {
+        self.settings = settings
+        for (id, device) in shelved {
+            shelved[id]?.state.adopt(settings.rules(of: device.alias))
+            speaking.insert(id)
         }
     }
 

@@ -64,14 +64,15 @@ final class FindingsLook {
 
     /// Without what is well.
     private static func answer(_ report: JSONValue) -> ControlResponse {
-        let found = (report["findings"]?.array ?? []).filter { $0["level"]?.string != "ok" }
+        let found = (report["findings"]?.array ?? []).filter { $0["severity"]?.string != "ok" }
         return .json { writer in
             writer.object { writer in
                 writer.key("checked")
                 writer.moment(SystemClock.wall())
                 writer.objects("findings", found) { writer, finding in
                     writer.field("code", finding["code"]?.string)
-                    writer.field("level", level(finding["level"]?.string ?? ""))
+                    writer.field("severity", finding["severity"]?.string)
+                    writer.field("level", olderLevel(finding["severity"]?.string ?? ""))
                     writer.field("what", finding["what"]?.string)
                     writer.field("why", finding["why"]?.string)
                     writer.field("fix", finding["command"]?.string ?? finding["advice"]?.string)
@@ -80,11 +81,6 @@ final class FindingsLook {
         }
     }
 
-    private static func level(_ name: String) -> String {
-        switch name {
-        case "fault": "error"
-        case "warning": "warning"
-        default: "hint"
-        }
-    }
+    /// The word of `level`, which clients of before know.
+    private static func olderLevel(_ severity: String) -> String { severity == "note" ? "hint" : severity }
 }

@@ -21,6 +21,7 @@ public struct MachineLook: Sendable {
             facts.controllers[name] = controller(name)
         }
         facts.disabledIn = ["/boot/firmware/config.txt", "/boot/config.txt"].first(where: isDisabled)
+        facts.isRaspberryPi = text("/proc/device-tree/model")?.hasPrefix("Raspberry Pi") ?? false
         facts.sharedInterfaces = names("/sys/class/net").filter(isShared)
         facts.hasCgroups = text("/proc/self/mountinfo")?.contains(" - cgroup2 ") ?? false
         facts.isRecent = isRecent

@@ -6,6 +6,8 @@ import WakeSystem
 
 /// What an alarm's text for people is given to.
 package protocol AlertHook: AnyObject {
+    /// Whether anyone is told.
+    var isSet: Bool { get }
     /// - Parameter handler: its name.
     func alert(_ text: String, of alarm: String, for handler: String)
     /// Ends what still tells: the bridge ends.
@@ -57,7 +59,7 @@ package final class LiveAgenda: TurnObserver {
     }
 
     private func alert(_ text: String, of alarm: String, for handler: String) {
-        guard let hook else {
+        guard let hook, hook.isSet else {
             return log.notice(
                 "\(handler): alarm \(alarm) says \"\(text)\"; name a hook under alerts in wakebridge.json5 to be told")
         }

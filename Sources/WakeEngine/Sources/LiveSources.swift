@@ -111,6 +111,9 @@ package final class LiveSources {
         }
     }
 
+    /// Other settings of broadcasts.
+    package func adopt(_ rules: BroadcastRules) { for source in all { source.adopt(rules) } }
+
     /// Which devices and beacons manifests name is another.
     package func manifestsChanged() { for source in all { source.manifestsChanged() } }
 

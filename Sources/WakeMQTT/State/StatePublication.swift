@@ -9,7 +9,7 @@ public struct StatePublication {
         var publishedAt = Instant.zero
     }
 
-    private let rules: [String: FieldRule]
+    private var rules: [String: FieldRule]
     /// Something is published at least so often while the device speaks, so that readers know that it does.
     private let longestSilence: TimeSpan
     private var fields: [Field] = []
@@ -27,6 +27,9 @@ public struct StatePublication {
     public init(rules: [String: FieldRule] = [:], longestSilence: TimeSpan = .seconds(300)) {
         (self.rules, self.longestSilence) = (rules, longestSilence)
     }
+
+    /// From now on; what is due by them is due.
+    public mutating func adopt(_ rules: [String: FieldRule]) { self.rules = rules }
 
     public var isEmpty: Bool { fields.isEmpty }
     public var fieldCount: Int { fields.count }

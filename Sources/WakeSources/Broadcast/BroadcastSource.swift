@@ -8,7 +8,7 @@ import WakeSystem
 public final class BroadcastSource {
     unowned let host: any SourceHost
     let client: BluezClient
-    private let rules: BroadcastRules
+    private var rules: BroadcastRules
     /// By path.
     var adapters: [String: ListeningAdapter] = [:]
     private var broadcasters: BroadcastWatch
@@ -277,6 +277,13 @@ extension BroadcastSource: RegisteredSource {
     }
 
     public func manifestsChanged() { reconsider() }
+
+    public func adopt(_ rules: BroadcastRules) {
+        guard rules != self.rules else { return }
+        self.rules = rules
+        broadcasters.adopt(rules)
+        reconsider()
+    }
 
     public func watches(_ uri: String) -> Bool { broadcasters.watches(uri) }
 

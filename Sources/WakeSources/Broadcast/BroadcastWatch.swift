@@ -84,6 +84,9 @@ struct BroadcastWatch: Sendable {
 
     init(_ rules: BroadcastRules) { self.rules = rules }
 
+    /// From now on; who is heard is another only once it is looked at again.
+    mutating func adopt(_ rules: BroadcastRules) { self.rules = rules }
+
     // MARK: Who is allowed
 
     /// Manifests, profiles or the list of those that are meant have changed: everyone is looked at again.
