@@ -1,4 +1,5 @@
-// How the bridge itself connects: seldom, since the kernel's accept list brings back what is heard, and each time after longer.
+// The bridge's own connects: seldom, since the kernel's accept list connects advertising devices, and each time after
+// longer.
 import WakeModel
 
 extension LinkMachine {
@@ -52,7 +53,7 @@ extension LinkMachine {
         return endAttempt("it did not answer in time", &step)
     }
 
-    /// Nothing is wrong with the peripheral: the radio's links are taken, so its own back-off is not used up.
+    /// The peripheral is not at fault: the radio's links are taken, so its own back-off is not used up.
     mutating func awaitRoom(_ step: inout LinkStep) {
         dialling.mayConnectAt = step.now + patience.noRoom
         _ = move(to: .away)

@@ -32,7 +32,7 @@ struct StallLedger: Hashable, Sendable {
         if links > 0 { disturbances[adapter] = now }
     }
 
-    /// A link came up on it, as bluetoothd tells: another connection may have failed since.
+    /// A link came up on it, as bluetoothd reports: another connection may have failed since.
     mutating func succeed(_ adapter: String) {
         guard let stall = stalls[adapter] else { return }
         stalls[adapter] = stall.since.map { Stall(since: $0, failures: 1) }
