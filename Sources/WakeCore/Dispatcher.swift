@@ -231,9 +231,9 @@ public struct Dispatcher: Sendable {
     }
 
     private mutating func releaseFlips(_ device: Int, _ step: inout Step) {
-        // Of ten thousand devices hardly one flaps, so mostly none has a deadline.
+        // Only few of ten thousand devices flap, so mostly none has a deadline.
         guard !deviceDeadlines.isEmpty, var event = devices[device].flips.release(at: step.now) else { return }
-        // It goes to those that watch the device now, so it says what is true now.
+        // It goes to handlers that watch the device now, so it bears the present bond.
         event.isAuthenticated = step.bonded.contains(event.origin)
         deviceDeadlines.set(nil, for: device)
         dispatch(event, &step)

@@ -50,7 +50,7 @@ extension HandlerLifecycle {
         step.emit(.decision(id, .acknowledged(through: sequence, count: closed.count, as: result)))
     }
 
-    /// Acknowledges a batch that was written, where the manifest says so. A write proves nothing of the program, so it clears
+    /// Acknowledges a written batch if the manifest asks for that. A write proves nothing of the program, so it clears
     /// no crash. A program that acknowledged by itself has another batch by now, which it may not have read.
     mutating func acknowledgeWritten(through last: Sequence, _ step: inout Step) {
         guard settings.acknowledgement == .delivery else { return }

@@ -15,7 +15,8 @@ extension HandlerLifecycle {
         }
     }
 
-    /// Nothing is barred meanwhile, so no event is dropped. Lifts a penalty, or the next process would wait for its end.
+    /// The handler is not barred meanwhile, so no event is dropped. Lifts a penalty, or the next process would wait for
+    /// its end.
     private mutating func restart(_ step: inout Step) {
         guard !isBarred, phase != .quarantined else { return }
         penalty.clear()
@@ -148,7 +149,7 @@ extension HandlerLifecycle {
 }
 
 extension RecoveredEvent {
-    /// What is left of a nack's wait. A clock that was changed must not make it longer than a nack can ask for.
+    /// The rest of a nack's wait. A changed clock must not make it longer than a nack may request.
     package func rest(at wall: WallTime) -> TimeSpan? {
         guard let heldUntil else { return nil }
         let left = min(.microseconds(heldUntil.microseconds - wall.microseconds), ReplyLine.longestWait)
