@@ -78,7 +78,7 @@ extension Journal {
     public func handlerName(of id: HandlerID) -> String? { identities.handlers[id]?.name }
     /// An operator has stopped it.
     public func isStopped(_ handler: HandlerID) -> Bool { identities.handlers[handler]?.isStopped ?? false }
-    /// Those whose name begins with the prefix.
+    /// The handlers whose name begins with the prefix.
     public func handlers(ofInstancesOf prefix: String) -> [HandlerID] {
         identities.handlers.filter { $0.value.name.hasPrefix(prefix) }.keys.sorted()
     }
@@ -116,7 +116,8 @@ extension Journal {
         if !isSound { raiseFloor() }
     }
 
-    /// - Parameter isStopped: a damaged row of the disk may have said that its handler is stopped, so it counts as stopped.
+    /// - Parameter isStopped: a damaged row of the disk may have marked its handler as stopped, so it counts as
+    /// stopped.
     private func adoptIdentities(of run: EventStore, isStopped: Bool) {
         for (id, device) in run.devices().sound where identities.devices[id] == nil { store(device, as: id) }
         for (id, row) in run.handlers().sound where identities.handlers[id] == nil {
