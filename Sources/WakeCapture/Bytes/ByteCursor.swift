@@ -14,7 +14,7 @@ struct ByteCursor {
 
     init(_ supply: any ByteSupply) { self.supply = supply }
 
-    /// Where the next byte stands in the recording.
+    /// The place of the next byte in the recording.
     var offset: Int { base + place }
     /// How many bytes are here already, without a look at the supply.
     var held: Int { buffer.count - place }
@@ -56,7 +56,7 @@ struct ByteCursor {
         place = 0
     }
 
-    /// So many bytes, which ``has(_:)`` has found.
+    /// Reads bytes that ``has(_:)`` has found.
     @inline(__always)
     mutating func read(_ count: Int) -> ArraySlice<UInt8> {
         defer { place += count }
@@ -84,7 +84,7 @@ struct ByteCursor {
     /// All that is here, as far as `most`.
     mutating func readHeld(most: Int) -> ArraySlice<UInt8> { read(min(held, most)) }
 
-    /// One byte so far ahead, which ``has(_:)`` has found.
+    /// The byte this far ahead, which ``has(_:)`` has found.
     @inline(__always)
     func byte(_ ahead: Int) -> UInt8 { buffer[place + ahead] }
 

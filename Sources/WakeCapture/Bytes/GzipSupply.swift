@@ -29,7 +29,7 @@ final class GzipSupply: ByteSupply {
     private let limit: UnpackingLimit
     private let isInner: Bool
     private var isAtEnd = false
-    /// Said once what stands before it was given out.
+    /// Thrown once the bytes before it were returned.
     private var fault: ImportError?
 
     init(_ cursor: ByteCursor, _ limit: UnpackingLimit, isInner: Bool) {
