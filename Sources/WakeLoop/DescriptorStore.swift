@@ -19,7 +19,7 @@ public enum DescriptorStore {
         return ServiceState.barrier()
     }
 
-    /// What was kept of an earlier start, in the order in which it came. Call it once: who gets them owns them.
+    /// The descriptors kept of an earlier start, in the order in which they came. Call it once: the caller owns them.
     public static func claimAll() -> [(name: String, descriptor: Int32)] {
         var names: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
         let count = sd_listen_fds_with_names(1, &names)

@@ -4,8 +4,8 @@ import CSystemd
 import WakeModel
 import WakeSystem
 
-/// One sd-event source with one owner. The C side holds an unretained pointer to the Swift object that owns this, or to one that
-/// it owns. That is sound, because the owner cancels it no later than in its deinit.
+/// An sd-event source with one owner. The C side holds an unretained pointer to the Swift object that owns this, or to
+/// one that it owns. That is sound, because the owner cancels it no later than in its deinit.
 struct SourceHandle {
     private var source: OpaquePointer?
 

@@ -78,7 +78,7 @@ public final class Timer {
 public final class TimerQueue {
     private struct Entry {
         let due: Instant
-        /// Of two timers due at the same instant, the one armed first is called first.
+        /// The order of arming: among timers due at the same instant, the one armed first is called first.
         let order: UInt64
         /// The timer removes itself before it is released.
         unowned let timer: Timer

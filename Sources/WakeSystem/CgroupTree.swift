@@ -128,7 +128,7 @@ public struct CgroupTree: Sendable {
             defer { _ = probe.remove() }
             guard try probe.events().isFrozen else { throw SystemError("freeze", probe.path, .notSupported) }
         } catch {
-            // Nothing can be made just now. That may pass, so the files decide instead of the failure.
+            // The machine has no room for a probe just now. That may pass, so the files decide instead of the failure.
             guard error.errno.isExhaustion, hasFreezer else { throw error }
         }
         guard access("\(own)/cgroup.procs", W_OK) == 0 else {

@@ -1,4 +1,4 @@
-// One handler process: its container, its pidfd, the pipes to and from it, and how it ended.
+// A handler process: its container, its pidfd, the pipes to and from it, and how it ended.
 import CLinux
 import Glibc
 import WakeModel

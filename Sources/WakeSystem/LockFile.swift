@@ -10,7 +10,8 @@ import Glibc
 public struct LockFile: ~Copyable {
     private let file: FileDescriptor
 
-    /// Takes the lock, or says which process has it. The file is never removed: removing it could let two processes lock it.
+    /// Takes the lock, or names the process that has it. The file is never removed: removing it could let two processes
+    /// lock it.
     public init(at path: String) throws(SystemError) {
         let file = try File.open(path, for: .create)
         var holder: Int32 = 0

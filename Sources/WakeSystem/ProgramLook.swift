@@ -3,7 +3,7 @@ import Glibc
 import WakeModel
 
 public enum ProgramLook {
-    /// What keeps a user from running a program; each names the path at which it stops.
+    /// An obstacle that keeps a user from running a program; each names the path at which it stops.
     public enum Obstacle: Hashable, Sendable {
         case missing(String)
         case closedDirectory(String)

@@ -2,7 +2,7 @@
 import CLinux
 import Glibc
 
-/// One report as the device sent it.
+/// A report as the device sent it.
 public struct HidReport: Hashable, Sendable {
     /// The report's number; 0 where the device does not number reports.
     public var number: UInt8

@@ -1,4 +1,4 @@
-// A serial line, opened raw and set as its profile says, with any driver: USB adapters, CDC-ACM, UARTs, RFCOMM, a pty.
+// A serial line, opened raw and set by its profile, with any driver: USB adapters, CDC-ACM, UARTs, RFCOMM, a pty.
 import CLinux
 import Glibc
 import WakeModel
