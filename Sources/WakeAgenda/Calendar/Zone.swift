@@ -16,13 +16,13 @@ public struct Zone: Hashable, Sendable {
     private let shifts: [Shift]
     /// Before all shifts.
     private let first: Int64
-    /// What counts from `ruleBegins` on.
+    /// The rule from `ruleBegins` on.
     private let rule: ZoneRule?
     private let ruleBegins: Int64
 
     public static let utc = Zone(offset: 0)
 
-    /// What RFC 8536 allows.
+    /// The offsets that RFC 8536 allows.
     static let offsets: ClosedRange<Int64> = -89_999...93_599
     /// No clock is set by more than this at once, and so none is behind where it has been for longer.
     private static let largestShift = offsets.upperBound - offsets.lowerBound
