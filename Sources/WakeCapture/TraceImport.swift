@@ -142,7 +142,7 @@ extension TraceImport {
         }
     }
 
-    /// The next file. What is damaged behind the recording that was sought does not take it away from one who wants a part.
+    /// The next file. With `partial`, damage behind the wanted recording is no error.
     private mutating func next(of archive: ZipArchive, _ isFound: Bool) throws(ImportError) -> ZipMember? {
         do throws(ImportError) { return try archive.next() } catch {
             guard isFound, terms.partial else { throw error }

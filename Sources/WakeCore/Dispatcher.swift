@@ -165,7 +165,7 @@ public struct Dispatcher: Sendable {
         }
     }
 
-    // MARK: What an earlier life left, and what was lost
+    // MARK: Events of an earlier life, and losses
 
     private mutating func recover(_ events: [RecoveredEvent], for id: HandlerID, _ step: inout Step) {
         let routes = routes
@@ -282,8 +282,8 @@ public struct Dispatcher: Sendable {
         reportLinkDown(event, subscribers.routes, &step)
     }
 
-    /// Returns how the event is journaled: as the strongest of the subscribers asks. Those that lose it count too, since
-    /// their gaps are kept beside it. `ram` where no handler gets it.
+    /// Returns the event's durability: the strongest that a subscriber requires. Subscribers that lose it count too,
+    /// since their gaps are kept beside it. `ram` if no handler gets it.
     private func append(
         _ event: DeviceEvent, _ sequence: Sequence, _ subscribers: Subscribers, _ step: inout Step
     ) -> Durability {

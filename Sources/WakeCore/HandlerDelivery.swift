@@ -84,8 +84,8 @@ extension HandlerLifecycle {
         reportGap(gap, of: device, due: due, subscription, atLeast: durability, &step)
     }
 
-    /// A gap for what a restart lost must outlive the next restart, even a reboot. It is on the disk with the journal's own
-    /// record of the hole, so that one commit writes the gap and clears the record.
+    /// A gap for the losses of a restart must outlive the next restart, even a reboot. The disk has it beside the
+    /// journal's record of the hole. So one commit writes the gap and clears the record.
     private func durability(of gap: Gap, _ rules: DeliveryRules) -> Durability {
         gap.cause == .bridgeRestart ? .disk : rules.durability
     }

@@ -159,8 +159,8 @@ extension HandlerLifecycle {
         }
     }
 
-    /// Every answer is kept, since the handler asked for it. Of a condition only the newest notice is kept, and of many
-    /// conditions the newest.
+    /// Keeps every answer, since the handler requested it. Keeps only the newest notice of a condition, and the newest
+    /// of many conditions.
     private mutating func keep(_ notice: Notice) {
         guard notice.isCondition else { return dialogue.lateAnswers.append(notice) }
         var newest = notice

@@ -419,7 +419,7 @@ extension HandlerLifecycle {
         }
     }
 
-    /// Its process ends: who connects would wait for as long as it sleeps. What it does at its next start is the same, so there is
+    /// Its process ends: a client would wait for as long as it sleeps. The next start would do the same, so there is
     /// none before it has changed.
     mutating func refuseListening(_ step: inout Step) {
         if phase == .suspended { kill(.listensAsleep, &step) }

@@ -128,8 +128,8 @@ extension HandlerLifecycle {
         endInput(&step)
     }
 
-    /// Queues what was pending when the daemon went down. The machine may have rebooted since, so an event's age comes from
-    /// the wall clock, or is zero where a clock was not synchronized.
+    /// Queues the events that were pending when the daemon went down. The machine may have rebooted since. So an
+    /// event's age comes from the wall clock, or is zero if a clock was not synchronized.
     mutating func recover(_ events: [RecoveredEvent], _ step: inout Step, rules: (EventOrigin) -> DeliveryRules) {
         for recovered in events {
             var event = QueuedEvent(recovered)

@@ -105,9 +105,9 @@ public enum Input: Sendable {
     case shed(HandlerID, [Sequence])
     /// A dead-lettered event is to be tried again, with a fresh number.
     case revived(HandlerID, DeviceEvent)
-    /// An occasion is to end. One that waits leaves the queue; one that is open has the time of a warning left.
+    /// An occasion is to end. A waiting one leaves the queue; an open one has the time of a warning left.
     case withdraw(HandlerID, Sequence, Withdrawal)
-    /// An occasion was cancelled. One that waits leaves the queue; one that is open goes on.
+    /// An occasion was cancelled. A waiting one leaves the queue; an open one goes on.
     case recall(HandlerID, Sequence)
     /// Its maker ended an occasion, wherever it is: nothing is asked of the handler, and nothing is charged.
     case release(HandlerID, Sequence)

@@ -316,7 +316,8 @@ final class EventStore {
 
     // MARK: The turn log
 
-    /// Says which generation of the log continues from the database. One that took events over also names the first number.
+    /// The generation of the log that continues from the database. A log that took events over also has the first
+    /// number.
     private static let logFact = "turns"
 
     /// Nil where no log takes the turn, so the database must.

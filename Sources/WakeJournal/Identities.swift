@@ -54,7 +54,7 @@ extension Journal {
     /// Drawn once for each journal: the seed of all that is spread.
     public var seed: UInt64 { UInt64(origin, radix: 16) ?? 0 }
 
-    /// The number is another device's from now on. Nothing may be owed of the one that had it.
+    /// The number is another device's from now on. No event of the former one may be pending.
     public func rename(_ id: EventOrigin, to device: Device) {
         identities.remove(id)
         store(device, as: id)
@@ -101,7 +101,7 @@ extension Journal {
 
     // MARK: At the start
 
-    /// The disk's identities count. Those of the run database replace what the disk lost.
+    /// The disk's identities count. The run database's replace identities that the disk lost.
     func adoptIdentities() {
         let (devices, handlers) = (disk.devices(), disk.handlers())
         for (id, device) in devices.sound { identities.set(id, device) }

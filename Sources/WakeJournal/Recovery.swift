@@ -90,7 +90,7 @@ extension Journal {
         return max(reserved, survey.highest)
     }
 
-    /// A reboot erases the runtime directory. One that stays may lose what was not synced yet.
+    /// A reboot erases the runtime directory. If it stays, it may lack unsynced writes.
     private func firstLostWithRun(_ survey: Survey) -> UInt64? {
         guard let run else { return nil }
         if start.run["boot"] == nil {

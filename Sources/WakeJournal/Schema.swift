@@ -1,4 +1,4 @@
-// The tables, the steps from each version to the next, and how the version of a file is known although bits may flip.
+// The tables, the steps from each version to the next, and the check of a file's version against flipped bits.
 
 enum Schema {
     /// `PRAGMA user_version` and the fact `schema` count the steps a file has taken. A step, once released, never changes,

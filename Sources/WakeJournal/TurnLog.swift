@@ -1,9 +1,9 @@
 // The turn log beside a database: a turn is appended with one write, and reaches the database when there is time.
 import Glibc
 
-/// A commit of SQLite doubles the cost of a wake. One write costs a quarter of that and survives a crash as well. The file
-/// takes its room when it is made, so a full file system does not stop it. Behind the last record it is zero, so a cut or a
-/// flipped bit shows.
+/// A commit of SQLite doubles the cost of a wake. A single write costs a quarter of that and survives a crash as well.
+/// The file takes its room when it is made, so a full file system does not stop it. Behind the last record it is zero,
+/// so a cut or a flipped bit shows.
 ///
 /// It has two halves. A full half hands its pending events to the other, so they need not become rows of the database. A half's
 /// header is 64 bytes: "WkBrTrn1", the generation (u64), the half's capacity (u64), the check over these (u32). The database

@@ -13,7 +13,8 @@ public enum DescriptorStore {
         _ = sd_pid_notify_with_fds(0, 0, "FDSTORE=1\nFDPOLL=0\nFDNAME=\(name)", &copies, 1)
     }
 
-    /// Has the copies of that name closed. What is returned hangs up once that is done; nil where no service manager listens.
+    /// Makes the service manager close the copies of that name. The returned descriptor hangs up once that is done; nil
+    /// if no manager listens.
     public static func remove(_ name: String) -> FileDescriptor? {
         guard ServiceState.isHeard, sd_notify(0, "FDSTOREREMOVE=1\nFDNAME=\(name)") > 0 else { return nil }
         return ServiceState.barrier()

@@ -108,7 +108,7 @@ public final class TimerQueue {
     func insert(_ timer: Timer, due: Instant) {
         remove(timer)
         armed += 1
-        // A timer that arms itself for the past from its own call is due in the next turn, not in this one for ever.
+        // A timer that arms itself for the past from its own call is due in the next turn, not again in this one.
         let due = horizon.map { max(due, $0 + TimeSpan(nanoseconds: 1)) } ?? due
         heap.append(Entry(due: due, order: armed, timer: timer))
         rise(from: heap.count - 1)

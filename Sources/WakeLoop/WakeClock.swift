@@ -26,7 +26,7 @@ public final class RealClock: WakeClock {
     /// The clock is kept now: the next stamp reports it.
     public func lookAgain() { nextLook = .zero }
 
-    /// Asking the kernel costs a system call, so it is asked once a second until the clock is set, and then never again.
+    /// A look at the kernel costs a system call, so there is one in each second until the clock is set.
     private func look(at now: Instant) {
         guard !isSynchronized, now >= nextLook else { return }
         isSynchronized = SystemClock.isSynchronized

@@ -108,8 +108,8 @@ public enum NeighbourSearch {
     /// How much of a name an operator must give: to undo or make something, all of it.
     public enum Extent { case whole, beginning }
 
-    /// By address or source, then alias, then name, then the beginning of an alias. Of one peripheral at several
-    /// adapters it takes the adopted, else the connected, else the one with the best signal.
+    /// By address or source, then alias, then name, then the beginning of an alias. If several adapters know a
+    /// peripheral, it takes the adopted, else the connected, else the one with the best signal.
     /// - Parameter eventAlias: the alias in events of a peripheral that was not named.
     public static func find(
         _ word: String, in peripherals: [String: BluezPeripheral], by extent: Extent = .whole,

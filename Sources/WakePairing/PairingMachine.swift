@@ -80,7 +80,7 @@ public struct PairingMachine: Sendable {
         return effects
     }
 
-    // MARK: What comes in
+    // MARK: Inputs
 
     private mutating func apply(_ input: PairingInput, _ now: Instant) -> [PairingEffect] {
         switch input {
@@ -177,7 +177,7 @@ public struct PairingMachine: Sendable {
         }
     }
 
-    // MARK: What follows
+    // MARK: Next steps
 
     /// Nil where there is nothing to do.
     private mutating func advance(_ now: Instant) -> [PairingEffect]? {

@@ -35,7 +35,7 @@ public enum PairingText {
         }
     }
 
-    // MARK: What went wrong
+    // MARK: Failures
 
     static func unanswerable(_ question: PairingQuestion, _ wish: PairingWish) -> String {
         switch question {

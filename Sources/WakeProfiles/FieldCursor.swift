@@ -215,8 +215,8 @@ extension FieldCursor {
         json.append(UInt8(ascii: "\""))
     }
 
-    /// Gives back an element that the end of the bytes has cut, if its list has a whole one and no fixed end. An empty
-    /// list would mean that there is none. Returns the step to go on with, or nil if no such list is being read.
+    /// Gives back an element that the end of the bytes has cut, if its list has a whole element. An empty list would
+    /// mean that there is none. Returns the step to go on with, or nil if no such list is being read.
     mutating func leaveCutElement(after fault: DecodeFault) -> Int? {
         guard case .tooShort = fault, surplus != .refused, recordState.outerEnd == nil else { return nil }
         for loop in [1, 0] where self[loop].isOpen && self[loop].remaining == nil && self[loop].read > 0 {
@@ -236,7 +236,7 @@ extension FieldCursor {
 
 /// Numbers for later steps.
 extension FieldCursor {
-    /// Whether its number was read. One that was left out counts as zero.
+    /// Whether its number was read. An omitted number counts as zero.
     func knows(_ reference: FieldProgram.Reference) -> Bool { known >> UInt32(reference.slot) & 1 == 1 }
 
     private mutating func keep(_ value: Int64, in slot: Int) {

@@ -27,8 +27,8 @@ extension ProfileLibrary {
 }
 
 extension ProfileHead {
-    /// Where udev has the devices of which it opens the node. What opens none is a USB device, unless the profile names another
-    /// subsystem. Nil for what bluetoothd announces.
+    /// The udev subsystem of the nodes that it opens. A profile without a node is for USB devices, unless it names
+    /// another subsystem. Nil for devices of bluetoothd.
     fileprivate var subsystem: String? {
         switch node {
         case .serial: "tty"

@@ -33,7 +33,7 @@ public enum ProgramLook {
     }
 
     /// Nil where nothing is in the way, and where this process may not look.
-    /// - Parameter command: the program's absolute path and its arguments. Of an interpreter the script is looked at too.
+    /// - Parameter command: the program's absolute path and its arguments. An interpreter's script is checked too.
     public static func obstacle(to command: [String], for account: Account) -> Obstacle? {
         guard let program = command.first, program.hasPrefix("/") else { return nil }
         if let obstacle = obstacle(to: program, for: account, asking: 0o1) { return obstacle }

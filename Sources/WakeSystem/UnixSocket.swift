@@ -98,8 +98,8 @@ public enum UnixSocket {
         }
     }
 
-    /// Where the kernel can refuse it, nobody can pass descriptors to a stream: closing one can take as long as its sender likes.
-    /// Those that come with datagrams are closed with care.
+    /// If the kernel can refuse it, nobody can pass descriptors to a stream: closing one can take as long as its sender
+    /// likes. Descriptors that come with datagrams are closed with care.
     private static func make(_ path: String, _ type: __socket_type = SOCK_STREAM) throws(SystemError) -> FileDescriptor
     {
         guard path.utf8.count <= longestPath else { throw SystemError("use as a socket", path, .nameTooLong) }

@@ -281,8 +281,8 @@ extension AlarmBook {
         if entry.rule.catchUp == .skip, late > entry.rule.leeway + Self.punctuality {
             return count(overdue, of: key, as: .skipped, &step)
         }
-        // The catch-up of a weekly alarm on the eve of the next one would come twice in two days. One that waits for another wake
-        // may find none earlier.
+        // The catch-up of a weekly alarm on the eve of the next one would come twice in two days. An alarm that waits
+        // for another wake may find none earlier.
         if entry.rule.wakes, let gap = overdue.gap, gap - late < gap.quarter {
             return count(overdue, of: key, as: .folded, &step)
         }
@@ -299,7 +299,7 @@ extension AlarmBook {
         raise(AlarmEntry.Occurrence(due: overdue.wall, missed: missed), of: key, again: false, &step)
     }
 
-    /// Half of the way to the next one at most. What wakes the machine at its time does not wake it once more later.
+    /// The leeway is at most half of the way to the next occurrence. An alarm that wakes the machine has none.
     private func leeway(of rule: AlarmRule, until gap: TimeSpan?) -> TimeSpan {
         guard !rule.wakesMachine else { return .zero }
         return gap.map { min(rule.leeway, TimeSpan(nanoseconds: $0.nanoseconds / 2)) } ?? rule.leeway

@@ -12,7 +12,7 @@ public struct Zone: Hashable, Sendable {
         var isForward: Bool { after > before }
     }
 
-    /// In order. Nothing is listed where the offset stays the same.
+    /// The changes of the offset, in order.
     private let shifts: [Shift]
     /// Before all shifts.
     private let first: Int64

@@ -247,8 +247,8 @@ extension FlowBook {
         step.emit(.raise(key, occasion))
     }
 
-    /// While a flow holds the handler awake it has no more than the largest share of its flows. One without a share has no limit, and
-    /// neither has an attached handler.
+    /// While a flow holds the handler awake it has no more than the largest share of its flows. A flow without a share
+    /// has no limit, and neither has an attached handler.
     private mutating func followShare(of handler: HandlerID, _ step: inout AgendaStep) {
         let rules = keys(of: handler).filter(isUnderWay).compactMap { entries[$0]?.rule }
         let isLimited =

@@ -231,7 +231,7 @@ extension InboxBook {
         step.emit(.lose(entry.key, gap))
     }
 
-    // MARK: What is wanted no more
+    // MARK: Unwanted messages
 
     /// Whether any has to be asked back.
     private mutating func expire(_ entry: inout InboxEntry, _ step: inout AgendaStep) -> Bool {

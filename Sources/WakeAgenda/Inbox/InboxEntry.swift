@@ -142,7 +142,7 @@ struct InboxEntry: Sendable {
             count: loss.count + 1, from: min(loss.from, message.received), to: max(loss.to, message.received))
     }
 
-    // MARK: What may be raised
+    // MARK: Messages that may be raised
 
     /// A handler that is awake has what it was given, but for what it refused.
     mutating func meet(_ step: AgendaStep) {

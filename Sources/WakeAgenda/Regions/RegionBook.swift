@@ -69,7 +69,7 @@ struct RegionBook: AgendaBook, Sendable {
         step.emit(.erase(key))
     }
 
-    // MARK: What is near
+    // MARK: Presence
 
     /// Unknown until the radio has listened for long enough, also after a restart.
     func presence(of beacon: BeaconPattern) -> RegionPresence { presences[beacon] ?? .unknown }

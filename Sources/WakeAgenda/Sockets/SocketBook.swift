@@ -98,7 +98,7 @@ struct SocketBook: AgendaBook, Sendable {
         step.emit(.erase(key))
     }
 
-    // MARK: What is raised
+    // MARK: Raised events
 
     mutating func recordRaised(_ key: AgendaKey, as sequence: Sequence, _ step: inout AgendaStep) {
         guard case .raising(let call)? = entries[key]?.run else { return }

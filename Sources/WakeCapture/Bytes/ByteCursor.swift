@@ -1,6 +1,6 @@
 // A bounded cursor over a supply of bytes: holds what is looked at now and little more, and knows the offset of each byte.
 
-/// Every reader of a recording reads through one of these. What was not asked for with ``has(_:)`` is never touched.
+/// Every reader of a recording reads through one of these. It never reads bytes that ``has(_:)`` has not found.
 struct ByteCursor {
     private let supply: any ByteSupply
     private var buffer: [UInt8] = []
@@ -9,7 +9,7 @@ struct ByteCursor {
     /// The offset in the recording of the first byte in `buffer`.
     private var base = 0
     private var isAtEnd = false
-    /// Why the supply ended before its end. What is here already is still read.
+    /// Why the supply ended before its end. Bytes that are here already are still read.
     private var fault: ImportError?
 
     init(_ supply: any ByteSupply) { self.supply = supply }

@@ -141,7 +141,7 @@ extension HCIFollower {
 
 // Advertisements.
 extension HCIFollower {
-    /// Reports of one event. What precedes and follows the address, length and data of each depends on the form.
+    /// The reports of one event. The fields around the address, length and data of each depend on the form.
     private mutating func readReports(
         _ body: ArraySlice<UInt8>, isExtended: Bool, _ draft: inout TraceDraft, at offset: Int
     ) {

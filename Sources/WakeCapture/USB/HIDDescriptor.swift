@@ -29,7 +29,8 @@ struct HIDDescriptor {
     /// Which report the bytes are. A device that numbers its reports sends the number first.
     func channelNumber(of report: ArraySlice<UInt8>) -> UInt8 { numbersReports ? report.first ?? 0 : 0 }
 
-    /// The reports that were read one after the other without a wait. What has no number of a report behind one fills it up.
+    /// The reports that were read one after the other without a wait. Bytes behind a report that begin no other fill it
+    /// up.
     func reports(in block: ArraySlice<UInt8>) -> [ArraySlice<UInt8>] {
         var (rest, found) = (block, [ArraySlice<UInt8>]())
         while let length = lengths[channelNumber(of: rest)], length > 0, rest.count > length,

@@ -305,7 +305,7 @@ extension AccessorySource {
     }
 }
 
-// MARK: What keeps one from its handlers
+// MARK: Obstacles between a device and its handlers
 
 extension AccessorySource {
     public func blockingReason(of uri: String) -> String? {

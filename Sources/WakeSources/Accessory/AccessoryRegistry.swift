@@ -149,7 +149,7 @@ public struct AccessoryRegistry: Hashable, Sendable {
         changes += 1
     }
 
-    // MARK: Who was seen when
+    // MARK: Sightings
 
     /// It is there, or was until now.
     public mutating func touch(_ uri: String) {

@@ -1,5 +1,5 @@
-// Accessories that udev announces as a source of events: those that a profile knows are watched, each by a machine of its own,
-// its node held open by the bridge over all lives of its handlers.
+// Accessories that udev announces, as a source of events. A machine watches each one that a profile knows. The bridge
+// keeps its node open over all lives of its handlers.
 import WakeLoop
 import WakeModel
 import WakeProfiles
@@ -247,8 +247,8 @@ extension AccessorySource: RegisteredSource {
 
     public func start() throws(SystemError) { try listen(to: planner.subsystems) }
 
-    /// The bridge knows better than its next start how far it listened. What was not raised any more, such as half a message,
-    /// is part of the gap that the next start reports.
+    /// The bridge knows better than its next start how far it listened. The gap of the next start covers unraised data,
+    /// such as half a message.
     public func stop() {
         for (uri, entry) in watched where entry.port != nil {
             let raisedUntil = entry.port?.raisedUntil

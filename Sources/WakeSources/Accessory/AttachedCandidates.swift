@@ -1,7 +1,7 @@
 // The attached devices that profiles match: identity, match, and the place and URI of each.
 import WakeSystem
 
-/// The attached devices that a profile knows, by their places in /sys. What is asked of each again and again is looked up once.
+/// The attached devices that a profile knows, by their places in /sys. Their identities and matches are looked up once.
 struct AttachedCandidates {
     struct Candidate: Hashable {
         var identity: AccessoryIdentity

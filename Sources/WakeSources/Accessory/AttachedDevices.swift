@@ -1,12 +1,11 @@
 // The devices that are attached now, by udev's messages and by enumerations that correct them.
 import WakeSystem
 
-/// Takes messages in whatever order and of whatever kind; what comes out is in order: a device is attached, changes, and is
-/// detached. One device is one path for as long as it is attached, so a path that has another device now was detached between.
+/// Takes messages in any order and of any kind, and returns changes in order: a device is attached, changes, and is
+/// detached. A device has one path while it is attached. So a path that has another device now was detached between.
 ///
-/// After an overflow of the monitor: `discard()`, enumerate at once or later, `reconcile`. What udev announces from the
-/// discarding on is not lost, or there is another overflow; so whatever older message still comes after `reconcile`, the newer
-/// ones follow.
+/// After an overflow of the monitor: `discard()`, enumerate at once or later, `reconcile`. Later messages of udev are
+/// not lost, or there is another overflow. So if an older message still comes after `reconcile`, the newer ones follow.
 public struct AttachedDevices: Sendable {
     public enum Change: Hashable, Sendable {
         /// `synthesized` if no message reported it.

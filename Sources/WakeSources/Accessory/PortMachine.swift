@@ -249,7 +249,7 @@ public struct PortMachine: DeviceMachine, Sendable {
     /// The daemon connects it over the air: it is plugged in nowhere, and sends nothing before it is open.
     var isCalled: Bool { plan.node == .rfcomm }
 
-    /// False for a plan that only knows whether it is attached, and while no handler is awake for one that is closed then.
+    /// False for a plan without a node, and for one that closes it between wakes while no handler is awake.
     private var opensNode: Bool { plan.node != .none && (plan.onSuspend == .keep || isWanted) }
 
     private var mayBeOpen: Bool { session != .closed && opensNode }

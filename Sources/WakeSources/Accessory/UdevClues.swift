@@ -53,9 +53,9 @@ struct UdevClues {
         return "\(number).\(line)"
     }
 
-    /// The controller's place and the chain of sockets: `0000-00-14.0-usb-8.2.3`. Made of the path, not of ID_PATH: that is
-    /// missing of some nodes, differs between the nodes of one device and was written again in a later udev, while the number
-    /// of the bus, which the path has too, depends on which controller was found first.
+    /// The controller's place and the chain of sockets: `0000-00-14.0-usb-8.2.3`. It comes from the path without the
+    /// bus number, which depends on the order of the controllers. ID_PATH is missing of some nodes, differs between the
+    /// nodes of one device, and changed in a later udev.
     private var usbPort: String? {
         guard let bus, parts.count > bus + 1 else { return nil }
         let controller = bus > 0 ? parts[bus - 1] : "usb"

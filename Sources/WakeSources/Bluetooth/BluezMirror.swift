@@ -28,7 +28,7 @@ public enum BluezChange: Hashable, Sendable {
     case value(characteristic: String, [UInt8])
 }
 
-/// Pure: messages in, changes out. One life of bluetoothd is one generation; with its end everything is forgotten.
+/// Pure: messages in, changes out. A life of bluetoothd is a generation; with its end everything is forgotten.
 public struct BluezMirror: Sendable {
     /// The characteristics of a peripheral, by path.
     private struct Database {

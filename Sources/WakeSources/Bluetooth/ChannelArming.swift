@@ -50,7 +50,8 @@ extension LinkMachine {
         return move(to: .arming(until: step.now + patience.arming))
     }
 
-    /// Asks for notifications. What has spoken on this link is armed already, but perhaps for another program only.
+    /// Requests notifications. A characteristic that has notified on this link is armed already, but perhaps for
+    /// another program only.
     private mutating func start(_ uuid: CharacteristicName, _ step: inout LinkStep) {
         guard let channel = facts.channels[uuid] else { return }
         absent.remove(uuid)

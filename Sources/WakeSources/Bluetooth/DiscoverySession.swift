@@ -3,9 +3,9 @@ import WakeLoop
 import WakeModel
 import WakeSystem
 
-/// Begins and ends scans. Of two programs that begin or end a scan in the same moment, bluetoothd (5.66, and those after it)
-/// answers only one: it keeps one place for a pending answer. The other is refused with `InProgress` until its connection
-/// ends. So each scan has a connection, and one that fails or is over is given up with it.
+/// Begins and ends scans. If two programs begin or end a scan in the same moment, bluetoothd (from 5.66) answers only
+/// one: it keeps one place for a pending answer. The other is refused with `InProgress` until its connection ends. So
+/// each scan has a connection, and one that fails or is over is given up with it.
 public final class DiscoverySession {
     public typealias ScanAnswer = (Result<Void, BusError>) -> Void
     private typealias ScanWish = (filter: BusValue, answer: ScanAnswer)

@@ -19,8 +19,8 @@ extension LinkMachine {
         dialling.mayConnectAt = max(dialling.mayConnectAt ?? now, now + patience.beforeConnect)
     }
 
-    /// When it is dialled: after an advertisement only, or where it must be, because dialling a peripheral that is not there
-    /// blinds the adapter for 20 s.
+    /// When it is dialled: after an advertisement, or where it must be. Dialling a peripheral that is not there blinds
+    /// the adapter for 20 s.
     var dialDue: Instant? {
         guard phase == .away, session == .open, facts.isReachable, !facts.isConnected, !facts.isBlocked, facts.hasRoom,
             !requests.isAsked(.connect)

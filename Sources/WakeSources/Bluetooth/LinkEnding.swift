@@ -1,5 +1,5 @@
-// How links are ended: by bluetoothd, by the kernel where bluetoothd does not know how, and for good where the bond with the
-// peripheral does not hold any more.
+// Ends links: through bluetoothd, through the kernel if bluetoothd cannot, and for good if the bond with the peripheral
+// is invalid.
 import WakeModel
 
 /// The state of the bond, as its links have shown.

@@ -202,7 +202,7 @@ struct BroadcastWatch: Sendable {
         return data != broadcaster.last
     }
 
-    // MARK: Who is there
+    // MARK: Presence
 
     private func tellsPresence(of broadcaster: Broadcaster) -> Bool {
         rules.presence > .zero && !broadcaster.plan.hasLink

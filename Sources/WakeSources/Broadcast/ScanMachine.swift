@@ -1,5 +1,5 @@
-// How one adapter is brought to listen to broadcasts: by an advertisement monitor where bluetoothd has them, by a scan with pauses
-// where not, and by neither while a link is being made. Pure.
+// Makes one adapter listen to broadcasts: by an advertisement monitor, or by a scan with pauses if bluetoothd has no
+// monitors. It uses neither while a link is being made. Pure.
 import WakeModel
 
 /// The facts of an adapter.

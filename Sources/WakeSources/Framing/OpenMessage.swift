@@ -1,4 +1,4 @@
-// The bytes of a message that has not ended yet, and what becomes of them when it ends, goes on too long, or is cut.
+// The bytes of an unfinished message, and their frames when it ends, becomes too long, or is cut.
 import WakeModel
 
 struct OpenMessage: Sendable {

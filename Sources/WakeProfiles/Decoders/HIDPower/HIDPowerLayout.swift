@@ -77,8 +77,8 @@ struct HIDPowerLayout: Hashable, Sendable {
 }
 
 extension HIDPowerLayout.Field {
-    /// Devices declare limits that their numbers do not keep (NUT's issues 439, 3089 and 3575), so a number outside of them is
-    /// none only where the item has a Null State, or where the limit keeps the greatest number alone free.
+    /// Devices declare limits that their numbers do not keep (NUT's issues 439, 3089 and 3575). So a number outside of
+    /// them means none only with a Null State, or if the limit excludes only the greatest number.
     fileprivate func isNone(_ raw: Int64) -> Bool {
         if scale.logical.contains(raw) { return false }
         let greatest = FieldDocument.range(ofBits: width, isSigned: scale.isSigned).upperBound

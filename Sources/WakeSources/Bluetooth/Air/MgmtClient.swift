@@ -98,9 +98,9 @@ public final class MgmtClient {
         attempt(Waiting(command: command, isOfLinks: false, answer: answer))
     }
 
-    /// A bluetoothd that begins has the kernel unblock all, some time after it has shown its peripherals, and then wait for
-    /// them again. A connection to one that only bluetoothd blocks is one that the kernel loses hold of as soon as it is
-    /// up: the peripheral would hold a link without an end, and advertise no more until the controller is reset.
+    /// A starting bluetoothd makes the kernel unblock all, some time after it has shown its peripherals, and wait for
+    /// them again. If only bluetoothd blocks a peripheral, the kernel loses its link as soon as that is up. The
+    /// peripheral would then have a link without an end, and not advertise until the controller is reset.
     func keepBlocked(_ peer: Peer) {
         blocked[peer] = SystemClock.monotonic() + Self.blockingTime
         blockAgain()
@@ -201,9 +201,9 @@ extension MgmtClient.Peer {
         self.init(controller: index, address: address, hasPublicAddress: isPublic)
     }
 
-    /// The address, the last byte first, and its type: 1 public, 2 random. But where connections are begun the kernel looks
-    /// up among what is blocked by the controller's numbers, 0 and 1: up to 6.1 at least it never finds what was blocked by its
-    /// own, and loses hold of a link that comes up nevertheless.
+    /// The address, the last byte first, and its type: 1 public, 2 random. But when a connection begins, the kernel
+    /// searches its block list by the controller's numbers, 0 and 1. Up to 6.1 at least it never finds entries with its
+    /// own numbers, and loses a link that comes up nevertheless.
     fileprivate func parameters(of order: MgmtClient.Order) -> [UInt8]? {
         let bytes = address.split(separator: ":").compactMap { UInt8($0, radix: 16) }
         guard bytes.count == 6 else { return nil }

@@ -1,5 +1,5 @@
-// Classic Bluetooth devices with a serial port, as accessories: those that people have paired and trusted and a profile knows,
-// each called by us, since neither bluetoothd nor the kernel brings them back.
+// Classic Bluetooth devices with a serial port, as accessories: paired, trusted, and known to a profile. The bridge
+// calls each, since neither bluetoothd nor the kernel reconnects them.
 import WakeLoop
 import WakeModel
 import WakeSystem
@@ -100,8 +100,8 @@ public final class SerialPeripherals {
         accessories.introduce(device, entry.match)
     }
 
-    /// Two adapters may know one device: it stays with the first, and the host is asked for that alone, because what a device
-    /// goes on with while it is connected is for the object that has the link.
+    /// Two adapters may know one device: it stays with the first, and only that one gets a plan. A plan that is kept
+    /// during a connection belongs to the object that has the link.
     private func isKnownElsewhere(_ uri: String, than path: String) -> Bool {
         guard let other = uris.first(where: { $0.value == uri })?.key, other != path else { return false }
         // Releasing one looks at the others again.

@@ -188,7 +188,7 @@ final class SerialProfile {
         toldWhy = nil
     }
 
-    // MARK: What bluetoothd calls
+    // MARK: Calls of bluetoothd
 
     private func answer(_ request: BusRequest) {
         guard request.sender == client.owner else {
