@@ -43,7 +43,7 @@ public final class HeldTrace: TraceSink {
 
     public func write(_ bytes: [UInt8]) { self.bytes += bytes }
 
-    /// What it holds, as it reads back.
+    /// The operations of its bytes.
     fileprivate var operations: [TraceOperation] {
         var reader = TraceReader(bytes: bytes)
         var operations: [TraceOperation] = []

@@ -1,7 +1,7 @@
-// What the person who imports may say about it, and why an import ends.
+// The terms that a person sets for an import, and why an import ends.
 import WakeModel
 
-/// How fast time passes in a recording that tells none.
+/// How fast time passes in a recording without times.
 public struct ImportPace: Hashable, Sendable {
     /// Between values.
     public var step = TimeSpan.milliseconds(100)
@@ -14,16 +14,16 @@ public struct ImportPace: Hashable, Sendable {
 }
 
 public struct ImportTerms: Hashable, Sendable {
-    /// Keep what stands before a fault, instead of ending with it.
+    /// Keep the part before a fault, instead of ending with it.
     public var partial = false
     /// Make values of what devices broadcast to a host. A capture of the air always has them.
     public var takesBroadcasts = false
     public var pace = ImportPace()
     /// The bytes are those of a serial line, whatever they look like.
     public var isSerial = false
-    /// What to call a device of which the recording tells nothing.
+    /// The alias of a device that the recording does not describe.
     public var alias: String?
-    /// Which file of an archive; the first recording in it where nil.
+    /// The name of an archive's file; nil for the first recording in it.
     public var member: String?
 
     public init() {}

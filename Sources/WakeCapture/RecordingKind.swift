@@ -36,7 +36,7 @@ public enum RecordingKind: Hashable, Sendable {
         }
     }
 
-    /// What can be imported, for a sentence.
+    /// The kinds that can be imported, for a sentence.
     static let known =
         "btsnoop, pcap, pcapng, PacketLogger, Android bug reports, umockdev, evemu, libinput record, hid-recorder, NMEA, "
         + "and logs of nRF Connect, gatttool and bluetoothctl; --serial imports any other bytes as those of a serial line"
@@ -104,7 +104,7 @@ struct RecordingHead {
 
 // Formats that are text.
 extension RecordingHead {
-    /// The first lines that say something, without the last, which may be cut.
+    /// The first lines that are not empty, without the last, which may be cut.
     private var lines: [ArraySlice<UInt8>] {
         let all = bytes.split(separator: UInt8(ascii: "\n"), maxSplits: 400).prefix(400).map(\.withoutStyle)
         return all.filter { !$0.isEmpty }

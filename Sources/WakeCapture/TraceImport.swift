@@ -8,7 +8,7 @@ public struct TraceImport {
 
     private let terms: ImportTerms
     private var draft: TraceDraft
-    /// Of the file that is read now, with all that it is packed in.
+    /// The limit for the present file, with all files around it.
     private var limit = UnpackingLimit()
 
     /// - Parameter cutting: how profiles make messages of what was recorded.
@@ -20,7 +20,7 @@ public struct TraceImport {
         draft = TraceDraft(store, cutting)
     }
 
-    /// Adds a recording. Several belong together where one describes the devices that another tells of.
+    /// Adds a recording. Several belong together if one describes the devices that another is about.
     public mutating func add(_ supply: any ByteSupply) throws(ImportError) {
         let earlier = draft.cut
         (limit, draft.cut) = (UnpackingLimit(), nil)
@@ -101,7 +101,7 @@ public struct TraceImport {
         try capture(PacketLoggerReader(cursor, order ?? .big))
     }
 
-    /// A device that nothing more is told of.
+    /// Adds a device that the recording describes no further.
     private mutating func readDescriptor(_ cursor: ByteCursor) throws(ImportError) {
         let descriptor = HIDDescriptor(cursor.peek(RecordingKind.headBytes))
         _ = draft.hidDevice(name: nil, vendor: nil, product: 0, port: "hid", descriptor: descriptor)
@@ -142,7 +142,7 @@ extension TraceImport {
         }
     }
 
-    /// The next file. What is damaged behind the recording that was sought does not take it away from one who wants a part.
+    /// The next file. With `partial`, damage behind the wanted recording is no error.
     private mutating func next(of archive: ZipArchive, _ isFound: Bool) throws(ImportError) -> ZipMember? {
         do throws(ImportError) { return try archive.next() } catch {
             guard isFound, terms.partial else { throw error }

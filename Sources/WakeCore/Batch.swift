@@ -10,11 +10,11 @@ struct Batch: Sendable {
     private(set) var deliveredAt = Instant.zero
     /// Mostly false, and then no event is asked whether it is one.
     private var hasOccasions = false
-    /// Sequences of earlier batches of this process, to tell a repeated acknowledgement from a false one.
+    /// Sequences of earlier batches of this process, to distinguish a repeated acknowledgement from a false one.
     private var earlier = RecentSequences()
-    /// Those of the process before and closed long jobs, whose acknowledgements come too late.
+    /// Sequences of the process before and of closed long jobs, whose acknowledgements come too late.
     private var former = RecentSequences()
-    /// Those whose lease this process lost: it may still acknowledge them.
+    /// Events whose lease this process lost: it may still acknowledge them.
     private var lapsed: Set<Sequence> = []
 
     var hasOpen: Bool { openCount > 0 }
@@ -22,7 +22,7 @@ struct Batch: Sendable {
     /// The oldest event that was delivered and not answered.
     var oldestOpen: QueuedEvent? { openCount == 0 ? nil : openIndices.first.map { events[$0] } }
 
-    /// What the batch knows of a number that a handler names.
+    /// The state of a number that a handler names.
     enum LeaseState { case leased, answered, former, unknown }
 
     mutating func deliver(_ batch: [QueuedEvent], at now: Instant, hasOccasions: Bool = false) {
@@ -36,7 +36,7 @@ struct Batch: Sendable {
         openCount = batch.count
     }
 
-    /// One that stood beside the batches of this process is not leased any more: an answer comes too late.
+    /// Closes a lease beside the batches of this process: an answer to it comes too late.
     mutating func recordFormer(_ sequence: Sequence) { former.insert(sequence) }
 
     /// Open ones that were delivered no later than `sequence`.
@@ -82,8 +82,8 @@ struct Batch: Sendable {
         return released
     }
 
-    /// How many of `taken` may be delivered together. A late acknowledgement of a lapsed event must not cover events before
-    /// it that the process has not seen, so no other event stands before a lapsed one.
+    /// The number of events in `taken` that may be delivered together. A late acknowledgement of a lapsed event must
+    /// not cover events before it that the process has not seen. So no other event comes before a lapsed one.
     func reach(of taken: [QueuedEvent]) -> Int {
         guard !lapsed.isEmpty else { return taken.count }
         let hasLapsed = taken.map { lapsed.contains($0.sequence) }

@@ -124,7 +124,7 @@ struct BudgetLedger: Sendable {
     /// When the pool is empty, while a task is open.
     var poolEnd: Instant? { drainingSince.map { $0 + pool } }
 
-    /// What is left of the pool: full again after so long awake without a task.
+    /// The rest of the pool: full again after ``HandlerTimers/extensionRefill`` awake without a task.
     func extensionLeft(at now: Instant, _ timers: HandlerTimers) -> TimeSpan {
         if let drainingSince { return max(.zero, pool - (now - drainingSince)) }
         guard tasks.isEmpty, let since = idleOfTasksSince else { return pool }
@@ -148,7 +148,7 @@ struct BudgetLedger: Sendable {
 }
 
 extension HandlerTimers {
-    /// What is open of the class `content` has at least so long.
+    /// The least time of an open event of class `content`.
     var contentTime: TimeSpan { max(budget, .seconds(30)) }
     /// How long open leases have after the last task ended: the acknowledgement can follow the work.
     var closingTime: TimeSpan { .seconds(2) }

@@ -1,4 +1,5 @@
-// What the core decided and why, in one written form: the decision log, `why`, and the tests read the same words.
+// The core's decisions and their reasons, in one written form: the decision log, `why`, and the tests read the same
+// words.
 import WakeModel
 
 /// The states of docs/dev/invariants.md; `held` overlays idle and suspended.
@@ -119,7 +120,7 @@ public enum Decision: Hashable, Sendable {
     /// What a handler that misdirects its answers has to change, as a sentence.
     public static let misdirection = "it wrote an acknowledgement to stdout, which is its log; write it to descriptor 3"
 
-    /// One line without its instant and its handler's name.
+    /// The decision as a line, without its instant and its handler's name.
     public var wireName: String {
         switch self {
         case .moved(let from, let to, let because): "\(from.rawValue) -> \(to.rawValue) \(because)"

@@ -166,7 +166,7 @@ public struct Dispatcher: Sendable {
         }
     }
 
-    // MARK: What an earlier life left, and what was lost
+    // MARK: Events of an earlier life, and losses
 
     private mutating func recover(_ events: [RecoveredEvent], for id: HandlerID, _ step: inout Step) {
         let routes = routes
@@ -232,9 +232,9 @@ public struct Dispatcher: Sendable {
     }
 
     private mutating func releaseFlips(_ device: Int, _ step: inout Step) {
-        // Of ten thousand devices hardly one flaps, so mostly none has a deadline.
+        // Only few of ten thousand devices flap, so mostly none has a deadline.
         guard !deviceDeadlines.isEmpty, var event = devices[device].flips.release(at: step.now) else { return }
-        // It goes to those that watch the device now, so it says what is true now.
+        // It goes to handlers that watch the device now, so it bears the present bond.
         event.isAuthenticated = step.bonded.contains(event.origin)
         deviceDeadlines.set(nil, for: device)
         dispatch(event, &step)
@@ -283,8 +283,8 @@ public struct Dispatcher: Sendable {
         reportLinkDown(event, subscribers.routes, &step)
     }
 
-    /// Returns how the event is journaled: as the strongest of the subscribers asks. Those that lose it count too, since
-    /// their gaps are kept beside it. `ram` where no handler gets it.
+    /// Returns the event's durability: the strongest that a subscriber requires. Subscribers that lose it count too,
+    /// since their gaps are kept beside it. `ram` if no handler gets it.
     private func append(
         _ event: DeviceEvent, _ sequence: Sequence, _ subscribers: Subscribers, _ step: inout Step
     ) -> Durability {

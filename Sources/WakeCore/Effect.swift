@@ -13,7 +13,7 @@ public enum WakeReason: Hashable, Sendable, CaseIterable {
     /// Occasions.
     case alarm, poll, job, region, message, flow, transfer, socket, keepalive
 
-    /// Of an occasion; the reason of a later version counts as ``owed``.
+    /// The reason of an occasion; that of a later version counts as ``owed``.
     init(_ occasion: Occasion.Reason?) {
         switch occasion {
         case .alarm: self = .alarm
@@ -61,11 +61,11 @@ public struct DeliveredEvent: Hashable, Sendable {
     public var isRedelivered: Bool
     /// The time that it has by itself, where that is not the batch's.
     public var ownBudget: TimeSpan?
-    /// It stands for as long as data flows.
+    /// It is open for as long as data flows.
     public var isFlow = false
 }
 
-/// What is written to a handler in one piece before it runs.
+/// The lines that a handler gets in one piece before it runs.
 public struct Delivery: Hashable, Sendable {
     public enum Preface: Hashable, Sendable {
         case none

@@ -1,9 +1,9 @@
-// The events that wait for one handler: a sub-queue for each device and kind, and indexes of what stands first in them.
+// The events that wait for one handler: a sub-queue for each device and kind, and indexes of the first event in each.
 import WakeModel
 
 /// Each question is answered from an index, so that an event costs the same with ten devices or ten thousand.
 struct EventQueue: Sendable {
-    /// What holds for a device, whether or not events of it wait.
+    /// The rules of a device, whether or not events of it wait.
     private struct DeviceEntry: Sendable {
         let origin: EventOrigin
         var rules: DeliveryRules
@@ -21,7 +21,7 @@ struct EventQueue: Sendable {
     /// the others.
     private var readyData = SortedIndex()
     private var readyOthers = SortedIndex()
-    /// Those of them that wake, by when.
+    /// The slots of those that wake, by when.
     private var dues = SortedIndex()
     /// Slots with events that a nack holds back, by its end.
     private var held = SortedIndex()
@@ -38,7 +38,7 @@ struct EventQueue: Sendable {
     private var advertisementCount = 0
     /// True while some device is on the policy `latest`; it goes first when there is no room.
     private var hasLatest = false
-    /// How many barriers may stand before they are searched for stale ones.
+    /// The number of barriers at which they are searched for stale ones.
     private var collapseAt = EventQueue.barrierLimit
     static let barrierLimit = 256
 
@@ -206,8 +206,8 @@ extension EventQueue {
         return newest.flatMap { newest in remove(from: slot) { $0.remove(newest) } }
     }
 
-    /// What a full queue loses first: what `latest` may drop, then advertisements, then the oldest data, but never that
-    /// for an advertisement. Nil where nothing is left that may go.
+    /// Removes what a full queue loses first: events with the policy `latest`, then advertisements, then the oldest
+    /// data. An advertisement never displaces data. Nil if no event is left that may go.
     mutating func removeForOverflow(of subscription: Int?, sparingData: Bool) -> QueuedEvent? {
         var slot: Int?
         if hasLatest { slot = slotOfOldestData(of: subscription) { $1.policy == .latest } }
@@ -257,7 +257,7 @@ extension EventQueue {
         removeFromAll { $0.kind == .occasions ? $0.removeAll { $0.sequence == sequence } : [] }.first
     }
 
-    /// Gaps stay: the handler still has to hear what was lost.
+    /// Gaps stay: the handler must still learn of the loss.
     mutating func removeAllButGaps() -> [QueuedEvent] {
         for place in devices.indices { devices[place].heldUntil = .zero }
         return removeFromAll { queue in queue.kind == .gaps ? [] : queue.removeAll { _ in true } }

@@ -84,8 +84,8 @@ extension HandlerLifecycle {
         reportGap(gap, of: device, due: due, subscription, atLeast: durability, &step)
     }
 
-    /// A gap for what a restart lost must outlive the next restart, even a reboot. It is on the disk with the journal's own
-    /// record of the hole, so that one commit writes the gap and clears the record.
+    /// A gap for the losses of a restart must outlive the next restart, even a reboot. The disk has it beside the
+    /// journal's record of the hole. So one commit writes the gap and clears the record.
     private func durability(of gap: Gap, _ rules: DeliveryRules) -> Durability {
         gap.cause == .bridgeRestart ? .disk : rules.durability
     }
@@ -109,19 +109,19 @@ extension HandlerLifecycle {
         gaps.insert(PendingGaps.Entry(sequence: sequence, origin: device, gap: gap, durability: durability))
     }
 
-    /// What an entry of the agenda lost before it was raised: it joins the gap that was not delivered yet.
+    /// Records the loss of an entry of the agenda before it was raised: it joins the gap that was not delivered yet.
     mutating func reportLoss(_ gap: Gap, of entry: EventOrigin, keptBy durability: Durability, _ step: inout Step) {
         if let grown = gaps.grow(entry, durability, by: gap) { return rewrite(grown, &step) }
         reportGap(gap, of: entry, due: step.now, nil, atLeast: durability, &step)
     }
 
-    /// Removes what is older than its subscription's retention; to be called before a delivery.
+    /// Removes events that are older than their subscription's retention; to be called before a delivery.
     mutating func expireRetention(_ step: inout Step) {
         guard !queue.isEmpty else { return }
         for expired in queue.removeExpired(at: step.boottime) { discard(expired, .retention, &step) }
     }
 
-    /// Removes what is still queued. Events in flight stay: the handler may acknowledge them at any moment.
+    /// Removes those that are still queued. Events in flight stay: the handler may acknowledge them at any moment.
     mutating func shed(_ sequences: [Sequence], _ step: inout Step) {
         for event in queue.remove(Set(sequences)) { discard(event, .overflow, &step) }
     }
@@ -230,7 +230,7 @@ extension HandlerLifecycle {
         budget.renew(at: step.now, for: timers.budget)
     }
 
-    /// Long jobs and flows stand beside the batch, which goes on without them. Where a write acknowledges, nothing stands.
+    /// Long jobs and flows are leased beside the batch, which goes on without them. If a write acknowledges, none is.
     private mutating func leaseOccasions(among taken: [QueuedEvent], _ step: Step) {
         let mayStand = settings.acknowledgement == .explicit
         let others = taken.filter { !mayStand || !$0.isStanding }

@@ -266,8 +266,8 @@ extension HandlerLifecycle {
         queue.giveBack(returned)
     }
 
-    /// What an earlier daemon had in flight is in flight still where no program was reached: unless it is written down so, a daemon that
-    /// dies next gives it again as if it were returned.
+    /// Keeps the events of an earlier daemon in flight if no program was reached. Without this record, a daemon that
+    /// dies next gives them again as if they were returned.
     private mutating func keepInFlight(_ events: [QueuedEvent], _ step: inout Step) {
         let inFlight = events.filter(\.isRedelivered)
         guard !inFlight.isEmpty else { return }
@@ -285,12 +285,12 @@ extension HandlerLifecycle {
 }
 
 extension EndReason {
-    /// A later launch may succeed; five such failures say nothing of the program.
+    /// A later launch may succeed; five such failures prove no fault of the program.
     var isExhaustion: Bool {
         if case .exhausted = self { true } else { false }
     }
 
-    /// The program never saw what was written to it.
+    /// The program never saw the delivery.
     var isLaunchFailure: Bool {
         switch self {
         case .launchFailed, .exhausted: true

@@ -1,7 +1,7 @@
 // Answers that concern all handlers together, counted as handlers change: there may be a thousand of them.
 import WakeModel
 
-/// What holds for one handler.
+/// The facts of one handler.
 struct HandlerFlags: OptionSet, Sendable {
     let rawValue: UInt8
 

@@ -1,4 +1,5 @@
-// One handler's state machine: each call moves it to the state that follows from the facts (docs/dev/invariants.md).
+// The state machine of one handler: each call moves it to the state that follows from the facts
+// (docs/dev/invariants.md).
 import WakeModel
 
 /// An input changes facts, then ``settle(_:)`` moves the phase until no more moves follow from them. So no change can be
@@ -17,7 +18,7 @@ struct HandlerLifecycle: Sendable {
         case quarantined
     }
 
-    /// What the dispatcher indexes of a handler after each change.
+    /// The deadlines and flags that the dispatcher indexes after each change of a handler.
     struct NextDeadlines {
         var monotonic: Instant?
         var boottime: Instant?
@@ -52,7 +53,7 @@ struct HandlerLifecycle: Sendable {
 
     let id: HandlerID
     var settings: HandlerSettings { didSet { rules = settings.rules } }
-    /// One for each subscription.
+    /// The rules of each subscription.
     private(set) var rules: [DeliveryRules]
     var phase = Phase.idle
     var epoch = Epoch(rawValue: 0)
@@ -190,7 +191,7 @@ extension HandlerLifecycle {
         var requestedWake: WakeReason?
     }
 
-    /// What it has asked, and what it has not been told.
+    /// Its open requests, and the notices that it has not received.
     struct Dialogue: Sendable {
         var requests: [OpenRequest] = []
         /// Notices that are kept for the next wake.
@@ -242,7 +243,7 @@ extension HandlerLifecycle {
         var purpose: Suspension.Purpose
     }
 
-    /// What takes time away from it beside its own deadlines.
+    /// Causes that take time away from it beside its own deadlines.
     struct Pressures: Sendable {
         /// Until when it may finish before it makes way for want of memory.
         var memoryUntil: Instant?

@@ -1,8 +1,8 @@
-// What a handler and the agenda do with occasions: answers that name one, what stands beside the batch, what is told of each end.
+// The occasions of a handler: answers that name one, leases beside the batch, and the report of each end to the agenda.
 import WakeModel
 
 extension HandlerLifecycle {
-    /// Tells the agenda how an occasion ended; what is no occasion is left to those that know devices.
+    /// Reports the end of an occasion to the agenda; other events are left to the code that knows devices.
     func conclude(_ event: QueuedEvent, _ conclusion: Conclusion, awake: TimeSpan, _ step: inout Step) {
         guard event.budgetClass != nil else { return }
         step.emit(.concluded(id, event.sequence, conclusion, awake: awake))
@@ -11,7 +11,7 @@ extension HandlerLifecycle {
     /// How long the process has been awake with its batch.
     func awakeForBatch(_ step: Step) -> TimeSpan { step.now - max(batch.deliveredAt, budget.awakeSince ?? .zero) }
 
-    /// The process ended with what it had open.
+    /// The process ended with its open occasions.
     mutating func concludeOpen(_ fate: OpenFate, _ step: inout Step) {
         for occasion in batch.openOccasions() {
             conclude(occasion, fate.conclusion(of: occasion.sequence), awake: awakeForBatch(step), &step)
@@ -97,7 +97,7 @@ extension HandlerLifecycle {
 
     // MARK: Asked to end
 
-    /// The handler gave it back while it was warned: whether it comes again is the agenda's to say.
+    /// The handler gave it back while it was warned: the agenda decides whether it comes again.
     mutating func withdraw(pressed sequence: Sequence, _ step: inout Step) {
         guard
             let event = standing.leases.first(where: { $0.event.sequence == sequence })?.event
@@ -119,12 +119,12 @@ extension HandlerLifecycle {
         pressures.withdrawalUntil = pressures.withdrawalUntil ?? step.now + timers.extensionWarning
     }
 
-    /// Nothing happens where it is in the queue no more: what the handler has by now runs on.
+    /// Does nothing if it is not in the queue any more: an occasion that the handler has runs on.
     mutating func recall(_ sequence: Sequence, _ step: inout Step) {
         _ = recall(sequence, as: .recalled(sequence), &step)
     }
 
-    /// Takes one out of the queue; false where it is not there.
+    /// Removes an occasion from the queue; false if it is not there.
     private mutating func recall(_ sequence: Sequence, as decision: Decision, _ step: inout Step) -> Bool {
         guard let queued = queue.remove(occasion: sequence) else { return false }
         step.emit(.acknowledge(id, [sequence]))
@@ -133,7 +133,7 @@ extension HandlerLifecycle {
         return true
     }
 
-    /// Nothing is charged for it: it did not fail.
+    /// No failure is charged for it.
     mutating func withdrawOpen(_ step: inout Step) {
         for (sequence, reason) in pressures.withdrawn.sorted(by: { $0.key < $1.key }) {
             let standing = standing.leases.first { $0.event.sequence == sequence }?.event
@@ -147,7 +147,7 @@ extension HandlerLifecycle {
 
     // MARK: Released by its maker
 
-    /// What was never given to a process, or is given to none any more, leaves the queue.
+    /// Removes an occasion from the queue that was never given to a process, or is given to none any more.
     mutating func release(_ sequence: Sequence, _ step: inout Step) {
         if let queued = queue.remove(occasion: sequence) { return conclude(released: queued, awake: .zero, &step) }
         let standing = standing.leases.first { $0.event.sequence == sequence }?.event
@@ -169,14 +169,14 @@ extension HandlerLifecycle {
     mutating func setGate(isOpen: Bool) { isGated = !isOpen }
 }
 
-/// What the end of a process is for the occasions that it had open.
+/// The effect of a process's end on the occasions that it had open.
 enum OpenFate {
     case allFailed(Conclusion)
-    /// One long job took too long; what stood beside it has done nothing wrong.
+    /// A long job took too long; the occasions beside it have done nothing wrong.
     case oneOverran(Sequence?)
     case noneFailed
 
-    /// - Parameter overdue: the long job whose time was over, where one's was.
+    /// - Parameter overdue: the long job whose time was over; nil if there was none.
     init(_ reason: EndReason, isFailure: Bool, overdue: Sequence?) {
         guard isFailure else {
             self = .noneFailed

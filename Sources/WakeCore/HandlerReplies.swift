@@ -57,7 +57,7 @@ extension HandlerLifecycle {
         step.emit(.decision(id, .acknowledged(through: sequence, count: closed.count, as: result)))
     }
 
-    /// Acknowledges a batch that was written, where the manifest says so. A write proves nothing of the program, so it clears
+    /// Acknowledges a written batch if the manifest asks for that. A write proves nothing of the program, so it clears
     /// no crash. A program that acknowledged by itself has another batch by now, which it may not have read.
     mutating func acknowledgeWritten(through last: Sequence, _ step: inout Step) {
         guard settings.acknowledgement == .delivery else { return }
@@ -166,8 +166,8 @@ extension HandlerLifecycle {
         }
     }
 
-    /// Every answer is kept, since the handler asked for it. Of a condition only the newest notice is kept, and of many
-    /// conditions the newest.
+    /// Keeps every answer, since the handler requested it. Keeps only the newest notice of a condition, and the newest
+    /// of many conditions.
     private mutating func keep(_ notice: Notice) {
         guard notice.isCondition else { return dialogue.lateAnswers.append(notice) }
         var newest = notice

@@ -1,14 +1,14 @@
-// Everything that a manifest may say of how one handler is woken, budgeted, penalised and fed, with the defaults.
+// The settings of a manifest for how one handler is woken, budgeted, penalised and fed, with the defaults.
 import WakeModel
 
-/// What the handler wants to be woken for, and what becomes of events while it cannot take them.
+/// The events that wake the handler, and their treatment while it cannot take them.
 public struct Subscription: Hashable, Sendable {
     public enum Policy: String, Hashable, Sendable, CaseIterable {
         /// Every event is queued.
         case all
         /// Only the newest event of each characteristic or stream is queued.
         case latest
-        /// Nothing is queued.
+        /// No event is queued.
         case drop
     }
 
@@ -43,7 +43,7 @@ public struct HandlerSettings: Hashable, Sendable {
     }
     public enum Overrun: String, Hashable, Sendable, CaseIterable { case suspend, terminate }
     public enum StoppedEvents: String, Hashable, Sendable, CaseIterable { case drop, keep }
-    /// What must be true before it is woken.
+    /// A condition that must be true before it is woken.
     public enum Requirement: String, Hashable, Sendable, CaseIterable {
         /// The machine draws from the mains, or has no battery to spare. For work that can wait: its events wait with it.
         case power
@@ -80,7 +80,7 @@ public struct HandlerSettings: Hashable, Sendable {
     /// Whether what the device does is for it.
     public func takes(_ device: Device) -> Bool { accepts(device) && watches(device) }
 
-    /// Whether it may be given what such a device says, if it watches it.
+    /// Whether it may get events of such a device, if it watches it.
     public func accepts(_ device: Device) -> Bool { device.isBonded || !requirements.contains(.bonded) }
 
     public var batchLimit: Int { maxBatch ?? (lifecycle == .resident ? 64 : 1) }

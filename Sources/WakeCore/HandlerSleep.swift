@@ -123,7 +123,7 @@ extension HandlerLifecycle {
         else {
             return false
         }
-        // What stands leaves no rest in which the window could end.
+        // A standing lease leaves no rest in which the window could end.
         return isAttached
             || (causeToMakeWay(step) == nil && (standing.hasOpen || !budget.isWindowOver(at: step.now, timers)))
     }
@@ -231,7 +231,7 @@ extension HandlerLifecycle {
         return deadline.map { max(.zero, $0 - step.now) }
     }
 
-    /// What is only about a long job names that job alone.
+    /// A notice that is only about a long job names that job alone.
     func notifyExpiring(
         _ reason: String, remaining: TimeSpan, concerning cause: ResourcePressure.Cause? = nil, _ step: inout Step
     ) {
@@ -252,7 +252,7 @@ extension HandlerLifecycle {
     mutating func advanceExpiring(_ step: inout Step) -> Bool {
         updateHeatDeadline(step)
         let pressure = pressure(step)
-        // What only takes a long job's time delays no other event.
+        // A pressure that takes only a long job's time delays no other event.
         if pressure?.cause.isOfStanding ?? false, deliverNextBatch(&step) { return true }
         if let pressure, pressures.reportedPressure != pressure.cause {
             warn(of: pressure, &step)
@@ -419,7 +419,7 @@ extension HandlerLifecycle {
         }
     }
 
-    /// Its process ends: who connects would wait for as long as it sleeps. What it does at its next start is the same, so there is
+    /// Its process ends: a client would wait for as long as it sleeps. The next start would do the same, so there is
     /// none before it has changed.
     mutating func refuseListening(_ step: inout Step) {
         if phase == .suspended { kill(.listensAsleep, &step) }

@@ -4,7 +4,7 @@ import WakeModel
 public struct HandlerStatus: Hashable, Sendable {
     public var handler: HandlerID
     public var state: HandlerState
-    /// One sentence.
+    /// The reason as a sentence.
     public var why: String
     public var epoch: Epoch
     public var queuedCount: Int
@@ -23,7 +23,7 @@ public struct HandlerStatus: Hashable, Sendable {
     public var outcomes: Outcomes
 }
 
-/// What a handler can do with an occasion now.
+/// The handler's readiness for an occasion now.
 public struct HandlerPosture: Hashable, Sendable {
     public var state: HandlerState
     public var isAttached: Bool
@@ -71,8 +71,8 @@ extension Dispatcher {
 
     /// True while a source that can wait should: a handler's queue is half full, and will be delivered by itself.
     public var isBackedUp: Bool { flags.has(.backedUp) }
-    /// True while a source without a clock should wait too: a handler is at work and has several batches to come. More events
-    /// would only lie in the journal.
+    /// True while a source without a clock should wait too: a handler is at work and has several batches to come. More
+    /// events would only wait in the journal.
     public var isFed: Bool { flags.has(.fed) || isBackedUp }
 }
 

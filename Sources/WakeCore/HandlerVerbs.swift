@@ -15,7 +15,8 @@ extension HandlerLifecycle {
         }
     }
 
-    /// Nothing is barred meanwhile, so no event is dropped. Lifts a penalty, or the next process would wait for its end.
+    /// The handler is not barred meanwhile, so no event is dropped. Lifts a penalty, or the next process would wait for
+    /// its end.
     private mutating func restart(_ step: inout Step) {
         guard !isBarred, phase != .quarantined else { return }
         penalty.clear()
@@ -127,8 +128,8 @@ extension HandlerLifecycle {
         endInput(&step)
     }
 
-    /// Queues what was pending when the daemon went down. The machine may have rebooted since, so an event's age comes from
-    /// the wall clock, or is zero where a clock was not synchronized.
+    /// Queues the events that were pending when the daemon went down. The machine may have rebooted since. So an
+    /// event's age comes from the wall clock, or is zero if a clock was not synchronized.
     mutating func recover(_ events: [RecoveredEvent], _ step: inout Step, rules: (EventOrigin) -> DeliveryRules) {
         for recovered in events {
             var event = QueuedEvent(recovered)
@@ -148,7 +149,7 @@ extension HandlerLifecycle {
 }
 
 extension RecoveredEvent {
-    /// What is left of a nack's wait. A clock that was changed must not make it longer than a nack can ask for.
+    /// The rest of a nack's wait. A changed clock must not make it longer than a nack may request.
     package func rest(at wall: WallTime) -> TimeSpan? {
         guard let heldUntil else { return nil }
         let left = min(.microseconds(heldUntil.microseconds - wall.microseconds), ReplyLine.longestWait)

@@ -1,7 +1,7 @@
-// What is done to a device's events before any handler sees them: storms are cut, flapping links are folded.
+// Filters a device's events before any handler sees them: cuts storms, and folds flapping links.
 import WakeModel
 
-/// Daemon-wide limits on what one device may do. A replay has neither: its source is as fast as it is told to be.
+/// Daemon-wide limits on what one device may do. A replay has neither: its source sets its own pace.
 public struct IngressLimits: Hashable, Sendable {
     public struct Storm: Hashable, Sendable {
         public var eventsPerSecond: Int
@@ -94,7 +94,7 @@ struct FlipFolder: Sendable {
         return .fold(isNews: now - before >= limit.window)
     }
 
-    /// The net state, with the number of flips that it stands for beside itself.
+    /// The net state, with the number of further flips that it represents.
     mutating func release(at now: Instant) -> DeviceEvent? {
         guard case .last(let last, .some(var event), let folded, _) = excess else { return nil }
         event.kind = event.kind.folding(folded)

@@ -1,7 +1,7 @@
 // Everything that can happen to the core: arrivals, replies, confirmations, deaths, verbs and the passing of time.
 import WakeModel
 
-/// What was found when the leaf had become frozen and the handler's lines were drained.
+/// The finding when the leaf had become frozen and the handler's lines were drained.
 public enum SuspensionFinding: Hashable, Sendable {
     case clean
     /// It holds a file lock that no other process waits for; the lock is inspected again while it sleeps.
@@ -29,7 +29,7 @@ public enum OperatorVerb: Hashable, Sendable {
 public enum MemoryLevel: String, Hashable, Sendable, CaseIterable {
     case normal, warning, critical
 
-    /// As `wakebridge.memory` says it, in the words of the kernel's pressure files.
+    /// The word in `wakebridge.memory`, as in the kernel's pressure files.
     public var wireName: String {
         switch self {
         case .normal: "none"
@@ -39,7 +39,7 @@ public enum MemoryLevel: String, Hashable, Sendable, CaseIterable {
     }
 }
 
-/// The machine's own sleep, in which nothing runs and CLOCK_MONOTONIC stands still.
+/// The machine's own sleep, in which nothing runs and CLOCK_MONOTONIC stops.
 public enum SystemSleep: Hashable, Sendable {
     /// It begins no later than this from now.
     case preparing(within: TimeSpan)
@@ -67,9 +67,9 @@ public enum Input: Sendable {
     case configure(HandlerID, HandlerSettings, isStopped: Bool, restarts: Bool)
     case remove(HandlerID)
     case recovered(HandlerID, [RecoveredEvent])
-    /// What the journal could not keep over a restart, for one handler and device.
+    /// A loss that the journal could not keep over a restart, for one handler and device.
     case lost(HandlerID, EventOrigin, Gap)
-    /// What an entry of the agenda lost before it was raised. It is kept as the entry's occasions are.
+    /// The loss of an entry of the agenda before it was raised. It is kept as the entry's occasions are.
     case missed(HandlerID, EventOrigin, Gap)
     case event(DeviceEvent)
     case reply(HandlerID, Epoch, ReplyLine)
@@ -107,9 +107,9 @@ public enum Input: Sendable {
     case shed(HandlerID, [Sequence])
     /// A dead-lettered event is to be tried again, with a fresh number.
     case revived(HandlerID, DeviceEvent)
-    /// An occasion is to end. One that waits leaves the queue; one that is open has the time of a warning left.
+    /// An occasion is to end. A waiting one leaves the queue; an open one has the time of a warning left.
     case withdraw(HandlerID, Sequence, Withdrawal)
-    /// An occasion was cancelled. One that waits leaves the queue; one that is open goes on.
+    /// An occasion was cancelled. A waiting one leaves the queue; an open one goes on.
     case recall(HandlerID, Sequence)
     /// Its maker ended an occasion, wherever it is: nothing is asked of the handler, and nothing is charged.
     case release(HandlerID, Sequence)

@@ -9,7 +9,7 @@ public struct Outcomes: Hashable, Sendable {
     public private(set) var unsaid: UInt64 = 0
     /// Launches and thaws after which the handler gave any result.
     public private(set) var judgedWakes: UInt64 = 0
-    /// Those after which it gave `useful` at least once.
+    /// The wakes after which it gave `useful` at least once.
     public private(set) var usefulWakes: UInt64 = 0
     /// Events that the current process acknowledged.
     public private(set) var acknowledgedByProcess: UInt64 = 0

@@ -1,11 +1,11 @@
-// What bad wakes cost: the growing hold after a failure, strikes for overruns, and the count that ends in quarantine.
+// The cost of bad wakes: the growing hold after a failure, strikes for overruns, and the count that ends in quarantine.
 import WakeModel
 
 struct Penalty: Sendable {
     private var next: TimeSpan?
     /// Measured on CLOCK_BOOTTIME: waiting goes on in system sleep.
     private(set) var heldUntil: Instant?
-    /// What the last hold was for.
+    /// The reason of the last hold.
     private(set) var heldBecause = ""
     private(set) var crashes = 0
     private var strikes: [Instant] = []

@@ -45,7 +45,7 @@ struct PendingGaps: Sendable {
         }
     }
 
-    /// Nothing is joined across a connect or a disconnect.
+    /// Gaps are not joined across a connect or a disconnect.
     mutating func seal(_ device: EventOrigin) -> [Entry] { entries.isEmpty ? [] : seal(device) { _ in true } }
 
     private mutating func seal(_ device: EventOrigin, where isOver: (Entry) -> Bool) -> [Entry] {
@@ -61,7 +61,7 @@ extension Gap {
     /// A storm must not cause as many writes: its gap is written when its count has doubled, and when it is delivered.
     fileprivate var isWorthWriting: Bool { count.map { $0 & ($0 - 1) == 0 } ?? true }
 
-    /// Of what never had numbers.
+    /// Joins a gap of events without numbers.
     fileprivate mutating func include(_ other: Gap) {
         count = count.flatMap { count in other.count.map { count + $0 } }
         (from, to) = (min(from, other.from), max(to, other.to))

@@ -1,4 +1,4 @@
-// Where in a table the entry of a handler or device stands, by the small number that it goes by: no hash is made for an event.
+// The place of a handler's or device's entry in a table, by its small number: no hash is made for an event.
 
 struct PlaceTable: Sendable {
     /// -1 where there is none.

@@ -1,7 +1,7 @@
-// One event that waits for its handler, and the rules of its subscription.
+// An event that waits for its handler, and the rules of its subscription.
 import WakeModel
 
-/// What the core knows of a queued event; its bytes stay with the journal.
+/// The core's facts of a queued event; its bytes stay with the journal.
 struct QueuedEvent: Sendable {
     enum Class: Hashable, Sendable {
         case data(Channel)
@@ -57,7 +57,7 @@ struct QueuedEvent: Sendable {
     }
 }
 
-/// What a subscription says of queued events.
+/// The rules of a subscription for queued events.
 struct DeliveryRules: Hashable, Sendable {
     var subscription: Int?
     var wakes = true
@@ -70,8 +70,8 @@ struct DeliveryRules: Hashable, Sendable {
     /// For events whose subscription is gone: they are still delivered.
     static let orphaned = DeliveryRules()
 
-    /// How long data of a channel may wait for company. A sensor that only broadcasts does so without end, and says the
-    /// same again and again.
+    /// How long data of a channel may wait for company. A sensor that only broadcasts does so without end, and repeats
+    /// itself.
     func latency(of channel: Channel) -> TimeSpan {
         maxLatency ?? (channel == .advertisement ? Self.advertisementLatency : .zero)
     }

@@ -1,7 +1,7 @@
-// What takes time away from handlers that are awake, beside their own deadlines: the machine's sleep, memory, heat.
+// Causes that take time away from awake handlers, beside their own deadlines: the machine's sleep, memory, heat.
 import WakeModel
 
-/// The condition of the machine, which holds for every handler.
+/// The condition of the machine, which is the same for every handler.
 struct MachineCondition: Hashable, Sendable {
     /// The machine is about to sleep, at this instant at the latest; nothing is woken until that is over.
     var sleepsAt: Instant?
@@ -9,8 +9,8 @@ struct MachineCondition: Hashable, Sendable {
     var isOnBattery = false
 }
 
-/// One such cause and its deadline for one handler. It does not change the budget, so that no handler is charged for time
-/// that was taken away, and the budget runs on when the cause ends.
+/// A cause and its deadline for one handler. It does not change the budget. So no handler is charged for time that was
+/// taken away, and the budget runs on when the cause ends.
 struct ResourcePressure: Hashable, Sendable {
     enum Cause: Hashable, Sendable {
         case systemSleep
@@ -57,7 +57,7 @@ struct ResourcePressure: Hashable, Sendable {
     }
 
     var cause: Cause
-    /// What the handler is told.
+    /// The deadline that the handler is given.
     var deadline: Instant
     /// When the consequence comes.
     var end: Instant
@@ -83,7 +83,7 @@ extension HandlerLifecycle {
 
     func pressure(_ step: Step) -> ResourcePressure? { pressure(step.machine, at: step.now) }
 
-    /// Of several causes the mildest: the machine's sleep ends no work, and ends the other causes.
+    /// Returns the mildest cause: the machine's sleep ends no work, and ends the other causes.
     func pressure(_ machine: MachineCondition, at now: Instant) -> ResourcePressure? {
         guard machine.sleepsAt != nil || pressures.hasAny || standing.hasOpen, yieldsToPressure else { return nil }
         if hasWorkInHand(at: now) {

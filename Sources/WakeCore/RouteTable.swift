@@ -50,7 +50,7 @@ struct RouteTable: Sendable {
         return index < subscribers.count ? subscribers[index] : .none
     }
 
-    /// Those that get its broadcasts: none of the handlers that want a bond, which proves nothing of what everyone can send.
+    /// The handlers that get its broadcasts. Handlers that want a bond get none, because anyone can send these.
     func listeners(to device: EventOrigin) -> Subscribers {
         let all = self[device]
         guard all.routes.contains(where: { holders[$0.slot].needsBond }) else { return all }
@@ -127,14 +127,14 @@ struct RouteTable: Sendable {
     }
 }
 
-/// What a subscription may call the devices that it is for.
+/// A name that a subscription may use for its devices.
 enum RouteName: Hashable, Sendable {
     case device(String)
     case profile(String)
     case any
 }
 
-/// Places in a table by the names that they go by: one each where there are many.
+/// Places in a table by their names: one place for most names.
 private struct PlacesByName: Sendable {
     private enum Places: Sendable {
         case one(UInt32)
@@ -196,7 +196,8 @@ extension Subscription {
 
         fileprivate var names: Set<RouteName> { Set(subscriptions.map(\.routeName)) }
 
-        /// One route a handler: the subscription that names the device comes before one for every device of the profile.
+        /// Finds a handler's route: the subscription that names the device comes before one for every device of the
+        /// profile.
         fileprivate func route(of device: Device, at slot: Int) -> Route? {
             guard modes.contains(device.kind), device.isBonded || !needsBond else { return nil }
             let matching = subscriptions.indices.filter { subscriptions[$0].matches(device) }

@@ -1,11 +1,11 @@
 // Elements in order that are mostly appended and taken from the front; neither moves the others.
 
-/// Its owner knows the order: a predicate tells which elements stand before another.
+/// Its owner knows the order: a predicate decides which elements come before another.
 struct SortedArray<Element: Sendable>: Sendable {
-    /// In order from `head` on; what stands before it was taken.
+    /// In order from `head` on; elements before it were taken.
     private var storage: [Element] = []
     private var head = 0
-    /// So much room is kept when the last element goes: there may be an array for each of ten thousand devices.
+    /// The room that is kept when the last element goes: there may be an array for each of ten thousand devices.
     private static var smallRoom: Int { 16 }
     private static var minimumGap: Int { 64 }
 

@@ -1,9 +1,10 @@
-// Leases of long jobs and flows, which stand beside the batch: device data goes on meanwhile, and only what names one closes it.
+// Leases of long jobs and flows, beside the batch: device data goes on meanwhile, and only an answer that names one
+// closes it.
 import WakeModel
 
 /// The lease of a long job ends when its progress has not grown for ``stallTime``, or when its work has taken
-/// ``BudgetClass/work(longest:)``. That of a flow ends when its maker releases it. The clock of all of them stands still while the
-/// process is frozen.
+/// ``BudgetClass/work(longest:)``. That of a flow ends when its maker releases it. The clock of all of them stops while
+/// the process is frozen.
 struct StandingLeases: Sendable {
     struct Lease: Sendable {
         var event: QueuedEvent
@@ -14,7 +15,7 @@ struct StandingLeases: Sendable {
     }
 
     struct WorkTime: Sendable {
-        /// What is left of each at ``StandingLeases/since``.
+        /// The rest of each at ``StandingLeases/since``.
         var stallLeft = StandingLeases.stallTime
         var runLeft: TimeSpan
         /// The largest number that it reported; nil before the first.
@@ -46,7 +47,7 @@ struct StandingLeases: Sendable {
         let timed = leases.indices.compactMap { index in leases[index].time.map { (left: $0.left, index: index) } }
         return timed.min { $0.left < $1.left }?.index
     }
-    /// What is charged where one of them is to blame: the long job whose time ends first, or else a flow.
+    /// The occasion that is charged if one of them is to blame: the long job whose time ends first, or else a flow.
     var first: QueuedEvent? { firstIndex.map { leases[$0].event } ?? leases.first?.event }
     var deadline: Instant? {
         guard let since, let left = firstIndex.flatMap({ leases[$0].time?.left }) else { return nil }
@@ -128,7 +129,7 @@ extension StandingLeases.WorkTime {
 }
 
 extension QueuedEvent {
-    /// What its line says of its time: a long job's without progress, a flow's without data.
+    /// The time that its line gives: a long job's without progress, a flow's without data.
     var standingTime: TimeSpan? {
         switch budgetClass {
         case .work: StandingLeases.stallTime

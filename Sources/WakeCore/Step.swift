@@ -1,4 +1,4 @@
-// One step of the core: when it happens, what it asks for, and where new sequence numbers come from.
+// A step of the core: its instant, its effects, and the source of new sequence numbers.
 import WakeModel
 
 struct Step {
@@ -8,7 +8,7 @@ struct Step {
     /// The daemon is ending: no handler is started or thawed for events any more.
     var isFinishing: Bool
     var machine: MachineCondition
-    /// Those that are bonded now.
+    /// The devices that are bonded now.
     let bonded: Set<EventOrigin>
 
     var now: Instant { stamp.moment.monotonic }

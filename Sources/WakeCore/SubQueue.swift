@@ -9,11 +9,11 @@ struct SubQueue: Sendable {
         case advertisements
         /// Connects, disconnects and attentions: always due.
         case barriers
-        /// What overtakes a nack.
+        /// Events that overtake a nack.
         case urgent
         /// A gap falls due when the first event that it reports would have.
         case gaps
-        /// Of no device: they never make room, and only the newest of an entry exists.
+        /// Events of no device: they never make room, and only the newest of an entry exists.
         case occasions
 
         var isOfData: Bool { self == .data || self == .advertisements }
@@ -73,7 +73,7 @@ struct SubQueue: Sendable {
         return expired
     }
 
-    /// Of connects and disconnects, and of attentions, only the newest stays.
+    /// Keeps only the newest of connects and disconnects, and the newest attention.
     mutating func removeStaleBarriers() -> [QueuedEvent] {
         let (link, attention) = (events.last(where: \.isLink)?.sequence, events.last { !$0.isLink }?.sequence)
         return removeAll { $0.sequence != link && $0.sequence != attention }

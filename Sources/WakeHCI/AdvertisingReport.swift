@@ -2,7 +2,7 @@
 import WakeModel
 
 public struct AdvertisingReport: Hashable, Sendable {
-    /// Of the controller that heard it: 0 for `hci0`.
+    /// The number of the controller that received it: 0 for `hci0`.
     public var controller: UInt16
     public var address: RadioAddress
     public var isPublic: Bool
@@ -16,7 +16,8 @@ public struct AdvertisingReport: Hashable, Sendable {
         (self.signal, self.data) = (signal, data)
     }
 
-    /// Those of one packet of the monitor channel; none for a packet about something else, or what is cut short.
+    /// The reports in one packet of the monitor channel; none for a packet about something else, or one that is cut
+    /// short.
     public static func all(in record: [UInt8]) -> [AdvertisingReport] {
         guard let packet = MonitorPacket(record), packet.opcode == 3, packet.bytes.byte(0) == 0x3e,
             let subevent = packet.bytes.byte(2), let count = packet.bytes.byte(3)

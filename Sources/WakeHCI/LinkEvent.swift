@@ -1,13 +1,13 @@
 // Parses the HCI events about links that come, go and fail, for captures and for the live monitor channel.
 import WakeModel
 
-/// What one event reports about a link.
+/// The report of one event about a link.
 package enum LinkEvent: Hashable {
     case connected(handle: UInt16, address: String)
     /// A BR/EDR link.
     case classicConnected(handle: UInt16)
     case disconnected(handle: UInt16, reason: UInt8)
-    /// The link cannot be encrypted: `status` says why.
+    /// The link cannot be encrypted: `status` is the reason.
     case unencrypted(handle: UInt16, status: UInt8)
     /// The controller has no room for another link.
     case noRoom

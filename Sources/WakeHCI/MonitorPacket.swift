@@ -1,4 +1,4 @@
-// One packet of the Linux monitor channel, and how its bytes and those of HCI packets are read.
+// A packet of the Linux monitor channel, and how its bytes and those of HCI packets are read.
 import WakeModel
 
 /// Opcode, index and length, each of two bytes, then the packet.

@@ -6,7 +6,7 @@ extension Journal {
     public func setEntry(_ entry: StoredEntry) { disk.perform(.setEntry(entry)) }
     public func removeEntry(_ key: StoredEntry.Key) { disk.perform(.removeEntry(key)) }
 
-    /// Call it at the start, once. What is not what was written is counted and reported with the next recovery.
+    /// Call it at the start, once. Damaged rows are counted and reported with the next recovery.
     public func entries() -> [StoredEntry] {
         let found = disk.entries()
         if found.damaged > 0 {

@@ -1,4 +1,4 @@
-// One connection: opening with the journal's pragmas, transactions, and the cache of prepared statements.
+// A connection: opening with the journal's pragmas, transactions, and the cache of prepared statements.
 import CSQLite
 import Glibc
 

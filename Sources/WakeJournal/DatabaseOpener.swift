@@ -4,9 +4,9 @@ import WakeModel
 
 enum DatabaseOpener {
     struct Outcome {
-        /// Nil where no file could be opened; `loss` then says why.
+        /// Nil if no file could be opened; `loss` then gives the reason.
         var database: Database?
-        /// What happened to the file, to be reported once.
+        /// The fault of the file, to be reported once.
         var loss: String?
         /// A new file was begun, and some of the old one may be missing.
         var wasDamaged = false

@@ -62,7 +62,7 @@ extension EventStore {
         try record.run(insertion)
     }
 
-    /// Those in the file, and those that this turn or a full disk still keeps in memory, by number.
+    /// The dead letters in the file, and those that this turn or a full disk still keeps in memory, by number.
     func deadLetters() -> [DeadLetter] {
         var found: [PendingDelivery: DeadLetter] = [:]
         each("SELECT * FROM dead_letters") { row in
@@ -77,7 +77,7 @@ extension EventStore {
         return found.values.sorted { ($0.seq, $0.handler) < ($1.seq, $1.handler) }
     }
 
-    /// Those in the file, and those that this turn or a full disk still keeps in memory.
+    /// The number of dead letters of each handler, in the file and in memory.
     func deadLetterCounts() -> [HandlerID: Int] {
         var found: [HandlerID: Int] = [:]
         each("SELECT handler, count(*) FROM dead_letters GROUP BY handler") { row in
@@ -90,7 +90,7 @@ extension EventStore {
         return found
     }
 
-    /// Numbers and handlers of those in the file that are not what was written.
+    /// Numbers and handlers of dead letters in the file that are damaged.
     func damagedDeadLetters() -> [(seq: Int64, handler: Int64)] {
         var found: [(seq: Int64, handler: Int64)] = []
         each("SELECT * FROM dead_letters") { row in
@@ -103,7 +103,7 @@ extension EventStore {
 extension DeadLetter {
     fileprivate var key: PendingDelivery { PendingDelivery(handler: handler, seq: seq) }
 
-    /// What the check covers beside the event.
+    /// The bytes that the check covers beside the event.
     fileprivate static func suffix(_ reason: String, _ at: WallTime) -> [UInt8] {
         var bytes = Array(reason.utf8)
         bytes.appendLittleEndian(at.microseconds)

@@ -1,13 +1,13 @@
-// What the journal does while a database cannot be written: it records what a crash would lose, and heals the database.
+// The journal's work while a database cannot be written: it records what a crash would lose, and heals the database.
 import WakeModel
 
-/// What a crash would lose, or an earlier one lost.
+/// Losses of a crash that may come, or of an earlier one.
 struct KnownLosses {
     /// A hole was found at the start and not all handlers know of it.
     var areUnreported = false
     /// The first number of that hole, until the disk has the gaps that report it.
     var firstInHole: UInt64?
-    /// The first number that only memory may have, as the databases say; nil while they have all events.
+    /// The first number that only memory may have, by the databases' own record; nil while they have all events.
     var firstInMemory: UInt64?
 }
 
@@ -64,7 +64,8 @@ extension Journal {
         _ = store.commit()
     }
 
-    /// What a file damaged in mid-session lost is reported at the next start, when it is known what is missing.
+    /// Records the loss of a file that was damaged in mid-session. The next start reports it, when the missing numbers
+    /// are known.
     private func recordHole(of store: EventStore) {
         let known = [losses.firstInHole, start.unreported?.lowerBound].compactMap { $0 }.min() ?? .max
         let first = min(start.oldest(store.which), newest.seq.rawValue, known)

@@ -15,7 +15,7 @@ import WakeModel
 /// | 10 fragment, 11 stream | length u8, name in UTF-8, bytes |
 /// | 12 occasion | class u8 (0 data, 1 content, 2 work), longest time of work in ns i64, length u8, name in UTF-8, JSON |
 ///
-/// Before the payload of a value that was made when its message was heard stand its length (u32) and its bytes.
+/// The length (u32) and the bytes of a value that was made on arrival come before the payload.
 ///
 /// A row whose number is not above 0 is a ``ProgressRecord``, of kind 0. So it shares the page, and the cost, of the events
 /// that are written with it.
@@ -24,7 +24,7 @@ import WakeModel
 ///
 /// The check is CRC-32 (polynomial 0xEDB88320) over seq, owner, device, kind, the stamps, the marks and the payload, in that order.
 struct EventRecord {
-    /// Bytes before the payload in ``buffer``: what the check covers beside the payload.
+    /// Bytes before the payload in ``buffer``: the fields that the check covers beside the payload.
     private static let headerSize = 42
 
     /// Header and payload of the event encoded last; reused, so that the hot path allocates nothing.
@@ -114,14 +114,14 @@ struct EventRecord {
 }
 
 extension DeviceEvent {
-    /// What is true of an event beside its kind: 1 the clock was synchronized, 2 the device was bonded, 4 a value was made of it
-    /// when it was heard.
+    /// Flags of an event beside its kind: 1 the clock was synchronized, 2 the device was bonded, 4 a value was made of
+    /// it on arrival.
     var marks: UInt8 {
         (stamp.isClockSynchronized ? 1 : 0) | (isAuthenticated ? 2 : 0) | (heard.isNone ? 0 : Self.heardMark)
     }
     private static let heardMark: UInt8 = 4
 
-    /// What a payload holds.
+    /// Reads the contents of a payload.
     static func content(
         code: Int64, payload: [UInt8], _ marks: UInt8
     ) throws(MalformedRecord) -> (kind: Kind, heard: HeardValue) {
@@ -131,7 +131,7 @@ extension DeviceEvent {
         return (try Kind(code: code, payload: reader.rest), heard)
     }
 
-    /// Of a gap, the first sequence that it reports.
+    /// The first sequence that a gap reports; nil for other events.
     var firstReported: Sequence? { if case .gap(let gap) = kind { gap.first } else { nil } }
 
     init(origin: UInt32, _ kind: Kind, monotonic: Int64, boottime: Int64, wall: Int64, _ marks: UInt8) {

@@ -76,7 +76,7 @@ extension EventStore {
         case damaged(failure: SQLiteFailure?)
     }
 
-    /// What the file and this turn's own appends hold under the number.
+    /// Finds the number in the file and in this turn's own appends.
     private func find(_ seq: Sequence) -> Found {
         guard let database, !contents.isRead || contents.span?.contains(seq) == true else { return .absent }
         do {
@@ -149,7 +149,7 @@ extension EventStore {
         return found
     }
 
-    /// Reads rows until the end, or until the file cannot be read further: then ``readFailure`` says why.
+    /// Reads rows until the end, or until the file cannot be read further: then ``readFailure`` has the reason.
     func each(_ sql: String, _ body: (Statement) -> Void) {
         do throws(SQLiteFailure) {
             guard let rows = try database?.prepare(sql) else { return }

@@ -1,8 +1,9 @@
-// One database of events. Writes what a turn asks for at its commit, and keeps it in memory while the database cannot be written.
+// A database of events. It writes a turn's operations at its commit, and keeps them in memory while it cannot be
+// written.
 import Glibc
 import WakeModel
 
-/// What a turn asks a database to write.
+/// An operation of a turn on a database.
 enum JournalOp {
     case append(Sequence, DeviceEvent, [HandlerID])
     case update(Sequence, DeviceEvent)
@@ -43,7 +44,7 @@ struct OpenTurn {
     }
 }
 
-/// What the file may hold. Spares statements that would find nothing.
+/// The possible contents of the file. Spares statements that would find no row.
 struct StoredEvents {
     /// The file was read; until then it may hold anything.
     var isRead = false
@@ -68,7 +69,7 @@ struct StoredEvents {
     func mayShare(_ range: ClosedRange<Sequence>) -> Bool { !isRead || shared?.overlaps(range) == true }
 }
 
-/// What recovery must know about the file itself.
+/// Facts about the file itself that recovery needs.
 struct FileCondition {
     var wasThere = true
     /// Its turn log, or SQLite's log, holds less than was committed to it. Valid only within the same boot.
@@ -96,9 +97,9 @@ final class EventStore {
     /// Facts that go with the next commit but do not cause one.
     private var deferredFacts: [String: String] = [:]
 
-    /// What the turn log has and the database has not.
+    /// Writes that the turn log has and the database has not.
     private(set) var logged = PendingWrites()
-    /// What only memory has, since the fault.
+    /// Writes that only memory has, since the fault.
     private(set) var unsaved = PendingWrites()
     private var log: TurnLog?
     private let logCapacity: Int
@@ -315,7 +316,8 @@ final class EventStore {
 
     // MARK: The turn log
 
-    /// Says which generation of the log continues from the database. One that took events over also names the first number.
+    /// The generation of the log that continues from the database. A log that took events over also has the first
+    /// number.
     private static let logFact = "turns"
 
     /// Nil where no log takes the turn, so the database must.
@@ -452,8 +454,9 @@ final class EventStore {
         (contents.isRead, contents.mayHaveAttempts) = (false, true)
     }
 
-    /// Tries to write what memory holds; true when the database is complete again.
-    /// - Parameter objection: says why a file that came back must not be written, as one that another session left.
+    /// Tries to write the operations in memory; true when the database is complete again.
+    /// - Parameter objection: returns why a file that came back must not be written, such as that another session left
+    /// it.
     func heal(unless objection: (EventStore) -> String?) -> Bool {
         guard isDegraded else { return false }
         do {

@@ -54,7 +54,7 @@ extension Journal {
     /// Drawn once for each journal: the seed of all that is spread.
     public var seed: UInt64 { UInt64(origin, radix: 16) ?? 0 }
 
-    /// The number is another device's from now on. Nothing may be owed of the one that had it.
+    /// The number is another device's from now on. No event of the former one may be pending.
     public func rename(_ id: EventOrigin, to device: Device) {
         identities.remove(id)
         store(device, as: id)
@@ -78,7 +78,7 @@ extension Journal {
     public func handlerName(of id: HandlerID) -> String? { identities.handlers[id]?.name }
     /// An operator has stopped it.
     public func isStopped(_ handler: HandlerID) -> Bool { identities.handlers[handler]?.isStopped ?? false }
-    /// Those whose name begins with the prefix.
+    /// The handlers whose name begins with the prefix.
     public func handlers(ofInstancesOf prefix: String) -> [HandlerID] {
         identities.handlers.filter { $0.value.name.hasPrefix(prefix) }.keys.sorted()
     }
@@ -101,7 +101,7 @@ extension Journal {
 
     // MARK: At the start
 
-    /// The disk's identities count. Those of the run database replace what the disk lost.
+    /// The disk's identities count. The run database's replace identities that the disk lost.
     func adoptIdentities() {
         let (devices, handlers) = (disk.devices(), disk.handlers())
         for (id, device) in devices.sound { identities.set(id, device) }
@@ -116,7 +116,8 @@ extension Journal {
         if !isSound { raiseFloor() }
     }
 
-    /// - Parameter isStopped: a damaged row of the disk may have said that its handler is stopped, so it counts as stopped.
+    /// - Parameter isStopped: a damaged row of the disk may have marked its handler as stopped, so it counts as
+    /// stopped.
     private func adoptIdentities(of run: EventStore, isStopped: Bool) {
         for (id, device) in run.devices().sound where identities.devices[id] == nil { store(device, as: id) }
         for (id, row) in run.handlers().sound where identities.handlers[id] == nil {

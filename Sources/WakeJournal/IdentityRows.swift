@@ -1,7 +1,7 @@
 // How devices, handlers and the journal's facts are written and read. A row whose check fails is counted and not believed.
 import WakeModel
 
-/// What the disk knows of a handler. The run database knows its name only.
+/// The disk's row of a handler. The run database has only its name.
 struct HandlerRow: Hashable {
     var name: String
     var isStopped = false
@@ -12,7 +12,7 @@ struct HandlerRow: Hashable {
     }
 }
 
-/// Rows that are what was written, and how many are not.
+/// Sound rows, and the number of damaged ones.
 struct Rows<Row> {
     var sound: [Row] = []
     var damaged = 0

@@ -156,8 +156,8 @@ public final class Journal {
         for store in stores where store.mayHold(range) { store.perform(.acknowledge(range, handler)) }
     }
 
-    /// Puts the event back into the queue after a nack or a crash, so it is no longer in flight. Counts are totals. A nack says
-    /// until when it holds the event back.
+    /// Puts the event back into the queue after a nack or a crash, so it is no longer in flight. Counts are totals. A
+    /// nack gives the time until which it holds the event back.
     public func giveBack(
         _ seq: Sequence, by handler: HandlerID, attempts: Int, charges: Int, heldUntil: WallTime? = nil
     ) {
@@ -170,8 +170,8 @@ public final class Journal {
         recordLease(rest, of: handler, changed: rest + [seq])
     }
 
-    /// The event as it was appended. Nil once all handlers acknowledged it, or when its record is damaged, which the next
-    /// ``commit()`` reports once. Of a batch, `last` is the last event to be asked for.
+    /// The event as it was appended. Nil once all handlers acknowledged it, or if its record is damaged, which the next
+    /// ``commit()`` reports once. For a batch, `last` is the last event that the caller will read.
     public func event(_ seq: Sequence, before last: Sequence = Sequence(0)) -> DeviceEvent? {
         if let event = ram[seq] { return event }
         for store in stores {
@@ -285,7 +285,7 @@ public final class Journal {
         }
     }
 
-    /// One array for every commit that succeeds.
+    /// The array of every commit that succeeds.
     static let committed = [CommitOutcome.committed]
 
     public var health: (run: StoreHealth, disk: StoreHealth) { (run?.health ?? .ok, disk.health) }
@@ -295,7 +295,7 @@ public final class Journal {
     /// How many turns had something to commit, and are committed.
     public var commitCount: UInt64 { commits.total }
 
-    /// What lies on disk of a store, where it is there; the turn log is the run store's alone.
+    /// The files of a store on disk, if there is one; only the run store has a turn log.
     public func files(of which: Durability) -> [String] {
         stores.filter { $0.which == which }.flatMap { [$0.path, $0.path + "-wal", $0.path + "-turns"] }
     }
@@ -312,8 +312,8 @@ public final class Journal {
 struct CommitRecord {
     /// How many there were in the journal's life.
     var total: UInt64 = 0
-    /// Of a journal that is degraded, since it was last tried to heal it.
+    /// Commits of a degraded journal since the last attempt to heal it.
     var sinceFault = 0
-    /// What went wrong before the commit that tells it.
+    /// Failures before the commit that reports them.
     var unreported: [CommitOutcome] = []
 }

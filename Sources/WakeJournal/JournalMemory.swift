@@ -1,14 +1,14 @@
 // The databases of a journal that has no file, kept while no journal uses them: the next one goes on as from files.
 import WakeModel
 
-/// Of one journal after the other. The one before must be closed.
+/// Belongs to one journal after the other. The one before must be closed.
 public final class JournalMemory {
     private var disk: Database?
     private var run: Database?
 
     public init() {}
 
-    /// What a reboot does to the runtime directory.
+    /// The effect of a reboot on the runtime directory.
     public func forgetRun() { run = nil }
 
     subscript(which: Durability) -> Database? {

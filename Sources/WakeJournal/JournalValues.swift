@@ -90,7 +90,7 @@ public struct Recovery: Sendable {
         public var last: Sequence
         public var from: WallTime?
         public var to: WallTime
-        /// Of single devices, until when they were surely heard; what they said from then on may be missing too.
+        /// Until when single devices were surely followed; their later data may be missing too.
         public var since: [EventOrigin: WallTime] = [:]
     }
     public struct ReplayPosition: Hashable, Sendable {

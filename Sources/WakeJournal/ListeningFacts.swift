@@ -1,10 +1,10 @@
-// Until when each device was listened to, kept over restarts. What it sent unheard before that time is reported behind it.
+// Until when each device was followed, kept over restarts. A gap reports the time behind it.
 import WakeModel
 
 extension Journal {
-    /// Keyed by the device's URI, which stays the same when its number changes. Goes with the next commit of the run database.
-    /// The disk gets it with the next commit that it has anyway, because a commit of its own would wait for the medium. Until then
-    /// the time of its last write serves as well.
+    /// Keyed by the device's URI, which stays the same when its number changes. Goes with the next commit of the run
+    /// database. The disk gets it with its next other commit, because a commit of its own would wait for the medium.
+    /// Until then the time of its last write serves as well.
     public func record(_ listening: Listening, of uri: String) {
         guard self.listening[uri] != listening else { return }
         self.listening[uri] = listening

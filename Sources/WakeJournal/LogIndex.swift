@@ -31,7 +31,7 @@ enum LogIndex {
         return frames
     }
 
-    /// Nothing is missing, or the loss was reported.
+    /// No frame is missing, or the loss was reported.
     static func removeWitness(of path: String) { unlink(path + witnessSuffix) }
 
     private static let witnessSuffix = "-frames"

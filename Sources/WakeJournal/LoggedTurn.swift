@@ -1,4 +1,4 @@
-// One turn as it stands in the turn log: how far numbers went, what was asked for, which progress was recorded, and the check over it.
+// A turn in the turn log: its cursor, its operations, the recorded progress, and the check over them.
 import WakeModel
 
 /// Integers little-endian. A record is its size (u32, all that follows the check), the check (u32, CRC-32 of all that follows
@@ -26,10 +26,10 @@ struct LoggedTurn {
 /// Keeps its room, so that the hot path allocates nothing.
 struct TurnBuffer {
     private(set) var bytes: [UInt8] = []
-    /// An event's payload, because its size stands before it.
+    /// An event's payload, because its size comes before it.
     private var payload: [UInt8] = []
 
-    /// False for operations that no log takes: those as rare as a new device go into the database at once.
+    /// False for operations that no log takes: rare ones, such as a new device, go into the database at once.
     mutating func encode(_ turn: OpenTurn, at cursor: Cursor, of generation: UInt64) -> Bool {
         begin(at: cursor)
         return encodeRest(turn, of: generation)
@@ -127,7 +127,7 @@ struct TurnBuffer {
 }
 
 extension LoggedTurn {
-    /// The size of a record may stand there: not all zeros.
+    /// A record's size may be there: not all zeros.
     static func begins(_ bytes: [UInt8], at place: Int) -> Bool {
         bytes[min(place, bytes.count)...].prefix(4).contains { $0 != 0 }
     }
@@ -193,7 +193,7 @@ extension JournalOp {
 }
 
 extension Sequence {
-    /// One that has a next one.
+    /// A sequence that has a next one.
     fileprivate init(logged reader: inout ByteReader) throws(MalformedRecord) {
         self.init(try reader.integer())
         if rawValue == .max { throw MalformedRecord() }

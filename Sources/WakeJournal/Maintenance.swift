@@ -1,4 +1,5 @@
-// What runs only while all handlers are frozen: compaction, and the choice of the events that must go under the size cap.
+// Maintenance that runs only while all handlers are frozen: compaction, and the choice of events to drop under the size
+// cap.
 import WakeModel
 
 extension Journal {
@@ -38,7 +39,7 @@ extension Journal {
     public func recordLossesReported() {
         guard losses.areUnreported else { return }
         clearHole()
-        // Those gaps report numbers below the recorded oldest.
+        // The gaps report numbers below the recorded oldest.
         recordOldestPending()
     }
 

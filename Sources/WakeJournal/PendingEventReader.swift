@@ -1,4 +1,5 @@
-// One pass over the events of a database with their handlers, attempts and leases. Damaged rows are counted and left out.
+// Reads the events of a database with their handlers, attempts and leases in one pass. Damaged rows are counted and
+// left out.
 import WakeModel
 
 struct PendingDelivery: Hashable {
@@ -43,7 +44,7 @@ struct PendingEventReader {
 
     private let store: EventStore
     private var attempts: [PendingDelivery: (attempts: Int, charges: Int, heldUntil: WallTime?)] = [:]
-    /// Of events that are pending for several handlers.
+    /// The handlers of events that are pending for several.
     private var owners: [Sequence: [HandlerID]] = [:]
     private var delivered: [HandlerID: Set<Sequence>] = [:]
     private var outcome = Outcome()

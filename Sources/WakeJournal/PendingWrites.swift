@@ -1,9 +1,9 @@
-// What a database has not yet: pending events, and the other operations in the order in which they were asked for.
+// The writes that a database still lacks: pending events, and the other operations in their order.
 import WakeModel
 
 struct PendingWrites {
     var events = RamStore()
-    /// Of events that are in the database. The backlog is written later and may erase them.
+    /// Updates of events that are in the database. The backlog is written later and may erase them.
     private(set) var updates: [Sequence: DeviceEvent] = [:]
     private(set) var backlog: [JournalOp] = []
     var progress: [ProgressRecord.Key: [UInt8]] = [:]

@@ -1,5 +1,5 @@
-// What the journal records about itself beside the events: how far numbers went, which batch was delivered last, how far a trace was
-// played.
+// The journal's records about itself, beside the events: the newest number, the batch that was delivered last, the line
+// of a trace.
 import WakeModel
 
 /// The newest number journaled, and when.

@@ -10,7 +10,7 @@ struct RamStore {
         var handlers: [HandlerID]
     }
 
-    /// Those before `first` are acknowledged.
+    /// The entries before `first` are acknowledged.
     private var entries: [Held] = []
     private var first = 0
     private(set) var count = 0

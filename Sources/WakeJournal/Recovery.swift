@@ -1,4 +1,4 @@
-// What the journal still knows after a start: what is pending for which handler, which number comes next, and what was lost.
+// The journal's knowledge after a start: the pending events of each handler, the next number, and the loss.
 import Glibc
 import WakeModel
 
@@ -6,7 +6,8 @@ extension Journal {
     /// Reads all pending events. Call it once, before the first append.
     /// - Parameters:
     ///   - now: replaces the wall clock.
-    ///   - record: what it writes is in the commit of the findings, after which the time of the last session's last write is gone.
+    /// - record: its writes are in the commit of the findings, after which the time of the last session's last write is
+    /// gone.
     public func recover(at now: WallTime? = nil, recording record: (inout Recovery) -> Void = { _ in }) -> Recovery {
         var recovery = Recovery()
         recovery.stopped = Set(identities.handlers.filter(\.value.isStopped).keys)
@@ -52,7 +53,7 @@ extension Journal {
 
     // MARK: Holes
 
-    /// Each number below `next` that is neither pending nor known to be done lies in the hole.
+    /// Each number below `next` that is neither pending nor known to be done is in the hole.
     private func placeNumbers(_ survey: Survey, at now: WallTime, into recovery: inout Recovery) {
         let holes = holes(survey)
         let first = holes.map(\.lowerBound).min()
@@ -89,7 +90,7 @@ extension Journal {
         return max(reserved, survey.highest)
     }
 
-    /// A reboot erases the runtime directory. One that stays may lose what was not synced yet.
+    /// A reboot erases the runtime directory. If it stays, it may lack unsynced writes.
     private func firstLostWithRun(_ survey: Survey) -> UInt64? {
         guard let run else { return nil }
         if start.run["boot"] == nil {
@@ -143,8 +144,8 @@ extension Journal {
         }
     }
 
-    /// Of one trace the later line counts: it is in the database that has the last events. Where the databases name two traces, the
-    /// run database is read last and counts.
+    /// In one trace the later line counts: it is in the database that has the last events. If the databases name two
+    /// traces, the run database is read last and counts.
     private func isNewer(_ position: Recovery.ReplayPosition, than earlier: Recovery.ReplayPosition?) -> Bool {
         earlier.map { $0.source != position.source || $0.line < position.line } ?? true
     }

@@ -1,4 +1,4 @@
-// The tables, the steps from each version to the next, and how the version of a file is known although bits may flip.
+// The tables, the steps from each version to the next, and the check of a file's version against flipped bits.
 
 enum Schema {
     /// `PRAGMA user_version` and the fact `schema` count the steps a file has taken. A step, once released, never changes,
@@ -26,11 +26,13 @@ enum Schema {
         "ALTER TABLE attempts ADD COLUMN held INTEGER NOT NULL DEFAULT 0",
         // The fact `turns` may name a log that continues from this database. A version that does not know the log must not skip it.
         "DELETE FROM facts WHERE name='turns'",
-        // It may also say with which number that log begins. A version that cannot read that must not skip the log.
+        // The fact may also give the number with which that log begins. A version that cannot read that must not skip
+        // the log.
         "UPDATE facts SET value=value WHERE name='turns'",
-        // Whether a bond proves the device's identity. Events say it in `synced`, which a version that cannot read it calls damaged.
+        // Whether a bond proves the device's identity. An event's `synced` contains it, and a version that cannot read
+        // it reports damage.
         "ALTER TABLE devices ADD COLUMN bonded INTEGER NOT NULL DEFAULT 0",
-        // What is scheduled. Events of it have a kind that a version without this table calls damaged.
+        // Scheduled entries. Their events have a kind that a version without this table reports as damaged.
         """
         CREATE TABLE agenda(handler INTEGER NOT NULL, source TEXT NOT NULL, id TEXT NOT NULL, value BLOB NOT NULL,
             crc INTEGER NOT NULL, PRIMARY KEY(handler, source, id)) WITHOUT ROWID
@@ -76,8 +78,8 @@ enum Schema {
         throw SQLiteFailure(code: SQLiteFailure.corrupt, message: "its tables are not those that were made")
     }
 
-    /// What the steps make, a line a table: each column with its type, NOT NULL (!), and its place in the key. Constant, because
-    /// making the tables in memory took a third of all that a start does with SQLite.
+    /// The tables that the steps make, each in a line: its columns with type, NOT NULL (!), and place in the key.
+    /// Constant, because making the tables in memory took a third of all that a start does with SQLite.
     static let tables = [
         "agenda handler INTEGER!1 source TEXT!2 id TEXT!3 value BLOB! crc INTEGER!",
         "attempts handler INTEGER!1 seq INTEGER!2 attempts INTEGER! charges INTEGER! crc INTEGER! held INTEGER!",

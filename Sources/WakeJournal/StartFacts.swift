@@ -1,5 +1,5 @@
-// What the databases say about the session before this one. Both hold the same facts, so losing one loses none. Where both were full
-// there is the file beside them.
+// Facts of the databases about the session before this one. Both contain the same facts, so losing one loses none. If
+// both were full there is the file beside them.
 import WakeModel
 
 struct StartFacts {

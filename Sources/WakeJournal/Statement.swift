@@ -1,4 +1,4 @@
-// One prepared statement: binds, steps and reads columns. Only this file and Database.swift touch SQLite's pointers.
+// A prepared statement: binds, steps and reads columns. Only this file and Database.swift touch SQLite's pointers.
 import CSQLite
 import Glibc
 

@@ -4,7 +4,7 @@ import WakeModel
 
 /// As ``ReplayProgress``, of many streams at a time: a turn holds followed events of one database only.
 struct StreamProgress {
-    /// What a database keeps of one stream.
+    /// A database's position of one stream.
     struct Position: Hashable {
         var stream: String
         /// Grows with each position of the stream: of two databases, the greater one counts.
@@ -21,14 +21,14 @@ struct StreamProgress {
     /// Has the followed events of the open turn, and what it covers.
     private var events: EventStore?
     private var gathered: Set<String> = []
-    /// Of commits that have begun, where the disk has no copy.
+    /// Streams of commits that have begun, of which the disk has no copy.
     private var uncopied: Set<String> = []
     /// False where a database that had newer positions was lost.
     var isCertain = true
 
     func text(of stream: String) -> String? { positions[stream]?.text }
 
-    /// What a database held at the start, under its number there.
+    /// Adopts the positions of a database at the start, under their numbers there.
     mutating func adopt(_ found: [Int: Position]) {
         for (number, position) in found {
             numbers[position.stream] = number
@@ -107,7 +107,7 @@ extension Journal {
     /// Call it when all events that the position covers are appended.
     public func closeStreamStep() { streams.close(orElse: run ?? disk) }
 
-    /// As ``followStream(_:to:)`` was told last, be it in an earlier session; nil where it never was.
+    /// The position that ``followStream(_:to:)`` last got, even in an earlier session; nil if it never got one.
     public func position(ofStream stream: String) -> String? { streams.text(of: stream) }
 
     /// Whether the positions of the session before are the last that it had.

@@ -1,9 +1,9 @@
 // The turn log beside a database: a turn is appended with one write, and reaches the database when there is time.
 import Glibc
 
-/// A commit of SQLite doubles the cost of a wake. One write costs a quarter of that and survives a crash as well. The file
-/// takes its room when it is made, so a full file system does not stop it. Behind the last record it is zero, so a cut or a
-/// flipped bit shows.
+/// A commit of SQLite doubles the cost of a wake. A single write costs a quarter of that and survives a crash as well.
+/// The file takes its room when it is made, so a full file system does not stop it. Behind the last record it is zero,
+/// so a cut or a flipped bit shows.
 ///
 /// It has two halves. A full half hands its pending events to the other, so they need not become rows of the database. A half's
 /// header is 64 bytes: "WkBrTrn1", the generation (u64), the half's capacity (u64), the check over these (u32). The database
@@ -27,13 +27,13 @@ final class TurnLog {
 
     let capacity: Int
     private let descriptor: Int32
-    /// What an earlier session left, perhaps with another capacity.
+    /// The halves that an earlier session left, perhaps with another capacity.
     private let found: [Half]
     /// The newest generation of either half.
     private(set) var newest: UInt64
     /// Its half, which is always the one that begins again. Otherwise a lost header would look like a crash before the beginning.
     private var newestHalf = 0
-    /// Of the half that is written to.
+    /// The generation of the half that is written to.
     private(set) var generation: UInt64 = 0
     private var current = 0
     /// Where the next record goes; nil until ``begin(_:)`` in this session.
@@ -99,7 +99,7 @@ final class TurnLog {
         return bytes
     }
 
-    /// What the half of that generation holds; nil where there is none.
+    /// The contents of the half of that generation; nil if there is none.
     func content(of generation: UInt64) -> Content? {
         guard let half = found.first(where: { $0.generation == generation }), half.capacity <= 1 << 28 else {
             return nil

@@ -13,13 +13,14 @@ public enum DescriptorStore {
         _ = sd_pid_notify_with_fds(0, 0, "FDSTORE=1\nFDPOLL=0\nFDNAME=\(name)", &copies, 1)
     }
 
-    /// Has the copies of that name closed. What is returned hangs up once that is done; nil where no service manager listens.
+    /// Makes the service manager close the copies of that name. The returned descriptor hangs up once that is done; nil
+    /// if no manager listens.
     public static func remove(_ name: String) -> FileDescriptor? {
         guard ServiceState.isHeard, sd_notify(0, "FDSTOREREMOVE=1\nFDNAME=\(name)") > 0 else { return nil }
         return ServiceState.barrier()
     }
 
-    /// What was kept of an earlier start, in the order in which it came. Call it once: who gets them owns them.
+    /// The descriptors kept of an earlier start, in the order in which they came. Call it once: the caller owns them.
     public static func claimAll() -> [(name: String, descriptor: Int32)] {
         var names: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
         let count = sd_listen_fds_with_names(1, &names)

@@ -35,7 +35,7 @@ public enum Priority: Int64, Sendable {
     case background = 200
 }
 
-/// What gathers while the loop calls everything that was ready, and ends then.
+/// A turn that gathers while the loop calls everything that was ready, and ends then.
 public protocol LoopTurn: AnyObject {
     func loopEndsTurn()
 }
@@ -174,7 +174,7 @@ public final class EventLoop {
         return lastBegin
     }
 
-    /// A turn that runs early lies within the call that needed it, so each records its own start.
+    /// A turn that runs early is part of the call that needed it, so each records its own start.
     private func endCall(_ begun: Instant) {
         lastEnd = SystemClock.monotonic()
         account.count(lastEnd - begun, endedAt: lastEnd)

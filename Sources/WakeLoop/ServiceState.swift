@@ -12,7 +12,7 @@ public enum ServiceState {
     }
     public static func stopping() { notify("STOPPING=1") }
 
-    /// One line for `systemctl status`.
+    /// Sends a line for `systemctl status`.
     public static func status(_ line: String) { notify("STATUS=\(line.prefix { $0 != "\n" })") }
 
     /// Hangs up once the service manager has done all that it was sent before: it closes the other end then. Nil where it does not get it.

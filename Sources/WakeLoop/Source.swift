@@ -4,8 +4,8 @@ import CSystemd
 import WakeModel
 import WakeSystem
 
-/// One sd-event source with one owner. The C side holds an unretained pointer to the Swift object that owns this, or to one that
-/// it owns. That is sound, because the owner cancels it no later than in its deinit.
+/// An sd-event source with one owner. The C side holds an unretained pointer to the Swift object that owns this, or to
+/// one that it owns. That is sound, because the owner cancels it no later than in its deinit.
 struct SourceHandle {
     private var source: OpaquePointer?
 
@@ -43,9 +43,9 @@ public final class Watch {
     private var source = SourceHandle(nil)
     private let listener: Listener
 
-    /// The object that the loop calls and retains during the call. If it were the watch, a watch released in its own call would
-    /// end after its descriptor. While a child that is frozen before exec holds a copy of that descriptor, epoll would report
-    /// a source that is gone, and sd-event aborts.
+    /// The object that the loop calls and retains during the call. If it were the watch, a watch released in its own
+    /// call would end after its descriptor. A child that is frozen before exec may have a copy of that descriptor.
+    /// Epoll would then report a source that is gone, and sd-event aborts.
     private final class Listener {
         private let account: LoopAccount
         private let cause: LoopCause

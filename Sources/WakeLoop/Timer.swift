@@ -78,7 +78,7 @@ public final class Timer {
 public final class TimerQueue {
     private struct Entry {
         let due: Instant
-        /// Of two timers due at the same instant, the one armed first is called first.
+        /// The order of arming: among timers due at the same instant, the one armed first is called first.
         let order: UInt64
         /// The timer removes itself before it is released.
         unowned let timer: Timer
@@ -108,7 +108,7 @@ public final class TimerQueue {
     func insert(_ timer: Timer, due: Instant) {
         remove(timer)
         armed += 1
-        // A timer that arms itself for the past from its own call is due in the next turn, not in this one for ever.
+        // A timer that arms itself for the past from its own call is due in the next turn, not again in this one.
         let due = horizon.map { max(due, $0 + TimeSpan(nanoseconds: 1)) } ?? due
         heap.append(Entry(due: due, order: armed, timer: timer))
         rise(from: heap.count - 1)

@@ -23,10 +23,10 @@ public final class RealClock: WakeClock {
         return Stamp(moment: now, wall: SystemClock.wall(), isClockSynchronized: isSynchronized)
     }
 
-    /// The clock was found to be kept: the next stamp says so.
+    /// The clock is kept now: the next stamp reports it.
     public func lookAgain() { nextLook = .zero }
 
-    /// Asking the kernel costs a system call, so it is asked once a second until the clock is set, and then never again.
+    /// A look at the kernel costs a system call, so there is one in each second until the clock is set.
     private func look(at now: Instant) {
         guard !isSynchronized, now >= nextLook else { return }
         isSynchronized = SystemClock.isSynchronized
@@ -34,13 +34,13 @@ public final class RealClock: WakeClock {
     }
 }
 
-/// A machine's clocks that stand still until they are moved: by time that passes, by sleeps, by reboots, and by being set.
+/// A machine's clocks that stop until they are moved: by time that passes, by sleeps, by reboots, and by being set.
 public final class VirtualClock: WakeClock {
     private var moment: Moment
-    /// What the wall clock would have said at `elapsed` zero, as it is set now. Added up in one piece, so that no fraction of a
+    /// The wall clock at `elapsed` zero, by its present setting. Added up in one piece, so that no fraction of a
     /// microsecond is lost on the way.
     private var wallAtStart: WallTime
-    /// Since the clock was made, with what the machine slept or was off.
+    /// Since the clock was made, with the time that the machine slept or was off.
     public private(set) var elapsed = TimeSpan.zero
     /// Whether the wall clock is known to be right.
     public var isSynchronized: Bool
@@ -70,7 +70,7 @@ public final class VirtualClock: WakeClock {
     /// Moves to `instant` of the monotonic clock; an instant in the past changes nothing.
     public func advance(to instant: Instant) { advance(by: distance(toMonotonic: instant)) }
 
-    /// The machine sleeps: CLOCK_MONOTONIC stands still.
+    /// The machine sleeps: CLOCK_MONOTONIC stops.
     public func sleep(for span: TimeSpan) { rest(for: span) }
 
     /// A person or a time server sets the wall clock, forward or back; no other clock moves.

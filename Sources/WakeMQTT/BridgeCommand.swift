@@ -51,7 +51,7 @@ public struct BridgeCommand: Hashable, Sendable {
     /// Comes back in the answer.
     public var reference: JSONValue?
 
-    /// What a topic of the bridge asks for; nil for one that asks for nothing.
+    /// The kind and name of a command's topic; nil for a topic that carries no command.
     public static func target(of topic: String, in topics: BridgeTopics) -> (kind: Kind, name: String)? {
         guard let levels = topics.levels(of: topic), levels.count >= 3 else { return nil }
         let tail = levels.dropFirst(2).joined(separator: "/")

@@ -2,7 +2,7 @@
 import WakeModel
 
 public struct BridgeTopics: Hashable, Sendable {
-    /// What is retained of each device.
+    /// The topics that are retained for each device.
     public enum DeviceTopic: String, Hashable, Sendable, CaseIterable {
         case about, availability, session, state
     }
@@ -28,7 +28,7 @@ public struct BridgeTopics: Hashable, Sendable {
 
     public var about: String { "\(root)/about" }
 
-    /// What it retains about itself, its devices and its handlers, of this life or of an earlier one.
+    /// The topics that it retains about itself, its devices and its handlers, of this life or of an earlier one.
     public static let ownNames = ["about", "devices/+/about", "handlers/+/about"]
 
     /// Where a command for a device comes in.

@@ -46,7 +46,7 @@ public struct CommandAllowance: Hashable, Sendable {
         return entries.contains { $0.kind == command.kind && $0.target == target }
     }
 
-    /// One text for each way to write a characteristic.
+    /// The same text for each way to write a characteristic.
     fileprivate static func target(_ device: String, _ part: String) -> String {
         "\(device).\(BluetoothUUID(part)?.description ?? part)"
     }

@@ -2,7 +2,8 @@
 import WakeModel
 
 public enum TopicName {
-    /// One level: `a/b` becomes `a%2Fb`. MQTT reserves `+`, `#`, `/`, and `$` at the start; brokers of NATS take no `.` and no space.
+    /// Escapes a level: `a/b` becomes `a%2Fb`. MQTT reserves `+`, `#`, `/`, and `$` at the start; brokers of NATS take
+    /// no `.` and no space.
     public static func escaped(_ name: String) -> String {
         var result: [UInt8] = []
         for (place, byte) in name.utf8.enumerated() {

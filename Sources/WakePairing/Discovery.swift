@@ -4,7 +4,7 @@ import WakeModel
 import WakeSources
 import WakeSystem
 
-/// What follows on a try to scan; pure. An adapter is never reset for it, because that would end all links.
+/// The reaction to an attempt to scan; pure. An adapter is never reset for it, because that would end all links.
 public struct DiscoveryPatience: Hashable, Sendable {
     private var firstFailure: Instant?
     private var wait = shortest
@@ -36,10 +36,10 @@ public final class Discovery {
     public var didFail: (String) -> Void = { _ in }
     /// When an adapter scanned for the first time; nil before.
     public private(set) var begun: Instant?
-    /// Why an adapter does not scan yet, where it was refused more than once and is asked again; nil once it scans.
+    /// Why an adapter does not scan yet, if it was refused more than once and is asked again; nil once it scans.
     public private(set) var refusal: String?
 
-    /// What an adapter says reaches us behind all that a crowd advertises, and may be older than what was answered.
+    /// An adapter's report comes behind all advertisements of a crowd, and may be older than the answer.
     private static let recheck = TimeSpan.seconds(5)
 
     private let client: BluezClient
@@ -63,8 +63,8 @@ public final class Discovery {
         }
     }
 
-    /// Nothing is filtered out by an empty list of services. What is heard still has to be looked at one by one:
-    /// bluetoothd merges the filters of all who scan.
+    /// An empty list of services filters nothing. Advertisements still have to be examined one by one: bluetoothd
+    /// merges the filters of all who scan.
     public init(of services: [BluetoothUUID], on adapters: [String], over client: BluezClient, on loop: EventLoop) {
         self.client = client
         self.services = services
@@ -132,7 +132,7 @@ public final class Discovery {
         }
     }
 
-    /// Compares what was begun with what the adapter says.
+    /// Compares the requested state with the adapter's.
     private func compare(_ path: String) {
         guard let state = adapters[path]?.state, let adapter = client.mirror.adapters[path] else { return }
         switch state {

@@ -3,7 +3,7 @@ import WakeModel
 import WakeSources
 
 public struct Neighbour: Hashable, Sendable {
-    /// Its object; of several faces that look the same, the one heard best.
+    /// Its object; of several addresses that look the same, the one with the best signal.
     public var path: String
     /// The adapter's address.
     public var adapter: String
@@ -11,7 +11,7 @@ public struct Neighbour: Hashable, Sendable {
     public var profile: String?
     /// How many addresses look the same.
     public var count = 1
-    /// What it broadcasts, as its profile reads it: a JSON object.
+    /// Its broadcast, as its profile reads it: a JSON object.
     public var broadcast: [UInt8]?
 
     public init(path: String, adapter: String, _ peripheral: BluezPeripheral, profile: String?) {
@@ -21,10 +21,10 @@ public struct Neighbour: Hashable, Sendable {
         self.profile = profile
     }
 
-    /// dBm; nil where it is not heard now. 127 is how controllers say that they do not know.
+    /// dBm; nil if it does not advertise now. Controllers send 127 if they do not know.
     public var signal: Int? { peripheral.knownSignal }
 
-    /// What people call it, else what it calls itself, else its address.
+    /// The name that an operator gave it, else its own, else its address.
     public var label: String {
         if peripheral.isNamedByPeople { return peripheral.alias }
         return peripheral.name.flatMap { $0.isEmpty ? nil : $0 } ?? peripheral.address
@@ -33,8 +33,8 @@ public struct Neighbour: Hashable, Sendable {
     /// It is paired or trusted.
     public var isKnown: Bool { peripheral.isAdopted }
 
-    /// What stays the same for as long as it is the same: its object, or where its address changes by itself, its looks.
-    /// Of manufacturer data only whose it is: what it says may change with every advertisement.
+    /// A key that stays the same for the same device: its object, or for a changing address, its looks. It includes
+    /// only the company of manufacturer data, whose bytes may change with every advertisement.
     public var key: String {
         guard peripheral.hasPrivateAddress, !isKnown, !peripheral.isConnected else { return path }
         let services = peripheral.services.map(\.description).sorted().joined(separator: " ")
@@ -43,19 +43,19 @@ public struct Neighbour: Hashable, Sendable {
     }
 }
 
-/// Pure: what was heard goes in, rows come out.
+/// Pure: advertisements go in, rows come out.
 public struct Neighbourhood: Sendable {
     private var heard: Set<String> = []
 
     public init() {}
 
-    /// It was heard advertising.
+    /// An advertisement of it was received.
     public mutating func hear(_ path: String) { heard.insert(path) }
     public func hasHeard(_ path: String) -> Bool { heard.contains(path) }
     public mutating func lose(_ path: String) { heard.remove(path) }
 
-    /// The rows, best heard first among equals: those that a profile knows, then the others. A row is of what was heard or
-    /// is connected, for bluetoothd remembers much that is not here.
+    /// The rows, best signal first among equals: those that a profile knows, then the others. A row needs an
+    /// advertisement or a link, because bluetoothd remembers many devices that are not here.
     public func rows(
         of mirror: BluezMirror, on adapters: Set<String>, profile: (BluezPeripheral) -> String?
     ) -> [Neighbour] {
@@ -105,12 +105,12 @@ public enum NeighbourSearch {
         case several([String])
     }
 
-    /// How much of a name must be said: where something is undone or made, all of it.
+    /// How much of a name an operator must give: to undo or make something, all of it.
     public enum Extent { case whole, beginning }
 
-    /// By address or source, then alias, then name, then the beginning of an alias; the same peripheral at several adapters is
-    /// taken where it is adopted, else connected, else heard best.
-    /// - Parameter eventAlias: what events call a peripheral that was not named.
+    /// By address or source, then alias, then name, then the beginning of an alias. If several adapters know a
+    /// peripheral, it takes the adopted, else the connected, else the one with the best signal.
+    /// - Parameter eventAlias: the alias in events of a peripheral that was not named.
     public static func find(
         _ word: String, in peripherals: [String: BluezPeripheral], by extent: Extent = .whole,
         eventAlias: @escaping (BluezPeripheral) -> String? = { _ in nil }

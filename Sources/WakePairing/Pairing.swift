@@ -1,4 +1,4 @@
-// One pairing on the bus: feeds its machine with what bluetoothd says, and does what the machine asks for.
+// A pairing on the bus: feeds its machine with bluetoothd's reports, and performs its requests.
 import WakeLoop
 import WakeModel
 import WakeSources
@@ -10,14 +10,14 @@ public final class Pairing {
         case failed(String)
     }
 
-    /// What the peripheral shall be called, by all that is known of it.
+    /// The alias that the peripheral shall have, by all that is known of it.
     public var alias: (BluezPeripheral) -> String = { $0.alias }
     /// A question for the operator, and how a terminal puts it; answered by ``hear(_:)``.
     public var ask: (PairingQuestion?, String) -> Void = { _, _ in }
     public var withdraw: () -> Void = {}
-    /// A sentence, and the passkey that is to be typed on the peripheral where it tells of one.
+    /// A sentence, and the passkey that is to be typed on the peripheral if it shows none.
     public var show: (String, _ passkey: String?) -> Void = { _, _ in }
-    /// Called once, when all that was begun is through or taken back.
+    /// Called once, when all that was begun has ended or was undone.
     public var finish: (End) -> Void = { _ in }
 
     private let client: BluezClient
@@ -46,7 +46,7 @@ public final class Pairing {
         look()
     }
 
-    /// To be told of every change.
+    /// To be called for every change.
     public func bluezDidChange(_ change: BluezChange) {
         discovery?.bluezDidChange(change)
         switch change {
@@ -56,7 +56,7 @@ public final class Pairing {
         }
     }
 
-    /// A line of the operator; nil at the end of their words.
+    /// A line of the operator; nil at the end of their input.
     public func hear(_ line: String?) { step(.said(line)) }
     public func interrupt() { step(.interrupted) }
 

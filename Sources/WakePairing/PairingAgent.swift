@@ -8,7 +8,7 @@ final class PairingAgent {
     private let peripheral: String
     private let hear: (PairingInput) -> Void
     private var object: BusObject?
-    /// What waits for an answer; letting go of it refuses it.
+    /// The request that waits for an answer; releasing it refuses it.
     private var waiting: BusRequest?
 
     private static let path = "/org/wakebridge/agent"

@@ -17,7 +17,7 @@ public struct PairingMachine: Sendable {
         case pausing(until: Instant)
         case resolving(until: Instant)
         case pairing
-        /// Bluetoothd says that it is done: the properties are awaited, and trust and name are set.
+        /// Bluetoothd reports success: the properties are awaited, and trust and name are set.
         case settling(until: Instant)
         /// There is a bond already: whether the peripheral still holds its side shows when it is connected.
         case proving(until: Instant)
@@ -31,7 +31,7 @@ public struct PairingMachine: Sendable {
     var proof = PairingProof.none
     private var begin: Instant?
     private var bond = PairingOutcome.Bond.none
-    /// What it was called before it was removed for a new bond.
+    /// Its alias before it was removed for a new bond.
     private var keptAlias: String?
     private var attempts = 0
     private var isConnecting = false
@@ -80,7 +80,7 @@ public struct PairingMachine: Sendable {
         return effects
     }
 
-    // MARK: What comes in
+    // MARK: Inputs
 
     private mutating func apply(_ input: PairingInput, _ now: Instant) -> [PairingEffect] {
         switch input {
@@ -107,7 +107,7 @@ public struct PairingMachine: Sendable {
 
     private mutating func handleLoss(_ now: Instant) -> [PairingEffect] {
         switch phase {
-        // Links break in every bad place; only bluetoothd's word tells that the bond is to blame.
+        // Links break in every bad place; only bluetoothd's error proves that the bond is to blame.
         case .proving: return pause(now, PairingText.doubtfulBond(wish))
         case .connecting, .resolving: return pause(now, PairingText.broken(wish))
         case .starting, .renewing, .hushing, .pausing, .pairing, .settling, .ended: return []
@@ -151,7 +151,8 @@ public struct PairingMachine: Sendable {
             return fail(PairingText.staleBond(wish))
         }
         switch (phase, failure) {
-        // Ours would come later than the end of this phase, so bluetoothd died: the facts will tell.
+        // The bridge's own timeout would come later than the end of this phase, so bluetoothd died: the facts will show
+        // it.
         case (.proving, .noReply): return []
         case (.proving, .inProgress), (.proving, .alreadyExists): return []
         case (.proving, _) where attempts == Self.mostAttempts:
@@ -176,7 +177,7 @@ public struct PairingMachine: Sendable {
         }
     }
 
-    // MARK: What follows
+    // MARK: Next steps
 
     /// Nil where there is nothing to do.
     private mutating func advance(_ now: Instant) -> [PairingEffect]? {
@@ -260,7 +261,8 @@ public struct PairingMachine: Sendable {
             isPairPending = true
             return [.request(.pair)]
         }
-        // Without a bond it is this that makes bluetoothd keep it: what was merely heard it drops, with its trust.
+        // Without a bond, resolved services make bluetoothd keep it: it drops a device that only advertised, with its
+        // trust.
         guard facts.areServicesResolved else { return fail(PairingText.unresolved(wish)) }
         phase = .settling(until: now + Self.settlePatience)
         return []

@@ -2,7 +2,7 @@
 import WakeModel
 import WakeSources
 
-/// What is true of the peripheral now, as far as bluetoothd tells.
+/// The facts of the peripheral now, as far as bluetoothd reports them.
 public struct PairingFacts: BondFacts, Hashable, Sendable {
     /// Bluetoothd is there, the adapter is powered, and the peripheral is among its objects.
     public var isReachable = false
@@ -14,7 +14,7 @@ public struct PairingFacts: BondFacts, Hashable, Sendable {
     /// Bluetoothd refuses every link with it: the bridge does so where a bond does not hold any more.
     public var isBlocked = false
     public var alias = ""
-    /// What it shall be called; may change as its services become known.
+    /// The alias that it shall have; may change as its services become known.
     public var wantedAlias = ""
     public var hasPrivateAddress = false
 
@@ -34,7 +34,7 @@ public struct PairingFacts: BondFacts, Hashable, Sendable {
     }
 }
 
-/// What the operator wants, and how much may be asked of them.
+/// The operator's wish, and the questions that are allowed.
 public struct PairingWish: Hashable, Sendable {
     /// How sentences call the peripheral.
     public var label: String
@@ -44,7 +44,7 @@ public struct PairingWish: Hashable, Sendable {
     public var wantsBond = true
     /// Comparisons are agreed to unseen.
     public var saysYes = false
-    /// What to type where a passkey is asked for.
+    /// The passkey to give if one is requested.
     public var passkey: UInt32?
     /// You sit at a terminal and can be asked.
     public var canAsk = false
@@ -55,7 +55,7 @@ public struct PairingWish: Hashable, Sendable {
     }
 }
 
-/// What is asked of bluetoothd. Every one is answered, by an error where its time runs out.
+/// A request to bluetoothd. Each has an answer, which is an error if its time runs out.
 public enum PairingRequest: Hashable, Sendable {
     case connect
     case pair
@@ -77,7 +77,7 @@ public enum PairingFailure: Hashable, Sendable {
     case cancelled
     /// The peer was silent in the midst of it.
     case authenticationTimedOut
-    /// It is paired already, says bluetoothd.
+    /// Bluetoothd reports that it is paired already.
     case alreadyExists
     /// An earlier request of another program is still at work.
     case inProgress
@@ -87,7 +87,7 @@ public enum PairingFailure: Hashable, Sendable {
     case other(String)
 }
 
-/// What bluetoothd asks of its agent (org.bluez.Agent1).
+/// A question of bluetoothd to its agent (org.bluez.Agent1).
 public enum PairingQuestion: Hashable, Sendable {
     /// The passkey that the peripheral shows.
     case passkey
@@ -109,7 +109,7 @@ public enum PairingInput: Hashable, Sendable {
     case facts(PairingFacts)
     case answered(PairingRequest, PairingFailure?)
     case asked(PairingQuestion)
-    /// The peripheral wants this typed on it; how many digits were is told as they come.
+    /// The peripheral needs this typed on it; further calls give the number of entered digits.
     case display(passkey: String, entered: Int)
     /// Bluetoothd takes its question back.
     case withdrawn
@@ -143,13 +143,13 @@ public struct PairingOutcome: Hashable, Sendable {
     public var bond: Bond
     /// How a new bond was proved.
     public var proof = PairingProof.none
-    /// This bluetoothd tells of pairing only, which may or may not be kept.
+    /// Whether this bluetoothd reports bonds: an older one reports pairing only, which may or may not be kept.
     public var isTold = true
 }
 
-/// What the two sides compared while a bond was made, which tells what went wrong where they disagree.
+/// The proof that the two sides compared while a bond was made; a disagreement shows the fault.
 public enum PairingProof: Hashable, Sendable {
-    /// Nothing: any peripheral that answered was accepted.
+    /// None: any peripheral that answered was accepted.
     case none
     /// The peripheral's passkey, at this end.
     case typed(UInt32)

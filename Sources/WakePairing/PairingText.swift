@@ -1,10 +1,10 @@
-// What pairing says to people, and how it reads what they say.
+// The sentences of pairing for people, and the reading of their answers.
 import WakeSources
 
 public enum PairingText {
     // MARK: Passkeys and answers
 
-    /// A passkey as people type it, spaces and all; nil for what is none (Core Specification, Vol 3, Part H, 2.3.5.3).
+    /// A passkey as people type it, spaces and all; nil if it is none (Core Specification, Vol 3, Part H, 2.3.5.3).
     public static func passkey(_ text: String) -> UInt32? {
         let digits = text.filter { !$0.isWhitespace }
         guard !digits.isEmpty, digits.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
@@ -35,7 +35,7 @@ public enum PairingText {
         }
     }
 
-    // MARK: What went wrong
+    // MARK: Failures
 
     static func unanswerable(_ question: PairingQuestion, _ wish: PairingWish) -> String {
         switch question {
@@ -87,7 +87,7 @@ public enum PairingText {
             + "removed; put the right one into its pairing mode, or pair without --passkey"
     }
 
-    /// What is left of a pairing that ends early.
+    /// The rest of a pairing that ends early.
     static func kept(_ wish: PairingWish, _ facts: PairingFacts) -> String {
         guard facts.isBonded || facts.isTrusted else { return "nothing was kept" }
         return "its \(facts.isBonded ? "bond" : "trust") is kept: 'wakebridge pair \(wish.word)' goes on, "

@@ -53,7 +53,7 @@ extension AdvertisementPart {
         return [isShort ? 0x16 : 0x20] + littleEndian(UInt64(short), isShort ? 2 : 4)
     }
 
-    /// What an advertisement holds, as far as it is whole.
+    /// The parts of an advertisement, as far as it is whole.
     public static func parts(of advertisement: [UInt8]) -> [(part: AdvertisementPart, data: [UInt8])] {
         var structures = AdvertisementStructures(advertisement)
         var parts: [(AdvertisementPart, [UInt8])] = []
@@ -102,7 +102,7 @@ struct AdvertisementProgram: Hashable, Sendable {
         var program: FieldProgram
     }
 
-    /// Only a few, as with channels. Entries of one company stand before that of any.
+    /// Only a few, as with channels. Entries of one company come before that of any.
     var entries: [Entry] = []
     /// All structures that have an entry make the value, and not the first alone.
     var isMerged = false

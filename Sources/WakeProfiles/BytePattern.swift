@@ -1,8 +1,8 @@
-// What bytes must look like: their beginning, their number, and single ones among them.
+// A pattern for bytes: their beginning, their number, and single ones among them.
 import WakeModel
 
 struct BytePattern: Hashable, Sendable {
-    /// One byte: the digits that count, and what they must be.
+    /// A byte: the digits that count, and their values.
     struct Digits: Hashable, Sendable {
         var offset: Int
         var mask: UInt8
@@ -10,17 +10,17 @@ struct BytePattern: Hashable, Sendable {
     }
 
     var digits: [Digits] = []
-    /// So many bytes it speaks of, also by ?.
+    /// The number of bytes that it covers, including those that are `?`.
     var shortest = 0
     var length: ClosedRange<Int>?
 
-    /// Whether it says nothing of bytes.
+    /// Whether it fits all bytes.
     var isEmpty: Bool { digits.isEmpty && shortest == 0 && length == nil }
 
-    /// How much it asks for: of two patterns the one that asks for more is the more particular.
+    /// The number of its conditions: of two patterns the one with more is the more particular.
     var weight: Int { digits.count + (length == nil ? 0 : 1) }
 
-    /// The fewest bytes that fit; those that do not count are 0.
+    /// The fewest bytes that fit; bytes without a condition are 0.
     var bytes: [UInt8] {
         var bytes = [UInt8](repeating: 0, count: max(shortest, length?.lowerBound ?? 0))
         for digit in digits { bytes[digit.offset] |= digit.value }

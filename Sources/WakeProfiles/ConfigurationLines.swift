@@ -1,10 +1,10 @@
-// The lines at which the values of a configuration document stand, looked up only to tell a fault.
+// The lines of a configuration document's values, looked up only to report a fault.
 import WakeModel
 
 struct ConfigurationLines {
     private let text: [UInt8]
     private let document: JSONValue
-    /// Where each value begins: a value before those in it.
+    /// The offset of each value: a value before those in it.
     private let offsets: [Int]
 
     /// Nil for a text that cannot be read; the sentence about that names the line.

@@ -1,4 +1,5 @@
-// One object of a configuration document with a closed key list: each fault says what was expected and what was found.
+// Reads an object of a configuration document with a closed key list: each fault gives the expected and the found
+// value.
 import WakeModel
 
 /// Reads keys of one JSON5 object. An unknown key is reported when the object is opened, a value of a wrong type or
@@ -164,7 +165,7 @@ extension ConfigurationObject {
         ) { value in parse(value).flatMap { range.contains($0) ? $0 : nil } }
     }
 
-    /// One of the words of an enumeration.
+    /// A word of an enumeration.
     public func word<Word: RawRepresentable & CaseIterable>(_ key: String, as: Word.Type = Word.self) -> Word?
     where Word.RawValue == String {
         value(key).flatMap { word($0, at: place.member(key)) }
@@ -283,7 +284,7 @@ extension JSONValue {
     }
 }
 
-/// One fault of one file. Its text reads, for example:
+/// A fault of a file. Its text reads, for example:
 /// `handlers.d/hr.json5: unknown key "polcy" in watch[0]; did you mean "policy"?`
 public struct ConfigurationError: Error, Hashable, Sendable, CustomStringConvertible {
     public var file: String

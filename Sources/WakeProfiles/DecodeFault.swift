@@ -34,7 +34,7 @@ public enum DecodeFault: Error, Hashable, Sendable, CustomStringConvertible {
     case notEvents(count: Int)
     /// The framing of the line has found no whole message.
     case fragment(Fragment)
-    /// Found when the message was heard; the sentence is whole.
+    /// Found when the message arrived; the sentence is whole.
     case heard(String)
 
     public var description: String {

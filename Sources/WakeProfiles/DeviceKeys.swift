@@ -26,7 +26,7 @@ public struct DeviceKeys: Sendable, CustomStringConvertible, CustomReflectable {
         }
         let value: JSONValue
         do throws(JSONValue.Fault) { value = try JSONValue(json5: text) } catch {
-            // The reason may quote what stands there, and that may be a key.
+            // The reason may quote the text there, which may be a key.
             let line = text[..<min(error.offset, text.count)].count { $0 == UInt8(ascii: "\n") } + 1
             return report.add(
                 "line \(line): the file cannot be read from here on; it is JSON5: { \"ADDRESS\": \"key\" }")
@@ -59,7 +59,7 @@ public struct DeviceKeys: Sendable, CustomStringConvertible, CustomReflectable {
         return parts.count == 6 && parts.allSatisfy { $0.utf8.count == 2 && [UInt8](hexadecimal: $0) != nil }
     }
 
-    /// Of the address as it is written, in either case.
+    /// The key for the address as it is written, in either case.
     public func key(of address: String) -> [UInt8]? { keys[address.uppercased()] }
 
     public var isEmpty: Bool { keys.isEmpty }

@@ -1,15 +1,15 @@
-// What a device's earlier messages leave for the next: a rate is made of two messages, some formats of many.
+// The state that a device's earlier messages leave for the next: a rate is made of two messages, some formats of many.
 import WakeModel
 
-/// Of one device with one profile. Kept by whatever hears the device, and used once for each message, in their order.
+/// The memory for one device with one profile. Its owner uses it once for each message, in their order.
 public struct DeviceMemory: Hashable, Sendable {
-    /// Who a message is from, for formats that encrypt.
+    /// The sender of a message, for formats that encrypt.
     public struct Sender: Hashable, Sendable {
         /// Six bytes in the order in which the address is written; empty for an accessory.
         public var address: [UInt8]
-        /// Of keys.json5.
+        /// The key in keys.json5.
         public var key: [UInt8]?
-        /// Of a HID device.
+        /// The report descriptor of a HID device.
         public var reportDescriptor: [UInt8] = []
 
         public init(address: [UInt8] = [], key: [UInt8]? = nil, reportDescriptor: [UInt8] = []) {
@@ -22,13 +22,13 @@ public struct DeviceMemory: Hashable, Sendable {
 
     public init() {}
 
-    /// After a disconnect or a gap: what was begun does not go on. Counters of encrypted messages must still grow.
+    /// After a disconnect or a gap: unfinished messages do not go on. Counters of encrypted messages must still grow.
     public mutating func forget() {
         rates.forget()
         states = states.filter { $0.value.isCounter }
     }
 
-    /// What a named decoder makes of a message.
+    /// The value that a named decoder makes of a message.
     mutating func decode(
         _ message: DecoderMessage, with decoder: NamedDecoder, _ settings: DecoderSettings
     ) -> HeardValue {

@@ -26,8 +26,8 @@ struct FieldCompiler {
         set { scopes[scopes.count - 1] = newValue }
     }
 
-    /// Nil where a fault was reported.
-    /// - Parameter layout: holds `fields`, or what may stand in their place.
+    /// Nil if a fault was reported.
+    /// - Parameter layout: contains `fields`, or a key that may replace them.
     static func compile(_ layout: ConfigurationObject) -> FieldProgram? {
         var compiler = FieldCompiler()
         let faultsBefore = layout.report.errors.count
@@ -276,7 +276,7 @@ extension FieldCompiler {
 }
 
 extension FieldDocument {
-    /// What a number of so many bits can be; of 64 bits without a sign, what is written plainly.
+    /// The range of a number with this many bits; for 64 bits without a sign, the part that is written plainly.
     static func range(ofBits width: Int, isSigned: Bool) -> ClosedRange<Int64> {
         if isSigned { return (Int64.min >> (64 - width))...(Int64.max >> (64 - width)) }
         return 0...(width >= 63 ? .max : Int64(1) << width - 1)

@@ -9,7 +9,7 @@ struct RecordTable: Hashable, Sendable {
     }
 
     var tag: Number
-    /// Nil where a tag's fields tell how long its value is.
+    /// Nil if a tag's fields give the length of its value.
     var length: Number?
     var skipsUnknown: Bool
     /// The first step of each tag.
@@ -25,12 +25,12 @@ struct RecordState {
     var count = 0
     /// Where their members begin in the JSON.
     var start = 0
-    /// Where reading ends after the record; nil where its own fields tell.
+    /// The end of reading after the record; nil if its own fields decide.
     var outerEnd: Int?
 }
 
 extension FieldCursor {
-    /// Does what a step of control says, and returns the step to go on with.
+    /// Performs a step of control, and returns the step to go on with.
     mutating func follow(
         _ control: FieldProgram.Control, at place: Int, of program: FieldProgram
     ) throws(DecodeFault) -> Int {
@@ -134,7 +134,7 @@ extension FieldCursor {
             length = Int(truncatingIfNeeded: try unsigned(form.width, isBigEndian: form.isBigEndian))
         }
         guard let start = table.starts[tag] else {
-            // Without a length nothing tells where the next record begins.
+            // Without a length the place of the next record is unknown.
             try skip(table.skipsUnknown ? length ?? left : left)
             return place
         }

@@ -1,4 +1,4 @@
-// One run of a field program: its place in the bytes, the values it kept, and the JSON written so far.
+// A run of a field program: its place in the bytes, the values it kept, and the JSON written so far.
 import WakeModel
 
 struct FieldCursor {
@@ -14,7 +14,7 @@ struct FieldCursor {
     var json: [UInt8] = []
     /// Where the value begins in `json`.
     let start: Int
-    /// Of lists of objects, the outer and the inner one.
+    /// The states of lists of objects, the outer and the inner one.
     var loops = (LoopState(), LoopState())
     var recordState = RecordState()
     var outcome = FieldProgram.Outcome.written
@@ -71,7 +71,7 @@ struct FieldCursor {
         json.append(contentsOf: program.keys[output.key])
     }
 
-    /// Reads a number that stands several times, one after the other.
+    /// Reads a number that comes several times, one after the other.
     mutating func readRepeated(
         _ source: FieldProgram.Source, _ step: FieldProgram.Step, of program: FieldProgram
     ) throws(DecodeFault) {
@@ -181,7 +181,7 @@ extension FieldCursor {
         guard bit == 0 else { throw DecodeFault.openRun(offset: position + 1) }
     }
 
-    /// Ends reading `length` bytes from here, and says where it ended before.
+    /// Ends reading `length` bytes from here, and returns the former end.
     mutating func narrow(to length: Int) throws(DecodeFault) -> Int {
         guard length <= left else { throw DecodeFault.tooShort(offset: position, needed: length, found: left) }
         defer { end = position + length }
@@ -215,8 +215,8 @@ extension FieldCursor {
         json.append(UInt8(ascii: "\""))
     }
 
-    /// Gives back an element that the end of the bytes has cut, where its list goes to that end and has a whole one: an empty
-    /// list would say that there is none. Returns the step to go on with, or nil where no such list is being read.
+    /// Gives back an element that the end of the bytes has cut, if its list has a whole element. An empty list would
+    /// mean that there is none. Returns the step to go on with, or nil if no such list is being read.
     mutating func leaveCutElement(after fault: DecodeFault) -> Int? {
         guard case .tooShort = fault, surplus != .refused, recordState.outerEnd == nil else { return nil }
         for loop in [1, 0] where self[loop].isOpen && self[loop].remaining == nil && self[loop].read > 0 {
@@ -236,7 +236,7 @@ extension FieldCursor {
 
 /// Numbers for later steps.
 extension FieldCursor {
-    /// Whether its number was read. One that was left out counts as zero.
+    /// Whether its number was read. An omitted number counts as zero.
     func knows(_ reference: FieldProgram.Reference) -> Bool { known >> UInt32(reference.slot) & 1 == 1 }
 
     private mutating func keep(_ value: Int64, in slot: Int) {
@@ -363,9 +363,9 @@ extension FieldCursor {
     }
 }
 
-/// Texts, bytes and what is written as a text.
+/// Texts, bytes and values that are written as a text.
 extension FieldCursor {
-    /// The bytes that a text has, and how many stand behind it that only end it.
+    /// The number of bytes of a text, and of the bytes behind it that only end it.
     private func extent(
         _ extent: FieldProgram.Extent, of program: FieldProgram
     ) throws(DecodeFault) -> (count: Int, mark: Int) {

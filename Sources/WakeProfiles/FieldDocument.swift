@@ -1,7 +1,7 @@
 // A field list as written in a profile, before it is compiled: keys, types and their closed lists.
 import WakeModel
 
-/// One entry of `fields` that has a type.
+/// An entry of `fields` that has a type.
 struct FieldDocument {
     static let keys = [
         "name", "type", "bits", "of", "if", "unless", "scale", "offset", "decimals", "null", "values", "divide",
@@ -35,9 +35,9 @@ struct FieldDocument {
     var width: Int?
     var form: TimeForm?
     var isBigEndian = false
-    /// Of a run of bits: the highest bit of a byte comes first.
+    /// For a run of bits: the highest bit of a byte comes first.
     var isHighFirst = false
-    /// Of a UUID or address: the last byte is shown first.
+    /// For a UUID or address: the last byte is shown first.
     var isReversed = false
     var isHidden = false
     /// Shown for handlers of an earlier version alone.

@@ -8,7 +8,7 @@ enum FieldKind: String, CaseIterable, Sendable {
     case bits, ubits, sbits
     case sum, difference, product, quotient, power
 
-    /// What a type is of; types of one family take the same keys.
+    /// The family of a type; types of one family take the same keys.
     enum Family {
         case unsigned(bytes: Int)
         case signed(bytes: Int)
@@ -19,11 +19,11 @@ enum FieldKind: String, CaseIterable, Sendable {
         case text
         case identifier
         case time
-        /// Of a number that was read above; reads nothing.
+        /// Bits of a number that was read above; reads no bytes.
         case bits
         case unsignedRun
         case signedRun
-        /// Combines numbers that were read above; reads nothing.
+        /// Combines numbers that were read above; reads no bytes.
         case combination(Combination.Operation)
     }
 
@@ -105,7 +105,7 @@ enum FieldKind: String, CaseIterable, Sendable {
         }
     }
 
-    /// Whether several of it may stand one after the other.
+    /// Whether several of it may follow one after the other.
     var canRepeat: Bool {
         switch family {
         case .unsigned, .signed, .medical, .binary, .identifier, .time: true

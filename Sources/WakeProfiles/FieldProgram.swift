@@ -25,13 +25,13 @@ struct FieldProgram: Hashable, Sendable {
         case control(Control)
     }
 
-    /// How often a field or a group stands in a message.
+    /// How often a field or a group comes in a message.
     enum Repetition: Hashable, Sendable {
         case once
         /// Until no bytes are left.
         case toEnd
         case times(Int)
-        /// As a number says that was read above.
+        /// As often as the value of a number that was read above.
         case counted(Reference)
     }
 
@@ -118,7 +118,8 @@ struct FieldProgram: Hashable, Sendable {
         case until(table: Int)
     }
 
-    /// What leads through groups, variants and records. Each leads to steps by their place, so that a run never calls itself.
+    /// Control through groups, variants and records. Each step names others by their place, so that a run never calls
+    /// itself.
     enum Control: Hashable, Sendable {
         case beginObject(clearing: UInt32)
         case endObject(isShown: Bool)
@@ -200,10 +201,10 @@ struct FieldProgram: Hashable, Sendable {
     var records: [RecordTable] = []
     var checks: [CheckForm] = []
     var texts: [TextProgram] = []
-    /// Made of two messages, when they are heard.
+    /// Made of two messages, when they arrive.
     var rates: [Rate] = []
 
-    /// Whether messages must be heard in their order: a rate is made of two, and a named decoder remembers.
+    /// Whether messages must be decoded in their order: a rate is made of two, and a named decoder remembers.
     var hasMemory: Bool { !rates.isEmpty || handsOver }
 
     /// Whether a named decoder is to read some messages.
@@ -213,7 +214,7 @@ struct FieldProgram: Hashable, Sendable {
         steps.contains { if case .control(.handOver(decoder)) = $0.work { true } else { false } }
     }
 
-    /// What a run came to: an object, or bytes that a named decoder is to read.
+    /// The outcome of a run: an object, or bytes that a named decoder is to read.
     enum Outcome: Hashable, Sendable {
         case written
         case handedOver(NamedDecoder, from: Int, to: Int)
@@ -256,7 +257,7 @@ struct FieldProgram: Hashable, Sendable {
         try cursor.conclude()
     }
 
-    /// Does what a step says, and returns the step to go on with.
+    /// Performs a step, and returns the step to go on with.
     private func take(_ place: Int, _ cursor: inout FieldCursor) throws(DecodeFault) -> Int {
         switch steps[place].work {
         case .control(let control): return try cursor.follow(control, at: place, of: self)

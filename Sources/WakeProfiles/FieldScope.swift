@@ -1,9 +1,9 @@
-// What a field may refer to: the fields above it, in its own list and in those around it, and the slots that they have.
+// The scope of a field: the fields above it, in its own list and in those around it, and their slots.
 import WakeModel
 
-/// What a whole number can be.
+/// The shape of a whole number.
 struct NumberShape: Hashable {
-    /// Bits; nil for what is no whole number.
+    /// Bits; nil if it is no whole number.
     var width: Int?
     var isSigned = false
 
@@ -21,7 +21,7 @@ struct KnownField {
     var slot: Int?
 }
 
-/// One list of fields while it is compiled: those of the message, a group, a variant or a record.
+/// A list of fields while it is compiled: those of the message, a group, a variant or a record.
 struct FieldScope {
     /// A field or group of the list.
     struct Entry {
@@ -38,11 +38,11 @@ struct FieldScope {
     var pool: UInt32 = 0
     /// Slots of lists in this one that have ended.
     var freed: UInt32 = 0
-    /// Nothing of it is shown.
+    /// No field of it is shown.
     var isSilent = false
     /// It begins where the message begins, as those of variants do.
     var isWhole = true
-    /// What stands in place of fields takes all that is left.
+    /// A key that replaces the fields takes all bytes that are left.
     var layoutTakesAll = false
     var layoutTakesBytes = false
 

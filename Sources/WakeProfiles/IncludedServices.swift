@@ -1,4 +1,4 @@
-// What many devices have besides their own: a profile includes it by name, and a device that lacks it is none the worse.
+// Services that many devices have besides their own: a profile includes them by name, and a device may lack them.
 import WakeModel
 
 enum IncludedService: String, Hashable, Sendable, CaseIterable {

@@ -1,8 +1,8 @@
-// Compiles what may stand in place of a list of fields, and groups in one: all become steps that lead to each other.
+// Compiles the keys that may replace a list of fields, and groups in one: all become steps that lead to each other.
 import WakeModel
 
 extension FieldCompiler {
-    /// Exactly one of them says what bytes hold.
+    /// Exactly one of them describes the bytes.
     static let layoutKeys = ["fields", "variants", "records", "text", "decoder"]
     static let groupKeys = ["name", "repeat", "if", "unless", "hidden"] + layoutKeys
     static let variantKeys = ["when", "check"] + layoutKeys
@@ -60,7 +60,7 @@ extension FieldCompiler {
     }
 }
 
-/// What looks at the whole message: checks of one variant, and named decoders.
+/// Steps for the whole message: checks of one variant, and named decoders.
 extension FieldCompiler {
     private mutating func addCheck(of object: ConfigurationObject) {
         guard object.has("check"), isWhole("check", in: object), let check = CheckForm.read("check", of: object) else {

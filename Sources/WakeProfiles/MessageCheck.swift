@@ -4,17 +4,17 @@ import WakeModel
 enum MessageCheck: String, Hashable, Sendable, CaseIterable {
     /// NMEA 0183: `$` or `!`, the text, `*`, and the XOR of the text as two hexadecimal digits.
     case nmea
-    /// One byte: the sum of all bytes before it, modulo 256.
+    /// A byte: the sum of all bytes before it, modulo 256.
     case sum8
     /// Two bytes: the sum of all bytes before them, modulo 65536.
     case sum16
-    /// One byte: the XOR of all bytes before it.
+    /// A byte: the XOR of all bytes before it.
     case xor8
     /// Two bytes: the sum of the bytes, and the sum of these sums, each modulo 256 (RFC 1145; UBX).
     case fletcher8
     /// Modbus ASCII: of the bytes that hexadecimal digits write, the sum taken from zero, as two hexadecimal digits.
     case lrc
-    /// One byte, which makes the sum of all bytes zero, modulo 256.
+    /// A byte, which makes the sum of all bytes zero, modulo 256.
     case zeroSum8 = "zero-sum8"
     /// CRC-16/IBM-3740 ("CCITT-FALSE"): polynomial 1021, initial value ffff; high byte first.
     case crc16CCITT = "crc16-ccitt"
@@ -22,7 +22,7 @@ enum MessageCheck: String, Hashable, Sendable, CaseIterable {
     case crc16Modbus = "crc16-modbus"
     /// CRC-32/ISO-HDLC, of zip and Ethernet: polynomial 04c11db7 reflected, initial and final XOR ffffffff; low byte first.
     case crc32
-    /// Of a width and polynomial that the profile gives.
+    /// A CRC with the width and polynomial that the profile gives.
     case crc
 
     /// The bytes for the field list. Throws where the checksum is missing or wrong.
@@ -30,7 +30,7 @@ enum MessageCheck: String, Hashable, Sendable, CaseIterable {
         Array(bytes[..<(try CheckForm(self).verifiedEnd(of: bytes[...]))])
     }
 
-    /// The parameters of a CRC that has a name; nil for what is none.
+    /// The parameters of a CRC that has a name; nil if it is none.
     var parameters: CyclicCheck? {
         switch self {
         case .crc16CCITT: CyclicCheck(width: 16, polynomial: 0x1021, initial: 0xffff)
@@ -77,7 +77,7 @@ struct CyclicCheck: Hashable, Sendable {
     }
 }
 
-/// Where the checksum of a message stands, what it covers, and how it is written.
+/// The place of a message's checksum, the bytes that it covers, and its written form.
 struct CheckForm: Hashable, Sendable {
     enum Writing: String, Hashable, Sendable, CaseIterable {
         case plain
@@ -94,7 +94,7 @@ struct CheckForm: Hashable, Sendable {
     var from = 0
     /// The byte after the last that it covers, below zero from the end; nil: up to the check.
     var to: Int?
-    /// Where it stands, below zero from the end; nil: at the end.
+    /// Its place, below zero from the end; nil: at the end.
     var at: Int?
     var isHighFirst: Bool
     var writing = Writing.plain
@@ -108,8 +108,8 @@ struct CheckForm: Hashable, Sendable {
         isHighFirst = kind == .crc16CCITT
     }
 
-    /// The end of the bytes for the field list: what stands before the check where that is at the end, otherwise all.
-    /// Throws where the check is missing or wrong.
+    /// The end of the bytes for the field list: those before the check if that is at the end, otherwise all.
+    /// Throws if the check is missing or wrong.
     func verifiedEnd(of bytes: ArraySlice<UInt8>) throws(DecodeFault) -> Int {
         if kind == .nmea {
             try verifySentence(bytes)
@@ -143,7 +143,7 @@ struct CheckForm: Hashable, Sendable {
         [UInt8](hexadecimal: found).map { $0 == [UInt8](hexadecimal: made) } ?? false
     }
 
-    /// What the sentence shows: digits as they are, bytes in hexadecimal.
+    /// The form in the sentence: digits as they are, bytes in hexadecimal.
     private func shown(_ bytes: ArraySlice<UInt8>) -> String {
         isHexadecimal ? String(decoding: bytes, as: UTF8.self) : Array(bytes).hexadecimal
     }
@@ -218,7 +218,7 @@ struct CheckForm: Hashable, Sendable {
     }
 }
 
-/// The key `check`: a word, or an object that says more.
+/// The key `check`: a word, or an object with parameters.
 extension CheckForm {
     static let keys = [
         "kind", "from", "to", "at", "order", "form", "width", "polynomial", "init", "reflect", "xor", "optional",

@@ -1,4 +1,4 @@
-// What becomes of a whole number that a device sent: no value, a word, a part of it, a scaled number.
+// The form of a whole number that a device sent: no value, a word, a part of it, a scaled number.
 import WakeModel
 
 /// A number's way into the value, where it is more than plain, a word or scaled.
@@ -41,8 +41,8 @@ struct NumberScale: Hashable, Sendable {
     func rounded(_ mantissa: Int64, over divisor: Int64 = 1) -> Int64? { whole?.rounded(mantissa, over: divisor) }
 }
 
-/// (value × `factor` + `offset`) / `divisor` in whole numbers: a binary fraction such as 0.005 is not what was written, and
-/// so does not tell what lies half way.
+/// (value × `factor` + `offset`) / `divisor` in whole numbers. A binary fraction such as 0.005 is not the written one,
+/// so it cannot decide what is half way.
 struct WholeScale: Hashable, Sendable {
     private var factor: Int64 = 1
     private var offset: Int64 = 0

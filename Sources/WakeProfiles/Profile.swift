@@ -1,4 +1,4 @@
-// One device profile: which devices it matches, what to subscribe to and read at connect, and how bytes become values.
+// A device profile: which devices it matches, which channels to subscribe to and read, and how bytes become values.
 import WakeModel
 
 /// A profile's place in its library; stable for as long as the library exists.
@@ -37,7 +37,7 @@ struct ChannelProgram: Hashable, Sendable {
         return (name, Array(checked[from..<to]))
     }
 
-    /// What rates a message makes, as members of its object.
+    /// The rates that a message makes, as members of its object.
     func rates(
         of bytes: [UInt8], from channel: Channel, at now: Instant, after memory: inout RateMemory
     ) -> [UInt8] {
@@ -62,7 +62,7 @@ public struct Profile: Hashable, Sendable {
     public struct Match: Hashable, Sendable {
         public struct Property: Hashable, Sendable {
             public var name: String
-            /// One of them is enough; never empty.
+            /// A property needs one of these values; never empty.
             public var values: [String]
 
             public init(name: String, values: [String]) { (self.name, self.values) = (name, values) }
@@ -72,9 +72,9 @@ public struct Profile: Hashable, Sendable {
         /// The name begins with one of them; empty: any name.
         public var namePrefixes: [String] = []
         public var properties: [Property] = []
-        /// One of them must be in what it broadcasts.
+        /// Its advertisements must contain one of these; empty: none is needed.
         public var broadcasts: [Broadcast] = []
-        /// Its format is one that anyone may send beside an own one: any other profile that fits says more.
+        /// Its format is one that anyone may send beside an own one: any other profile that fits is more particular.
         public var givesWay = false
 
         /// Services that many devices have beside what they are for: battery, current time, user data, device information.
@@ -158,17 +158,17 @@ public struct Profile: Hashable, Sendable {
     /// Only a few: a linear search is faster than hashing a channel.
     var programs: [ChannelProgram]
     var advertisement: AdvertisementProgram
-    /// Of `notify` and `readAtConnect`, what a device may lack: it was included with a service.
+    /// The characteristics of `notify` and `readAtConnect` that a device may lack: they were included with a service.
     public var optional: Set<BluetoothUUID> = []
-    /// Of characteristics whose messages come in pieces.
+    /// Framings of characteristics whose messages come in pieces.
     public var framings: [ChannelFraming] = []
-    /// Of a named decoder.
+    /// Settings of a named decoder.
     var decoderSettings = DecoderSettings()
     public var ask = AskPlan()
 
-    /// Whether something of a device is told by what it broadcasts.
+    /// Whether its devices broadcast values.
     public var hasBroadcasts: Bool { !advertisement.entries.isEmpty }
-    /// Nothing is to be had of its devices but what they broadcast: no link is made to them.
+    /// Its devices only broadcast: no link is made to them.
     public var isOfBroadcasters: Bool {
         kind == .bluetoothCentral && hasBroadcasts && notify.isEmpty && readAtConnect.isEmpty
     }
@@ -177,13 +177,13 @@ public struct Profile: Hashable, Sendable {
     public func reads(advertisement bytes: [UInt8]) -> Bool { advertisement.covers(bytes) }
 }
 
-/// What devices are matched against: all that is read of a profile at start.
+/// The part of a profile that devices are matched against, which is read at start.
 public struct ProfileHead: Hashable, Sendable {
     public var name: String
     public var title: String
     public var kind: SourceKind
     public var match: Profile.Match
-    /// Of an accessory.
+    /// The node of an accessory.
     public var node: AccessoryNode?
     /// It came with the program: its accessories are opened where a manifest watches it.
     public var isShipped = false

@@ -8,7 +8,8 @@ public final class ProfileDecoder: Sendable {
     private let advertisement: AdvertisementProgram
     private let settings: DecoderSettings
 
-    /// Whether some messages must be heard in their order, and not only decoded: their values have a memory or a key.
+    /// Whether some messages must be processed in their order, and not only decoded: their values have a memory or a
+    /// key.
     public let hasMemory: Bool
 
     init(_ profile: Profile) {
@@ -35,7 +36,7 @@ public final class ProfileDecoder: Sendable {
         return false
     }
 
-    /// The same, with what became of the message when it was heard.
+    /// The same, with the value that was made when the message arrived.
     public func decode(
         _ bytes: [UInt8], from channel: Channel, heard: HeardValue, into writer: inout JSONWriter
     ) throws(DecodeFault) -> Bool {
@@ -55,7 +56,8 @@ public final class ProfileDecoder: Sendable {
         return true
     }
 
-    /// What becomes of a message with the ones before it. Asked once for each, when it is heard: policies may drop it afterwards.
+    /// Makes the value that depends on earlier messages. Called once for each, on arrival: policies may drop it
+    /// afterwards.
     /// - Parameter memory: of this device alone.
     public func hear(
         _ bytes: [UInt8], from channel: Channel, of sender: DeviceMemory.Sender, at now: Instant,
@@ -92,7 +94,7 @@ public final class ProfileDecoder: Sendable {
 }
 
 extension DecoderMessage.Origin {
-    /// Nil for broadcasts, whose parts tell, and for pieces.
+    /// Nil for broadcasts, whose parts decide, and for pieces.
     fileprivate init?(_ channel: Channel) {
         switch channel {
         case .characteristic: self = .characteristic

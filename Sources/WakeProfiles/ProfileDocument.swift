@@ -56,7 +56,7 @@ enum ProfileDocument {
         return profile
     }
 
-    /// What a device is matched against. Nil, and reported, where it cannot be read.
+    /// The head that devices are matched against. Nil, and reported, if it cannot be read.
     static func head(of object: ConfigurationObject, folder: String) -> ProfileHead? {
         let name = object.text("name")
         if let name, name != folder { object.refuse("name", expected: "\"\(folder)\", the name of its folder") }
@@ -90,7 +90,7 @@ enum ProfileDocument {
         }
     }
 
-    /// Only udev tells properties, and only Bluetooth services; a device of udev has no name.
+    /// Only udev has properties, and only Bluetooth has services; a device of udev has no name.
     private static func refuseMisplaced(in match: ConfigurationObject, of object: ConfigurationObject, kind: SourceKind)
     {
         let isOfUdev = kind == .externalAccessory && !isCalled(object)
@@ -232,7 +232,7 @@ extension ProfileDocument {
             }
             if let earlier = seen.updateValue(key, forKey: channel) { list.refuseTwice(earlier, key) }
             let keys = kind == .bluetoothCentral ? channelKeys : streamKeys
-            // A stream may have only a name: its bytes are raw then, and the profile still says which node it needs.
+            // A stream may have only a name: its bytes are raw then, and the profile still defines which node it needs.
             guard let entry = list.object(key, keys: keys, required: ["name"]) else { continue }
             read(entry, of: channel, into: &profile)
         }
@@ -313,7 +313,7 @@ extension ProfileDocument {
     }
 }
 
-// The keys of a profile that say which node of an accessory is opened, how, and when it is released.
+// The keys of a profile that define which node of an accessory is opened, how, and when it is released.
 extension ProfileDocument {
     static let accessoryKeys = ["node", "serial", "framing", "sharing", "on_suspend", "settle", "replug_grace"]
     static let lineKeys = ["baud", "data_bits", "parity", "stop_bits", "flow", "dtr", "rts"]
@@ -439,7 +439,7 @@ extension ProfileDocument {
         case lengthPrefix = "length-prefix"
         case fixed, idle, slip, cobs, hdlc
 
-        /// The keys that may stand beside it.
+        /// The keys that may come beside it.
         var keys: [String] {
             switch self {
             case .none, .slip, .cobs, .hdlc: ["limit"]
@@ -451,7 +451,7 @@ extension ProfileDocument {
             }
         }
 
-        /// The keys that must stand beside it.
+        /// The key that must come beside it.
         var required: String? {
             switch self {
             case .none, .line, .slip, .cobs, .hdlc: nil
@@ -500,7 +500,7 @@ extension ProfileDocument {
         return (.marked(forms), forms.compactMap(\.limit).max() ?? 0)
     }
 
-    /// Of two marks that begin alike, nothing tells which message it is.
+    /// Refuses two marks that begin alike: the message would be ambiguous.
     private static func refuseClash(
         of found: ConfigurationObject, _ start: [UInt8], _ other: ConfigurationObject, _ earlier: [UInt8]
     ) {

@@ -1,4 +1,4 @@
-// One profile of a library: what devices are matched against is read at once, the rest when a device needs it.
+// A profile of a library: its head is read at once, the rest when a device needs it.
 import Synchronization
 import WakeModel
 
@@ -23,7 +23,7 @@ final class ProfileEntry: Sendable {
         content = Mutex(.read(profile, ProfileDecoder(profile), faults: []))
     }
 
-    /// Of a profile that came with the program.
+    /// Makes the entry of a profile that came with the program.
     init(_ head: ProfileHead, of source: ProfileLibrary.Source, _ shared: SharedCharacteristics) {
         var head = head
         head.isShipped = true
@@ -45,7 +45,7 @@ final class ProfileEntry: Sendable {
 
     private var whole: (profile: Profile, decoder: ProfileDecoder) {
         content.withLock { content in
-            // What could not be read for want of descriptors is read again.
+            // A profile that could not be read for want of descriptors is read again.
             if case .read(let profile, let decoder, let faults) = content, !faults.contains(where: \.isPassing) {
                 return (profile, decoder)
             }
@@ -66,7 +66,7 @@ final class ProfileEntry: Sendable {
         } catch { return (bare, error.all) }
     }
 
-    /// What is matched, and nothing else.
+    /// The head alone.
     private var bare: Profile {
         Profile(
             name: head.name, title: head.title, kind: head.kind, match: head.match, notify: [], readAtConnect: [],

@@ -2,7 +2,7 @@
 import WakeModel
 
 public struct ProfileLibrary: Sendable {
-    /// One profile file.
+    /// A profile file.
     public struct Source: Sendable {
         /// The folder's name, which the profile must have.
         public var name: String
@@ -20,7 +20,7 @@ public struct ProfileLibrary: Sendable {
             read = { text }
         }
 
-        /// One that came with the program: it is read when it is new, and when a device needs it.
+        /// A file that came with the program: it is read when it is new, and when a device needs it.
         public init(
             name: String, file: String, edition: Int,
             read: @escaping @Sendable () throws(ConfigurationError) -> [UInt8]
@@ -47,7 +47,7 @@ public struct ProfileLibrary: Sendable {
     /// Has no profiles: every event is delivered raw.
     public init() {}
 
-    /// What loading changed, by name.
+    /// The changes of a load, by name.
     public struct Changes: Sendable {
         /// New profiles, and changed ones.
         public var updated: [String] = []
@@ -59,9 +59,9 @@ public struct ProfileLibrary: Sendable {
 
     /// How much of a profile is read when it is loaded.
     public enum Reading: Sendable {
-        /// All of it: every fault is told, and a profile that has one is left out.
+        /// All of it: every fault is reported, and a profile that has one is left out.
         case whole
-        /// What devices are matched against. The rest is read when a device needs it; see ``lateFaults(of:)``.
+        /// The head only. The rest is read when a device needs it; see ``lateFaults(of:)``.
         case whenNeeded
     }
 
@@ -75,10 +75,10 @@ public struct ProfileLibrary: Sendable {
         return (library, changes.errors)
     }
 
-    /// Faults that came to light when a device needed the rest of a profile: what the device says is raw.
+    /// Faults that came to light when a device needed the rest of a profile: the device's bytes are raw.
     public func lateFaults(of index: ProfileIndex) -> [ConfigurationError] { entries[index.rawValue].faults }
 
-    /// Replaces all profiles. One with a fault is reported and stays as it was, and so do those of `kept`.
+    /// Replaces all profiles. A profile with a fault is reported and stays as it was, and so do those of `kept`.
     /// Indices that were given stay valid.
     public mutating func update(
         with sources: [Source], shared definitions: [SharedDefinition] = [], keeping kept: Set<String> = []
@@ -160,7 +160,7 @@ public struct ProfileLibrary: Sendable {
     /// The profile at an index of this library, read whole.
     public subscript(index: ProfileIndex) -> Profile { entries[index.rawValue].profile }
 
-    /// What devices are matched against, which costs nothing to ask.
+    /// The head that devices are matched against, without reading the rest.
     public func head(_ index: ProfileIndex) -> ProfileHead { entries[index.rawValue].head }
     public var heads: [ProfileHead] { alphabetical.map { head($0) } }
 
@@ -203,7 +203,8 @@ public struct ProfileLibrary: Sendable {
         }
     }
 
-    /// Those that match a device and ask for as much as the one that it gets: in a library without rivals it is that one alone.
+    /// The profiles that match a device and are as particular as the one that it gets. In a library without rivals it
+    /// is that one alone.
     public func rivals(
         kind: SourceKind, services: [BluetoothUUID] = [], name: String? = nil, properties: [(String, String)] = [],
         advertisement: [UInt8]? = nil

@@ -4,7 +4,7 @@ import WakeModel
 enum ProfileSkimmer {
     private static let wanted = ["name", "title", "mode", "match", "node"]
 
-    /// What devices are matched against, and the faults in it. Nil where the text has to be read whole to tell.
+    /// The head of a profile, or its faults. Nil if the text has to be read whole.
     static func head(
         of source: ProfileLibrary.Source, _ whole: [UInt8]
     ) throws(ConfigurationErrors) -> ProfileHead? {

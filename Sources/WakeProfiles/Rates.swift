@@ -11,12 +11,12 @@ struct Rate: Hashable, Sendable {
     var ticks: Int64
     var timeWrap: Int64
     var factor: Double
-    /// So long without a step of the clock, the rate is zero.
+    /// The time without a step of the clock after which the rate is zero.
     var stale: TimeSpan
     var decimals: Int
 }
 
-/// What was heard last of a device: its rates are made of two messages.
+/// The counts of a device's last messages: its rates are made of two messages.
 public struct RateMemory: Hashable, Sendable {
     struct Count: Hashable, Sendable {
         var count: Int64
@@ -29,14 +29,14 @@ public struct RateMemory: Hashable, Sendable {
 
     public init() {}
 
-    /// After a disconnect or a gap nothing is known of what happened between.
+    /// After a disconnect or a gap the counts between are unknown.
     public mutating func forget() { counts = [:] }
 }
 
 extension Rate {
     /// The rate that a message makes, or nil. Keeps what the next needs.
     func rate(count: Int64, time: Int64, at now: Instant, after last: inout RateMemory.Count?) -> Double? {
-        // What its counter or clock cannot be is neither.
+        // A value outside the range of its counter or clock is neither.
         guard (-wrap..<wrap).contains(count), (-timeWrap..<timeWrap).contains(time) else { return nil }
         guard let before = last else {
             last = .init(count: count, time: time, stepped: now)
@@ -49,7 +49,7 @@ extension Rate {
         }
         last = .init(count: count, time: time, stepped: now)
         let grown = Self.growth(from: before.count, to: count, wrap: wrap)
-        // By our own clock too: a counter that went round several times looks as if it had hardly moved.
+        // Also by the daemon's clock: a counter that went round several times looks as if it had hardly moved.
         let halfRound = TimeSpan(nanoseconds: TimeSpan.seconds(timeWrap).nanoseconds / ticks / 2)
         guard elapsed <= timeWrap / 2, grown <= wrap / 2, now - before.stepped <= halfRound else { return nil }
         return Double(grown) * Double(ticks) * factor / Double(elapsed)

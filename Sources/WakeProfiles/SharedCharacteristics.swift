@@ -1,7 +1,7 @@
 // Definitions of characteristics that many devices have: each is written once, in a file of its own.
 import WakeModel
 
-/// One characteristic, as its file in `Devices/gatt` says it.
+/// A characteristic, as its file in `Devices/gatt` defines it.
 public struct SharedDefinition: Sendable {
     /// The characteristic's UUID, which the file is named by.
     public var name: String
@@ -9,7 +9,7 @@ public struct SharedDefinition: Sendable {
     public var file: String
     /// Another one where the text may be another.
     var edition: Int
-    /// Whether its faults are told when profiles are loaded, and not when a profile takes it.
+    /// Whether its faults are reported when profiles are loaded, and not when a profile takes it.
     var isReadAtOnce: Bool
     private var read: @Sendable () -> [UInt8]?
     /// Nil where the file cannot be read any more.
@@ -22,7 +22,7 @@ public struct SharedDefinition: Sendable {
         read = { text }
     }
 
-    /// One that came with the program: it is read when a profile takes it.
+    /// A definition that came with the program: it is read when a profile takes it.
     public init(name: String, file: String, edition: Int, read: @escaping @Sendable () -> [UInt8]?) {
         (self.name, self.file, self.edition, self.read) = (name, file, edition, read)
         isReadAtOnce = false
@@ -34,9 +34,9 @@ struct SharedCharacteristics: Sendable {
     static let none = SharedCharacteristics([])
 
     private var definitions: [BluetoothUUID: SharedDefinition] = [:]
-    /// Those whose names are no UUIDs.
+    /// Definitions whose names are no UUIDs.
     private var strangers: [SharedDefinition] = []
-    /// Of all editions: a profile that takes one has changed where one has.
+    /// The hash of all editions: a profile that takes a changed definition has changed too.
     let hash: Int
 
     init(_ definitions: [SharedDefinition]) {

@@ -1,4 +1,4 @@
-// What a profile's values can hold, without a message: the fields that it shows, and what each of them is.
+// The fields that a profile's values may contain, and the kind of each, without a message.
 import WakeModel
 
 /// A field of a device's value.
@@ -27,7 +27,7 @@ extension Profile {
 
     private var allPrograms: [FieldProgram] { programs.map(\.program) + advertisement.entries.map(\.program) }
 
-    /// In the order of the profile. Lists are left out, and what named decoders make: only a message tells that.
+    /// In the order of the profile. It omits lists and the fields of named decoders: only a message shows these.
     public var shownFields: [ShownField] {
         var result: [ShownField] = []
         for field in allPrograms.flatMap({ $0.fields(areFormer: false) }) {
@@ -42,7 +42,7 @@ extension Profile {
 }
 
 extension ShownField.Kind {
-    /// Of a field that is one thing in one message, and another in others.
+    /// The kind of a field that differs between messages.
     fileprivate func joined(with other: Self) -> Self {
         switch (self, other) {
         case (.words(let one), .words(let two)): .words(one + two.filter { !one.contains($0) })
@@ -54,7 +54,7 @@ extension ShownField.Kind {
 }
 
 extension FieldProgram {
-    /// Steps stand in their order, so groups and lists open and close as brackets do.
+    /// Steps are in their order, so groups and lists open and close as brackets do.
     fileprivate func fields(areFormer: Bool) -> [ShownField] {
         var result: [ShownField] = []
         var groups: [String?] = []

@@ -147,7 +147,7 @@ extension FieldCompiler {
         return field
     }
 
-    /// - Parameter scale: of the field; nil, and reported, where it says no decimals.
+    /// - Parameter scale: of the field; nil, and reported, if it gives no decimals.
     private func units(of object: ConfigurationObject, _ scale: NumberScale?) -> [TextProgram.Unit] {
         guard let units = object.object("units", keys: nil) else {
             if object.has("unit") {

@@ -30,7 +30,7 @@ struct TextProgram: Hashable, Sendable {
         case template([TemplatePart])
     }
 
-    /// A text that must stand there, or what is taken from there.
+    /// A fixed text, or a value that is captured there.
     enum TemplatePart: Hashable, Sendable {
         case literal([UInt8])
         case capture(TextKind)
@@ -45,9 +45,9 @@ struct TextProgram: Hashable, Sendable {
         var kind: TextKind
         /// Its number among the columns or captures.
         var place: Int
-        /// What stands before its value, of pairs.
+        /// The text before its value, in pairs.
         var pairKey: [UInt8] = []
-        /// Where its unit stands; nil: behind the number itself.
+        /// The place of its unit; nil: behind the number itself.
         var unitPlace: Int?
         var units: [Unit] = []
         var form = NumberForm()
@@ -61,7 +61,7 @@ struct TextProgram: Hashable, Sendable {
 
     /// A field list, and the tag of the messages that have it.
     struct Branch: Hashable, Sendable {
-        /// Bytes, 0 standing for any; nil for messages of every tag.
+        /// Bytes, in which 0 matches any; nil for messages of every tag.
         var tag: [UInt8]?
         var fields: [Field]
 
@@ -147,7 +147,7 @@ extension TextProgram.Field {
         }
     }
 
-    /// The number, and the unit where that stands behind it.
+    /// The number, and the unit if that is behind it.
     private func cut(_ part: ArraySlice<UInt8>) -> (number: ArraySlice<UInt8>, unit: ArraySlice<UInt8>) {
         guard !units.isEmpty, unitPlace == nil else { return (part, []) }
         let number = part.prefix(kind == .hex ? part.hexadecimalLength : part.decimalLength)
@@ -257,7 +257,7 @@ extension ArraySlice<UInt8> {
         return text
     }
 
-    /// What stands before the last `tail`.
+    /// The bytes before the last `tail`.
     fileprivate func withoutTail(_ tail: [UInt8]?) -> ArraySlice<UInt8> {
         guard let tail, count >= tail.count else { return self }
         for place in stride(from: endIndex - tail.count, through: startIndex, by: -1)
@@ -265,7 +265,7 @@ extension ArraySlice<UInt8> {
         return self
     }
 
-    /// What stands before the first `tail`.
+    /// The bytes before the first `tail`.
     fileprivate func upTo(_ tail: [UInt8]?) -> ArraySlice<UInt8> {
         guard let tail else { return self }
         var place = startIndex
@@ -276,7 +276,7 @@ extension ArraySlice<UInt8> {
         return self
     }
 
-    /// What stands after `most` parts is part of none.
+    /// Bytes after `most` parts belong to none.
     fileprivate func split(by separator: [UInt8], most: Int) -> [ArraySlice<UInt8>] {
         var parts: [ArraySlice<UInt8>] = []
         var (start, place) = (startIndex, startIndex)

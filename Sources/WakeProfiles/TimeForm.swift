@@ -100,10 +100,10 @@ extension [UInt8] {
 }
 
 extension TimeForm {
-    /// What the bytes of a time say.
+    /// The reading of a time's bytes.
     enum Reading: Hashable {
         case time(CivilTime)
-        /// They are a time's, and say that there is none.
+        /// They are a time's, and mean that there is none.
         case absent
         case impossible
 

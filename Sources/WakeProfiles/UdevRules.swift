@@ -103,7 +103,7 @@ extension UInt8 {
     }
 }
 
-/// One profile as lines of udev rules: where udev finds each property, for the node and for its USB device.
+/// A profile as lines of udev rules: where udev finds each property, for the node and for its USB device.
 struct UdevProfileRules {
     /// A parent of a node. All attributes in one line must belong to one parent.
     private enum Part: CaseIterable { case usbDevice, usbInterface, usbSerial, hid, input }
@@ -310,7 +310,7 @@ enum UdevValue {
         return String(text)
     }
 
-    /// What udev replaces by an underscore: any run of whitespace, and characters that are unsafe in a name.
+    /// Characters that udev replaces by an underscore: any run of whitespace, and characters that are unsafe in a name.
     static func patternOfUnderscored(_ value: String) -> String {
         value.split(separator: "_", omittingEmptySubsequences: false).map { pattern(String($0)) }
             .joined(separator: "?*")

@@ -1,9 +1,9 @@
-// What all sources do with the machines of their devices: inputs are stepped one after the other, effects are performed in their
-// order, how far a device is heard is recorded when it changes, and one timer serves all deadlines.
+// The stepping of device machines, shared by all sources. Inputs run one after the other, and effects in their order.
+// A change of how far a device is followed is recorded. One timer serves all deadlines.
 import WakeLoop
 import WakeModel
 
-/// One device, from what is true of it to what follows: pure.
+/// The state of a device, from facts to effects: pure.
 protocol DeviceMachine {
     associatedtype Input: DeviceMachineInput
     associatedtype Effect
@@ -11,7 +11,7 @@ protocol DeviceMachine {
     /// When something follows although nothing else happens, on ``clock``.
     var deadline: Instant? { get }
     static var clock: TimerClock { get }
-    /// How far the device is heard; nil where it never was.
+    /// How far the device is followed; nil if it never was.
     var listening: Listening? { get }
 }
 
@@ -20,7 +20,7 @@ protocol DeviceMachineInput {
     static var tick: Self { get }
 }
 
-/// One device that a source watches. It stays while the device is away.
+/// A device that a source watches. It stays while the device is away.
 protocol WatchedDevice {
     associatedtype Machine: DeviceMachine
     var device: Device { get set }
@@ -42,8 +42,8 @@ extension WatchedDevice {
         (deadlines, machine.step(input, at: stamp))
     }
 
-    /// What is to be recorded now; nil where it was recorded already. A value moves the instant since which a device is heard;
-    /// only the next end of that is worth a record.
+    /// Returns the listening to record now; nil if it is recorded already. A value moves the instant since which a
+    /// device is followed; only the next end of that is worth a record.
     fileprivate mutating func settle() -> (DeviceDeadlines, Listening?) {
         guard let listening = machine.listening, recordedListening != listening else { return (deadlines, nil) }
         if case .since = recordedListening, case .since = listening { return (deadlines, nil) }
@@ -66,7 +66,7 @@ protocol MachineSource: AnyObject {
     var steps: StepQueue<Entry.Machine.Input> { get set }
     var host: any SourceHost { get }
     func perform(_ effect: Entry.Machine.Effect, of uri: String)
-    /// What the timers depend on beside the devices, and a step of one may change.
+    /// A deadline beside those of the devices, which a device's step may change.
     var ownDeadline: Instant? { get }
     func rearm()
 }

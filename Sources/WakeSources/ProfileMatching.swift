@@ -1,17 +1,17 @@
-// Which profile knows a device, by what udev tells of it and the node that the profile opens, or by what bluetoothd tells of it.
+// Finds the profile of a device, by udev's record and the node that the profile opens, or by bluetoothd's properties.
 import WakeModel
 import WakeProfiles
 import WakeSystem
 
 extension ProfileLibrary {
-    /// The most particular one; nil where none knows it.
+    /// The most particular one; nil if no profile matches.
     public func profile(of record: UdevRecord) -> Profile? { index(of: record).map { self[$0] } }
 
     func index(of record: UdevRecord) -> ProfileIndex? {
         matchAccessory(properties: record.properties) { $0.subsystem == record.subsystem }
     }
 
-    /// Of what bluetoothd knows: a peripheral's profile, or else that of a device with a serial port.
+    /// Matches a peripheral's profile, or else that of a device with a serial port.
     public func profile(of peripheral: BluezPeripheral) -> Profile? { index(of: peripheral).map { self[$0] } }
 
     func index(of peripheral: BluezPeripheral) -> ProfileIndex? {
@@ -27,8 +27,8 @@ extension ProfileLibrary {
 }
 
 extension ProfileHead {
-    /// Where udev has the devices of which it opens the node. What opens none is a USB device, unless the profile names another
-    /// subsystem. Nil for what bluetoothd announces.
+    /// The udev subsystem of the nodes that it opens. A profile without a node is for USB devices, unless it names
+    /// another subsystem. Nil for devices of bluetoothd.
     fileprivate var subsystem: String? {
         switch node {
         case .serial: "tty"
@@ -54,9 +54,9 @@ private struct HeldPlans<Plan> {
     }
 }
 
-/// What profiles ask of peripherals.
+/// Plans the use of peripherals by their profiles.
 protocol PeripheralPlanner: AnyObject {
-    /// What bluetoothd is to reconnect peripherals for.
+    /// Services for which bluetoothd reconnects peripherals.
     var services: [BluetoothUUID] { get }
     /// Where an operator has pinned peripherals to adapters.
     var pins: AdapterPins { get }
@@ -117,9 +117,9 @@ extension LinkPlan {
     }
 }
 
-/// What profiles ask of accessories.
+/// Plans the use of accessories by their profiles.
 protocol AccessoryPlanner: AnyObject {
-    /// Where udev is listened to.
+    /// The udev subsystems to monitor.
     var subsystems: [String] { get }
     /// Nil where no profile knows the device.
     func plan(for record: UdevRecord) -> AccessoryMatch?
@@ -138,8 +138,7 @@ final class AccessoryProfiles: AccessoryPlanner {
 
     func hold(_ matches: [String: AccessoryMatch]) { held.hold(matches) }
 
-    /// Of the shipped profiles only those that a manifest watches: nothing else is to take the machine's own devices from their
-    /// users.
+    /// Uses a shipped profile only if a manifest watches it: the machine's own devices stay with their users.
     func plan(for record: UdevRecord) -> AccessoryMatch? {
         guard let index = host.profiles.index(of: record) else { return nil }
         let head = host.profiles.head(index)

@@ -1,4 +1,4 @@
-// What the bridge is to every source: what a source may ask, and what it reports.
+// The bridge as every source sees it: the facts that a source may request, and the events that it reports.
 import WakeLoop
 import WakeModel
 import WakeProfiles
@@ -10,22 +10,22 @@ public protocol SourceHost: AnyObject {
 
     /// Every device that the bridge has known, in this life or an earlier one, there or not.
     var knownDevices: [Device] { get }
-    /// One of them, as it was known last.
+    /// A known device, in its latest known form.
     func knownDevice(at uri: String) -> Device?
-    /// What an operator has set.
+    /// The session that an operator has set.
     func session(of uri: String) -> LinkSession
     /// An operator opened its session where it could not be trusted: the source has to trust it.
     func awaitsTrust(_ uri: String) -> Bool
-    /// How far it was heard, as was recorded last; nil where it never was.
+    /// How far it was followed, as last recorded; nil if it never was.
     func listening(to uri: String) -> Listening?
-    /// Whether a handler is awake that hears it.
+    /// Whether a handler is awake that receives its events.
     func isWanted(_ uri: String) -> Bool
 
     /// Whether a manifest watches devices of the profile.
     func isWatched(_ profile: String) -> Bool
     /// The devices that manifests name, each with the profile by which it is watched.
     var namings: [DeviceNaming] { get }
-    /// What the regions of manifests are made of.
+    /// The beacon patterns of the manifests' regions.
     var beacons: Set<BeaconPattern> { get }
     /// Whether beacons of a region are near, where that changes.
     func report(_ presence: RegionPresence, of beacon: BeaconPattern)
@@ -36,16 +36,17 @@ public protocol SourceHost: AnyObject {
     /// Ignored for a device that was never introduced.
     /// - Parameter stamp: when it happened, which may be earlier than now.
     func raise(_ kind: DeviceEvent.Kind, of uri: String, at stamp: Stamp)
-    /// How far it is heard, where that changes, after the events that say so. It is kept over restarts.
+    /// Records how far it is followed, where that changes, after the events of the change. The record outlives
+    /// restarts.
     func record(_ listening: Listening, of uri: String)
     /// The session of the device is open and needs nothing more, such as trust.
     func settleSession(of uri: String)
     /// The device is unknown from now on: its session and its name are free for another.
     func forget(_ uri: String)
-    /// How far the stream of another bridge was followed, as was recorded last; nil where it never was.
+    /// How far the stream of another bridge was followed, as last recorded; nil if it never was.
     func position(ofStream stream: String) -> StreamPosition?
-    /// Raises what another bridge told, of devices that were introduced, in one commit with how far its stream was followed.
-    /// - Parameter position: nil where it stays where it is.
+    /// Raises events of another bridge, of introduced devices, in one commit with its stream's position.
+    /// - Parameter position: nil if it does not change.
     func relay(_ events: [RelayedEvent], of stream: String, followedTo position: String?)
     /// Reports a condition of the machine to every handler.
     func announce(_ notice: Notice)
@@ -53,14 +54,14 @@ public protocol SourceHost: AnyObject {
     func requestTurn()
 }
 
-/// What only a source of broadcasts asks.
+/// Requests that only a source of broadcasts makes.
 extension SourceHost {
     public var namings: [DeviceNaming] { [] }
     public var beacons: Set<BeaconPattern> { [] }
     public func report(_ presence: RegionPresence, of beacon: BeaconPattern) {}
 }
 
-/// What only a source of other bridges' devices asks.
+/// Requests that only a source of other bridges' devices makes.
 extension SourceHost {
     public func position(ofStream stream: String) -> StreamPosition? { nil }
     public func relay(_ events: [RelayedEvent], of stream: String, followedTo position: String?) {}

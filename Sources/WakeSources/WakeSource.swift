@@ -1,10 +1,10 @@
-// What every source of events is to the bridge. A new source is a folder beside this file and a line in `SourceRegistry`.
+// The interface of every source of events. A new source is a folder beside this file and a line in `SourceRegistry`.
 import WakeLoop
 import WakeModel
 import WakeProfiles
 import WakeSystem
 
-/// One way in which events reach the bridge. Everything runs on the loop's thread.
+/// A way in which events reach the bridge. Everything runs on the loop's thread.
 public protocol WakeSource: AnyObject {
     /// Begins to listen. Called once, when the handlers are known, and the message bus is open.
     func start() throws(SystemError)
@@ -22,7 +22,7 @@ public protocol WakeSource: AnyObject {
     func setSession(_ session: LinkSession, of uri: String)
     /// Calls `answer` exactly once, now or later.
     func perform(_ request: DeviceRequest, on device: Device, _ answer: @escaping (DeviceAnswer) -> Void)
-    /// What keeps a device from its handlers, as a sentence; nil where nothing does.
+    /// A sentence on why a device's events do not reach its handlers; nil if they do.
     func blockingReason(of uri: String) -> String?
     /// The devices that are there and get no profile, or are not adopted, so that no handler hears them.
     var unwatched: [UnwatchedDevice] { get }
@@ -30,7 +30,7 @@ public protocol WakeSource: AnyObject {
     func lack(of uri: String) -> NearMiss?
     /// Whether it matters to one of its devices which handlers are awake.
     var needsWanted: Bool { get }
-    /// The first handler that hears a device has woken, or the last one sleeps. Called while ``needsWanted`` is true.
+    /// The first handler of a device has woken, or the last one sleeps. Called while ``needsWanted`` is true.
     func setWanted(_ isWanted: Bool, _ uri: String)
     /// Everything that was raised is committed, and its handlers have it.
     func turnEnded()
@@ -66,12 +66,12 @@ extension WakeSource {
     public func turnEnded() {}
 }
 
-/// What all sources of a bridge share.
+/// Resources that all sources of a bridge share.
 public struct SourceResources {
     public let bus: SystemBus
     /// The one way to bluetoothd; nil where no Bluetooth is watched.
     public let bluez: BluezClient?
-    /// Where a source keeps what must outlive the daemon.
+    /// The directory for state that must outlive the daemon.
     public let stateDirectory: String
     public let adapterPins: AdapterPins
     public let broadcasts: BroadcastRules
@@ -89,8 +89,8 @@ public struct SourceResources {
 }
 
 public enum SourceRegistry {
-    /// Those that watch real devices, in the order in which they start. Of several of one kind the later ones say which devices
-    /// are theirs, and the first has the others.
+    /// The sources of real devices, in the order in which they start. Among several of one kind the later ones name
+    /// their devices, and the first has the others.
     public static var all: [any RegisteredSource.Type] {
         [BluetoothSource.self, BroadcastSource.self, AccessorySource.self, RemoteSource.self]
     }

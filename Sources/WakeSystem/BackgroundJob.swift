@@ -4,8 +4,8 @@ import Glibc
 import Synchronization
 import WakeModel
 
-/// One piece of such work. Releasing it before it is done discards the result; what the result owns is then released on that
-/// thread.
+/// A piece of such work. Releasing it before it is done discards the result; the result's resources are then released
+/// on that thread.
 public final class BackgroundJob<Answer: Sendable>: Sendable {
     private let answer = Mutex<Answer?>(nil)
     private let bell: FileDescriptor

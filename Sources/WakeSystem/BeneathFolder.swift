@@ -66,7 +66,7 @@ public final class BeneathFolder: Sendable {
         _ = try attempt { Int(fsync(to)) }.get("sync the folder of", path)
     }
 
-    /// Throws where the folder that a file of this path would lie in cannot be opened.
+    /// Throws if the folder of a file with this path cannot be opened.
     public func requireFolder(of path: String) throws(SystemError) { _ = try openParent(of: path) }
 
     private func openParent(of path: String) throws(SystemError) -> FileDescriptor {

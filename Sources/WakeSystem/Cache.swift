@@ -8,7 +8,7 @@ public enum Cache {
         clinux_fetch(bytes, range.lowerBound, range.count)
     }
 
-    /// - Parameter index: the index of one element, which may lie on two cache lines.
+    /// - Parameter index: the index of one element, which may be on two cache lines.
     public static func fetch<Element: BitwiseCopyable>(_ index: Int, of elements: [Element]) {
         let stride = MemoryLayout<Element>.stride
         clinux_fetch(elements, index * stride, stride)

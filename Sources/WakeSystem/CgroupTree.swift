@@ -77,8 +77,8 @@ public struct CgroupTree: Sendable {
         return rmdir(path) == 0
     }
 
-    /// Kills and removes everything that an earlier daemon left in the tree of that name, whether or not a tree can be made
-    /// now. Only for a start, like ``sweep(patience:)``, and for after the daemon.
+    /// Kills and removes all that an earlier daemon left in the tree of that name, even if no tree can be made now.
+    /// Only for a start, like ``sweep(patience:)``, and for after the daemon.
     /// - Returns: names of leaves that stayed populated.
     public static func sweep(named name: String) throws(SystemError) -> [String] {
         let own = try ownPath()
@@ -128,7 +128,7 @@ public struct CgroupTree: Sendable {
             defer { _ = probe.remove() }
             guard try probe.events().isFrozen else { throw SystemError("freeze", probe.path, .notSupported) }
         } catch {
-            // Nothing can be made just now. That may pass, so the files decide instead of the failure.
+            // The machine has no room for a probe just now. That may pass, so the files decide instead of the failure.
             guard error.errno.isExhaustion, hasFreezer else { throw error }
         }
         guard access("\(own)/cgroup.procs", W_OK) == 0 else {

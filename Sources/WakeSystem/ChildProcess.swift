@@ -1,4 +1,4 @@
-// One handler process: its container, its pidfd, the pipes to and from it, and how it ended.
+// A handler process: its container, its pidfd, the pipes to and from it, and how it ended.
 import CLinux
 import Glibc
 import WakeModel
@@ -80,8 +80,8 @@ public struct ChildProcess: ~Copyable {
         }
     }
 
-    /// Kills a child that no one will watch, and removes its container. The child is still suspended, so it has no children,
-    /// and SIGKILL ends it at once, or a little later on a busy machine. Nothing waits for that.
+    /// Kills a child that no one will watch, and removes its container. The child is still suspended, so it has no
+    /// children. SIGKILL ends it at once, or a little later on a busy machine, which no caller waits for.
     public borrowing func abandon() {
         try? signal(SIGKILL)
         var end = pollfd(fd: pidfd.raw, events: Int16(POLLIN), revents: 0)

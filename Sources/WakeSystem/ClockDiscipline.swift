@@ -4,8 +4,8 @@ import Glibc
 import WakeModel
 
 public enum ClockDiscipline {
-    /// The kernel begins with this error at boot and after each set, and lets it grow up to this. Any program that keeps the
-    /// clock brings it below. STA_UNSYNC says less: chrony clears it only with `rtcsync`.
+    /// The kernel begins with this error at boot and after each set, and lets it grow up to this. Any program that
+    /// keeps the clock brings it below. STA_UNSYNC is less reliable: chrony clears it only with `rtcsync`.
     static let unkept = TimeSpan.seconds(16)
 
     /// Whether a program keeps the clock.
@@ -13,7 +13,7 @@ public enum ClockDiscipline {
 
     /// - Parameter answer: microseconds, or -errno.
     static func isKept(maxError answer: Int64) -> Bool {
-        // Who may not ask lives in a container, whose host keeps the clock.
+        // A program without the permission is in a container, whose host keeps the clock.
         if answer == -Int64(EPERM) { return true }
         return answer >= 0 && .microseconds(answer) < unkept
     }

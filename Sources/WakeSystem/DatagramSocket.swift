@@ -85,7 +85,7 @@ public final class DatagramSocket {
     /// Drops the next datagram, which must not carry descriptors.
     public func drop() { socket.dropNext() }
 
-    /// Drops the next datagram on its own thread; the result says that its descriptors are closed.
+    /// Drops the next datagram on its own thread; the result means that its descriptors are closed.
     public func dropOnThread() throws(SystemError) -> BackgroundJob<Void> {
         try closings.begin { [socket] in socket.dropNext() }
     }

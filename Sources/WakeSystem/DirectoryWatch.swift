@@ -1,7 +1,7 @@
 // Watches a folder for files that appear, change and disappear (inotify).
 import Glibc
 
-/// Readable when something happened. It does not say to which file: readers read the whole folder again.
+/// Readable when something happened. It does not name the file: readers read the whole folder again.
 public struct DirectoryWatch: ~Copyable {
     private let descriptor: FileDescriptor
     private let path: String

@@ -33,7 +33,7 @@ public struct Errno: Hashable, Sendable {
     public static let noSpace = Errno(code: ENOSPC)
     public static let nameTooLong = Errno(code: ENAMETOOLONG)
 
-    /// Nothing can be opened at present; this says nothing about the file.
+    /// The machine can open no file at present; the file is not at fault.
     public var isLackOfDescriptors: Bool { [EMFILE, ENFILE].contains(code) }
 
     /// The machine has run out of something that may be available later: descriptors, processes, memory, disk space.
@@ -42,7 +42,7 @@ public struct Errno: Hashable, Sendable {
     /// The disk, or one user's share of it, is full.
     public var isLackOfSpace: Bool { [ENOSPC, EDQUOT].contains(code) }
 
-    /// It lies with the path itself: until that is changed, each further attempt ends in the same way.
+    /// The path itself is at fault: until that is changed, each further attempt ends in the same way.
     public var isOfPath: Bool {
         [ENOENT, EACCES, EPERM, EXDEV, ELOOP, ENOTDIR, EISDIR, ENAMETOOLONG, EINVAL, ENXIO, ENODEV].contains(code)
     }
@@ -67,12 +67,12 @@ extension Errno: CustomStringConvertible {
 
 /// A failed system call, described for the person who must act.
 public struct SystemError: Error, Hashable, Sendable {
-    /// What was tried, as an infinitive: `open`, `freeze`.
+    /// The action that was tried, as an infinitive: `open`, `freeze`.
     public let attempted: String
-    /// What it was tried on: a path, a process, a descriptor.
+    /// The subject of the action: a path, a process, a descriptor.
     public let subject: String
     public let errno: Errno
-    /// What to do about it, as a sentence without its full stop; nil where the reason is the best advice.
+    /// The advice, as a sentence without its full stop; nil if the reason is the best advice.
     public let advice: String?
 
     public init(_ attempted: String, _ subject: String, _ errno: Errno, advice: String? = nil) {

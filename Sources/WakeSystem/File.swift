@@ -66,13 +66,13 @@ public enum File {
         return stat(path, &status) == 0 ? UInt64(status.st_ino) : nil
     }
 
-    /// Who may read, write and run it; nil where there is no file.
+    /// The permissions to read, write and run it; nil if there is no file.
     public static func mode(of path: String) -> UInt32? {
         var status = stat()
         return stat(path, &status) == 0 ? status.st_mode & 0o7777 : nil
     }
 
-    /// How many bytes it holds; nil where there is no file.
+    /// The number of its bytes; nil if there is no file.
     public static func size(of path: String) -> Int? {
         var status = stat()
         return stat(path, &status) == 0 ? Int(status.st_size) : nil
@@ -275,7 +275,7 @@ extension File {
     }
 }
 
-/// Returns a file's bytes in order, then nil. A failed read ends it too; ``failure`` then says why.
+/// Returns a file's bytes in order, then nil. A failed read ends it too; ``failure`` then has the reason.
 public final class FileChunks {
     public private(set) var failure: SystemError?
     private let file: FileDescriptor

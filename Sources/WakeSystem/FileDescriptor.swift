@@ -1,4 +1,4 @@
-// One open descriptor with one owner: it is closed exactly once, when its owner releases it.
+// An open descriptor with one owner: it is closed exactly once, when its owner releases it.
 import CLinux
 import Glibc
 
@@ -6,7 +6,7 @@ import Glibc
 public enum ReadResult: Hashable, Sendable {
     /// At least one byte.
     case bytes(Int)
-    /// Nothing to read yet; wait for readiness.
+    /// No byte to read yet; wait for readiness.
     case wouldBlock
     case endOfFile
     /// The other side reset the connection.
@@ -17,7 +17,7 @@ public enum ReadResult: Hashable, Sendable {
 public enum WriteResult: Hashable, Sendable {
     /// The number of bytes written, perhaps fewer than offered.
     case wrote(Int)
-    /// Nothing was written; wait for readiness.
+    /// No byte was written; wait for readiness.
     case wouldBlock
     /// The other side has closed: it will never read.
     case closed
@@ -107,8 +107,8 @@ public struct FileDescriptor: ~Copyable, Sendable {
         return try writeResult(answer)
     }
 
-    /// Writes all of it from `offset` of a file on, without moving its position. A full disk may take the half of it, and say so
-    /// only when it is asked to take the rest.
+    /// Writes all of it from `offset` of a file on, without moving its position. A full disk may take a part of it, and
+    /// report that only at the write of the rest.
     public borrowing func write(all bytes: [UInt8], at offset: Int64, of name: String) throws(SystemError) {
         var done = 0
         while done < bytes.count {

@@ -125,7 +125,7 @@ public struct FileLocks: ~Copyable {
     }
 }
 
-/// One line of /proc/locks, or of a `lock:` line in /proc/PID/fdinfo.
+/// A line of /proc/locks, or of a `lock:` line in /proc/PID/fdinfo.
 struct LockEntry: Hashable {
     enum Kind: Hashable { case posix, flock, openFileDescription, other }
 
@@ -137,7 +137,7 @@ struct LockEntry: Hashable {
     /// Device, inode and range, by which two lines about the same lock are recognised.
     let place: [UInt8]
 
-    /// Reads `1: -> FLOCK  ADVISORY  WRITE 4711 fd:01:4242 0 EOF`; nil for what is no such line.
+    /// Reads `1: -> FLOCK  ADVISORY  WRITE 4711 fd:01:4242 0 EOF`; nil for any other line.
     init?(parsing line: ArraySlice<UInt8>) {
         guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { return nil }
         var fields = line[(colon + 1)...].split(separator: UInt8(ascii: " "))

@@ -20,7 +20,7 @@ public final class ForeignClosings: Sendable {
         return underWay.load(ordering: .acquiring) + waiting.withLock { $0.count } >= Self.limit
     }
 
-    /// Does the work on its own thread; the job's result says that it is done. EAGAIN where there are ``limit`` threads.
+    /// Does the work on its own thread; the job's result means that it is done. EAGAIN if there are ``limit`` threads.
     func begin(_ work: @escaping Work) throws(SystemError) -> BackgroundJob<Void> {
         let count = underWay.add(1, ordering: .relaxed).newValue
         do throws(SystemError) {

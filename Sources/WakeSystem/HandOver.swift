@@ -2,7 +2,7 @@
 import CLinux
 import Glibc
 
-/// One change of owner. It follows no link and enters no other file system; files of a third user stay as they are.
+/// A change of owner. It follows no link and enters no other file system; files of a third user stay as they are.
 public struct HandOver: Sendable {
     public struct Outcome: Hashable, Sendable {
         /// Entries that have the new owner now.

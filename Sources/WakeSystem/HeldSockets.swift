@@ -6,7 +6,7 @@ import Glibc
 extension NetworkSocket {
     private static let mostAddresses = 8
 
-    /// The addresses that a name stands for. It may take long, so it is done on a thread.
+    /// The addresses of a name. It may take long, so it is done on a thread.
     public static func addresses(of host: String, port: UInt16, forDatagrams: Bool) -> [NetworkAddress] {
         if let bytes = NetworkAddress.bytes(of: host) { return [NetworkAddress(bytes: bytes, port: port)] }
         let room = Int(CLINUX_ADDRESS_BYTES)
@@ -106,7 +106,7 @@ extension UnixSocket {
     }
 }
 
-/// What waits in a socket, and whether it has ended. To look reads nothing.
+/// The unread contents of a socket, and whether it has ended. To look reads nothing.
 public struct SocketLook: Hashable, Sendable {
     /// Bytes; of one that listens, connections.
     public let unread: Int64
@@ -134,7 +134,7 @@ public struct ArrivalGauge {
         case bytes(Int64)
         /// When the datagram came that was read last, in nanoseconds since 1970.
         case datagram(Int64)
-        /// Of Unix sockets the kernel keeps neither.
+        /// The kernel keeps neither for Unix sockets.
         case none
 
         func isLater(than before: Mark) -> Bool {

@@ -77,7 +77,7 @@ public struct Leaf: ~Copyable {
     /// Watch this for `Readiness.priority`, and read `events()` each time. The kernel reports at most every 10 ms.
     public var changesDescriptor: Int32 { changes.raw }
 
-    /// Requests a freeze; it is done when `events()` says frozen.
+    /// Requests a freeze; it is done when `events()` reports frozen.
     public borrowing func freeze() throws(SystemError) { try Leaf.put(Leaf.one, into: freezer, "freeze", path) }
 
     /// Lets everything in it run, at once.

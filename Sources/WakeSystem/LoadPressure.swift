@@ -5,7 +5,7 @@ public struct LoadPressure: Sendable {
     private let root: String
     private let cores: Int
 
-    /// Of the last ten seconds, in hundredths of a percent.
+    /// The share of the last ten seconds, in hundredths of a percent.
     private static let busyPressure = 1_000
     /// Tasks that run or wait, in hundredths for each core.
     private static let busyLoad = 50

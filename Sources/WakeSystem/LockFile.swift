@@ -4,13 +4,14 @@ import Glibc
 
 /// A file that one process at a time can lock; the kernel releases the lock however that process ends.
 ///
-/// It is a POSIX lock, because a child does not inherit it. A child that starts frozen keeps copies of all our descriptors
-/// until it is thawed, and would keep an flock after the daemon has ended. In return, the process must not open this file
-/// anywhere else.
+/// It is a POSIX lock, because a child does not inherit it. A child that starts frozen keeps copies of all descriptors
+/// until it is thawed. So it would keep an flock after the daemon has ended. In return, the process must not open this
+/// file anywhere else.
 public struct LockFile: ~Copyable {
     private let file: FileDescriptor
 
-    /// Takes the lock, or says which process has it. The file is never removed: removing it could let two processes lock it.
+    /// Takes the lock, or names the process that has it. The file is never removed: removing it could let two processes
+    /// lock it.
     public init(at path: String) throws(SystemError) {
         let file = try File.open(path, for: .create)
         var holder: Int32 = 0

@@ -59,7 +59,7 @@ struct LogOutput: Sendable {
 
     static let standardError = LogOutput(raw: 2, style: detectStyle(2))
 
-    /// Lines that could not be written; the next line that can be says how many.
+    /// Lines that could not be written; the next line that can be reports their number.
     private static let dropped = Atomic<Int>(0)
 
     func write(_ level: LogLevel, topic: String, message: String) {

@@ -4,7 +4,7 @@ import CBluetooth
 import Glibc
 import WakeModel
 
-/// One packet of the monitor channel, with its header of six bytes, and its time.
+/// A packet of the monitor channel, with its header of six bytes, and its time.
 public struct MonitorRecord: Hashable, Sendable {
     public var bytes: [UInt8]
     public var time: WallTime
@@ -40,15 +40,15 @@ public struct MonitorSocket: ~Copyable {
         self.init(owning: made, packetBytes: Self.linkPacketBytes)
     }
 
-    /// From now on. The kernel drops what other addresses say, and does not wake us for it.
-    /// - Parameter addresses: nil for all of them. More than the kernel can tell apart are all, too.
+    /// From now on. The kernel drops advertisements of other addresses, and does not wake the daemon for them.
+    /// - Parameter addresses: nil for all of them. More than the kernel can distinguish are all, too.
     public func keepReports(of addresses: [RadioAddress]?) throws(SystemError) {
         try Self.keepReports(of: addresses, raw)
     }
 
     private static func keepReports(of addresses: [RadioAddress]?, _ raw: Int32) throws(SystemError) {
         let isAll = (addresses?.count ?? .max) > mostAddresses
-        // No address at all is one that nothing has.
+        // An empty list becomes an address that no device has.
         let kept = isAll ? [] : addresses.map { $0.isEmpty ? [RadioAddress(number: 0)] : $0 } ?? []
         _ = try check(wake_monitor_keep_reports(raw, kept.flatMap(\.sent), kept.count), "filter")
     }

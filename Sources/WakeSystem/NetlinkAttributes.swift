@@ -1,7 +1,8 @@
 // Attributes of netlink (netlink(7)): what follows the fixed part of a message of the kernel.
 
 extension ArraySlice<UInt8> {
-    /// By their kinds: each has a length and a kind of two bytes, and is aligned to four. What does not fit ends them.
+    /// By their kinds: each has a length and a kind of two bytes, and is aligned to four. An attribute that does not
+    /// fit ends them.
     var netlinkAttributes: [UInt64: ArraySlice<UInt8>] {
         var attributes: [UInt64: ArraySlice<UInt8>] = [:]
         var rest = self

@@ -37,10 +37,10 @@ public struct NetworkAddress: Hashable, Sendable {
         bytes.count == 4 ? bytes[0] == 127 : bytes == [UInt8](repeating: 0, count: 15) + [1]
     }
 
-    /// Stands for all addresses of the machine.
+    /// Means all addresses of the machine.
     public var isUnspecified: Bool { bytes.allSatisfy { $0 == 0 } }
 
-    /// The address as it stands in an address of the web: IPv6 in brackets.
+    /// The address in its form for an address of the web: IPv6 in brackets.
     public var host: String {
         var text = [CChar](repeating: 0, count: Int(CLINUX_ADDRESS_TEXT))
         guard clinux_write_address(bytes, bytes.count, &text) >= 0 else { return "?" }

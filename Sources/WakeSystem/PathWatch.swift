@@ -51,7 +51,7 @@ public final class PathWatch: Sendable {
         guard opened >= 0 else { throw SystemError("make", "an inotify descriptor", Errno.last) }
         let names = IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_ATTRIB
         let all = names | IN_DELETE_SELF | IN_MOVE_SELF
-        // Nothing is set before all that may throw: Swift 6.0 would end what is not there.
+        // No member is set before all that may throw: Swift 6.0 would destroy members that are not there.
         descriptor = FileDescriptor(owning: opened)
         mask = UInt32(seesWrites ? all | IN_CLOSE_WRITE : all)
     }

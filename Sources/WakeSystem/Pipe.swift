@@ -35,7 +35,7 @@ public struct Pipe: ~Copyable {
     consuming func releaseWriteEnd() -> Int32 { writeEnd.release() }
 }
 
-/// Reading a closed one says that the stream has ended, and writing that it is closed.
+/// A read of a closed one returns the end of the stream, and a write returns `closed`.
 public struct PipeEnd: ~Copyable {
     private var descriptor: FileDescriptor?
 
@@ -74,7 +74,7 @@ public struct PipeEnd: ~Copyable {
         }
     }
 
-    /// Writes once what stands in `bytes` from `offset` on.
+    /// Writes the bytes from `offset` on once.
     public borrowing func write(_ bytes: [UInt8], from offset: Int = 0) throws(SystemError) -> WriteResult {
         switch descriptor {
         case .some(let open): try open.write(bytes, from: offset)

@@ -5,7 +5,7 @@ import WakeModel
 
 /// How reliable a suspension is.
 public enum SuspensionStrength: String, Sendable {
-    /// Nothing in it runs, and nothing can leave it.
+    /// No process in it runs, and none can leave it.
     case strong
     /// A child with its own session runs on, and any process may send SIGCONT.
     case weak
@@ -19,7 +19,7 @@ public enum Membership: Sendable {
     case unknown
 }
 
-/// One interface for the two backends.
+/// The interface for the two backends.
 public enum ProcessContainer: ~Copyable {
     case cgroup(Leaf)
     case processGroup(ProcessGroup)
@@ -47,7 +47,7 @@ public enum ProcessContainer: ~Copyable {
         }
     }
 
-    /// Requests the suspension; `events()` says when it is done.
+    /// Requests the suspension; `events()` reports when it is done.
     public borrowing func freeze() throws(SystemError) {
         switch self {
         case .cgroup(let leaf): try leaf.freeze()
@@ -110,7 +110,7 @@ public enum ProcessContainer: ~Copyable {
         }
     }
 
-    /// What was refused at its limits; zero where it has none.
+    /// The refusals at its limits; zero if it has none.
     public borrowing func refusals() -> LeafRefusals {
         switch self {
         case .cgroup(let leaf): Containment.refusals(in: leaf.path)
@@ -208,7 +208,7 @@ public final class ProcessGroup {
     }
 }
 
-/// What /proc reports about one process.
+/// The facts that /proc reports about one process.
 struct ProcessStatus {
     let state: UInt8
     let group: Int32

@@ -3,7 +3,7 @@ import Glibc
 import WakeModel
 
 public enum ProgramLook {
-    /// What keeps a user from running a program; each names the path at which it stops.
+    /// An obstacle that keeps a user from running a program; each names the path at which it stops.
     public enum Obstacle: Hashable, Sendable {
         case missing(String)
         case closedDirectory(String)
@@ -42,8 +42,8 @@ public enum ProgramLook {
 
     /// Nil where nothing is in the way, and where this process may not look.
     /// - Parameters:
-    ///   - command: the program's absolute path and its arguments. Of an interpreter the script is looked at too.
-    ///   - directory: the absolute one in which the program starts.
+    ///   - command: the program's absolute path and its arguments. An interpreter's script is checked too.
+    ///   - directory: the absolute path of the folder in which the program starts.
     public static func obstacle(to command: [String], in directory: String, for account: Account) -> Obstacle? {
         guard let program = command.first, program.hasPrefix("/") else { return nil }
         if let obstacle = obstacle(to: program, for: account, asking: 0o1) { return obstacle }

@@ -2,7 +2,7 @@
 import CLinux
 import Glibc
 
-/// Readable when a link, an address or a route has changed. It does not say which: read the table again.
+/// Readable when a link, an address or a route has changed. It does not name it: read the table again.
 public struct RouteEvents: ~Copyable {
     private let descriptor: FileDescriptor
     public var raw: Int32 { descriptor.raw }
@@ -28,7 +28,7 @@ public struct RouteTable: Hashable, Sendable {
 
     public init() {}
 
-    /// What holds now. It asks the kernel, and waits for nothing.
+    /// The present routes. It asks the kernel, and waits for nothing.
     public static func read() throws(SystemError) -> RouteTable {
         for _ in 1..<mostAttempts {
             if let table = try readOnce() { return table }
@@ -65,7 +65,7 @@ public struct RouteTable: Hashable, Sendable {
     }
 }
 
-/// Gathers what the datagrams of both lists say (rtnetlink(7)).
+/// Gathers the datagrams of both lists (rtnetlink(7)).
 package struct RouteListing {
     package enum Progress: Hashable {
         case more
@@ -131,7 +131,7 @@ package struct RouteListing {
     private static let isCopy: UInt64 = 0x200
     private static let mainTable: UInt64 = 254
 
-    /// Of a route over several links: a length at 0, the link's index at 4.
+    /// The links of a route over several: a length at 0, the link's index at 4.
     private static func links(of hops: ArraySlice<UInt8>) -> [UInt64] {
         var links: [UInt64] = []
         var rest = hops

@@ -4,10 +4,10 @@ import Glibc
 import Synchronization
 import WakeModel
 
-/// What is asked of a socket, or done to it.
+/// An action on a socket, or a question about it.
 public enum SocketAct: Hashable, Sendable {
     case look
-    /// Whether what is sent to its peer leaves from another address by now.
+    /// Whether packets to its peer leave from another address by now.
     case checkWay
     /// Whether its peer is asked to show that it is there.
     case probe(Bool)
@@ -47,7 +47,7 @@ public struct SocketAnswer: Sendable {
 /// the lock of a socket, and while a close lingers, the calls behind wait: they are of the same sharer.
 public final class SocketCalls: Sendable {
     private struct State {
-        /// What waits, by sharer. A sharer is among them as long as its thread is there.
+        /// The waiting calls, by sharer. A sharer is among them as long as its thread is there.
         var waiting: [String: [SocketCall]] = [:]
         var answers: [SocketAnswer] = []
     }

@@ -9,17 +9,17 @@ public enum ReachableSocket: Hashable, Sendable {
     /// Connected to the bus with this name.
     case bus(String)
 
-    /// Descriptors of all processes together; what is beyond is not looked at.
+    /// Descriptors of all processes together; the rest is not examined.
     private static let mostLooked = 16_384
 
-    /// Those of the members that this process does not hold as well, in the order of their words. Asks the kernel for all sockets
-    /// of the machine, which may take some milliseconds: only on a thread.
+    /// The sockets of the members that this process does not hold as well, in the order of their words. Asks the kernel
+    /// for all sockets of the machine, which may take some milliseconds: only on a thread.
     public static func held(by members: Members) throws(SystemError) -> [ReachableSocket] {
         var left = mostLooked
         var inodes: Set<UInt32> = []
         for pid in members.processes { inodes.formUnion(Self.inodes(of: "\(pid)", &left)) }
         if inodes.isEmpty { return [] }
-        // What the bridge holds beside the process, it answers for.
+        // The bridge itself answers for sockets that it holds beside the process.
         left = mostLooked
         inodes.subtract(Self.inodes(of: "self", &left))
         return inodes.isEmpty ? [] : try list().held(among: inodes)
@@ -64,7 +64,7 @@ public enum ReachableSocket: Hashable, Sendable {
     }
 }
 
-/// Gathers what the datagrams of the lists say (sock_diag(7)).
+/// Gathers the datagrams of the lists (sock_diag(7)).
 package struct SocketListing {
     package enum Progress: Hashable {
         case more
@@ -165,7 +165,7 @@ package struct SocketListing {
 }
 
 extension ReachableSocket {
-    /// What stands in a sentence: a listening socket, and where; a bus.
+    /// The words in a sentence: a listening socket, and its address; a bus.
     public var words: String {
         switch self {
         case .listening(let place): "a listening socket (\(place))"

@@ -2,8 +2,8 @@
 import Glibc
 
 public enum StandardStreams {
-    /// Opens something at the number of each that is closed. The next socket would get that number, and what is printed would
-    /// go into it. A closed stream stays one that can be neither read nor written, so that the loss is told.
+    /// Opens a file at the number of each that is closed. The next socket would get that number, and printed text would
+    /// go into it. A closed stream stays one that can be neither read nor written, so that the loss is reported.
     public static func occupyClosed() {
         for number in [0, 1, 2] as [Int32] where fcntl(number, F_GETFD) < 0 {
             // The lowest free number is given.

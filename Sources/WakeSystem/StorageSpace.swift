@@ -14,7 +14,7 @@ public struct StorageSpace: Hashable, Sendable {
         self.availableBytes = availableBytes
     }
 
-    /// Of the file system that holds the path.
+    /// The space of the file system that contains the path.
     public init(of path: String) throws(SystemError) {
         var status = statvfs()
         _ = try attempt { Int(statvfs(path, &status)) }.get("ask for the free space of", path)

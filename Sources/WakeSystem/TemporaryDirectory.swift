@@ -62,7 +62,8 @@ extension Directory {
         _ = try attempt { Int(chmod(path, mode)) }.get("let handlers pass through", path)
     }
 
-    /// Removes a directory with everything in it, without following symbolic links. What cannot be removed stays.
+    /// Removes a directory with everything in it, without following symbolic links. Entries that cannot be removed
+    /// stay.
     public static func removeTree(_ path: String) { removeTree(path, in: AT_FDCWD) }
 
     /// Uses descriptors: the owner of a directory in the tree could replace it by a link between two uses of its path.

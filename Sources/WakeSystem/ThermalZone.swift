@@ -60,7 +60,7 @@ public struct Thermometer: Sendable {
         if self.zones.isEmpty { return nil }
     }
 
-    /// Reads every sensor. One that cannot be read counts as neither hot nor cool.
+    /// Reads every sensor. An unreadable zone counts as neither hot nor cool.
     public mutating func look() {
         let margin = isHot ? Self.hysteresis : 0
         let answers = zones.compactMap { zone in

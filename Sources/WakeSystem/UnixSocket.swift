@@ -41,7 +41,7 @@ public enum UnixSocket {
         let socket = try bind(path, SOCK_STREAM)
         do throws(SystemError) {
             if let group { try give(path, to: group) }
-            // A link may stand in its place by now: others may write to the folder.
+            // A link may be in its place by now: others may write to the folder.
             _ = try attempt { Int(fchmodat(AT_FDCWD, path, mode_t(mode), AT_SYMLINK_NOFOLLOW)) }
                 .get("set the mode of", path)
             _ = try attempt { Int(Glibc.listen(socket.raw, 64)) }.get("listen at", path)
@@ -98,8 +98,8 @@ public enum UnixSocket {
         }
     }
 
-    /// Where the kernel can refuse it, nobody can pass descriptors to a stream: closing one can take as long as its sender likes.
-    /// Those that come with datagrams are closed with care.
+    /// If the kernel can refuse it, nobody can pass descriptors to a stream: closing one can take as long as its sender
+    /// likes. Descriptors that come with datagrams are closed with care.
     private static func make(_ path: String, _ type: __socket_type = SOCK_STREAM) throws(SystemError) -> FileDescriptor
     {
         guard path.utf8.count <= longestPath else { throw SystemError("use as a socket", path, .nameTooLong) }
@@ -119,7 +119,7 @@ public enum UnixSocket {
         guard status.st_mode & S_IFMT == S_IFSOCK else {
             throw SystemError("listen at", path, .exists, advice: "it is no socket; move it away")
         }
-        // One of another kind is not connected: the kernel only answers that a process holds the socket.
+        // A socket of another kind is not connected: the kernel only answers that a process holds the socket.
         let probe = try make(path, SOCK_DGRAM)
         let answer = withAddress(path) { address, length in attempt { Int(Glibc.connect(probe.raw, address, length)) } }
         guard case .failure(.connectionRefused) = answer else {

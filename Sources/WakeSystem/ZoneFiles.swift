@@ -30,7 +30,7 @@ public struct ZoneFiles: Hashable, Sendable {
         return found == nil && name == Self.localName ? path(of: "UTC").flatMap(Self.plainFile) : found
     }
 
-    /// What the system's own zone is called, as the link to it says; nil where it is no link into a folder of zones.
+    /// The name of the system's own zone, by the link to it; nil if it is no link into a folder of zones.
     public var nameOfLocal: String? {
         let way = (try? File.linkTarget(of: local))?.split(separator: "/") ?? []
         guard let folder = way.lastIndex(of: "zoneinfo") else { return nil }
@@ -38,7 +38,7 @@ public struct ZoneFiles: Hashable, Sendable {
         return bytes(of: name) == nil ? nil : name
     }
 
-    /// Nothing but a plain file: to read a pipe would wait for ever.
+    /// Reads only a plain file: to read a pipe would wait for ever.
     private static func plainFile(at path: String) -> [UInt8]? {
         var status = stat()
         guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }

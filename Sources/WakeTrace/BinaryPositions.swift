@@ -1,6 +1,6 @@
 // Positions in the binary messages of u-blox and SiRF receivers: they become zeros, and sums that were right are made right again.
 
-/// Of one stream of bytes. Its messages may come in pieces.
+/// The state of one stream of bytes, whose messages may come in pieces.
 struct BinaryPositions {
     private var last: UInt8 = 0
     private var frame: PositionFrame?
@@ -85,8 +85,8 @@ private struct PositionFrame {
         }
     }
 
-    /// Where a payload tells of a place, by u-blox' interface descriptions: positions, satellites in the sky, and what was
-    /// measured of them, of which a position can be made.
+    /// The bytes of a payload that reveal a place, by u-blox' interface descriptions. These are positions, satellites
+    /// in the sky, and measurements from which a position can be computed.
     private static func ubxPosition(_ group: UInt8, _ number: UInt8, _ length: Int) -> Range<Int> {
         switch (group, number) {
         case (0x01, 0x01), (0x29, 0x01): 4..<16
@@ -113,7 +113,7 @@ private struct PositionFrame {
     }
 }
 
-/// What stands behind a payload.
+/// The checksum behind a payload.
 private enum PositionSum {
     case fletcher(UInt8, UInt8)
     case total(UInt16)

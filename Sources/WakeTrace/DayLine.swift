@@ -3,7 +3,7 @@ import WakeModel
 
 /// Each is an object of JSON; ``TraceRecorder`` reads them.
 public enum DayLine {
-    /// What the header of a trace needs.
+    /// The facts for the header of a trace.
     public static func greeting(zone: String?, seed: UInt64, at time: WallTime) -> [UInt8] {
         JSONWriter.line { writer in
             writer.object("day") { day in
@@ -15,7 +15,7 @@ public enum DayLine {
         }
     }
 
-    /// Nothing for what a device does, of which its event tells.
+    /// Empty for a device's action: its event records that.
     public static func deed(_ subject: TraceOperation.Subject, at time: WallTime) -> [UInt8] {
         guard let deed = subject.deed else { return [] }
         return JSONWriter.line { writer in

@@ -20,7 +20,7 @@ struct NMEAPositions {
         }
     }
 
-    /// From each `$` or `!` to the end of the line, and what stands before the first.
+    /// From each `$` or `!` to the end of the line, and the bytes before the first.
     private static func sentences(in message: [UInt8]) -> [Range<Int>] {
         var (sentences, start) = ([Range<Int>](), 0)
         for (place, byte) in message.enumerated() {
@@ -45,11 +45,11 @@ struct NMEAPositions {
         }
         if isSentence { for place in Self.telling(type, fields.count) { clear(fields[place]) } }
         if isPiece || hasSentence, star == nil, let last = fields.last { clear(last) }
-        // Of ships: who they are, and where.
+        // A ship's sentence contains its identity and its position.
         if isSentence, type.hasPrefix("!"), fields.count > 5 { fill(fields[5]) }
     }
 
-    /// The numbers that tell of a place without a letter behind them: heights, and where satellites stand in the sky.
+    /// The numbers that reveal a place without a letter behind them: heights, and satellites' places in the sky.
     private static func telling(_ type: String, _ count: Int) -> [Int] {
         let places: [Int] =
             switch type.suffix(3) {

@@ -1,4 +1,4 @@
-// What comes in place of a secret of a trace: the same wherever it stands, and nothing by which it could be guessed.
+// Pseudonyms for the secrets of a trace: each is the same everywhere, and does not reveal the secret.
 import WakeModel
 
 /// Stand-ins are numbered in the order in which secrets are found.
@@ -12,7 +12,7 @@ struct StandIns {
 
     var count: Int { addresses.count + words.count }
 
-    /// The two upper bits stay: they tell what kind of random address it is.
+    /// The two upper bits stay: they show the kind of random address.
     mutating func address(for real: RadioAddress) -> RadioAddress {
         if let known = addresses[real.number] { return RadioAddress(number: known) }
         let kind = real.number & 0xc000_0000_0000
@@ -23,7 +23,7 @@ struct StandIns {
         return RadioAddress(number: kind | number)
     }
 
-    /// - Parameter noun: what the text names, such as `device`.
+    /// - Parameter noun: the kind of thing that the text names, such as `device`.
     mutating func word(for text: String, _ noun: String) -> String {
         let key = text.lowercased()
         if let known = words[key] { return known }

@@ -1,4 +1,4 @@
-// Sequences of bytes, and what comes in place of each wherever it stands.
+// Sequences of bytes, and the substitute of each.
 
 /// Where several begin at one place, the longest counts.
 struct Substitutions {
@@ -7,7 +7,7 @@ struct Substitutions {
         case exact
         /// Capitals or not.
         case anyCase
-        /// The same, where no letter or digit stands beside it.
+        /// The same, without a letter or digit beside it.
         case wholeWord
     }
 

@@ -1,4 +1,4 @@
-// What a trace says before its first operation, the limits of the format, and how its faults are told.
+// The header of a trace, the limits of the format, and the form of its faults.
 import WakeModel
 
 /// A device of a trace: enough to match a profile and to make its events.
@@ -15,7 +15,7 @@ public struct TraceDevice: Sendable {
     public var properties: [(key: String, value: String)]
     /// AD structures by which a device that only broadcasts is known; empty for others.
     public var advertisement: [UInt8]
-    /// Of a HID device whose reports cannot be read without it; empty for all others.
+    /// The descriptor of a HID device whose reports cannot be read without it; empty for all others.
     public var reportDescriptor: [UInt8]
 
     public init(
@@ -50,9 +50,9 @@ public struct TraceDevice: Sendable {
 public struct TraceHeader: Sendable {
     /// The wall clock at offset zero.
     public var start: WallTime
-    /// The machine's time zone at offset zero, such as `Europe/Berlin`; nil where the trace does not say.
+    /// The machine's time zone at offset zero, such as `Europe/Berlin`; nil if the trace names none.
     public var zone: String?
-    /// What everything that is spread over time is drawn from.
+    /// The seed of everything that is spread over time.
     public var seed: UInt64
     public var devices: [TraceDevice]
 

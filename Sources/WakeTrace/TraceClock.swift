@@ -3,13 +3,13 @@ import WakeModel
 
 /// Follows the operations in their order.
 public struct TraceClock: Hashable, Sendable {
-    /// What the wall clock would have said at offset zero, as it is set now.
+    /// The wall clock at offset zero, by its present setting.
     private var wallAtStart: WallTime
     private var rested = TimeSpan.zero
 
     public init(start: WallTime) { wallAtStart = start }
 
-    /// Since the trace's start, with what the machine slept or was off.
+    /// Since the trace's start, with the time that the machine slept or was off.
     public func elapsed(at offset: TimeSpan) -> TimeSpan { offset + rested }
     public func wall(at offset: TimeSpan) -> WallTime { wallAtStart + elapsed(at: offset) }
 

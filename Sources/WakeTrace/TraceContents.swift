@@ -1,15 +1,15 @@
-// What is inside a trace: its devices, what each of them did and how often, from when to when, and what was lost.
+// The contents of a trace: its devices, their operations and counts, the time that it covers, and its losses.
 import WakeModel
 
 /// Counts one operation after the other: a trace of any length takes no more memory than its devices do.
 public struct TraceContents: Sendable {
-    /// So many operations of one kind, by the words of their lines: `connect`, `data 2a37`.
+    /// The number of operations of one kind, by the words of their lines: `connect`, `data 2a37`.
     public struct Count: Hashable, Sendable {
         public var kind: String
         public var count: Int
     }
 
-    /// What one device did.
+    /// The operations of one device.
     public struct Tally: Hashable, Sendable {
         public internal(set) var connects = 0
         public internal(set) var disconnects = 0
@@ -22,7 +22,7 @@ public struct TraceContents: Sendable {
         public internal(set) var last: WallTime?
     }
 
-    /// The devices, the machine and the handlers, each with what it did.
+    /// A device, the machine or a handler, with its operations.
     public struct Subject: Hashable, Sendable {
         public var name: String
         public var counts: [Count]
@@ -37,10 +37,10 @@ public struct TraceContents: Sendable {
     public private(set) var operations = 0
     public private(set) var machineOperations = 0
     public private(set) var handlerOperations: [String: Int] = [:]
-    /// What the wall clock says at the first operation, and after the last.
+    /// The wall clock at the first operation, and after the last.
     public private(set) var first: WallTime?
     public private(set) var last: WallTime?
-    /// From the first operation to the last, with what the machine slept or was off.
+    /// From the first operation to the last, with the time that the machine slept or was off.
     public private(set) var length = TimeSpan.zero
     /// The longest time between two operations in which the machine was awake.
     public private(set) var longestSilence = TimeSpan.zero
@@ -94,7 +94,7 @@ public struct TraceContents: Sendable {
 }
 
 extension TraceContents.Tally {
-    /// Those of which there is one at least; data by its channels.
+    /// The kinds that occur; data by its channels.
     public var counts: [TraceContents.Count] {
         let rare: [(String, Int)] = [
             ("connect", connects), ("disconnect", disconnects), ("gap", gaps), ("attention", attentions),
@@ -115,7 +115,7 @@ extension TraceContents.Tally {
             let (sum, isOver) = lost.addingReportingOverflow(gap.count ?? 0)
             lost = isOver ? .max : sum
         case .attention: attentions += 1
-        // No line of a trace tells of one.
+        // No line of a trace is about an occasion.
         case .occasion: break
         }
     }

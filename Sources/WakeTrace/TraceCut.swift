@@ -6,24 +6,24 @@ public struct TraceCut {
     public let header: TraceHeader
     private var reader: TraceReader
     private let until: TraceMark?
-    /// Of each device of the whole trace, its place in the part.
+    /// The place in the part of each device of the whole trace.
     private let places: [Int?]
     private let beginning: TimeSpan
     private var clock: TraceClock
-    /// What is so at the beginning, the last of it first.
+    /// The state at the beginning, the last of it first.
     private var told: [TraceOperation]
-    /// What comes before the rest of the reader.
+    /// The operation before the rest of the reader.
     private var first: TraceOperation?
     private let lineBefore: Int
-    /// The last line of the whole that has come once what ``next()`` gave last has; 0 for none.
+    /// The last line of the whole that is complete with the latest result of ``next()``; 0 for none.
     public private(set) var line = 0
     private var isOver = false
-    /// Nothing is cut off.
+    /// The part is the whole trace.
     private let isWhole: Bool
 
     /// - Parameters:
-    ///   - until: what happens at that time is not in the part, so that two parts make up the whole.
-    ///   - only: the places of the devices to keep; nil for all. What the machine and handlers did stays.
+    /// - until: operations at that time are not in the part, so that two parts make up the whole.
+    /// - only: the places of the devices to keep; nil for all. Operations of the machine and of handlers stay.
     public init(
         _ reader: TraceReader, from: TraceMark? = nil, until: TraceMark? = nil, only: Set<Int>? = nil
     ) throws(TraceError) {
@@ -61,7 +61,7 @@ public struct TraceCut {
 
     private mutating func read() throws(TraceError) -> TraceOperation? {
         if let operation = told.popLast() {
-            // What a device is told to be at the beginning comes once.
+            // A device's state at the beginning comes once.
             line = told.contains { $0.isOfDevice } ? 0 : lineBefore
             return operation
         }

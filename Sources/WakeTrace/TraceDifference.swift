@@ -49,7 +49,7 @@ public struct TraceDifference: Sendable {
         }
     }
 
-    /// Whether both say the same, in whatever form it is written.
+    /// Whether both have the same contents, in whatever form they are written.
     public var isEmpty: Bool { facts.isEmpty && first == nil }
 
     public var counts: [Count] {
@@ -121,14 +121,14 @@ extension TraceDifference {
 }
 
 extension TraceOperation {
-    /// Where it stands, since when, and what it says; a long message only begins.
+    /// Its line, its time, and its words; a long message is shortened.
     public func sentence(in header: TraceHeader) -> String {
         let words = words(in: header)
         let shown = words.count > 120 ? String(words.prefix(120)) + "…" : words
         return "line \(line), after \(offset.seconds) s: \(shown)"
     }
 
-    /// What its line says after the time.
+    /// The words of its line after the time.
     public func words(in header: TraceHeader) -> String {
         var bytes: [UInt8] = []
         var writer = TraceWriter(header: header)
@@ -139,7 +139,7 @@ extension TraceOperation {
 }
 
 extension TraceDevice {
-    /// What its line says after its number.
+    /// The words of its line after its number.
     fileprivate var words: String {
         var device = self
         device.number = 1
@@ -151,7 +151,7 @@ extension TraceDevice {
 }
 
 extension DeviceEvent.Kind {
-    /// A gap ends where it stands, so that only its length is compared.
+    /// The line of a gap gives its end, so that only its length is compared.
     fileprivate func isSame(as other: DeviceEvent.Kind) -> Bool {
         guard case .gap(let gap) = self, case .gap(let second) = other else { return self == other }
         return gap.cause == second.cause && gap.count == second.count && gap.length == second.length

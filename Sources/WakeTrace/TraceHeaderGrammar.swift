@@ -35,7 +35,7 @@ extension TraceLine {
         return header
     }
 
-    /// What follows the word `device`.
+    /// Reads the rest of a line behind the word `device`.
     mutating func device() throws(TraceError) -> TraceDevice {
         let number = Int(try unsigned("the device number", upTo: UInt64(TraceLimit.deviceNumber)))
         guard number > 0 else { throw error("device numbers start at 1") }

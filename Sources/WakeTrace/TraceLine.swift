@@ -82,7 +82,7 @@ extension TraceLine {
         return value
     }
 
-    /// The longest span that may stand in a place.
+    /// The longest span that is allowed in a place.
     enum SpanLimit {
         case decade, century
 
@@ -139,7 +139,7 @@ extension TraceLine {
 
 // Bytes and texts.
 extension TraceLine {
-    /// Hexadecimal digits to the end of the line; spaces may stand between whole bytes.
+    /// Hexadecimal digits to the end of the line; spaces are allowed between whole bytes.
     mutating func payload() throws(TraceError) -> [UInt8] {
         skipSpaces()
         var result: [UInt8] = []

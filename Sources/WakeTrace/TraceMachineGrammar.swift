@@ -1,7 +1,7 @@
-// The grammar of lines that no device has: `+60 machine sleep 28800`, and `+0.1 handler hr say {"ack":7}`.
+// The grammar of lines without a device: `+60 machine sleep 28800`, and `+0.1 handler hr say {"ack":7}`.
 import WakeModel
 
-/// The conditions of which a trace tells, by their words.
+/// The conditions that a trace may contain, by their words.
 package enum TraceCondition {
     package static let plain = ["power", "steady", "network", "unmetered", "idle", "storage", "time-synced", "cool"]
     /// Each is followed by `:` and a path.
@@ -16,7 +16,7 @@ extension TraceLine {
     private enum TransferWord: String, CaseIterable { case done, failed, challenged }
     private enum Switch: String, CaseIterable { case on, off }
 
-    /// Nil, and nothing is read, where neither `machine` nor `handler` stands.
+    /// Nil, and nothing is read, if the next word is neither `machine` nor `handler`.
     mutating func deed() throws(TraceError) -> TraceOperation.Subject? {
         let place = position
         let word = try token("`machine` or `handler`")

@@ -1,10 +1,10 @@
-// A time in a trace, as people name it, and what is so there by what stood before.
+// A time in a trace, as people name it, and the state there that the lines before it determine.
 import WakeModel
 
 public enum TraceMark: Hashable, Sendable {
-    /// So long after the trace's start, with what the machine slept or was off.
+    /// This long after the trace's start, with the time that the machine slept or was off.
     case elapsed(TimeSpan)
-    /// The first moment at which the wall clock says this, or more.
+    /// The first moment at which the wall clock has this time, or a later one.
     case wall(WallTime)
 
     /// `90s`, or `2026-11-21T07:42:46Z`; nil for anything else.
@@ -18,7 +18,7 @@ public enum TraceMark: Hashable, Sendable {
         }
     }
 
-    /// Whether it has come, by what a machine's clocks say.
+    /// Whether it has come, by a machine's clocks.
     public func hasCome(elapsed: TimeSpan, wall: WallTime) -> Bool {
         switch self {
         case .elapsed(let span): elapsed >= span
@@ -26,7 +26,7 @@ public enum TraceMark: Hashable, Sendable {
         }
     }
 
-    /// Whether it lies before the other; nil where only the trace can tell.
+    /// Whether it is before the other; nil if only the trace can decide.
     public func isBefore(_ other: TraceMark) -> Bool? {
         switch (self, other) {
         case (.elapsed(let span), .elapsed(let later)): span < later
@@ -60,7 +60,7 @@ extension TraceError {
     }
 }
 
-/// What is so at a place of a trace: links, conditions, manifests, and what an operator did.
+/// The state at a place of a trace: links, conditions, manifests, and an operator's actions.
 public struct TraceStanding: Sendable {
     private struct Handler {
         var name: String
@@ -121,7 +121,7 @@ public struct TraceStanding: Sendable {
         handlers.append(handler)
     }
 
-    /// What a trace that begins here says first. Manifests stand before all that devices and handlers do.
+    /// The first lines of a trace that begins here. Manifests come before all that devices and handlers do.
     public var told: [TraceOperation.Subject] {
         var told: [TraceOperation.Subject] = conditions.map { .machine(.condition($0.word, isTrue: $0.isTrue)) }
         if let isSynchronized { told.append(.machine(.synchronized(isSynchronized))) }

@@ -1,10 +1,10 @@
-// A trace without what tells whose it is, so that it can be shared: addresses, names, serial numbers, positions.
+// Masks a trace's identifying data, so that it can be shared: addresses, names, serial numbers, positions.
 import WakeModel
 
-/// Streams, as ``TraceMerge`` does. A secret has the same stand-in everywhere, of the same length in messages.
+/// Streams, as ``TraceMerge`` does. A secret has the same substitute everywhere, of the same length in messages.
 public struct TraceMask {
     public struct Terms: Hashable, Sendable {
-        /// What else must not be in it.
+        /// Other words that must not be in it.
         public var words: [String]
         /// Some profiles know a device by its name.
         public var keepsNames: Bool
@@ -17,7 +17,7 @@ public struct TraceMask {
     public private(set) var header: TraceHeader
     private var reader: TraceReader
     private var secrets: TraceSecrets
-    /// The devices that speak NMEA, of whose messages each may be a piece of a sentence.
+    /// The devices that send NMEA; each of their messages may be a piece of a sentence.
     private var speakers: Set<Int> = []
     private struct Stream: Hashable {
         var place: Int
@@ -25,7 +25,7 @@ public struct TraceMask {
         var characteristic: CharacteristicName?
     }
 
-    /// What each stream has begun to say in the binary messages of receivers.
+    /// The unfinished binary message of each receiver's stream.
     private var receivers: [Stream: BinaryPositions] = [:]
 
     public init(_ reader: TraceReader, _ terms: Terms = Terms()) throws(TraceError) {

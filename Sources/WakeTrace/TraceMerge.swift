@@ -14,9 +14,9 @@ public struct TraceMerge {
     public let header: TraceHeader
     private var sources: [Source] = []
 
-    /// What a machine and its handlers do cannot be merged: there is one machine.
+    /// Operations of a machine and its handlers cannot be merged: there is one machine.
     public struct Fault: Error, Hashable, CustomStringConvertible, Sendable {
-        /// Which trace, from 0.
+        /// The number of the trace, from 0.
         public var trace: Int
         public var reason: String
         public var description: String { reason }
@@ -83,7 +83,7 @@ extension TraceDevice {
     /// The same in all traces.
     var identity: String { "\(kind.traceWord) \(uri)" }
 
-    /// What another trace knows of it, where this one does not.
+    /// Adds facts of another trace that this one lacks.
     fileprivate mutating func add(_ other: TraceDevice) {
         name = name ?? other.name
         alias = alias ?? other.alias

@@ -13,7 +13,7 @@ public struct TracePart: Hashable, Sendable {
 
     public var isWhole: Bool { self == TracePart() }
 
-    /// What the reader has of it; it begins with what is so there.
+    /// Cuts the part out of the reader; it begins with the state there.
     public func cut(_ reader: TraceReader) throws(TraceError) -> TraceCut {
         var reader = reader
         let header = try reader.header()

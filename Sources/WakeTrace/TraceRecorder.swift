@@ -13,21 +13,21 @@ public struct TraceRecorder: Sendable {
         public var values = 0
         public var connects = 0
         public var disconnects = 0
-        /// Gaps and attentions, which the trace holds as comments.
+        /// Gaps and attentions, which the trace contains as comments.
         public var remarks = 0
-        /// What the machine and handlers did.
+        /// Operations of the machine and of handlers.
         public var deeds = 0
     }
 
     public private(set) var counts = Counts()
-    /// Why the stream ended early; the trace holds nothing of what came after.
+    /// Why the stream ended early; the trace contains no later line.
     public private(set) var cutShort: String?
     private let subject: Subject
     private var header: TraceHeader
     private var writer: TraceWriter
-    /// The header stands in the trace; that of a day is known only when its stream begins.
+    /// The header is written; that of a day is known only when its stream begins.
     public private(set) var hasBegun = false
-    /// Links that are up from the start stand in the trace.
+    /// Links that are up from the start are written.
     private var hasLinks = false
     private var isUp: [Bool]
     /// By their source in event lines.
@@ -36,10 +36,10 @@ public struct TraceRecorder: Sendable {
     private var latest: WallTime?
     private var isSynchronized = true
 
-    /// A larger difference means that the event's time is not the time at which its line came.
+    /// A larger difference means that the event's time is not the arrival of its line.
     private static let patience: Int64 = 5_000_000
 
-    /// `isUp` says, for each device, whether its link is already up: then the trace begins with its connect.
+    /// `isUp` has, for each device, whether its link is already up: then the trace begins with its connect.
     public init(_ devices: [TraceDevice], isUp: [Bool], start: WallTime, of subject: Subject = .devices) {
         self.subject = subject
         header = TraceHeader(start: start, devices: devices)
@@ -48,7 +48,7 @@ public struct TraceRecorder: Sendable {
         for (place, device) in devices.enumerated() { places[device.uri] = place }
     }
 
-    /// Nothing for a day, whose stream begins with what its header needs.
+    /// Empty for a day, whose stream begins with the facts for its header.
     public mutating func begin() -> [UInt8] {
         guard subject == .devices else { return [] }
         return start()
@@ -106,8 +106,8 @@ public struct TraceRecorder: Sendable {
         writer.writeComment(remark, to: &bytes)
     }
 
-    /// The first event has the time at which it came; each later one follows by the difference of the events' times.
-    /// A daemon that plays a trace uses that trace's times. Where the clock was set, time stands still once.
+    /// The first event has the time of its arrival; each later one follows by the difference of the events' times. A
+    /// daemon that plays a trace uses that trace's times. If the clock was set, the time does not advance once.
     private mutating func advance(to wall: WallTime, at now: WallTime) {
         guard let latest else {
             latest = wall
@@ -122,7 +122,7 @@ public struct TraceRecorder: Sendable {
         offset = offset + step
     }
 
-    /// Manifests stand before them: what a device does is nothing to a handler that is not there yet.
+    /// Manifests come before them: an event has no effect on a handler that is not there yet.
     private mutating func addLinks(to bytes: inout [UInt8]) {
         guard !hasLinks else { return }
         hasLinks = true
@@ -148,7 +148,7 @@ public struct TraceRecorder: Sendable {
     }
 }
 
-// What the machine and handlers do.
+// Operations of the machine and of handlers.
 extension TraceRecorder {
     /// The stream begins, or begins again with another life of the daemon.
     private mutating func greet(_ day: JSONValue, _ wall: WallTime, _ now: WallTime) -> [UInt8] {
@@ -171,7 +171,7 @@ extension TraceRecorder {
         return add(subject, wall, now)
     }
 
-    /// Says again what was said of the clock: nothing changes but the time.
+    /// Repeats the state of the clock: only the time changes.
     private mutating func recordLength(until now: WallTime) -> [UInt8] {
         advance(to: now, at: now)
         var bytes: [UInt8] = []
@@ -180,7 +180,7 @@ extension TraceRecorder {
         return bytes
     }
 
-    /// What the wall clock jumped by is no time that passed for those that were awake.
+    /// A jump of the wall clock does not count as time that passed while awake.
     private mutating func add(_ subject: TraceOperation.Subject, _ wall: WallTime, _ now: WallTime) -> [UInt8] {
         advance(to: wall - subject.jump, at: now)
         latest = wall
@@ -205,7 +205,7 @@ extension TraceOperation.Subject {
     }
 }
 
-// Of which event a line tells.
+// The event of a line.
 extension TraceRecorder {
     private static func kind(_ type: String, _ data: JSONValue) -> DeviceEvent.Kind? {
         let folded = UInt32(exactly: data["folded"]?.integer ?? 0) ?? 0

@@ -4,10 +4,10 @@ import WakeModel
 struct TraceSecrets {
     let terms: TraceMask.Terms
     private var standIns: StandIns
-    /// What was found.
+    /// The secrets that were found.
     private var texts = Substitutions()
     private var messages = Substitutions()
-    /// What must not stay in any case.
+    /// Words that must not stay in any case.
     private var askedTexts = Substitutions()
     private var askedMessages = Substitutions()
 
@@ -25,14 +25,14 @@ struct TraceSecrets {
         key.hasSuffix("SERIAL_SHORT") || key.hasSuffix("UNIQ") || key.hasSuffix("_MAC")
     }
 
-    /// The third part of `2341:0043:75833353035:00`; a port stands there behind `@`, and is no secret.
+    /// The third part of `2341:0043:75833353035:00`; a port is behind `@` there, and is no secret.
     private static func serial(in identity: String) -> String? {
         let parts = identity.split(separator: ":", omittingEmptySubsequences: false)
         guard parts.count >= 3, !parts[2].isEmpty, parts[2].first != "@" else { return nil }
         return String(parts[2])
     }
 
-    // MARK: What is known from the start
+    // MARK: Secrets of the header
 
     private mutating func learn(_ device: TraceDevice) {
         if let address = RadioAddress(device.address) {
@@ -176,7 +176,7 @@ extension TraceSecrets {
 
     private static func address(in bytes: [UInt8], at place: Int) -> RadioAddress? {
         let end = place + 17
-        // One digit more, and it is something longer.
+        // A further digit makes it something longer.
         if place > 0, digitValue(bytes[place - 1]) != nil { return nil }
         if end < bytes.count, digitValue(bytes[end]) != nil { return nil }
         var number: UInt64 = 0
@@ -199,7 +199,7 @@ extension TraceSecrets {
         return askedMessages.applied(to: messages.applied(to: plain))
     }
 
-    /// The values of characteristics that tell of one device, or of its place.
+    /// Masks the values of characteristics that identify a device, or its place.
     mutating func masked(_ value: [UInt8], of uuid: BluetoothUUID) -> [UInt8] {
         let found = masked(value)
         switch uuid.short {
@@ -212,7 +212,7 @@ extension TraceSecrets {
         }
     }
 
-    /// Location and Speed: what comes before the location is told by its flags.
+    /// Location and Speed: the flags determine the fields before the location.
     private static func withoutLocation(_ value: [UInt8]) -> [UInt8] {
         guard value.count >= 2, value[0] & 4 != 0 else { return value }
         let start = 2 + (value[0] & 1 == 0 ? 0 : 2) + (value[0] & 2 == 0 ? 0 : 3)

@@ -44,7 +44,7 @@ public struct TraceWriter: Sendable {
         }
     }
 
-    /// What stands between the time and the digits of a line of data, made once for many lines.
+    /// The words between the time and the digits of a line of data, made once for many lines.
     package func label(of place: Int, _ channel: Channel) -> [UInt8] {
         Array(" \(header.devices[place].number) data \(channel.wireName.text)".utf8)
     }
@@ -98,7 +98,7 @@ public struct TraceWriter: Sendable {
         case .attention(let attention, let detail):
             bytes.append(contentsOf: "attention \(attention.rawValue) ".utf8)
             bytes.appendQuoted(detail)
-        // Of no device: it follows from what the machine and the handlers did.
+        // An occasion has no device: it follows from the actions of the machine and the handlers.
         case .occasion: break
         }
     }
@@ -138,7 +138,7 @@ public struct TraceWriter: Sendable {
     }
 }
 
-// What no device does.
+// Operations without a device.
 extension [UInt8] {
     mutating func append(_ change: MachineOperation) {
         append(contentsOf: "machine ".utf8)
@@ -204,7 +204,7 @@ extension [UInt8] {
 extension DeviceEvent.Kind {
     /// Data in pieces that fit into a line; anything else as it is.
     fileprivate var parts: [DeviceEvent.Kind] {
-        // What the agenda raised is raised again in a replay, by what its handlers order.
+        // A replay raises the agenda's events again, by its handlers' orders.
         if case .occasion = self { return [] }
         guard case .data(let channel, let payload) = self, payload.count > TraceLimit.payloadBytes else {
             return [self]

@@ -41,7 +41,7 @@ enum ContentCoding: Hashable, Sendable {
         }
     }
 
-    /// Whether the label only tells that the file itself is compressed, as servers do that know it by its name.
+    /// Whether the label only means that the file itself is compressed, as servers send that know it by its name.
     func isOfFile(at address: String, ofType mediaType: String) -> Bool {
         let path = address.prefix { $0 != "?" && $0 != "#" }
         let name = path.split(separator: "/", omittingEmptySubsequences: false).last ?? ""

@@ -22,7 +22,7 @@ public struct HostSlots: Sendable {
         if asking[host]?.isEmpty == true { asking[host] = nil }
     }
 
-    /// Those whose turn has come.
+    /// Removes and returns the transfers whose turn has come.
     public mutating func removeAdmitted() -> [TransferID] {
         var admitted: [TransferID] = []
         var waiting: [(id: TransferID, host: String)] = []

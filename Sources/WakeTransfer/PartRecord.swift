@@ -1,7 +1,7 @@
-// What is known of one file that is on its way: written beside its part, after the part's bytes are on the disk.
+// The record of a file that is on its way: written beside its part, after the part's bytes are on the disk.
 import WakeModel
 
-/// What a server calls one version of a file by.
+/// A server's name for one version of a file.
 public enum PartValidator: Hashable, Sendable {
     /// A strong one, with its quotes.
     case etag(String)
@@ -27,14 +27,14 @@ public struct PartRecord: Hashable, Sendable {
     public var number: Int64
     public var address: String
     public var phase = Phase.moving
-    /// So many bytes of the part are surely on the disk.
+    /// The bytes of the part that are surely on the disk.
     public var offset: Int64 = 0
     public var validator: PartValidator?
     public var total: Int64?
 
     public init(number: Int64, address: String) { (self.number, self.address) = (number, address) }
 
-    /// Nothing of the part is of use any more.
+    /// The part is of no use any more.
     public mutating func restart() { (offset, validator, total) = (0, nil, nil) }
 
     /// The headers that ask for what is still missing.

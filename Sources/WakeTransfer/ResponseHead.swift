@@ -27,7 +27,7 @@ public struct ResponseHead: Hashable, Sendable {
 
     public init() {}
 
-    /// Nil where the end of the body tells it, and where no length can be read.
+    /// Nil if the end of the body determines it, and if no length can be read.
     public var contentLength: Int64? { if case .said(let length) = length { length } else { nil } }
     /// Nobody knows where the body ends.
     public var isContradictory: Bool { length == .contradictory }
@@ -75,7 +75,7 @@ public struct ResponseHead: Hashable, Sendable {
         }
     }
 
-    /// What tells this version of the file from others; nil where the server names nothing that does.
+    /// The server's name for this version of the file; nil if it gives none.
     public var validator: PartValidator? {
         if let etag, etag.hasPrefix("\""), (3...Self.longestValidator).contains(etag.utf8.count) { return .etag(etag) }
         return lastModified.flatMap { $0.utf8.count <= Self.longestValidator ? .date($0) : nil }

@@ -1,7 +1,7 @@
 // The lines between the daemon and `wakebridge-transferd`: a JSON object each, both ways.
 import WakeModel
 
-/// One transfer, for both ends: the number is given once, and means the same file after either end has restarted.
+/// A transfer, for both ends: the number is given once, and means the same file after either end has restarted.
 public struct TransferID: Hashable, Sendable, Comparable {
     /// The handler's name.
     public var handler: String
@@ -21,13 +21,13 @@ public struct TransferCredential: Hashable, Sendable {
     public init(user: String, password: String) { (self.user, self.password) = (user, password) }
 }
 
-/// What the daemon wants.
+/// An order of the daemon.
 public enum TransferCommand: Hashable, Sendable {
-    /// It moves from now on, or goes on moving. Where it has ended already, its result comes again.
+    /// It moves from now on, or goes on moving. If it has ended already, its result comes again.
     case start(TransferOrder)
-    /// It stands still, and keeps what it has.
+    /// It pauses, and keeps its part.
     case pause
-    /// It is not wanted any more: nothing of it stays.
+    /// It is not wanted any more: all of it is removed.
     case cancel
     /// Its result is in the journal: it need not be kept any more.
     case confirm
@@ -43,7 +43,7 @@ public enum TransferCommand: Hashable, Sendable {
             case .start(let order):
                 writer.field("directory", directory)
                 order.write(into: &writer)
-            // Of a program that has ended something may lie there.
+            // A program that has ended may have left a file there.
             case .cancel, .confirm: writer.field("directory", directory)
             case .answer(let credential):
                 writer.field("user", credential.user)
@@ -67,7 +67,7 @@ public enum TransferCommand: Hashable, Sendable {
 /// A line as it arrives; nil where it is none of this protocol.
 public struct AddressedCommand: Hashable, Sendable {
     public var id: TransferID
-    /// Empty where it is not said.
+    /// Empty if the line does not contain it.
     public var directory: String
     public var command: TransferCommand
 
@@ -90,14 +90,14 @@ public struct AddressedCommand: Hashable, Sendable {
     }
 }
 
-/// What has become of one transfer.
+/// A report on one transfer.
 public enum TransferNews: Hashable, Sendable {
-    /// Something of it is kept, from whatever time.
+    /// A part or a result of it is kept, from whatever time.
     case held
     case moved(done: Int64, total: Int64?)
     /// It failed for now, and is tried again by itself.
     case retries(in: TimeSpan, because: String)
-    /// The server asks who wants it.
+    /// The server requires a credential.
     case challenged(realm: String)
     case ended(TransferResult)
 
@@ -146,7 +146,7 @@ public struct AddressedNews: Hashable, Sendable {
         case "held": news = .held
         case "moved":
             guard let done = value["done"]?.integer, Self.byteCounts.contains(done) else { return nil }
-            // What a server claims beyond that is no length.
+            // A server's claim beyond that is no length.
             let total = value["total"]?.integer.flatMap { Self.byteCounts.contains($0) ? $0 : nil }
             news = .moved(done: done, total: total)
         case "retries":

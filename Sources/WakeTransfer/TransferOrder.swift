@@ -1,4 +1,4 @@
-// What is to be transferred, from where to where: in a row of the agenda and on the way to `wakebridge-transferd` alike.
+// The source and the target of a transfer: in a row of the agenda and on the way to `wakebridge-transferd` alike.
 import WakeModel
 
 public struct TransferOrder: Hashable, Sendable {
@@ -7,7 +7,7 @@ public struct TransferOrder: Hashable, Sendable {
         case post = "POST"
     }
 
-    /// Paths are relative, and lie beneath the handler's state directory.
+    /// Paths are relative to the handler's state directory, and beneath it.
     public enum Direction: Hashable, Sendable {
         case download(to: String)
         case upload(from: String, Method)
@@ -15,9 +15,9 @@ public struct TransferOrder: Hashable, Sendable {
 
     public var address: WebAddress
     public var direction: Direction
-    /// Of the whole file, in lower case hexadecimal digits.
+    /// The digest of the whole file, in lower case hexadecimal digits.
     public var sha256: String?
-    /// How much is expected to be sent and received; for people, and for the room that is needed.
+    /// The bytes that are expected to be sent and received; for people, and for the room that is needed.
     public var expectedSent: Int64?
     public var expectedReceived: Int64?
 
@@ -29,7 +29,7 @@ public struct TransferOrder: Hashable, Sendable {
         }
     }
 
-    /// Of HTTP.
+    /// The method of HTTP.
     public var method: String {
         switch direction {
         case .download: "GET"
@@ -37,7 +37,7 @@ public struct TransferOrder: Hashable, Sendable {
         }
     }
 
-    /// What it counts towards: bytes received of a download, bytes sent of an upload.
+    /// The expected count of its direction: bytes received of a download, bytes sent of an upload.
     public var expected: Int64? {
         switch direction {
         case .download: expectedReceived
@@ -77,7 +77,7 @@ public struct TransferOrder: Hashable, Sendable {
 
 /// Names of files beneath a handler's state directory. The kernel holds them there; this only refuses early what never works.
 public enum TransferPath {
-    /// Where parts lie until they are whole, beneath the handler's state directory.
+    /// The folder of parts until they are whole, beneath the handler's state directory.
     public static let parts = ".transfers"
     public static let longest = 1_024
 

@@ -1,10 +1,10 @@
-// How a transfer ended, and the word that says why one failed.
+// How a transfer ended, and the word for why one failed.
 import WakeModel
 
 public enum TransferFailure: String, Hashable, Sendable, CaseIterable {
     /// The server answered with a status that no retry mends.
     case status
-    /// It came compressed, although it was asked for as it is: the bytes are not the file's.
+    /// It came compressed, although it was requested as it is: the bytes are not the file's.
     case encoded
     /// More redirects than are followed.
     case redirects
@@ -69,7 +69,7 @@ public enum TransferFailure: String, Hashable, Sendable, CaseIterable {
 public struct TransferResult: Hashable, Sendable {
     /// Nil where the file is whole, and where it belongs.
     public var failure: TransferFailure?
-    /// Of HTTP; nil where no answer came.
+    /// The status of HTTP; nil if no answer came.
     public var status: Int64?
     public var sent: Int64
     public var received: Int64

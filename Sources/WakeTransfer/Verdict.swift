@@ -1,12 +1,12 @@
-// What an answer means for what lies on the disk: whether its bytes are appended, written over it, or not wanted.
+// The effect of an answer on the bytes on the disk: whether its body is appended, written over them, or not wanted.
 import WakeModel
 
 public enum Verdict: Hashable, Sendable {
-    /// The body is written from here on, and the whole will be of `total` bytes. What lies beyond is cut off.
+    /// The body is written from here on, and the whole will be of `total` bytes. Bytes beyond are cut off.
     case write(at: Int64, total: Int64?)
-    /// The server has no more than what is here already.
+    /// The server has no more bytes than the part.
     case complete
-    /// What is here is of no use: it is asked for from its beginning.
+    /// The part is of no use: it is requested from its beginning.
     case restart
     /// The server has taken it.
     case accepted
@@ -19,7 +19,7 @@ public enum Verdict: Hashable, Sendable {
 }
 
 extension Verdict {
-    /// Of a download.
+    /// The verdict on a download.
     public init(_ head: ResponseHead, having part: PartRecord) {
         switch head.status {
         case 200, 203, 206: self = Self.ofFile(head, part)
@@ -30,7 +30,7 @@ extension Verdict {
         }
     }
 
-    /// Of an upload, which cannot be resumed: it is made again from its beginning.
+    /// The verdict on an upload, which cannot be resumed: it is made again from its beginning.
     public init(ofUpload head: ResponseHead) {
         switch head.status {
         case 200...299: self = .accepted
@@ -75,14 +75,14 @@ extension Verdict {
     }
 }
 
-/// What the end of a body means.
+/// The meaning of a body's end.
 public enum BodyEnd: Hashable, Sendable {
     case whole
     case cut
 
     /// - Parameters:
-    ///   - isClean: the connection ended as the answer said it would.
-    ///   - have: how many bytes there are in all.
+    /// - isClean: the connection ended as the answer announced.
+    /// - have: how many bytes there are in all.
     public init(isClean: Bool, have: Int64, total: Int64?) {
         if let total { self = have == total ? .whole : .cut } else { self = isClean ? .whole : .cut }
     }
@@ -93,18 +93,18 @@ public enum TransferRoom {
     /// Left free, whatever comes.
     static let least: Int64 = 100 << 20
 
-    /// - Parameter wanted: what is still to come; nil where the server does not say.
+    /// - Parameter wanted: the bytes that are still to come; nil if the server does not give them.
     public static func has(_ wanted: Int64?, available: UInt64, of total: UInt64) -> Bool {
         let kept = max(total / 20, UInt64(least))
         guard available >= kept else { return false }
         return UInt64(max(0, wanted ?? 0)) <= available - kept
     }
 
-    /// Where there is none now: whether others take it up, and may leave it again. A file that can never have room, or one whose
-    /// own bytes fill the disk, is not waited for.
+    /// If there is no room now: whether others take it up, and may leave it again. A file that can never have room, or
+    /// one whose own bytes fill the disk, is not waited for.
     /// - Parameters:
-    ///   - whole: the length of the file; nil where the server does not say.
-    ///   - have: so much of it lies there.
+    /// - whole: the length of the file; nil if the server does not give it.
+    /// - have: the bytes of it that are on the disk.
     public static func mayCome(
         for whole: Int64?, having have: Int64, available: UInt64, of total: UInt64
     ) -> Bool {

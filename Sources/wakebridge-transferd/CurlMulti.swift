@@ -1,4 +1,4 @@
-// libcurl on the event loop: it says which sockets and which time it waits for, and is called when they come.
+// libcurl on the event loop: it names the sockets and the time that it waits for, and is called when they come.
 import CCurl
 import Glibc
 import WakeLoop

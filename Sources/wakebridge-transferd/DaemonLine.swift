@@ -11,7 +11,7 @@ final class DaemonLine {
     private var lines = LineSplitter(limit: 64 << 10)
     private var unsent: [UInt8] = []
 
-    /// A daemon that has not read so much is let go: it is told all that stands when it comes back.
+    /// A daemon that has not read this much is disconnected: it gets all reports when it comes back.
     private static let mostUnsent = 4 << 20
     private static let chunk = 64 << 10
 

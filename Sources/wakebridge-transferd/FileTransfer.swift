@@ -1,14 +1,14 @@
-// One file on its way: it is asked for, written down, checked, and given its name; what fails for now is tried again.
+// A file on its way: it is requested, written, checked, and given its name; a passing failure is retried.
 import WakeLoop
 import WakeModel
 import WakeSystem
 import WakeTransfer
 
-/// What a transfer needs of those beside it.
+/// The services that a transfer needs of its server.
 protocol TransferKeeper: AnyObject {
-    /// Something has become of it.
+    /// Its state has changed.
     func report(_ news: TransferNews, of transfer: FileTransfer)
-    /// It wants to ask this host, and is called back with ``FileTransfer/ask()`` when there is room.
+    /// It waits to request from this host, and is called back with ``FileTransfer/ask()`` when there is room.
     func wantsToAsk(_ host: String, _ transfer: FileTransfer)
     func hasAsked(_ host: String, _ transfer: FileTransfer)
 }
@@ -33,15 +33,15 @@ final class FileTransfer {
     private var activity = Activity.idle
     private var record: PartRecord
     private var answer: TransferAnswer
-    /// What was written goes to the disk, while more comes or before it is asked for more.
+    /// A sync of the written bytes, while more comes or before more is requested.
     private var syncing: (job: BackgroundJob<Result<PartRecord, SystemError>>, watch: Watch?)?
-    /// What is to be kept after that.
+    /// The record to keep after that.
     private var unkept: PartRecord?
-    /// It begins as soon as nothing goes to the disk.
+    /// It begins as soon as no sync runs.
     private var isDue = false
     private var redirects = 0
     private var restarts = 0
-    /// So often in a row there was no room for more.
+    /// How often in a row there was no room for more.
     private var shortages = 0
     private var pace = RetryPace()
     private var credential: TransferCredential?
@@ -68,9 +68,9 @@ final class FileTransfer {
     var result: TransferResult? { if case .ended(let result) = record.phase { result } else { nil } }
     private var isUpload: Bool { if case .upload = order.direction { true } else { false } }
 
-    // MARK: What the daemon wants
+    // MARK: Orders of the daemon
 
-    /// Moves from now on. What has ended says so again.
+    /// Moves from now on. A transfer that has ended reports that again.
     func start() {
         if let result { return keeper.report(.ended(result), of: self) }
         switch activity {
@@ -109,7 +109,7 @@ final class FileTransfer {
         begin()
     }
 
-    /// How far it is; nil where it stands still.
+    /// Its progress; nil while it pauses.
     var progress: TransferNews? {
         guard case .asking(let exchange, _) = activity else { return nil }
         return isUpload
@@ -161,7 +161,7 @@ final class FileTransfer {
         case .download(let path):
             try folder.requirePlace(of: path)
             let part = try folder.openPart(id.number)
-            // What was cut off behind our back is not there to be joined.
+            // A part that another program has cut cannot be continued.
             if try part.byteCount(of: "a part") < record.offset { record.restart() }
             answer.begin(part)
             headers += record.requestHeaders
@@ -263,7 +263,7 @@ final class FileTransfer {
         end(TransferResult(failure: failure, status: answer.status, sent: answer.sent, received: answer.written))
     }
 
-    /// What the file system refuses for now is tried again with what is here; the rest has a word.
+    /// Retries a passing refusal of the file system with the present part; any other has a word.
     private func respond(to error: SystemError) {
         if answer.hasMoved { shortages = 0 }
         if error.errno.isLackOfSpace {
@@ -293,7 +293,7 @@ final class FileTransfer {
     }
 }
 
-// What comes of an answer.
+// The results of an answer.
 extension FileTransfer: HTTPExchangeOwner {
     func hear(head line: [UInt8]) -> Bool { answer.hear(head: line) }
 
@@ -366,7 +366,7 @@ extension FileTransfer: HTTPExchangeOwner {
         }
     }
 
-    /// What was written beyond the record is of an attempt that this one knows nothing of.
+    /// Bytes beyond the record are of an attempt that this one does not know.
     private func complete() {
         do throws(SystemError) {
             try answer.cut(to: record.offset)
@@ -422,7 +422,7 @@ extension FileTransfer {
         }
     }
 
-    /// The next sync would succeed, and say nothing of what this one lost.
+    /// The next sync would succeed, and not report the bytes that this one lost.
     private func fetchAgain(_ error: SystemError) {
         restarts += 1
         guard restarts <= Self.mostRestarts else { return fail(.storage, error) }
@@ -431,7 +431,7 @@ extension FileTransfer {
         respond(to: error)
     }
 
-    /// Recorded before and after: whatever ends this program, the file is there once the daemon hears of it.
+    /// Recorded before and after: whatever ends this program, the file is there once the daemon learns of it.
     private func place(_ result: TransferResult) {
         record.phase = .placing(result)
         do throws(SystemError) {

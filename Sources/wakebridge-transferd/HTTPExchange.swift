@@ -64,7 +64,7 @@ final class HTTPExchange {
         multi.add(easy)
     }
 
-    /// What is sent.
+    /// The file to send.
     struct Upload: ~Copyable {
         var file: FileDescriptor
         let method: TransferOrder.Method

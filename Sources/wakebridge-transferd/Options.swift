@@ -1,4 +1,4 @@
-// What the daemon says when it starts this program: the user that it becomes.
+// The arguments with which the daemon starts this program: the user that it becomes.
 import Glibc
 import WakeSystem
 

@@ -1,4 +1,4 @@
-// Where the parts of one handler's files lie: a hidden folder in its state directory, so that a whole file only takes its name.
+// The folder of one handler's parts: hidden in its state directory, so that a whole file only takes its name.
 import CCrypto
 import Glibc
 import WakeModel
@@ -35,7 +35,7 @@ final class PartFolder {
         try parts.replace("\(record.number).json", with: record.bytes)
     }
 
-    /// On a thread: the bytes of the part reach the disk, and then what the record says of them.
+    /// On a thread: the bytes of the part reach the disk, and then its record.
     func keep(_ record: PartRecord) throws(SystemError) -> BackgroundJob<Result<PartRecord, SystemError>> {
         let part = try openPart(record.number)
         let parts = parts
@@ -95,9 +95,9 @@ final class PartFolder {
     var space: StorageSpace? { try? StorageSpace(of: parts.path) }
 }
 
-/// What was found of a part that has all of its bytes.
+/// The check of a part that has all of its bytes.
 enum PartCheck: Sendable {
-    /// With its digest, in digits, where that was wanted.
+    /// With its digest, in digits, if that was wanted.
     case whole(String?)
     /// The disk may lack any of its bytes.
     case unwritten(SystemError)
@@ -106,7 +106,7 @@ enum PartCheck: Sendable {
 }
 
 extension SystemError {
-    /// What the handler is told of it; nil where it may pass.
+    /// The word for the handler; nil if the failure may pass.
     var word: TransferFailure? {
         if errno.isOfPath { return .path }
         return errno.code == EFBIG ? .storage : nil

@@ -21,17 +21,17 @@ struct TransferAnswer: ~Copyable {
     private var verdict: Verdict?
     private var part: FileDescriptor?
     private var isPrepared = false
-    /// What lies before it is on its way to the disk.
+    /// The bytes before it are on their way to the disk.
     private var sentToDisk: Int64 = 0
     private var keptAt = Instant.zero
     private var ignored = 0
 
-    /// So much, or so long, may be lost when the power goes.
+    /// The most bytes, or the longest time, that may be lost when the power goes.
     private static let mostUnkept: Int64 = 64 << 20
     private static let longestUnkept = TimeSpan.seconds(5)
-    /// The disk writes while more is received: no sync finds much to do.
+    /// The disk writes while more is received: a sync then has little to do.
     private static let writeback: Int64 = 8 << 20
-    /// Of a body that is of no interest.
+    /// The most bytes of a body that is of no interest.
     private static let mostIgnored = 64 << 10
 
     init(_ address: WebAddress) { self.address = address }
@@ -44,13 +44,13 @@ struct TransferAnswer: ~Copyable {
         keptAt = SystemClock.monotonic()
     }
 
-    /// It stands still: what nothing keeps by now is written again.
+    /// Pauses: unrecorded bytes are written again.
     mutating func close() {
         part = nil
         (isPrepared, hasMoved) = (false, false)
     }
 
-    /// A head that was cut off says nothing, nor does one that only announces another.
+    /// A head that was cut off does not count, nor does one that only announces another.
     var hasHead: Bool { head.isWhole && head.status >= 200 }
     var status: Int64? { head.status == 0 ? nil : head.status }
 
@@ -60,7 +60,7 @@ struct TransferAnswer: ~Copyable {
         return false
     }
 
-    /// What the answer means; decided once, when its head is whole.
+    /// The meaning of the answer; decided once, when its head is whole.
     mutating func decide(isUpload: Bool, _ record: PartRecord) -> Verdict {
         if let verdict { return verdict }
         let decided = isUpload ? Verdict(ofUpload: head) : Verdict(head, having: record)
@@ -83,7 +83,7 @@ struct TransferAnswer: ~Copyable {
         guard written - sentToDisk >= Self.writeback else { return true }
         part?.beginWriteback(from: sentToDisk, to: written)
         sentToDisk = written
-        // What was announced may be less than what comes, and others fill the disk too.
+        // More bytes may come than were announced, and others fill the disk too.
         try requireRoom(for: nil, in: folder)
         return true
     }
@@ -104,8 +104,8 @@ struct TransferAnswer: ~Copyable {
             for: whole, having: written, available: space.availableBytes, of: space.totalBytes)
     }
 
-    /// Before the first byte, or where none comes: with room for the rest, the part is cut to where the answer begins.
-    /// The record says so first: what is kept of another version must never be joined with this one.
+    /// Before the first byte, or if none comes: with room for the rest, the part is cut to where the answer begins. The
+    /// record is written first: bytes of another version must never be joined with this one.
     mutating func prepare(_ record: inout PartRecord, in folder: PartFolder) throws(SystemError) {
         guard !isPrepared, case .write(let start, let total)? = verdict else { return }
         try requireRoom(for: total.map { $0 - start }, in: folder)
@@ -118,7 +118,7 @@ struct TransferAnswer: ~Copyable {
 
     func cut(to count: Int64) throws(SystemError) { try part?.cut(to: count, "a part") }
 
-    /// What the record is to say once the disk has all that was written by now; nil where it says so already.
+    /// The record for the time when the disk has all written bytes; nil if it is unchanged.
     func recordOfAll(_ record: PartRecord) -> PartRecord? {
         guard isPrepared, written != record.offset else { return nil }
         var kept = record

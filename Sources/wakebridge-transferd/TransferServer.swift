@@ -13,7 +13,7 @@ final class TransferServer {
     private var line: DaemonLine?
     private var transfers: [TransferID: FileTransfer] = [:]
     private var folders: [String: PartFolder] = [:]
-    /// Those that could not be begun for now, and where their files lie.
+    /// Orders that could not be begun for now, and the directories of their files.
     private var postponed: [TransferID: (order: TransferOrder, directory: String)] = [:]
     private var postponedTimer: Timer?
     private var hosts = HostSlots()
@@ -23,7 +23,7 @@ final class TransferServer {
     private let log = Log("transfers")
 
     private static let progressEvery = TimeSpan.seconds(2)
-    /// With nothing to move and nothing to tell, it ends after this.
+    /// With no transfer and no report, it ends after this.
     private static let longestIdle = TimeSpan.seconds(60)
     private static let postponement = TimeSpan.seconds(10)
 
@@ -119,7 +119,7 @@ final class TransferServer {
         return folder
     }
 
-    /// What lies there from an earlier life: the daemon knows whether it is still wanted.
+    /// Reports parts of an earlier life: the daemon knows whether they are still wanted.
     private func reportKept(of handler: String, _ folder: PartFolder, but number: Int64? = nil) {
         for kept in folder.numbers where kept != number && transfers[TransferID(handler, kept)] == nil {
             line?.send(TransferNews.held.line(of: TransferID(handler, kept)))

@@ -86,7 +86,7 @@ import WakeSystem
             #expect(names.sorted() == ["cut.events"] + (before == nil ? [] : ["pad.trace"]))
         }
         let kept = try Built.run("import", path("cut.events"), "-o", output, "--partial")
-        #expect(kept.exit == 0 && kept.talk.contains("what stands before is kept"), "\(kept.talk)")
+        #expect(kept.exit == 0 && kept.talk.contains("what came before is kept"), "\(kept.talk)")
         #expect(lines(of: output).count { $0.contains(" data input ") } == 1)
     }
 

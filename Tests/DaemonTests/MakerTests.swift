@@ -132,11 +132,11 @@ struct MakerTests {
     func sentences() throws {
         for mistake in Self.mistakes {
             let isSaid = try daemon.wait { try why(mistake.id).contains(mistake.sentence) }
-            let why = try why(mistake.id)
-            #expect(isSaid, "\(mistake.testDescription): \(why)")
+            let sentence = try why(mistake.id)
+            #expect(isSaid, "\(mistake): \(sentence)")
         }
         let all = try daemon.tool("why").output
-        for mistake in Self.mistakes { #expect(all.contains(mistake.sentence), "\(mistake.testDescription): \(all)") }
+        for mistake in Self.mistakes { #expect(all.contains(mistake.sentence), "\(mistake): \(all)") }
         print(all)
         try checkDevices()
         try checkWarnings()

@@ -4,11 +4,11 @@ import WakeModel
 struct AlarmBook: Sendable {
     var entries: [AgendaKey: AlarmEntry] = [:]
     var handlers: [HandlerID: AlarmOwner] = [:]
-    /// Those of `handlers`, in order: effects never follow the order of a hash.
+    /// The keys of `handlers`, in order: effects never follow the order of a hash.
     private(set) var owners: [HandlerID] = []
     private var wall = DueQueue<WallTime>()
     private var boottime = DueQueue<Instant>()
-    /// The same of those alone that end the sleep of the machine.
+    /// The same for alarms that end the sleep of the machine.
     private var wakingWall = DueQueue<WallTime>()
     private var wakingBoottime = DueQueue<Instant>()
     var zones = AlarmZones()
@@ -17,15 +17,15 @@ struct AlarmBook: Sendable {
     /// From the rows of an earlier life, by boot.
     var clocksBefore: [String: AlarmClock] = [:]
     var seenBefore: [String: Instant] = [:]
-    /// What was handed back, by the conditions that it waits for.
+    /// Occurrences that were handed back, by the conditions that they wait for.
     private var handedBack = EntryIndex()
     /// Orders whose zone is not known yet.
     var waiting: [WaitingOrder] = []
-    /// Those whose manifest declares alarms for which there was no room.
+    /// Handlers whose manifest declares alarms for which there was no room.
     var refusing: Set<HandlerID> = []
-    /// Those with alarms that wait for another reason to wake.
+    /// Handlers with alarms that wait for another reason to wake.
     private var ridingOwners: Set<HandlerID> = []
-    /// What was known of the handlers at the last look.
+    /// The handlers' facts at the last step.
     private var facts: [HandlerID: HandlerFacts] = [:]
     /// How many alarms go by the calendar: while there are any, the end of the wait for the clock is a deadline.
     private var calendarCount = 0
@@ -34,7 +34,7 @@ struct AlarmBook: Sendable {
     static let punctuality = TimeSpan.seconds(60)
 }
 
-/// What the book knows of one handler beside its alarms.
+/// The book's facts of one handler beside its alarms.
 struct AlarmOwner: Hashable, Sendable {
     var ids: Set<String> = []
     var parked: Set<String> = []
@@ -44,15 +44,15 @@ struct AlarmOwner: Hashable, Sendable {
     var isConfigured = false
     /// Its manifest lets it order alarms.
     var mayOrder = false
-    /// What its manifest declares beyond the limit.
+    /// Alarms that its manifest declares beyond the limit.
     var refused: [AlarmRule] = []
-    /// Why nothing is raised for it.
+    /// Why no alarm is raised for it.
     var obstacle: PendingEntry.Wait?
 }
 
-// Where each alarm stands.
+// The place of each alarm.
 extension AlarmBook {
-    /// A new one, or a new form of one that is there.
+    /// Adds a new alarm, or a new form of a known one.
     mutating func add(_ entry: AlarmEntry, as key: AgendaKey, _ step: inout AgendaStep) {
         drop(key)
         own(key.handler)
@@ -104,7 +104,7 @@ extension AlarmBook {
         (handlers[handler]?.ids ?? []).sorted().map { AgendaKey(handler, .alarm, $0) }
     }
 
-    /// Without those that were cancelled, and are there only until the core has let go of them.
+    /// Without cancelled alarms, which stay only until the core has released them.
     func presentKeys(of handler: HandlerID) -> [AgendaKey] {
         keys(of: handler).filter { entries[$0]?.isLeaving == false }
     }
@@ -152,7 +152,7 @@ extension AlarmBook {
         entries[key]?.place = .nowhere
     }
 
-    /// What is due on either clock, in order.
+    /// The alarms that are due on either clock, in order.
     fileprivate mutating func removeDue(_ step: AgendaStep) -> [AgendaKey] {
         (wall.removeDue(by: step.wall) + boottime.removeDue(by: step.boottime)).sorted()
     }
@@ -186,7 +186,7 @@ extension AlarmBook {
         for handler in owners { readObstacle(of: handler, &step) }
     }
 
-    /// What had to wait for its handler goes on where nothing is in the way any more.
+    /// Raises the alarms that had to wait for their handler, once there is no obstacle.
     mutating func readObstacle(of handler: HandlerID, _ step: inout AgendaStep) {
         let word = obstacle(of: handler, step)
         let former = handlers[handler]?.obstacle?.word
@@ -198,7 +198,7 @@ extension AlarmBook {
         for id in parked.sorted() { consider(AgendaKey(handler, .alarm, id), &step) }
     }
 
-    /// What could not be raised does not wake the machine.
+    /// Alarms that could not be raised do not wake the machine.
     private mutating func placeWaking(of handler: HandlerID) {
         for key in keys(of: handler) {
             guard let entry = entries[key], entry.rule.wakesMachine else { continue }
@@ -211,7 +211,7 @@ extension AlarmBook {
         handlers[handler]?.isConfigured == true ? step.obstacle(of: handler) : "manifest"
     }
 
-    /// What may wait for another reason to wake its handler goes along with one.
+    /// Raises alarms that may wait for another wake of their handler, when there is one.
     private mutating func letRide(_ step: inout AgendaStep) {
         for handler in ridingOwners.sorted() {
             guard let riding = handlers[handler]?.riding, !riding.isEmpty else { continue }
@@ -247,7 +247,7 @@ extension AlarmBook {
         settle(overdue, of: key, mayRide: mayRide, &step)
     }
 
-    /// One that was handed back rests, and waits for conditions; meanwhile its schedule goes on.
+    /// An occurrence that was handed back rests, and waits for conditions; meanwhile its schedule goes on.
     /// - Returns: whether it has come again, or does as soon as its handler may have it.
     private mutating func isAgain(
         _ occurrence: AlarmEntry.Occurrence, until words: [String], of key: AgendaKey, _ step: inout AgendaStep
@@ -281,8 +281,8 @@ extension AlarmBook {
         if entry.rule.catchUp == .skip, late > entry.rule.leeway + Self.punctuality {
             return count(overdue, of: key, as: .skipped, &step)
         }
-        // The catch-up of a weekly alarm on the eve of the next one would come twice in two days. One that waits for another wake
-        // may find none earlier.
+        // The catch-up of a weekly alarm on the eve of the next one would come twice in two days. An alarm that waits
+        // for another wake may find none earlier.
         if entry.rule.wakes, let gap = overdue.gap, gap - late < gap.quarter {
             return count(overdue, of: key, as: .folded, &step)
         }
@@ -299,13 +299,13 @@ extension AlarmBook {
         raise(AlarmEntry.Occurrence(due: overdue.wall, missed: missed), of: key, again: false, &step)
     }
 
-    /// Half of the way to the next one at most. What wakes the machine at its time does not wake it once more later.
+    /// The leeway is at most half of the way to the next occurrence. An alarm that wakes the machine has none.
     private func leeway(of rule: AlarmRule, until gap: TimeSpan?) -> TimeSpan {
         guard !rule.wakesMachine else { return .zero }
         return gap.map { min(rule.leeway, TimeSpan(nanoseconds: $0.nanoseconds / 2)) } ?? rule.leeway
     }
 
-    /// What was overdue when the machine came up, or when alarms of the calendar were let go, is spread.
+    /// Spreads alarms that were overdue when the machine came up, or when alarms of the calendar were released.
     private mutating func earliest(of overdue: Overdue, of key: AgendaKey, _ step: AgendaStep) -> Instant {
         guard let entry = entries[key], !entry.rule.wakesMachine else { return overdue.boottime }
         if let known = entry.spreadStart { return known }
@@ -317,7 +317,7 @@ extension AlarmBook {
         return first
     }
 
-    /// They are raised no more: the next one tells of them.
+    /// Counts occurrences as missed; the next event reports their number.
     private mutating func count(
         _ overdue: Overdue, of key: AgendaKey, as word: AlarmChange.Word, _ step: inout AgendaStep
     ) {

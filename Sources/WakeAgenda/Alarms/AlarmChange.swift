@@ -1,4 +1,4 @@
-// What happened to an alarm: kept short with it, and said to people who ask why it did not fire, as that of jobs and polls is.
+// A change of an alarm: kept with it, and shown to people who ask why it did not fire, as those of jobs and polls are.
 import WakeModel
 
 struct AlarmChange: Hashable, Sendable {

@@ -1,4 +1,4 @@
-// What the alarms know of the clocks: how far the wall clock has come, and what joins it to the time since boot.
+// The alarms' state of the clocks: how far the wall clock has come, and its offset from the time since boot.
 import WakeModel
 
 struct AlarmClock: Hashable, Sendable {
@@ -9,14 +9,15 @@ struct AlarmClock: Hashable, Sendable {
     var isSynced: Bool
     /// How far the wall clock had come, since it was corrected last.
     var furthest: WallTime
-    /// When alarms of the calendar were let go in this boot; nil before.
+    /// When alarms of the calendar were released in this boot; nil before.
     var releasedAt: Instant?
 
-    /// Set back by no more, the clock goes through hours again, and nothing is raised twice; by more, it is corrected.
+    /// If it is set back by no more, the clock goes through hours again, and no alarm is raised twice; by more, it is
+    /// corrected.
     static let correction = TimeSpan.seconds(3 * 3_600)
-    /// For so long after boot, alarms of the calendar wait for a synchronized clock.
+    /// The time after boot in which alarms of the calendar wait for a synchronized clock.
     static let patience = Instant.zero + .seconds(600)
-    /// Two readings of the same clocks may lie apart by less.
+    /// Two readings of the same clocks may differ by less.
     static let leastStep = TimeSpan.seconds(1)
 
     var isReleased: Bool { releasedAt != nil }

@@ -1,4 +1,4 @@
-// What the book does when clocks are set, when they become true, and when a new boot or a new zone begins.
+// The book's corrections when clocks are set, when they become true, and when a new boot or a new zone begins.
 import WakeModel
 
 extension AlarmBook {
@@ -23,7 +23,7 @@ extension AlarmBook {
             let mayRun = former.isSynced || step.boottime >= AlarmClock.patience
             let expected = WallTime(microseconds: step.boottime.nanoseconds / 1_000) + former.offset
             if mayRun { former.furthest = max(former.furthest, expected) }
-            // Nothing is spread again: the machine did not come up.
+            // No alarm is spread again: the machine did not come up.
             former.releasedAt = mayRun ? .zero : nil
             clock = former
         } else {
@@ -99,7 +99,7 @@ extension AlarmBook {
         }
     }
 
-    /// Notices how far the clock has come, and takes it for corrected when it lies far behind that.
+    /// Records how far the clock has come; a clock that is far behind that counts as corrected.
     private mutating func follow(_ step: inout AgendaStep) {
         guard let furthest = clock?.furthest, clock?.isReleased == true else { return }
         guard furthest > step.wall + AlarmClock.correction else {

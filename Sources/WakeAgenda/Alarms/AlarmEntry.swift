@@ -1,4 +1,4 @@
-// One alarm and how far it has come: what is accounted for, what is on its way, and what it has not told yet.
+// An alarm and its progress: the occurrences that are accounted for, the one on its way, and the count of missed ones.
 import WakeModel
 
 struct AlarmEntry: Hashable, Sendable {
@@ -9,16 +9,17 @@ struct AlarmEntry: Hashable, Sendable {
     var isDeclared: Bool
     var course: AlarmCourse
     var run = Run.idle
-    /// Occurrences that no event has told of yet.
+    /// Occurrences that no event has reported yet.
     var missed: Int64 = 0
-    /// Nothing is to be raised of it any more: it came once, or was cancelled while the core had it.
+    /// It is not raised any more: it came once, or was cancelled while the core had it.
     var isSpent = false
-    /// What the core has of it was cancelled: it does not come again.
+    /// The occurrence in the core was cancelled: it does not come again.
     var isRevoked = false
     /// How often in a row it was handed back, and until when it rests for that, on CLOCK_BOOTTIME. A restart ends the rest.
     var handBacks: Int64 = 0
     var restsUntil: Instant?
-    /// When what is overdue comes at the earliest and at the latest, as was found first: later naps put nothing off again.
+    /// The earliest and the latest time for an overdue occurrence, as first computed: later naps do not postpone it
+    /// again.
     var spreadStart: Instant?
     var rideEnd: Instant?
     /// Since when it has been as it is.
@@ -26,7 +27,7 @@ struct AlarmEntry: Hashable, Sendable {
     private(set) var history: [AlarmChange] = []
     var place = Place.nowhere
 
-    /// One outstanding at a time: what falls due meanwhile is counted when this one has been concluded.
+    /// An occurrence is outstanding at a time: others that fall due meanwhile are counted when it has been concluded.
     enum Run: Hashable, Sendable {
         case idle
         case raised(Occurrence, Sequence?)
@@ -34,15 +35,15 @@ struct AlarmEntry: Hashable, Sendable {
         case owed(Occurrence, until: [String])
     }
 
-    /// What one event tells.
+    /// The contents of one event.
     struct Occurrence: Hashable, Sendable {
-        /// The last nominal instant that it stands for.
+        /// The last nominal instant that it covers.
         var due: WallTime
         /// The others.
         var missed: Int64
     }
 
-    /// Where the book finds it again.
+    /// The place at which the book finds it again.
     enum Place: Hashable, Sendable {
         case nowhere
         case wall(WallTime)
@@ -68,16 +69,16 @@ struct AlarmEntry: Hashable, Sendable {
 
     mutating func recall(_ changes: [AlarmChange]) { history = changes.suffix(Self.historyLimit) }
 
-    /// Those that an event told of, which were handed back and did not come again yet.
+    /// The occurrences of an event that was handed back and did not come again yet.
     var handedBackCount: Int64 { if case .owed(let occurrence, _) = run { 1 + occurrence.missed } else { 0 } }
 
-    /// It was cancelled, and is there only until the core has let go of it.
+    /// It was cancelled, and stays only until the core has released it.
     var isLeaving: Bool { isSpent && isRevoked }
 
-    /// What the core had of it is over.
+    /// The core's occurrence is over.
     mutating func endRun() { (run, isRevoked, handBacks) = (.idle, false, 0) }
 
-    /// What the core has of it, and the rest of what was handed back, are as they were before it got another rule.
+    /// Keeps the core's occurrence, and the rest of a hand-back, from before it got another rule.
     mutating func inherit(from former: AlarmEntry) {
         (run, isRevoked) = (former.run, former.isRevoked)
         (handBacks, restsUntil) = (former.handBacks, former.restsUntil)
@@ -103,9 +104,9 @@ enum AlarmCourse: Hashable, Sendable {
 struct CalendarCourse: Hashable, Sendable {
     /// Nominal instants up to here have been raised or counted. It grows, until a correction of the clock takes it back.
     var accounted: WallTime
-    /// What `accounted` was before a false clock took it back: from there it goes on once the clock is true.
+    /// The value of `accounted` before a false clock took it back: from there it goes on once the clock is true.
     var kept: WallTime?
-    /// It was set while the clock was not synchronized: what lies before the synchronization was never due.
+    /// It was set while the clock was not synchronized: instants before the synchronization were never due.
     var isFromFalseClock = false
 }
 
@@ -113,7 +114,7 @@ struct IntervalCourse: Hashable, Sendable {
     /// The next nominal instant, on CLOCK_BOOTTIME of `boot`. Its phase stays what it was.
     var due: Instant
     var boot: String
-    /// The wall time that `due` stands for, where it was taken over from an earlier boot by an estimate.
+    /// The wall time of `due`, if an estimate took it over from an earlier boot.
     var mend: WallTime?
 }
 
@@ -167,7 +168,7 @@ extension AlarmEntry {
         }
     }
 
-    /// Nothing is overdue any more.
+    /// It has no overdue occurrence any more.
     mutating func forgetDelays() { (spreadStart, rideEnd) = (nil, nil) }
 
     mutating func account(for overdue: Overdue) {

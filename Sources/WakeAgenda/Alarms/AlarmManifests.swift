@@ -1,4 +1,4 @@
-// What comes into the book from outside: stored rows, manifests, conclusions, and persons who want an alarm now.
+// Inputs of the book from outside: stored rows, manifests, conclusions, and persons who want an alarm now.
 import WakeModel
 
 extension AlarmBook: AgendaBook {
@@ -6,7 +6,7 @@ extension AlarmBook: AgendaBook {
         switch AlarmRow(row) {
         case nil: return false
         case .clock(let clock, let seen):
-            // Of two rows from one boot, the later one knows better.
+            // The later one of two rows from one boot knows better.
             if seen >= seenBefore[clock.boot] ?? seen || clocksBefore[clock.boot] == nil {
                 clocksBefore[clock.boot] = clock
             }
@@ -50,7 +50,7 @@ extension AlarmBook: AgendaBook {
         revoke(key, &step)
     }
 
-    /// Nothing of it comes any more. While the core has it, a mark stays, so that it does not come again after a crash.
+    /// Cancels all of it. While the core has it, a mark stays, so that it does not come again after a crash.
     mutating func revoke(_ key: AgendaKey, _ step: inout AgendaStep) {
         guard case .raised = entries[key]?.run else { return forget(key, &step) }
         place(key, .nowhere)
@@ -60,12 +60,12 @@ extension AlarmBook: AgendaBook {
         recall(key, &step)
     }
 
-    /// What its handler does not have yet leaves the queue.
+    /// Recalls the occurrence that its handler does not have yet.
     private func recall(_ key: AgendaKey, _ step: inout AgendaStep) {
         if case .raised(_, let sequence?) = entries[key]?.run { step.emit(.recall(key.handler, sequence)) }
     }
 
-    /// What it has come to stays where its time stays.
+    /// Keeps its progress if its schedule stays.
     private mutating func declare(_ rule: AlarmRule, _ handler: HandlerID, _ step: inout AgendaStep) {
         let key = AgendaKey(handler, .alarm, rule.id)
         guard var entry = entries[key], !entry.isLeaving else {
@@ -167,7 +167,7 @@ extension AlarmBook: AgendaBook {
         entries[key]?.restsUntil = step.boottime + handBackRest(times)
     }
 
-    /// What was handed back is raised again, whatever is true.
+    /// Raises an occurrence again that was handed back, whatever its conditions.
     mutating func raiseOwed(_ key: AgendaKey, _ step: inout AgendaStep) {
         readClocks(&step)
         guard case .owed(let occurrence, _) = entries[key]?.run else { return }
@@ -176,7 +176,7 @@ extension AlarmBook: AgendaBook {
         consider(key, &step)
     }
 
-    /// Beside its schedule, and so without a trace in it. What is on its way already is not doubled.
+    /// Raises it beside its schedule, and so without a trace in it. An occurrence that is on its way is not doubled.
     mutating func raiseNow(_ key: AgendaKey, _ step: inout AgendaStep) -> Bool {
         readClocks(&step)
         guard let entry = entries[key], !entry.isLeaving else { return false }

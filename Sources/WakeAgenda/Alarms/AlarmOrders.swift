@@ -1,7 +1,7 @@
-// What handlers order on descriptor 3: alarms of their own, and the end of those.
+// Orders of handlers on descriptor 3: alarms of their own, and the end of those.
 import WakeModel
 
-/// An order that cannot be answered before the table of its zone has come.
+/// An order that waits for the table of its zone.
 struct WaitingOrder: Hashable, Sendable {
     var handler: HandlerID
     var epoch: Epoch
@@ -100,7 +100,7 @@ extension AlarmBook {
                 advice: "Give this one another id, or take the other out of the manifest.")
         }
         if former.map(\.isSpent) ?? true, !hasRoom(for: handler) { throw .tooManyAlarms }
-        // A clock that is not synchronized cannot tell what is over.
+        // A clock that is not synchronized cannot show which instants are over.
         if case .at(let time) = rule.schedule, time <= step.wall, clock?.isSynced == true {
             throw ProtocolFault(
                 .tooLate, "alarm \"\(rule.id)\": \(time.rfc3339) is over; the clock shows \(step.wall.rfc3339).",

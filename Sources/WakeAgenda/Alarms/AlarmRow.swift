@@ -61,7 +61,7 @@ extension AlarmEntry {
         recall(value["history"]?.array?.compactMap { AlarmChange(stored: $0) } ?? [])
     }
 
-    /// Of its history the last changes alone, which say how it fired last.
+    /// The last changes of its history, which a row keeps: they show how it fired last.
     private static let storedChanges = 4
 
     func row(of key: AgendaKey, seen: Instant) -> AgendaRow {

@@ -1,4 +1,4 @@
-// One alarm as a manifest declares it or a handler orders it: when it fires, and what it carries.
+// An alarm as a manifest declares it or a handler orders it: when it fires, and the data that it carries.
 import WakeModel
 
 public struct AlarmRule: Hashable, Sendable {
@@ -19,11 +19,11 @@ public struct AlarmRule: Hashable, Sendable {
         }
     }
 
-    /// What becomes of an occurrence that could not be raised in time.
+    /// The treatment of an occurrence that could not be raised in time.
     public enum CatchUp: String, Hashable, Sendable, CaseIterable {
-        /// The last of them is raised late, and says how many were missed.
+        /// The last of them is raised late, and reports how many were missed.
         case once
-        /// None is raised; the next one in time says how many were missed.
+        /// The next one in time reports how many were missed; none of them is raised.
         case skip
     }
 
@@ -32,7 +32,7 @@ public struct AlarmRule: Hashable, Sendable {
     public var catchUp = CatchUp.once
     /// For how long it may wait for another reason to wake the handler.
     public var leeway = TimeSpan.zero
-    /// Otherwise it goes along with a wake that something else causes.
+    /// Otherwise it goes along with a wake of another cause.
     public var wakes = true
     /// It ends the sleep of the machine.
     public var wakesMachine = false
@@ -53,7 +53,7 @@ public struct AlarmRule: Hashable, Sendable {
     public static let longestSpan = TimeSpan.seconds(3_660 * 86_400)
     public static let longestLeeway = TimeSpan.seconds(86_400)
 
-    /// What an alarm without a zone of its own asks for: the system's.
+    /// The zone of an alarm without one of its own: the system's.
     public static let systemZone = "localtime"
 
     /// The zone that it has to know; nil where it goes by real time or by one instant.

@@ -2,7 +2,7 @@
 import WakeModel
 
 extension AlarmRule {
-    /// Who says it. A manifest is read again at each start, so that it can only declare what repeats.
+    /// The author of a rule. A manifest is read again at each start, so that it can only declare repeating ones.
     public enum Origin: String, Hashable, Sendable { case manifest, order }
 
     /// - Parameter value: `{"id":"pill","daily":["07:30"]}`.
@@ -21,7 +21,7 @@ extension AlarmRule {
         alert = try reader.alert()
     }
 
-    /// Of the manifest's `alarms`; a manifest says no instants and no spans from now on.
+    /// The keys of the manifest's `alarms`; a manifest has no instants and no spans from now on.
     package static let manifestKeys = [
         "id", "daily", "days", "zone", "every", "phase", "catch_up", "leeway", "wake", "wakes_machine", "data",
         "alert",
@@ -88,7 +88,7 @@ private struct AlarmReader {
     private let members: [JSONValue.Member]
     private let origin: AlarmRule.Origin
 
-    /// Those that take a span are also known with `_s`, for a number of seconds.
+    /// Keys of a span are also known with `_s`, for a number of seconds.
     private static let spans = ["every", "phase", "in", "leeway"]
     private static let keys =
         ["id", "daily", "days", "zone", "at", "catch_up", "wake", "wakes_machine", "data", "alert"] + spans
@@ -254,7 +254,7 @@ extension AlarmReader {
     }
 }
 
-// What it carries, and how it is treated.
+// The data of an alarm, and its treatment.
 extension AlarmReader {
     /// `"leeway":"15m"` or `"leeway_s":900`.
     func span(_ key: String, in range: ClosedRange<TimeSpan>) throws(ProtocolFault) -> TimeSpan? {

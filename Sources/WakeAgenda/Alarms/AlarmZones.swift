@@ -33,10 +33,10 @@ struct AlarmZones: Sendable {
         return finding
     }
 
-    /// Something goes by it, or waits for its table.
+    /// An alarm uses it, or an order waits for its table.
     func isWanted(_ name: String) -> Bool { asked.contains(name) || users[name] != nil }
 
-    /// What is of no use any more: neither to an alarm nor to an order that waits. It is forgotten.
+    /// Forgets and returns zones of no use any more: neither to an alarm nor to an order that waits.
     mutating func removeUnused(besides waiting: [WaitingOrder]) -> [String] {
         guard !doubtful.isEmpty else { return [] }
         let awaited = Set(waiting.compactMap(\.rule.zoneName))
@@ -49,7 +49,7 @@ struct AlarmZones: Sendable {
         return unused
     }
 
-    /// Those that have come or changed since the last call, in order, with what was known of them.
+    /// The zones that have come or changed since the last call, in order, with the former finding.
     mutating func readChanges(_ step: AgendaStep) -> [(name: String, former: Finding)] {
         var changes: [(name: String, former: Finding)] = []
         for name in step.changes.zones.sorted() where isWanted(name) {

@@ -35,7 +35,7 @@ extension AlarmBook {
         PendingEntry.Wait(word: word, since: entry.since)
     }
 
-    /// Of one that was handed back; never none.
+    /// The waits of an alarm that was handed back; never none.
     private func waits(
         of entry: AlarmEntry, until words: [String], _ handler: HandlerID, _ step: AgendaStep
     ) -> [PendingEntry.Wait] {
@@ -54,7 +54,7 @@ extension AlarmBook {
         if !isZoneKnown { waits.append(wait("zone", entry)) }
         if !mayRun(entry) { waits.append(wait("clock", entry)) }
         if entry.place == .riding(until: nil) { return waits + [wait("wake", entry)] }
-        // What is overdue, and has nothing else to wait for, was put off.
+        // An overdue alarm without another wait was postponed.
         if !isOverdue && isZoneKnown || waits.isEmpty { waits.append(wait("time", entry)) }
         return waits
     }
@@ -65,7 +65,7 @@ extension AlarmBook {
         return [PendingEntry.Wait(word: word, since: step.wall)]
     }
 
-    /// Of one that was handed back: when it has rested, or its schedule comes to its next occurrence.
+    /// For an alarm that was handed back: when it has rested, or its schedule comes to its next occurrence.
     private func nextChanceAgain(
         of entry: AlarmEntry, waits: [PendingEntry.Wait], _ step: AgendaStep
     ) -> WallTime? {
@@ -76,7 +76,7 @@ extension AlarmBook {
         return chances.min().map { max($0, step.wall) }
     }
 
-    /// Where nothing but time is missing, or the end of the wait for the clock is known.
+    /// The next chance, if only time is missing, or the end of the wait for the clock is known.
     private func nextChance(
         of entry: AlarmEntry, waits: [PendingEntry.Wait], _ next: WallTime?, _ step: AgendaStep
     ) -> WallTime? {

@@ -1,7 +1,7 @@
 // A date and a time of day without a zone, and the days of the week.
 import WakeModel
 
-/// What a clock on the wall and a calendar beside it show. Which instant that is, a ``Zone`` says.
+/// The time of a clock on the wall with a calendar beside it. A ``Zone`` maps it to an instant.
 public struct CivilTime: Hashable, Comparable, Sendable {
     /// Since 1970-01-01T00:00:00 of the same clock, as if its offset never changed.
     package var seconds: Int64

@@ -1,5 +1,5 @@
-// Times of day on certain days of the week: which comes next, and how many lie in a stretch of time, reckoned without
-// a look at each.
+// Times of day on certain days of the week: which comes next, and how many are in a stretch of time, computed without a
+// look at each.
 import WakeModel
 
 public struct DailyTimes: Hashable, Sendable {

@@ -12,17 +12,17 @@ public struct Zone: Hashable, Sendable {
         var isForward: Bool { after > before }
     }
 
-    /// In order. Nothing is listed where the offset stays the same.
+    /// The changes of the offset, in order.
     private let shifts: [Shift]
     /// Before all shifts.
     private let first: Int64
-    /// What counts from `ruleBegins` on.
+    /// The rule from `ruleBegins` on.
     private let rule: ZoneRule?
     private let ruleBegins: Int64
 
     public static let utc = Zone(offset: 0)
 
-    /// What RFC 8536 allows.
+    /// The offsets that RFC 8536 allows.
     static let offsets: ClosedRange<Int64> = -89_999...93_599
     /// No clock is set by more than this at once, and so none is behind where it has been for longer.
     private static let largestShift = offsets.upperBound - offsets.lowerBound

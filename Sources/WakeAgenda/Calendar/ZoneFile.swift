@@ -23,7 +23,7 @@ public enum ZoneFault: Error, Hashable, Sendable, CaseIterable {
 }
 
 extension Zone {
-    /// Reads a TZif file as it lies below `/usr/share/zoneinfo`.
+    /// Reads a TZif file in its form below `/usr/share/zoneinfo`.
     public init(tzif bytes: [UInt8]) throws(ZoneFault) {
         var reader = ZoneFileReader(bytes: bytes)
         self = try reader.zone()
@@ -40,7 +40,7 @@ private struct ZoneFileReader {
         var version: UInt8
         var universals, standards, leaps, changes, types, characters: Int
 
-        /// Of the data that follows; `width` is that of an instant.
+        /// The size of the data that follows; `width` is that of an instant.
         func size(width: Int) -> Int {
             changes * (width + 1) + types * 6 + characters + leaps * (width + 4) + standards + universals
         }

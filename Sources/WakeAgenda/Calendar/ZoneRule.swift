@@ -1,4 +1,4 @@
-// The last line of a TZif file: a POSIX TZ string, which says how the offset changes each year from the table's end on.
+// The last line of a TZif file: a POSIX TZ string, the rule of the offset's yearly changes from the table's end on.
 import WakeModel
 
 struct ZoneRule: Hashable, Sendable {
@@ -37,7 +37,7 @@ extension ZoneRule {
     }
 
     func shift(after instant: Int64) -> Zone.Shift? {
-        // What comes later than a year from now may lack the one that undoes it.
+        // A change later than a year from now may lack the one that undoes it.
         shifts(around: instant).first { $0.at > instant && $0.at < instant + 600 * CivilTime.secondsOfDay }
     }
     func shift(notAfter instant: Int64) -> Zone.Shift? { shifts(around: instant).last { $0.at <= instant } }
@@ -50,8 +50,8 @@ extension ZoneRule {
         }
     }
 
-    /// Those of the year before, its own and the next two, in order. Of two at one instant the later one stays: a zone
-    /// that saves daylight all year long ends and begins it at once.
+    /// The changes of the year before, its own and the next two, in order. The later of two at one instant stays: a
+    /// zone that saves daylight all year long ends and begins it at once.
     private func changes(around instant: Int64) -> [(at: Int64, offset: Int64)] {
         guard let saving else { return [] }
         let year = civilDate(daysSinceEpoch: instant.dividedFlooring(by: CivilTime.secondsOfDay).quotient).year

@@ -1,9 +1,9 @@
 // The flows of all handlers: each begins with data, ends without, and gives way to another of its group that comes first.
 import WakeModel
 
-/// Nothing of it is stored: no flow outlives the bridge. What was begun before is owed its end alone.
+/// Flows are not stored: none outlives the bridge. Only the end of an earlier life's flow is still raised.
 struct FlowBook: AgendaBook, Sendable {
-    /// What data comes from, as it is looked up.
+    /// The key of a data source.
     private enum Spring: Hashable {
         case device(String)
         case socket(HandlerID, String)
@@ -12,13 +12,13 @@ struct FlowBook: AgendaBook, Sendable {
     private(set) var entries: [AgendaKey: FlowEntry] = [:]
     private var keysBySpring: [Spring: [AgendaKey]] = [:]
     private var sequences: [Sequence: AgendaKey] = [:]
-    /// As they were asked for last, in percent of one processor.
+    /// The shares that were last requested, in percent of one processor.
     private var shares: [HandlerID: Int] = [:]
     private var isMachineAsleep = false
-    /// Something is not as it was at the look before.
+    /// The state has changed since the last look.
     private var isTouched = false
 
-    /// What was dropped begins again no sooner.
+    /// The delay before a dropped flow restarts.
     private static let rest = TimeSpan.seconds(1)
 
     /// Idleness takes time in which the machine is awake. Data moves the end later, which the next look finds.
@@ -71,7 +71,7 @@ struct FlowBook: AgendaBook, Sendable {
         findSprings()
     }
 
-    /// What was begun is over at once, and the handler is told.
+    /// Ends a begun flow at once, and notifies the handler.
     private mutating func undeclare(_ key: AgendaKey, _ step: inout AgendaStep) {
         if isUnderWay(key) { step.emit(.notify(key.handler, .error(.flowUndeclared(key.id)))) }
         forget(key, &step)
@@ -141,7 +141,7 @@ struct FlowBook: AgendaBook, Sendable {
             || nextBoottime.map { $0 <= step.boottime } ?? false
     }
 
-    /// What is over for reasons of its own ends; what is owed to the handler is told.
+    /// Ends a flow that is over by itself, and raises pending ends.
     private mutating func look(at key: AgendaKey, _ step: inout AgendaStep) {
         guard var entry = entries[key] else { return }
         if let rest = entry.restsUntil, rest <= step.boottime { entry.restsUntil = nil }
@@ -181,7 +181,7 @@ struct FlowBook: AgendaBook, Sendable {
         step.emit(.release(key.handler, sequence))
     }
 
-    /// One that is stopped is told of its end with its process.
+    /// A stopped handler learns of the end with its process.
     private mutating func tell(_ key: AgendaKey, _ end: FlowEnd, _ step: inout AgendaStep) {
         guard let rule = entries[key]?.rule else { return }
         guard step.obstacle(of: key.handler) == nil else {
@@ -193,7 +193,7 @@ struct FlowBook: AgendaBook, Sendable {
     }
 }
 
-// Arbitration: of each group one flows.
+// Arbitration: one flow of each group is open.
 extension FlowBook {
     /// Without a group each is alone.
     private func groups(of keys: [AgendaKey]) -> [[AgendaKey]] {
@@ -211,20 +211,21 @@ extension FlowBook {
         begin(first, &step)
     }
 
-    /// One that is not numbered yet leaves at the next look; one that is ending is told so. Then another begins.
+    /// A flow without a number leaves at the next look; the handler of an ending one is notified. Then another begins.
     private func holdsBack(_ key: AgendaKey) -> Bool {
         guard let entry = entries[key] else { return false }
         return entry.phase == .raising || entry.isEnding
     }
 
-    /// The one whose turn it is; nil where none can flow.
+    /// The flow whose turn it is; nil if none can begin.
     private func first(of rivals: [AgendaKey], _ step: AgendaStep) -> AgendaKey? {
         guard !isMachineAsleep else { return nil }
         return rivals.filter { (entries[$0]?.competes ?? false) && bar(on: $0, step) == nil }
             .max { isBehind($0, $1, step) }
     }
 
-    /// Attached handlers come first, then by priority; then what flows goes on, and else what has flowed longest begins.
+    /// Attached handlers come first, then by priority; then an open flow goes on; else the one whose data flows longest
+    /// begins.
     private func isBehind(_ left: AgendaKey, _ right: AgendaKey, _ step: AgendaStep) -> Bool {
         guard let one = entries[left], let other = entries[right] else { return false }
         let (ranks, others) = (rank(of: one, step), rank(of: other, step))
@@ -246,8 +247,8 @@ extension FlowBook {
         step.emit(.raise(key, occasion))
     }
 
-    /// While a flow holds the handler awake it has no more than the largest share of its flows. One without a share has no limit, and
-    /// neither has an attached handler.
+    /// While a flow holds the handler awake it has no more than the largest share of its flows. A flow without a share
+    /// has no limit, and neither has an attached handler.
     private mutating func followShare(of handler: HandlerID, _ step: inout AgendaStep) {
         let rules = keys(of: handler).filter(isUnderWay).compactMap { entries[$0]?.rule }
         let isLimited =
@@ -260,7 +261,7 @@ extension FlowBook {
     }
 }
 
-// What the core says of what was raised.
+// Reports of the core on raised events.
 extension FlowBook {
     mutating func recordRaised(_ key: AgendaKey, as sequence: Sequence, _ step: inout AgendaStep) {
         guard let entry = entries[key] else {
@@ -305,9 +306,9 @@ extension FlowBook {
         case .acknowledged, .handedBack, .deadLettered:
             settle(key, entry.sequence, into: .closed)
             change(key) { $0.decline() }
-        // Nothing was raised: asked again at once, it would not be either.
+        // No event was raised: another attempt at once would fail too.
         case .dropped where entry.sequence == nil: change(key) { ($0.phase, $0.isDeclined) = (.closed, true) }
-        // Its handler is being stopped, which is told next.
+        // Its handler is being stopped, which the core reports next.
         case .dropped:
             settle(key, entry.sequence, into: .closed)
             change(key) { $0.restsUntil = step.boottime + Self.rest }
@@ -318,7 +319,7 @@ extension FlowBook {
     mutating func raiseNow(_ key: AgendaKey, _ step: inout AgendaStep) -> Bool { false }
 }
 
-// What people and handlers are told.
+// The view for people and handlers.
 extension FlowBook {
     func pending(of handler: HandlerID, _ step: AgendaStep) -> [PendingEntry] {
         keys(of: handler).compactMap { key in

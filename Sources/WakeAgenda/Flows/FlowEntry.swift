@@ -1,4 +1,4 @@
-// One flow of one handler: whether data flows, what of it the core has, and why it ended last.
+// A flow of a handler: whether data flows, its event in the core, and why it ended last.
 import WakeModel
 
 /// Why a flow is over for now.
@@ -56,14 +56,14 @@ enum FlowEnd: Hashable, Sendable {
 struct FlowEntry: Sendable {
     enum Phase: Hashable, Sendable {
         case closed
-        /// `flow.started` is asked for, and not numbered yet.
+        /// `flow.started` is requested, and not numbered yet.
         case raising
         case open(Sequence)
-        /// The core is to end it. The handler is told why, where it had begun with it; nil tells nothing.
+        /// The core is to end it. The handler gets the reason, if it had begun with it; nil raises no event.
         case leaving(Sequence, FlowEnd?)
-        /// The handler is to be told.
+        /// The handler's event is pending.
         case owing(FlowEnd)
-        /// It is being told; nil until that is numbered.
+        /// Its event is raised; nil until that is numbered.
         case telling(Sequence?)
     }
 
@@ -71,7 +71,7 @@ struct FlowEntry: Sendable {
     /// Nil after a restart until its manifest is read.
     var rule: FlowRule?
     var phase = Phase.closed
-    /// On CLOCK_MONOTONIC; nil while nothing flows.
+    /// On CLOCK_MONOTONIC; nil while no data flows.
     var lastData: Instant?
     /// Since when it flows without a pause.
     var flowsSince = Instant.zero
@@ -100,7 +100,7 @@ struct FlowEntry: Sendable {
         }
     }
 
-    /// It is over by itself, and its handler is not told yet: no other of its group begins before that.
+    /// It is over by itself, and its handler does not know yet: no other of its group begins before that.
     var isEnding: Bool {
         switch phase {
         case .leaving(_, let end): !(end?.isInterruption ?? false)

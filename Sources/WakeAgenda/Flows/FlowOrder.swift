@@ -1,4 +1,4 @@
-// What a handler orders of its flows: the value of `flow`, and what each order is answered with.
+// An order of a handler for its flows: the value of `flow`, and the answer to each order.
 import WakeModel
 
 /// The value of `flow`.

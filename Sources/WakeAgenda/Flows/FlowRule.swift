@@ -2,13 +2,13 @@
 import WakeModel
 
 public struct FlowRule: Hashable, Sendable {
-    /// What keeps the handler awake while data comes of it.
+    /// The source whose data keeps the handler awake.
     public enum Origin: Hashable, Sendable {
         /// By its alias or URI.
         case device(String)
-        /// One of the manifest's sockets.
+        /// A socket of the manifest.
         case socket(String)
-        /// The handler itself, which says so.
+        /// The handler itself, which reports it.
         case handler
     }
 
@@ -18,15 +18,15 @@ public struct FlowRule: Hashable, Sendable {
     public var idle = TimeSpan.seconds(5)
     /// In percent of one processor; nil for as much as there is.
     public var processorShare: Int?
-    /// Of all flows of all handlers that name it, one flows at a time.
+    /// The group of flows, of all handlers, in which one flow is open at a time.
     public var group: String?
     public var priority = 0
 
     public init(name: String, from: Origin) { (self.name, self.from) = (name, from) }
 
-    /// Of one handler.
+    /// The most flows of one handler.
     public static let limit = 4
-    /// What flows is told of no more often, so its last data may be so much younger.
+    /// The shortest time between reports of data, so the last data may be younger by that.
     public static let grain = TimeSpan.milliseconds(100)
     public static let idleRange = TimeSpan.seconds(1)...TimeSpan.seconds(600)
     public static let shareRange = 1...1_000
@@ -36,7 +36,7 @@ public struct FlowRule: Hashable, Sendable {
     static let manifestExample = "\"flows\":[\(example)]"
     private static let keys = ["name", "from", "cpu", "group", "priority"]
     private static let spans = ["idle"]
-    /// Of the manifest's `flows`.
+    /// The keys of the manifest's `flows`.
     package static let manifestKeys = keys + spans
 
     /// The manifest's `flows`.
@@ -141,9 +141,9 @@ extension FlowRule.Origin {
     }
 }
 
-/// Where data came from, as whatever received it says. Devices and sockets are told in the same way.
+/// The source of data, as its receiver reports it. Devices and sockets are reported in the same way.
 public enum TrafficOrigin: Hashable, Sendable {
     case device(alias: String, uri: String)
-    /// One of the sockets of a handler's manifest.
+    /// A socket of a handler's manifest.
     case socket(HandlerID, String)
 }

@@ -4,10 +4,10 @@ import WakeModel
 struct InboxBook: AgendaBook, Sendable {
     private(set) var entries: [HandlerID: InboxEntry] = [:]
     private var index = EntryIndex()
-    /// Those whose instants wait for a synchronized clock.
+    /// Handlers whose instants wait for a synchronized clock.
     private var assumed: Set<HandlerID> = []
     private var wallOffset = WallOffset()
-    /// Accepted in this step, and not answered yet.
+    /// The message that was accepted in this step, and not answered yet.
     private var accepted: (ticket: UInt64, handler: HandlerID, number: Int64, lifetime: TimeSpan)?
 
     var nextBoottime: Instant? { index.next }
@@ -32,7 +32,7 @@ struct InboxBook: AgendaBook, Sendable {
     mutating func raiseNow(_ key: AgendaKey, _ step: inout AgendaStep) -> Bool { false }
 }
 
-// What is sent.
+// Messages that arrive.
 extension InboxBook {
     /// Its receipt follows at the end of the step.
     mutating func receive(_ message: InboxMessage, for handler: HandlerID, _ ticket: UInt64, _ step: inout AgendaStep) {
@@ -52,7 +52,7 @@ extension InboxBook {
         accepted = (ticket, handler, kept.number, lifetime)
     }
 
-    /// One that would be over before its wait for company is does not wait.
+    /// A message that would expire before its wait for company does not wait.
     private static func message(
         _ number: Int64, _ message: InboxMessage, _ lifetime: TimeSpan, _ rule: InboxRule, _ step: AgendaStep
     ) -> KeptMessage {
@@ -63,7 +63,7 @@ extension InboxBook {
             wakesAt: message.urgency.wakes ? wakesAt : nil)
     }
 
-    /// What waits under the same topic is gone; what is in the queue is asked back.
+    /// Removes waiting messages of the same topic; recalls queued ones.
     private mutating func collapse(_ entry: inout InboxEntry, into kept: KeptMessage, _ step: inout AgendaStep) {
         guard let topic = kept.message.topic else { return }
         for older in entry.messages where older.number != kept.number && older.message.topic == topic && older.isKept {
@@ -184,7 +184,7 @@ extension InboxBook {
         index.look(entry.key, at: entry.nextLook(step))
     }
 
-    /// What was refused is given again once its rest is over.
+    /// Redelivers refused messages after their back-off.
     private func returnRested(_ entry: inout InboxEntry, _ step: AgendaStep) {
         if entry.messages.contains(where: { step.hasRested($0.lending.sequence) }) { entry.meet(step) }
     }
@@ -231,7 +231,7 @@ extension InboxBook {
         step.emit(.lose(entry.key, gap))
     }
 
-    // MARK: What is wanted no more
+    // MARK: Unwanted messages
 
     /// Whether any has to be asked back.
     private mutating func expire(_ entry: inout InboxEntry, _ step: inout AgendaStep) -> Bool {
@@ -257,7 +257,7 @@ extension InboxBook {
     }
 }
 
-// What the core says of what was raised.
+// Reports of the core on raised messages.
 extension InboxBook {
     mutating func recordRaised(_ key: AgendaKey, as sequence: Sequence, _ step: inout AgendaStep) {
         guard var entry = entries[key.handler], let number = Int64(key.id), entry[number]?.lending.phase == .raising

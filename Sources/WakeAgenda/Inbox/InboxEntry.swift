@@ -1,9 +1,9 @@
-// One handler's inbox: the messages that wait, those that are on their way, and the bucket of its wakes.
+// The inbox of a handler: the messages that wait, those that are on their way, and the bucket of its wakes.
 import WakeModel
 
-/// One message that was accepted and is not over.
+/// A message that was accepted and is not over.
 struct KeptMessage: Sendable {
-    /// Why it leaves the core's queue, where it is no more wanted as it is.
+    /// Why it leaves the core's queue, where it is not wanted any more as it is.
     enum Leaving: Hashable, Sendable {
         /// A later one of its topic came.
         case collapsed(by: Int64)
@@ -12,7 +12,7 @@ struct KeptMessage: Sendable {
         case expired
     }
 
-    /// A message that is on its way as its time ends has so long to arrive.
+    /// The time that a message on its way still has to arrive when its time ends.
     static let arrival = TimeSpan.seconds(10)
 
     let number: Int64
@@ -21,16 +21,16 @@ struct KeptMessage: Sendable {
     var expires: Instant
     /// When it may cause a wake; nil where it never does.
     var wakesAt: Instant?
-    /// So many earlier ones of its topic it stands for.
+    /// The number of earlier messages of its topic that it replaces.
     var collapsed: Int64 = 0
     var lending = Lending()
     var leaving: Leaving?
     /// It was asked back, at this instant.
     var recalledAt: Instant?
     var raisedAt: Instant?
-    /// A wake was taken out of the bucket for it, and for all that was raised with it.
+    /// A wake was taken out of the bucket for it, and for all messages that were raised with it.
     var isPaidFor = false
-    /// What it was handed back for, and until when it rests.
+    /// The conditions with which it was handed back, and until when it rests.
     var until: [Condition] = []
     var handBacks: Int64 = 0
     var restsUntil: Instant?
@@ -79,7 +79,7 @@ struct KeptMessage: Sendable {
 }
 
 struct InboxEntry: Sendable {
-    /// What was lost since the last gap.
+    /// Messages lost since the last gap.
     struct Loss: Hashable, Sendable {
         var count: Int64
         var from: WallTime
@@ -124,7 +124,7 @@ struct InboxEntry: Sendable {
 
     mutating func remove(_ number: Int64) -> KeptMessage? { place(of: number).map { messages.remove(at: $0) } }
 
-    /// Nothing happens where there is none of that number.
+    /// Does nothing if there is none of that number.
     mutating func change(_ number: Int64, _ body: (inout KeptMessage) -> Void) {
         if let place = place(of: number) { body(&messages[place]) }
     }
@@ -142,7 +142,7 @@ struct InboxEntry: Sendable {
             count: loss.count + 1, from: min(loss.from, message.received), to: max(loss.to, message.received))
     }
 
-    // MARK: What may be raised
+    // MARK: Messages that may be raised
 
     /// A handler that is awake has what it was given, but for what it refused.
     mutating func meet(_ step: AgendaStep) {
@@ -154,7 +154,7 @@ struct InboxEntry: Sendable {
         }
     }
 
-    /// Nothing but a wake is missing.
+    /// Only a wake is missing.
     func isReady(_ message: KeptMessage, _ step: AgendaStep) -> Bool {
         message.isWaiting && message.expires >= step.boottime && !isResting(message, step)
             && message.until.allSatisfy(step.conditions.isTrue) && blockedUntil(message, step) == nil
@@ -171,20 +171,20 @@ struct InboxEntry: Sendable {
         return recalls.map { $0 + .milliseconds(1) }.max().flatMap { step.boottime < $0 ? $0 : nil }
     }
 
-    /// What wakes by itself, from when on.
+    /// The time from which it may wake by itself.
     func wakeTime(of message: KeptMessage, _ step: AgendaStep) -> Instant? {
         guard let rule, let wakesAt = message.wakesAt else { return nil }
         if passesBucket(message) { return max(wakesAt, step.boottime) }
         return max(wakesAt, bucket.nextWake(rule, at: step.boottime))
     }
 
-    /// What was handed back, and what is urgent. What takes the place of one that is on its way has that one's wake.
+    /// A message that was handed back, or is urgent. One that replaces a message on its way has that one's wake.
     func passesBucket(_ message: KeptMessage) -> Bool {
         if message.handBacks > 0 || message.message.urgency == .high { return true }
         return message.message.topic != nil && messages.contains { $0.leaving == .collapsed(by: message.number) }
     }
 
-    /// One that is on its way is gone before it arrived: what else is on its way has its wake, or the bucket.
+    /// A message on its way is gone before it arrived: another one on its way gets its wake, or the bucket.
     mutating func returnWake(of message: KeptMessage) {
         guard message.isPaidFor, let rule else { return }
         if let other = messages.first(where: { $0.isQueued && $0.leaving == nil }) {
@@ -194,7 +194,7 @@ struct InboxEntry: Sendable {
         }
     }
 
-    /// Something is on its way, so that the handler wakes anyway.
+    /// A message is on its way, so that the handler wakes anyway.
     var isWaking: Bool { messages.contains { $0.isQueued && $0.leaving == nil } }
 }
 

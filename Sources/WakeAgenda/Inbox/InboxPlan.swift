@@ -23,7 +23,7 @@ extension InboxEntry {
         return .wakes(isCounted: !due.contains(where: passesBucket))
     }
 
-    /// What its waiting messages rely on still.
+    /// The conditions that its waiting messages still rely on.
     var conditionsNeeded: [Condition] {
         var seen: Set<Condition> = []
         return messages.filter(\.isWaiting).flatMap(\.until).filter { seen.insert($0).inserted }

@@ -1,4 +1,4 @@
-// What is told the sender of a message, once the message is kept.
+// The receipt for the sender of a message, once the message is kept.
 import WakeModel
 
 public struct InboxReceipt: Hashable, Sendable {

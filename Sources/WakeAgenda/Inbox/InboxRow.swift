@@ -19,7 +19,8 @@ extension InboxEntry {
         return AgendaRow(key: key, value: value)
     }
 
-    /// What the row says, beside the messages that are there; whether its instants are others in this boot. Nil where it cannot be read.
+    /// Reads a row's values, beside the present messages. True if its instants are of another boot; nil if it cannot be
+    /// read.
     mutating func read(_ row: AgendaRow, _ step: AgendaStep) -> Bool? {
         guard let value = try? JSONValue(parsing: row.value), let anchor = BootAnchor(value),
             let fullAt = value.instant("full_ns"), let next = value.count("next"), next > 0,

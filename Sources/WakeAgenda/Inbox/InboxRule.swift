@@ -4,11 +4,11 @@ import WakeModel
 public struct InboxRule: Hashable, Sendable {
     /// How often messages may wake, once the burst is used up: one wake in each of these.
     public var interval = TimeSpan.seconds(600)
-    /// So many wakes may follow each other at once.
+    /// The number of wakes that may follow each other at once.
     public var burst: Int64 = 3
     /// How many messages one token may send in a period.
     public var acceptance = Frequency(count: 60, unit: .minute)
-    /// So many messages wait at most; the oldest make way.
+    /// The most messages that wait; the oldest make way.
     public var keep: Int64 = 100
     /// A message is kept for so long at most.
     public var lifetime = TimeSpan.seconds(7 * 86_400)
@@ -60,7 +60,7 @@ public struct InboxRule: Hashable, Sendable {
     private static let spans = ["ttl", "max_latency"]
     private static let shortestAcceptance = TimeSpan.milliseconds(10)
     private static let keys = ["rate", "burst", "accept", "keep", "mqtt"]
-    /// Of the manifest's `inbox`.
+    /// The keys of the manifest's `inbox`.
     package static let manifestKeys = keys + spans
 
     public init() {}
@@ -141,7 +141,7 @@ public struct InboxRule: Hashable, Sendable {
         return topics
     }
 
-    /// Whether one of its topics stands for this one.
+    /// Whether one of its topics matches this one.
     public func takes(brokerTopic: String) -> Bool {
         let levels = brokerTopic.split(separator: "/", omittingEmptySubsequences: false)
         return brokerTopics.contains { filter in
@@ -149,7 +149,7 @@ public struct InboxRule: Hashable, Sendable {
         }
     }
 
-    /// Wildcards stand for no topic of the broker's own, which begin with `$`; `a/#` stands for `a` too.
+    /// Wildcards match no topic of the broker's own, which begin with `$`; `a/#` matches `a` too.
     private static func matches(_ filter: ArraySlice<Substring>, _ levels: ArraySlice<Substring>) -> Bool {
         if let first = filter.first, ["#", "+"].contains(first), levels.first?.hasPrefix("$") ?? false { return false }
         var rest = levels

@@ -1,7 +1,7 @@
 // How often messages may wake a handler: a bucket of wakes that fills as time passes.
 import WakeModel
 
-/// One instant says all of it: when it is full again. Each wake puts that off by the interval.
+/// A bucket as one instant: when it is full again. Each wake postpones that by the interval.
 struct MessageBucket: Hashable, Sendable {
     /// On CLOCK_BOOTTIME.
     var fullAt: Instant
@@ -11,12 +11,12 @@ struct MessageBucket: Hashable, Sendable {
         max(now, fullAt - rule.interval * (rule.burst - 1))
     }
 
-    /// Whatever it held under another rule, it never owes more than is in a whole one.
+    /// It never owes more than a whole bucket contains, whatever it had under another rule.
     mutating func keep(within rule: InboxRule, at now: Instant) {
         fullAt = min(fullAt, now + rule.interval * rule.burst)
     }
 
-    /// What it was for was never delivered.
+    /// Its message was never delivered.
     mutating func returnWake(_ rule: InboxRule) { fullAt = fullAt - rule.interval }
 
     mutating func removeWake(_ rule: InboxRule, at now: Instant) {

@@ -4,17 +4,18 @@ import WakeModel
 struct JobBook: AgendaBook, Sendable {
     /// How many jobs that may take long run at a time, of all handlers.
     static let slots = 2
-    /// So long one of these may stand still while another job waits for a slot: half of what it has while none does.
+    /// The time without progress after which a job makes way for another: half of the time that it has without one
+    /// waiting.
     static let patience = TimeSpan.seconds(30)
 
     var entries: [AgendaKey: JobEntry] = [:]
     var idsByHandler: [HandlerID: Set<String>] = [:]
     var index = EntryIndex()
-    /// Those that hold a slot.
+    /// Jobs that hold a slot.
     var working: Set<AgendaKey> = []
-    /// Those that wait for a slot alone, since when.
+    /// Jobs that wait only for a slot, since when.
     var slotWaiters: [AgendaKey: WallTime] = [:]
-    /// Those whose instants wait for a synchronized clock.
+    /// Jobs whose instants wait for a synchronized clock.
     var assumed: Set<AgendaKey> = []
     var wallOffset = WallOffset()
     var registrations: [HandlerID: JobRegistrations] = [:]
@@ -91,19 +92,20 @@ extension JobBook {
         for key in keys(of: handler) {
             index.touch(key)
             guard var entry = entries[key], entry.lending.sequence != nil else { continue }
-            // Of other causes it is asked again by itself, where they stand.
+            // Other causes repeat their request by themselves.
             if entry.lending.removeUnheardPress(step.facts(of: handler).situation) == .cancelled {
                 entry.lending.press(handler, because: .cancelled, &step)
             }
             entry.meet(step)
             entries[key] = entry
             followSlot(of: key, step)
-            // It comes back by its withdrawal, and waits where others of its kind do.
+            // It comes back by its withdrawal, and waits with others of its kind.
             if entry.isWork, entry.isBarred(step) { entry.lending.recall(handler, &step) }
         }
     }
 
-    /// A slot is for what runs, or runs as soon as its handler is woken. What runs has one, and be it one too many.
+    /// A job holds a slot while it runs, or runs as soon as its handler is woken. A running one has a slot, even beyond
+    /// the limit.
     mutating func followSlot(of key: AgendaKey, _ step: AgendaStep) {
         guard var entry = entries[key], entry.lending.sequence != nil, entry.isWork else { return }
         let canRun = entry.canRun(step)
@@ -161,7 +163,7 @@ extension JobBook {
         entry.maySkip && step.boottime >= entry.current.deadline
     }
 
-    /// What is queued or runs goes back when a condition is lost that it relies on.
+    /// Withdraws a queued or running job when it has lost a condition that it relies on.
     mutating func follow(_ former: JobEntry, _ step: inout AgendaStep) {
         var entry = former
         let restEnd = step.restEnd(of: entry.lending.sequence)
@@ -175,14 +177,15 @@ extension JobBook {
         entries[entry.key] = entry
     }
 
-    /// What was refused is given again: at once, where its handler is awake.
+    /// Gives a refused job again: at once, if its handler is awake.
     private mutating func giveAgain(_ entry: JobEntry, _ step: AgendaStep) -> JobEntry {
         entries[entry.key]?.meet(step)
         followSlot(of: entry.key, step)
         return entries[entry.key] ?? entry
     }
 
-    /// For each job that waits for a slot, one that stands still gives its own: first the one that has done so longest.
+    /// For each job that waits for a slot, a job without progress gives up its own: first the one without progress for
+    /// longest.
     private mutating func makeWay(_ step: inout AgendaStep) {
         let leaving = working.count { entries[$0]?.lending.pressed != nil }
         let wanted = max(0, slotWaiters.count - leaving)

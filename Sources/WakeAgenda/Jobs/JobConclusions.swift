@@ -1,4 +1,4 @@
-// What the core says of jobs that were raised: numbered, on their way, over, or back.
+// The core's reports on raised jobs: numbered, on their way, over, or back.
 import WakeModel
 
 extension JobBook {

@@ -1,11 +1,11 @@
-// One job of one handler: what is to run when, what of it the core has, and how it has gone so far.
+// A job of a handler: its requests, its run in the core, and its progress so far.
 import WakeModel
 
-/// When a job is to run once. Instants are of CLOCK_BOOTTIME.
+/// The time window of one run. Instants are of CLOCK_BOOTTIME.
 struct JobRequest: Hashable, Sendable {
     var earliest: Instant
     var deadline: Instant
-    /// Nil for what the manifest requires.
+    /// Nil for the manifest's conditions.
     var require: [Condition]?
     /// A handler or a person ordered it; otherwise it is an occurrence of the manifest's schedule.
     var isOrdered: Bool
@@ -20,21 +20,22 @@ struct JobSchedule: Hashable, Sendable {
     var period: TimeSpan
     /// The first occurrence that is neither run nor counted as missed.
     var nominal: Instant
-    /// Those that passed without a run of their own since the last one.
+    /// Occurrences that passed without a run of their own since the last one.
     var missed: Int64 = 0
-    /// The run that is raised, or comes back, stands for its occurrence already.
+    /// The run that is raised, or comes back, counts for its occurrence already.
     var isCounted = false
     /// As ``JobRequest/isAssumed``.
     var isAssumed = false
 
-    /// The run that begins now stands for one of what has passed.
+    /// The run that begins now counts for one of the passed occurrences.
     mutating func begin(at now: Instant) {
         let passed = pass(now)
         missed += isCounted ? passed : max(0, passed - 1)
         isCounted = true
     }
 
-    /// What has passed meanwhile is missed. A run has told of those before it; where there was none, they are still to be told.
+    /// Counts occurrences that passed meanwhile as missed. A run has reported those before it; without a run they are
+    /// still to be reported.
     mutating func end(at now: Instant) {
         missed = (isCounted ? 0 : missed) + pass(now)
         isCounted = false
@@ -46,7 +47,7 @@ struct JobSchedule: Hashable, Sendable {
         isCounted = false
     }
 
-    /// Moves on to the first occurrence after `now`, and says how many that passes.
+    /// Moves on to the first occurrence after `now`, and returns the number of passed ones.
     private mutating func pass(_ now: Instant) -> Int64 {
         guard nominal <= now else { return 0 }
         let passed = (now - nominal).nanoseconds / period.nanoseconds + 1
@@ -87,14 +88,14 @@ struct JobEntry: Sendable {
     var next: JobRequest?
     var schedule: JobSchedule?
     var lending = Lending()
-    /// What it was handed back for, in addition.
+    /// The conditions with which it was handed back, in addition.
     var until: [Condition] = []
     var handBacks: Int64 = 0
     /// Why it was taken back from the core.
     var returned: JobReturn?
-    /// When the run that is raised ends, nothing of it comes back.
+    /// When the raised run ends, it does not come back.
     var isCancelled = false
-    /// A person started it: no time, no soft condition and no attachment is waited for.
+    /// A person started it: it waits for no time, no soft condition and no attachment.
     var isOperated = false
     /// Runs in a row that the handler called failed.
     var failures: Int64 = 0
@@ -128,7 +129,7 @@ struct JobEntry: Sendable {
         return !isBarred(step)
     }
 
-    /// Nothing is given to its handler before an operator, a manifest or a gate lets it run.
+    /// Its handler gets no job before an operator, a manifest or a gate lets it run.
     func isBarred(_ step: AgendaStep) -> Bool {
         step.obstacle(of: key.handler) != nil && !step.isAwake(key.handler)
     }
@@ -136,19 +137,19 @@ struct JobEntry: Sendable {
     /// It takes one of the few slots while it can run.
     var isWork: Bool { rule?.kind.isWork ?? lending.holdsSlot }
 
-    /// It made way for another, so that one comes first.
+    /// It yielded its slot to another, which comes first.
     var madeWay: Bool { returned == .stalled }
 
-    /// When it has stood still for so long that it makes way; nil while that clock does not run.
+    /// When it has been without progress for so long that it makes way; nil while that clock does not run.
     func makesWay(_ step: AgendaStep) -> Instant? {
         guard lending.pressed == nil, let steadySince else { return nil }
         return max(steadySince, step.cameUpAt) + JobBook.patience
     }
 
-    /// Something that was ordered is still to be raised.
+    /// An order is still to be raised.
     var hasOrder: Bool { next != nil || lending.isWaiting && current.isOrdered }
 
-    /// Something of it is still to be raised.
+    /// A run is still to be raised.
     var isPending: Bool { lending.isWaiting || next != nil }
 
     func requirement(_ step: AgendaStep) -> Requirement {
@@ -163,7 +164,7 @@ struct JobEntry: Sendable {
     /// At its deadline it is skipped, unless a person wants it.
     var maySkip: Bool { rule?.onDeadline == .skip && !isOperated }
 
-    /// What it relies on while it runs.
+    /// The conditions that it relies on while it runs.
     var required: [Condition] { current.require ?? rule?.require ?? [] }
     private var waitedFor: [Condition] { until.filter { !required.contains($0) } }
 
@@ -186,9 +187,9 @@ struct JobEntry: Sendable {
     }
 }
 
-// What is ordered beside the schedule.
+// Orders beside the schedule.
 extension JobEntry {
-    /// What is ordered takes the place of what waits. Where the schedule has an occurrence before it begins, that comes first.
+    /// An order replaces the waiting request. An occurrence of the schedule before it comes first.
     mutating func order(_ request: JobRequest, _ step: AgendaStep) {
         guard lending.isWaiting else {
             next = request
@@ -210,7 +211,7 @@ extension JobEntry {
         return next ?? scheduled
     }
 
-    /// When an order takes the place of the schedule's occurrence that still waits: one run stands for both.
+    /// When an order replaces the waiting occurrence of the schedule: one run counts for both.
     var overtakenAt: Instant? {
         lending.isWaiting && !current.isOrdered && !isOperated ? next?.earliest : nil
     }
@@ -232,7 +233,7 @@ extension JobEntry {
         }
     }
 
-    /// A synchronized clock shows where its assumed instants really lie.
+    /// A synchronized clock shows the real place of its assumed instants.
     mutating func mend(by span: TimeSpan) {
         assumedZero = nil
         move { request in
@@ -257,7 +258,7 @@ extension JobEntry {
     }
 }
 
-// What a handler is told of it.
+// The event for its handler.
 extension JobEntry {
     func occasion(_ rule: JobRule, waived: [Condition], _ step: AgendaStep) -> Occasion {
         let payload = JSONWriter.whole { writer in
@@ -320,7 +321,7 @@ extension JobEntry {
         return listed
     }
 
-    /// What was ordered beside the current run.
+    /// The order beside the current run.
     func listedNext(_ step: AgendaStep) -> PendingEntry? {
         guard let next else { return nil }
         var waits: [PendingEntry.Wait] = []

@@ -56,7 +56,7 @@ extension JobBook {
         if isScheduled, let request = entry.scheduled { entry.wait(for: request, step) }
     }
 
-    /// The manifest has it no more: it is cancelled, and the handler is told if that had ordered it.
+    /// The manifest does not have it any more: it is cancelled, and the handler is notified if that had ordered it.
     private mutating func undeclare(_ key: AgendaKey, _ step: inout AgendaStep) {
         guard let entry = entries[key], entry.rule != nil || !entry.isCancelled else { return }
         if entry.current.isOrdered || entry.next != nil {
@@ -69,8 +69,8 @@ extension JobBook {
         revoke(key, &step)
     }
 
-    /// Nothing comes back of what is raised; what waits is gone at once.
-    /// - Parameter asks: the handler that has it is to end it.
+    /// Cancels it: a raised run does not come back, and a waiting one is removed at once.
+    /// - Parameter asks: whether the handler that has it is to end it.
     mutating func revoke(_ key: AgendaKey, asks: Bool = false, _ step: inout AgendaStep) {
         guard var entry = entries[key] else { return }
         if entry.lending.isWaiting { return erase(key, &step) }

@@ -1,4 +1,4 @@
-// What handlers order of their jobs, each order answered or refused with a fault.
+// The orders of handlers for their jobs, each with an answer or a fault.
 import WakeModel
 
 extension JobBook {
@@ -68,7 +68,7 @@ extension JobBook {
         return true
     }
 
-    /// The manifest registers; this only says whether it did, and a second time in one process is a mistake.
+    /// The manifest registers; this only checks that it did. A second registration in one process is a mistake.
     mutating func register(
         _ id: String, of handler: HandlerID, _ epoch: Epoch, _ step: AgendaStep
     ) throws(ProtocolFault) {
@@ -115,7 +115,7 @@ enum JobCanceller: Hashable, Sendable {
     }
 }
 
-/// What one process of a handler registered.
+/// The registrations of one process of a handler.
 struct JobRegistrations: Sendable {
     var epoch: Epoch
     var ids: Set<String> = []

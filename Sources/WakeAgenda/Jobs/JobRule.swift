@@ -41,7 +41,7 @@ public struct JobRule: Hashable, Sendable {
 
     private static let keys = ["id", "kind", "require", "on_deadline", "wake"]
     private static let spans = ["every", "deadline", "max_run"]
-    /// Of the manifest's `jobs`.
+    /// The keys of the manifest's `jobs`.
     package static let manifestKeys = keys + spans
 
     public init(_ value: JSONValue) throws(ProtocolFault) {

@@ -4,7 +4,7 @@ import WakeModel
 struct PollBook: AgendaBook, Sendable {
     private(set) var entries: [HandlerID: PollEntry] = [:]
     private var index = EntryIndex()
-    /// Those whose instants wait for a synchronized clock.
+    /// Handlers whose instants wait for a synchronized clock.
     private var assumed: Set<HandlerID> = []
     private var wallOffset = WallOffset()
 
@@ -34,7 +34,7 @@ extension PollBook {
         mend(&step)
         for handler in step.changes.handlers where entries[handler] != nil {
             index.touch(Self.key(handler))
-            // What the poll lacks still it is asked about again.
+            // Drops a withdrawal that an attached handler ignored; a condition that is still lost causes another.
             _ = entries[handler]?.lending.removeUnheardPress(step.facts(of: handler).situation)
             entries[handler]?.meet(step)
         }
@@ -62,7 +62,7 @@ extension PollBook {
         }
     }
 
-    /// Quiet hours lie elsewhere once the wall clock was set.
+    /// Quiet hours move once the wall clock was set.
     private mutating func reckonAnew(_ handler: HandlerID, _ step: AgendaStep) {
         guard let entry = entries[handler], entry.rule != nil, entry.lending.isWaiting, !entry.isReturned,
             !entry.isOperated, entry.due > step.boottime
@@ -101,7 +101,7 @@ extension PollBook {
         follow(entry, &step)
     }
 
-    /// What is queued or runs goes back when a condition is lost that it relies on.
+    /// Withdraws a queued or running poll when it has lost a condition that it relies on.
     private mutating func follow(_ entry: PollEntry, _ step: inout AgendaStep) {
         var entry = entry
         let restEnd = step.restEnd(of: entry.lending.sequence)
@@ -131,7 +131,7 @@ extension PollBook {
     }
 }
 
-// What the core says of what was raised.
+// Reports of the core on raised polls.
 extension PollBook {
     mutating func recordRaised(_ key: AgendaKey, as sequence: Sequence, _ step: inout AgendaStep) {
         guard var entry = entries[key.handler], entry.lending.phase == .raising else { return }

@@ -1,11 +1,11 @@
-// One handler's poll: when it is due, what of it the core has, and what it has learned.
+// The poll of a handler: when it is due, its event in the core, and its learned pace.
 import WakeModel
 
 struct PollEntry: Sendable {
     let key: AgendaKey
     /// Nil from the start of the bridge until its manifest was read.
     var rule: PollRule?
-    /// What the handler ordered last.
+    /// The handler's last order.
     var order: PollOrder?
     var pace: PollPace
     var hours = PollHours()
@@ -14,7 +14,7 @@ struct PollEntry: Sendable {
     var due: Instant
     var raisedAt: Instant
     var lending = Lending()
-    /// What it was handed back for, in addition.
+    /// The conditions with which it was handed back, in addition.
     var until: [Condition] = []
     var handBacks: Int64 = 0
     /// It was raised before, and is the same poll again: neither floor nor ride counts for it.
@@ -39,7 +39,7 @@ struct PollEntry: Sendable {
         (self.raisedAt, self.waitingSince) = (raisedAt, waitingSince)
     }
 
-    /// Nothing is to be raised: the manifest leaves it to the handler, or the handler said so.
+    /// No poll is to be raised: the manifest leaves it to the handler, or the handler ordered none.
     var isNever: Bool {
         guard !isOperated, lending.isWaiting, let rule else { return false }
         switch order {
@@ -64,7 +64,7 @@ struct PollEntry: Sendable {
         if step.holdEnd(of: key.handler) != nil { lending.isRunning = false }
     }
 
-    /// What it waits for beside time.
+    /// The conditions that it waits for beside time.
     private var conditions: [Condition] {
         let required = rule?.require ?? []
         return required + until.filter { !required.contains($0) }

@@ -3,7 +3,7 @@ import WakeModel
 
 struct PollHours: Hashable, Sendable {
     struct Bin: Hashable, Sendable {
-        /// In thousandths, of polls that said whether they were useful.
+        /// In thousandths, of polls with a result.
         var polls: Int64 = 0
         var useful: Int64 = 0
         /// Different weeks that gave a sample.
@@ -21,7 +21,7 @@ struct PollHours: Hashable, Sendable {
             if polls < 100 { (polls, useful, weeks) = (0, 0, 0) }
         }
 
-        /// What has faded to less than one poll proves nothing any more: then the hour is tried again.
+        /// A bin that has faded to less than one poll proves nothing any more: then the hour is tried again.
         var isQuiet: Bool { weeks >= 4 && polls >= 1000 && useful * 20 < polls }
     }
 
@@ -48,7 +48,7 @@ struct PollHours: Hashable, Sendable {
         return bin.isQuiet
     }
 
-    /// What is known of the hour that a poll is due in.
+    /// The pace of the hour that a poll is due in.
     func pace(at time: WallTime, slot: TimeSpan) -> PendingEntry.Pace {
         let (index, week) = Self.place(of: time)
         var bin = bins[index] ?? Bin(week: week)
@@ -57,7 +57,7 @@ struct PollHours: Hashable, Sendable {
             slot: slot, hour: Self.name(of: time), polls: bin.polls, useful: bin.useful, isQuiet: bin.isQuiet)
     }
 
-    /// The end of the quiet hours that `time` lies in; nil where it lies in none.
+    /// The end of the quiet hours around `time`; nil if it is in none.
     func quietEnd(of time: WallTime) -> WallTime? {
         var end = time
         for _ in 0..<Self.count where isQuiet(end) {

@@ -9,7 +9,7 @@ struct PollLimits: Hashable, Sendable {
     var adapts: Bool
 }
 
-/// What a poll was good for; the word that the next one is told.
+/// The outcome of a poll; the next poll's event has its word.
 enum PollOutcome: String, Hashable, Sendable, CaseIterable {
     case useful, nothing, unsaid, failed, overrun, crashed
 
@@ -39,7 +39,7 @@ struct PollPace: Hashable, Sendable {
         (self.meanAwake, self.meanCPU) = (meanAwake, meanCPU)
     }
 
-    /// What takes long comes half as often at most.
+    /// The shortest interval; it doubles for polls that take long.
     func floor(_ limits: PollLimits) -> TimeSpan {
         let isCostly = meanAwake > Self.longAwake || meanCPU > Self.longCPU
         return limits.adapts && isCostly ? min(limits.floor * 2, limits.ceiling) : limits.floor

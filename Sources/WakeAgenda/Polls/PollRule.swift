@@ -15,7 +15,7 @@ public struct PollRule: Hashable, Sendable {
     public static let shortestInterval = TimeSpan.seconds(60)
     private static let spans = ["min_interval", "max_interval"]
     private static let keys = ["require", "adapt", "wake"]
-    /// Of the manifest's `poll`.
+    /// The keys of the manifest's `poll`.
     package static let manifestKeys = spans + keys
 
     public init(minInterval: TimeSpan?) {

@@ -1,14 +1,14 @@
-// The regions of all handlers: each handler is told of a region's entry and exit where it is not as it was told last.
+// The regions of all handlers: each handler gets a region's entry and exit if it differs from the last one that it got.
 import WakeModel
 
-/// What is near is told to the agenda as it is; what a handler knows of it is kept over restarts, so that only differences are told.
+/// Stores the last presence that each handler got over restarts, so that only differences are raised.
 struct RegionBook: AgendaBook, Sendable {
     private(set) var entries: [AgendaKey: RegionEntry] = [:]
     private var presences: [BeaconPattern: RegionPresence] = [:]
     private var sequences: [Sequence: AgendaKey] = [:]
     private var touched: Set<AgendaKey> = []
 
-    /// What was not delivered is told again after so long, if it is still so.
+    /// The wait before an undelivered change is raised again, if it is still true.
     static let rest = TimeSpan.seconds(60)
 
     var nextBoottime: Instant? { entries.values.compactMap(\.restsUntil).min() }
@@ -18,7 +18,7 @@ struct RegionBook: AgendaBook, Sendable {
         sequences[sequence].flatMap { $0.handler == handler ? $0 : nil }
     }
 
-    /// Regions wait for nothing that a person could be told of.
+    /// Regions have no waits that a person could see.
     func pending(of handler: HandlerID, _ step: AgendaStep) -> [PendingEntry] { [] }
 
     func keys(of handler: HandlerID) -> [AgendaKey] { entries.keys.filter { $0.handler == handler }.sorted() }
@@ -53,7 +53,8 @@ struct RegionBook: AgendaBook, Sendable {
         forgetUnwatched()
     }
 
-    /// Not watched any more, a beacon may come or go unseen. One that is watched under another name is told of once only.
+    /// A beacon that is not watched any more may come or go unseen. One that is watched under another name is reported
+    /// once only.
     private mutating func forgetUnwatched() {
         let watched = Set(entries.values.compactMap(\.beacon))
         presences = presences.filter { watched.contains($0.key) }
@@ -68,7 +69,7 @@ struct RegionBook: AgendaBook, Sendable {
         step.emit(.erase(key))
     }
 
-    // MARK: What is near
+    // MARK: Presence
 
     /// Unknown until the radio has listened for long enough, also after a restart.
     func presence(of beacon: BeaconPattern) -> RegionPresence { presences[beacon] ?? .unknown }
@@ -115,7 +116,7 @@ struct RegionBook: AgendaBook, Sendable {
         step.emit(.store(entry.row(step)))
     }
 
-    // MARK: What the core says of what was raised
+    // MARK: Reports of the core on raised events
 
     mutating func recordRaised(_ key: AgendaKey, as sequence: Sequence, _ step: inout AgendaStep) {
         guard var entry = entries[key], case .raising(let former) = entry.run else { return }
@@ -145,7 +146,7 @@ struct RegionBook: AgendaBook, Sendable {
     mutating func raiseNow(_ key: AgendaKey, _ step: inout AgendaStep) -> Bool { false }
 }
 
-/// One region of one handler.
+/// A region of a handler.
 struct RegionEntry: Hashable, Sendable {
     enum Run: Hashable, Sendable {
         case idle
@@ -168,7 +169,7 @@ struct RegionEntry: Hashable, Sendable {
 
     var sequence: Sequence? { if case .raised(let sequence, _) = run { sequence } else { nil } }
 
-    /// What the handler knew before what is on its way; nil where nothing is.
+    /// The handler's presence before the event on its way; nil if none is.
     var former: RegionPresence? {
         switch run {
         case .idle: nil
@@ -198,7 +199,7 @@ extension RegionEntry {
         self.told = told
         guard let former = value["former"]?.string.flatMap({ RegionPresence(rawValue: $0) }) else { return }
         guard let number = value.count("seq") else {
-            // The bridge ended before it had a number, so that nothing was told.
+            // The bridge ended before it had a number, so that the handler got no event.
             self.told = former
             return
         }

@@ -7,12 +7,12 @@ public struct RegionRule: Hashable, Sendable {
 
     public init(id: String, beacon: BeaconPattern) { (self.id, self.beacon) = (id, beacon) }
 
-    /// Of one handler.
+    /// The most regions of one handler.
     public static let limit = 20
     private static let example = "{\"id\":\"home\",\"beacon\":{\"ibeacon\":\"f7826da6-4fa2-4e98-8024-bc5b71e0893e\"}}"
     static let manifestExample = "\"regions\":[\(example)]"
     private static let keys = ["id", "beacon"]
-    /// Of the manifest's `regions`.
+    /// The keys of the manifest's `regions`.
     package static let manifestKeys = keys + BeaconPattern.keys.map { "beacon.\($0)" }
 
     /// The manifest's `regions`.
@@ -103,7 +103,7 @@ extension BeaconPattern {
         return bytes
     }
 
-    /// One text for each pattern, by which a stored state is known to be of this one.
+    /// The name of a pattern, which identifies a stored state as this one's.
     var word: String {
         switch self {
         case .iBeacon(let uuid, let major, let minor): Self.word("ibeacon", uuid, major, minor)

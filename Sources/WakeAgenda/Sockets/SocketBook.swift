@@ -6,14 +6,14 @@ struct SocketBook: AgendaBook, Sendable {
     private(set) var entries: [AgendaKey: SocketEntry] = [:]
     /// In the order of the manifest.
     private(set) var names: [HandlerID: [String]] = [:]
-    /// What an earlier life stored, until the manifest is read.
+    /// The memory of an earlier life, until the manifest is read.
     private var memories: [AgendaKey: SocketMemory] = [:]
     private var sequences: [Sequence: AgendaKey] = [:]
     private var due = DueQueue<Instant>()
     private var touched: Set<AgendaKey> = []
     private var cameUpAt: Instant?
 
-    /// What was not answered as it should is called again after so long.
+    /// The wait before another call, if one was not answered as it should be.
     static let rest = TimeSpan.seconds(60)
 
     var nextBoottime: Instant? { due.next }
@@ -98,7 +98,7 @@ struct SocketBook: AgendaBook, Sendable {
         step.emit(.erase(key))
     }
 
-    // MARK: What is raised
+    // MARK: Raised events
 
     mutating func recordRaised(_ key: AgendaKey, as sequence: Sequence, _ step: inout AgendaStep) {
         guard case .raising(let call)? = entries[key]?.run else { return }
@@ -118,11 +118,11 @@ struct SocketBook: AgendaBook, Sendable {
             entry.run = .idle
             if isUnsent { entry.keepalive.postpone(to: again) }
         }
-        // What came while it was on its way was taken for what its handler left. Beside other news it is heard as ever.
+        // Bytes that came during the call counted as left by its handler, so the socket is looked at again.
         if isBehind { step.emit(.socket(key, .look)) }
     }
 
-    /// Nothing of it is started by hand but by `reconnect`.
+    /// Only `reconnect` starts it by hand.
     mutating func raiseNow(_ key: AgendaKey, _ step: inout AgendaStep) -> Bool { false }
 
     // MARK: Orders
@@ -163,7 +163,7 @@ struct SocketBook: AgendaBook, Sendable {
         case (.wayChanged, .open): probe(key, &step)
         case (.orphaned, _): orphan(key, &step)
         case (.wayChanged, .retrying): change(key) { $0.move(to: .retrying(at: step.boottime), step) }
-        // Of an attempt or a connection that was given up meanwhile.
+        // The report of an attempt or a connection that was given up meanwhile.
         case (.held, _), (.opened, _), (.failed, _), (.traffic, _), (.wayChanged, _): break
         }
     }
@@ -177,7 +177,7 @@ struct SocketBook: AgendaBook, Sendable {
             if entry.keepalive.heardAt == nil { entry.keepalive.restart(at: step.boottime) }
             entry.history.add("it stayed open over the restart of the daemon", step)
         }
-        // What it was owed began a process before this was found.
+        // Its pending event began a process before this was found.
         if entrance == .afterRestart { step.emit(.restart(key.handler)) }
         store(key, &step)
     }
@@ -199,7 +199,7 @@ struct SocketBook: AgendaBook, Sendable {
 
     private mutating func fail(_ key: AgendaKey, _ failure: SocketFailure, _ step: inout AgendaStep) {
         change(key) { entry in
-            // What fails again and again is told once.
+            // A repeated failure is reported once.
             if entry.isUntried, !entry.tellIfMissed() { entry.tell(.closed(failure.rawValue)) }
             entry.isUntried = false
             let instant = entry.retry(after: step.boottime)
@@ -223,7 +223,7 @@ struct SocketBook: AgendaBook, Sendable {
         step.emit(.attention(key, sentence: sentence))
     }
 
-    /// A peer that the machine reaches by another way may not hear it any more.
+    /// A peer that the machine reaches by another route may not receive its packets any more.
     private mutating func probe(_ key: AgendaKey, _ step: inout AgendaStep) {
         guard let rule = entries[key]?.rule, rule.isConnection else { return }
         switch rule.place {
@@ -240,8 +240,8 @@ struct SocketBook: AgendaBook, Sendable {
 
     /// The connection is gone, or is given up; another one follows.
     /// - Parameters:
-    ///   - reason: nil where the handler need not be told.
-    ///   - instant: when the next attempt is made; nil leaves it to the number of failures.
+    /// - reason: nil if the handler need not know.
+    /// - instant: when the next attempt is made; nil leaves it to the number of failures.
     private mutating func lose(_ key: AgendaKey, tells reason: String?, at instant: Instant?, _ step: inout AgendaStep)
     {
         step.emit(.socket(key, .close))
@@ -270,7 +270,7 @@ struct SocketBook: AgendaBook, Sendable {
     }
 }
 
-// What follows in each step.
+// The changes of each step.
 extension SocketBook {
     mutating func advance(_ step: inout AgendaStep) {
         probeAfterSleep(&step)
@@ -279,7 +279,7 @@ extension SocketBook {
         let keys = touched.sorted()
         touched = []
         for key in keys { follow(key, &step) }
-        // After all: what one socket of a handler waits for may have been another.
+        // After all: a socket of a handler may have waited for another.
         for key in Set(keys.map(\.handler)).sorted().flatMap(self.keys) { raise(key, &step) }
         touched = []
     }
@@ -316,7 +316,7 @@ extension SocketBook {
         step.emit(.socket(key, .open(entry.rule, number: entry.number)))
     }
 
-    /// A stopped handler serves no peer: each notices, and what the handler was to be told is of no use.
+    /// A stopped handler serves no peer: each notices, and the handler's pending news is of no use.
     private mutating func shut(_ key: AgendaKey, _ step: inout AgendaStep) {
         step.emit(.socket(key, .close))
         change(key) { entry in
@@ -345,7 +345,7 @@ extension SocketBook {
         }
     }
 
-    /// One at a time: news first, so that the handler knows of what it is told.
+    /// Raises calls one at a time: news first, so that the handler knows the socket of a call.
     private mutating func raise(_ key: AgendaKey, _ step: inout AgendaStep) {
         guard let entry = entries[key] else { return }
         if entry.run == .idle, step.obstacle(of: key.handler) == nil, let call = call(of: entry, step) {
@@ -390,7 +390,7 @@ extension SocketBook {
 }
 
 extension SocketRule {
-    /// What is held for one is good for the other.
+    /// A socket that is open for one is good for the other.
     fileprivate func holds(_ other: SocketRule) -> Bool {
         address == other.address && passing == other.passing && isTLS == other.isTLS
     }
@@ -406,7 +406,7 @@ extension SocketEntry.Run {
 }
 
 extension SocketEntry {
-    /// False where nothing is missed: the handler knows how the socket stood.
+    /// False if no change is missed: the handler knows the state of the socket.
     @discardableResult
     fileprivate mutating func tellIfMissed() -> Bool {
         guard isMissed else { return false }

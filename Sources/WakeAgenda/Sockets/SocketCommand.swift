@@ -1,16 +1,16 @@
-// What the agenda asks of those who hold sockets, and what they answer.
+// The agenda's commands to the holders of sockets, and their reports.
 import WakeModel
 
 public enum SocketCommand: Hashable, Sendable {
     /// Answered with ``SocketReport/held``, `opened` or `failed`. The process inherits it under this number.
     case open(SocketRule, number: Int32)
-    /// Nothing is held of it any more; its peer notices.
+    /// Its descriptor is closed; its peer notices.
     case close
-    /// The handler sleeps: what waits unread is reported now and whenever something arrives.
+    /// The handler sleeps: unread bytes are reported now and whenever more arrive.
     case watch
     /// The handler is awake, and reads itself.
     case unwatch
-    /// Ask again, once, what waits unread.
+    /// Report the unread bytes again, once.
     case look
     /// Whether the peer is asked to show that it is still there.
     case probe(Bool)
@@ -41,7 +41,7 @@ public enum SocketEntrance: Hashable, Sendable {
 
 /// Why a socket is not open.
 public enum SocketFailure: String, Hashable, Sendable, CaseIterable {
-    /// The name of the host stands for no address.
+    /// The name of the host has no address.
     case unresolved
     /// No program listens there.
     case refused
@@ -50,6 +50,6 @@ public enum SocketFailure: String, Hashable, Sendable, CaseIterable {
     case timeout
     /// Another program listens at the address.
     case taken
-    /// The kernel refused for another reason, which the log says.
+    /// The kernel refused for another reason, which the log contains.
     case failed
 }

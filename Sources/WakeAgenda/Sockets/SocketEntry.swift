@@ -1,8 +1,8 @@
-// One socket of one handler: whether it is open, what its handler is still to be told, and what it was told last.
+// A socket of a handler: whether it is open, the pending news for its handler, and the last call.
 import WakeModel
 
 struct SocketEntry: Hashable, Sendable {
-    /// What becomes of it over time.
+    /// Its state over time.
     enum Link: Hashable, Sendable {
         /// Its handler is not to have it now.
         case shut
@@ -12,20 +12,20 @@ struct SocketEntry: Hashable, Sendable {
         case open(Watch)
     }
 
-    /// Who sees what arrives.
+    /// The reader of arriving bytes.
     enum Watch: Hashable, Sendable {
         /// The handler, which is awake.
         case handlers
         case ours
     }
 
-    /// What its handler does not know yet.
+    /// A change that its handler does not know yet.
     enum News: Hashable, Sendable {
         case opened
         case closed(String)
     }
 
-    /// What was raised.
+    /// The kind of the raised call.
     enum Call: Hashable, Sendable { case news, traffic, keepalive }
 
     enum Run: Hashable, Sendable {
@@ -66,7 +66,7 @@ struct SocketEntry: Hashable, Sendable {
     static let longestRetry = TimeSpan.seconds(300)
     /// A connection that held for so long had not failed.
     static let lastsFrom = TimeSpan.seconds(60)
-    /// So long has a peer to show that it is there.
+    /// The time that a peer has to show that it is there.
     static let probe = TimeSpan.seconds(12)
 
     var isOpen: Bool { if case .open = link { true } else { false } }
@@ -90,7 +90,7 @@ struct SocketEntry: Hashable, Sendable {
     /// A connection that its handler never knew of has not closed for it.
     mutating func tell(_ one: News) {
         if case .closed = one, news.last == .opened { news.removeLast() } else { news.append(one) }
-        // Of many closings the last reason counts.
+        // The last reason of many closings counts.
         if news.count > 2 { news.removeFirst(news.count - 2) }
     }
 
@@ -105,19 +105,19 @@ struct SocketEntry: Hashable, Sendable {
     }
 }
 
-/// When a handler is called so that its peer hears of it in time.
+/// When a handler is called so that its peer receives a packet of it in time.
 struct SocketKeepalive: Hashable, Sendable {
-    /// Of the manifest, unless the handler ordered another.
+    /// The manifest's, unless the handler ordered another.
     var period: TimeSpan?
-    /// When the peer heard of it last, as far as is known; on CLOCK_BOOTTIME.
+    /// When the peer last received a packet of it, as far as is known; on CLOCK_BOOTTIME.
     private(set) var heardAt: Instant?
 
     init(_ period: TimeSpan?) { self.period = period }
 
-    /// What a handler needs to be woken and to send, at most.
+    /// The most time that a handler needs to be woken and to send.
     static let lead = TimeSpan.seconds(30)
 
-    /// So much earlier than the period is over that the handler can still send.
+    /// Early enough before the end of the period that the handler can still send.
     var dueAt: Instant? {
         guard let period, let heardAt else { return nil }
         return heardAt + period - Self.lead

@@ -1,4 +1,4 @@
-// What handlers are told of their sockets, and what a restart has to know of each.
+// The events of sockets for their handlers, and the state of each that outlives a restart.
 import WakeModel
 
 extension SocketEntry {
@@ -25,14 +25,14 @@ extension SocketEntry {
         }
     }
 
-    /// What waits in one that listens for connections is connections.
+    /// A socket that listens for connections has connections waiting, not bytes.
     private var isCountedInBytes: Bool { rule.isConnection || rule.isDatagram }
 
     func amount(of traffic: SocketTraffic) -> String {
         Int(traffic.unread).counted(isCountedInBytes ? "byte" : "connection")
     }
 
-    /// One that was passed has a number that only the handler knows.
+    /// A passed socket has a number that only the handler knows.
     private func writeNumber(into writer: inout JSONWriter) {
         if isPassed { writer.field("passed", true) } else { writer.field("fd", Int64(number)) }
     }
@@ -50,7 +50,7 @@ extension SocketRule {
     var isDatagram: Bool { if case .udp = place { true } else { false } }
 }
 
-/// What is stored of a socket: whether its handler takes it for open, and when its peer heard of it last.
+/// The stored state of a socket: whether its handler believes it to be open, and when its peer last received a packet.
 struct SocketMemory: Hashable, Sendable {
     var bootID: String
     var address: String

@@ -96,7 +96,7 @@ extension String {
         return parts.count == 4 && parts.allSatisfy { $0.utf8.count <= 3 && UInt8($0) != nil }
     }
 
-    /// Letters, digits, `-` and `_` between single dots. One of digits alone would be a mistyped address.
+    /// Letters, digits, `-` and `_` between single dots. A name of digits alone would be a mistyped address.
     fileprivate var isHostName: Bool {
         let parts = split(separator: ".", omittingEmptySubsequences: false)
         guard parts.allSatisfy({ !$0.isEmpty && $0.utf8.count <= 63 && !$0.hasPrefix("-") }) else { return false }

@@ -18,10 +18,10 @@ public struct SocketRule: Hashable, Sendable {
     /// Nil where the handler is not called to keep it alive.
     public var keepalive: TimeSpan?
     public var passing = Passing.inherit
-    /// The handler speaks TLS over it: the keys end with the process, and with them the connection.
+    /// The handler uses TLS over it: the keys end with the process, and with them the connection.
     public var isTLS = false
 
-    /// Of one handler.
+    /// The most sockets of one handler.
     public static let limit = 8
     /// A process inherits them under numbers behind those of the descriptors that every handler has.
     public static let firstNumber: Int32 = 4
@@ -32,10 +32,10 @@ public struct SocketRule: Hashable, Sendable {
     static let manifestExample = "\"sockets\":[\(example)]"
     private static let keys = ["name", "connect", "listen", "fds", "tls"]
     private static let spans = ["keepalive"]
-    /// Of the manifest's `sockets`.
+    /// The keys of the manifest's `sockets`.
     package static let manifestKeys = keys + spans
 
-    /// The address as the manifest has it: by it what is held is known to be this socket's.
+    /// The address as the manifest has it, which identifies an open socket as this one.
     public var address: String { "\(side.rawValue) \(place.word)" }
     /// A peer is at its other end.
     public var isConnection: Bool { side == .connect }
@@ -109,7 +109,7 @@ public struct SocketRule: Hashable, Sendable {
 }
 
 extension RuleObject {
-    /// It stands between `=` and `,` of an environment variable, so it holds neither.
+    /// It goes between `=` and `,` of an environment variable, so it contains neither.
     fileprivate func socketName() throws(ProtocolFault) -> String {
         let name = try identifier("name")
         let isPlain = name.utf8.allSatisfy { byte in

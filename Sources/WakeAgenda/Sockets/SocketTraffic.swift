@@ -1,7 +1,8 @@
-// What waits unread in a socket, and when that wakes the handler again: at once for what is new, rarer and rarer for what it leaves.
+// The unread bytes of a socket, and when they wake the handler again: at once for new ones, more and more rarely for
+// old ones.
 import WakeModel
 
-/// What a look at a socket found, without reading from it.
+/// The finding of a look at a socket, without reading from it.
 public struct SocketTraffic: Hashable, Sendable {
     /// How the connection ended.
     public enum End: String, Hashable, Sendable, CaseIterable {
@@ -88,6 +89,6 @@ struct UnreadBackOff: Hashable, Sendable {
         min(Self.longest, .seconds(1 << Int64(min(fruitless - 1, 6))))
     }
 
-    /// Nothing of it counts for the next connection.
+    /// Its state does not count for the next connection.
     mutating func reset() { self = UnreadBackOff() }
 }

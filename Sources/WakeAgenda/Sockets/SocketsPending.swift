@@ -1,4 +1,4 @@
-// What `pending` and `why` say of sockets: whether each is open, and what it waits for.
+// The entries of sockets in `pending` and `why`: whether each is open, and the conditions that it waits for.
 import WakeModel
 
 extension SocketBook {

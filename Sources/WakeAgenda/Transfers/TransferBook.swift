@@ -1,13 +1,14 @@
-// The transfers of all handlers: let go when they may move, told when they have ended, and their session when none is open.
+// The transfers of all handlers: started when they may move, reported when they have ended, and their session when none
+// is open.
 import WakeModel
 import WakeTransfer
 
 struct TransferBook: AgendaBook, Sendable {
     /// Open transfers of one handler.
     static let mostOpen = 1_000
-    /// What was not delivered is told again after so long.
+    /// The wait before an undelivered event is raised again.
     static let rest = TimeSpan.seconds(60)
-    /// What waits so long to be tried again leaves its place to others of its session.
+    /// A transfer with a longer wait before its retry leaves its place to others of its session.
     static let longRetry = TimeSpan.seconds(60)
 
     var entries: [AgendaKey: TransferEntry] = [:]
@@ -17,7 +18,7 @@ struct TransferBook: AgendaBook, Sendable {
     var keysByNumber: [HandlerID: [Int64: AgendaKey]] = [:]
     var limiters: [HandlerID: TransferLimiter] = [:]
     var index = EntryIndex()
-    /// Sessions of which something changed in this step.
+    /// Sessions that changed in this step.
     var touched: Set<AgendaKey> = []
     /// Entries whose instants wait for a synchronized clock.
     var assumed: Set<AgendaKey> = []
@@ -173,12 +174,12 @@ extension TransferBook {
         return .unauthorized
     }
 
-    /// What moves stands still where a condition that it relies on has gone.
+    /// Pauses a moving transfer if it has lost a condition that it relies on.
     private mutating func follow(_ entry: TransferEntry, _ step: inout AgendaStep) {
         guard let reason = entry.lost(step).map({ "lost \($0.word)" }) else { return }
         var entry = entry
         entry.phase = .waiting
-        // Whatever made it fail may be over when that is there again.
+        // The cause of its failure may be over when that is there again.
         entry.status.tryAgain()
         entry.history.add("stands still: \(reason)", step)
         step.decide(entry.key, "pause \(reason)")
@@ -211,18 +212,18 @@ extension TransferBook {
     }
 }
 
-// What transferd says.
+// Reports of transferd.
 extension TransferBook {
     mutating func hear(_ handler: HandlerID, _ number: Int64, _ news: TransferNews, _ step: inout AgendaStep) {
         guard let key = keysByNumber[handler]?[number], var entry = entries[key] else {
-            // Of an order that is not wanted any more, or whose end was told.
+            // A report on an order that is not wanted any more, or whose end was reported.
             return step.emit(.transfer(handler, number, .cancel))
         }
-        // It was to stand still, and could not be told so.
+        // It was paused, and transferd could not be reached for that.
         if entry.phase == .waiting, news.isOfOneThatMoves { step.emit(.transfer(handler, number, .pause)) }
         switch news {
         case .ended(let result):
-            // What has ended here is in the journal by now.
+            // A transfer that has ended here is in the journal by now.
             guard entry.isOpen else { return step.emit(.transfer(handler, number, .confirm)) }
             return end(entry, result, &step)
         case .held:
@@ -267,9 +268,10 @@ extension TransferBook {
     }
 }
 
-// What handlers are told.
+// Events for handlers.
 extension TransferBook {
-    /// Ends are told while the handler is awake, or when nothing of the session is open: then all of them in one wake.
+    /// Ends are raised while the handler is awake, or when the session has no open transfer: then all of them in one
+    /// wake.
     private mutating func tell(_ session: AgendaKey, _ step: inout AgendaStep) {
         let handler = session.handler
         guard let rule = sessions[session]?.rule, step.obstacle(of: handler) == nil else { return }
@@ -279,7 +281,7 @@ extension TransferBook {
         }
         let isOver = !all.contains(where: \.isOpen)
         let isSettled = isOver && sessions[session]?.tally.isEmpty == false
-        // What was handed back wakes by itself, for its session may have been told without it.
+        // An end that was handed back wakes by itself, for its session's end may have been raised without it.
         let isDue = isSettled || (isOver && !all.allSatisfy(\.isEndTold))
         guard step.isAwake(handler) || (isDue && rule.wakes) else { return }
         for entry in all where entry.mayBeTold(step) && !entry.isOpen { raise(entry, .finished, &step) }
@@ -309,7 +311,7 @@ extension TransferBook {
         recordWake(of: key.handler, step)
     }
 
-    /// What has ended wakes the handler, if it is not awake.
+    /// An end wakes the handler, if it is not awake.
     private mutating func recordWake(of handler: HandlerID, _ step: AgendaStep) {
         guard !step.isAwake(handler) else { return }
         limiters[handler, default: TransferLimiter()].wake(at: step.boottime)
@@ -317,7 +319,7 @@ extension TransferBook {
     }
 }
 
-// What the core says of what was raised.
+// Reports of the core on raised events.
 extension TransferBook {
     mutating func recordRaised(_ key: AgendaKey, as sequence: Sequence, _ step: inout AgendaStep) {
         if var entry = entries[key], case .raising(let telling) = entry.run {
@@ -386,7 +388,7 @@ extension TransferBook {
 }
 
 extension Conclusion {
-    /// The handler does not know what it was told.
+    /// The handler does not know the event.
     fileprivate var isLoss: Bool {
         switch self {
         case .dropped, .handedBack: true

@@ -1,4 +1,4 @@
-// One transfer of one handler: what was ordered, how far it is, and what of it the handler has been told.
+// A transfer of a handler: its order, its progress, and the events that the handler has got.
 import WakeModel
 import WakeTransfer
 
@@ -12,14 +12,14 @@ struct TransferEntry: Sendable {
 
     enum Telling: String, Hashable, Sendable { case finished, challenge }
 
-    /// What of it the core has.
+    /// The event of it that the core has.
     enum Run: Hashable, Sendable {
         case idle
         case raising(Telling)
         case raised(Sequence, Telling)
     }
 
-    /// The server asks who wants it.
+    /// The server requires a credential.
     struct Challenge: Hashable, Sendable {
         var realm: String
         /// Unanswered by then, it fails.
@@ -27,7 +27,7 @@ struct TransferEntry: Sendable {
         var isTold = false
     }
 
-    /// So long a handler has to answer one.
+    /// The time that a handler has to answer one.
     static let patience = TimeSpan.seconds(3_600)
 
     let key: AgendaKey
@@ -42,9 +42,9 @@ struct TransferEntry: Sendable {
     var earliest: Instant
     var deadline: Instant?
     var giveUp: Instant
-    /// What was not delivered is told again after so long.
+    /// The wait before an undelivered event is raised again.
     var restsUntil: Instant?
-    /// What the handler handed its end or its challenge back for, and how often.
+    /// The conditions with which the handler handed its end or its challenge back, and how often.
     var until: [Condition] = []
     var handBacks: Int64 = 0
     var isDiscretionary = false
@@ -76,10 +76,10 @@ struct TransferEntry: Sendable {
         }
     }
 
-    /// The session's end is told without it: its own end is with the core, or the handler wants that later.
+    /// The session's end is raised without it: its own end is with the core, or the handler wants that later.
     var isEndLeft: Bool { isEndTold || handBacks > 0 }
 
-    /// It may be told now.
+    /// Its event may be raised now.
     func mayBeTold(_ step: AgendaStep) -> Bool {
         run == .idle && restsUntil == nil && until.allSatisfy(step.conditions.isTrue)
     }
@@ -93,7 +93,7 @@ struct TransferEntry: Sendable {
         return wanted.filter { seen.insert($0).inserted }
     }
 
-    /// What is watched for it.
+    /// The conditions that are watched for it.
     func watched(_ step: AgendaStep) -> [Condition] {
         let own: [Condition] =
             switch phase {
@@ -115,7 +115,7 @@ struct TransferEntry: Sendable {
         restsUntil = nil
     }
 
-    /// What it waits for before it may move; a place among those of its session comes last of all.
+    /// Its waits before it may move; a place among those of its session comes last of all.
     func waits(_ step: AgendaStep) -> [PendingEntry.Wait] {
         var waits = rule == nil ? [PendingEntry.Wait(word: "manifest", since: waitingSince)] : []
         if isPaused { waits.append(.init(word: "paused", since: waitingSince)) }
@@ -129,13 +129,13 @@ struct TransferEntry: Sendable {
         return waits
     }
 
-    /// The condition whose loss makes it stand still.
+    /// The condition whose loss pauses it.
     func lost(_ step: AgendaStep) -> Condition? {
         let isWaived = deadline.map { $0 <= step.boottime } ?? false
         return conditions.first { step.conditions.isLost($0) && ($0.isHard || !isWaived) }
     }
 
-    /// When it must be looked at again without another input.
+    /// When it must be evaluated again without another input.
     func nextLook(_ step: AgendaStep) -> Instant? {
         switch phase {
         case .ended: return restsUntil
@@ -150,7 +150,7 @@ struct TransferEntry: Sendable {
     }
 }
 
-/// What is known of how it moves. When it may be tried again is stored, and no more.
+/// The state of its movement. Only the time of a retry is stored.
 struct TransferStatus: Hashable, Sendable {
     var done: Int64 = 0
     var total: Int64?
@@ -175,7 +175,7 @@ struct TransferStatus: Hashable, Sendable {
     }
 }
 
-/// A session of a handler: what it will be told when nothing of it is open.
+/// A session of a handler, with the pending event for its end.
 struct TransferSession: Sendable {
     enum Run: Hashable, Sendable {
         case idle
@@ -187,11 +187,11 @@ struct TransferSession: Sendable {
     var rule: TransferRule?
     /// Since it was settled last.
     var tally = TransferTally()
-    /// Of what is on its way to the handler.
+    /// The counts that are on their way to the handler.
     var told = TransferTally()
     var run = Run.idle
     var restsUntil: Instant?
-    /// What the handler handed its end back for.
+    /// The conditions with which the handler handed its end back.
     var until: [Condition] = []
 
     init(key: AgendaKey) { self.key = key }
@@ -199,7 +199,7 @@ struct TransferSession: Sendable {
     var sequence: Sequence? { if case .raised(let sequence) = run { sequence } else { nil } }
     var isIdle: Bool { run == .idle && tally.isEmpty }
 
-    /// It may be told now.
+    /// Its event may be raised now.
     func mayBeTold(_ step: AgendaStep) -> Bool {
         run == .idle && restsUntil == nil && until.allSatisfy(step.conditions.isTrue)
     }
@@ -217,7 +217,7 @@ struct TransferTally: Hashable, Sendable {
     }
 }
 
-// What the handler is told.
+// The events for the handler.
 extension TransferEntry {
     func occasion(_ telling: Telling) -> Occasion {
         let name = TransferName(key.id) ?? TransferName(session: key.id, id: "")

@@ -1,11 +1,12 @@
-// Slows down a handler whose transfers wake it only to order the next one; what a person or another event causes is not slowed.
+// Slows down a handler whose transfers wake it only to order the next one; orders of a person or another event are not
+// slowed.
 import WakeModel
 
 struct TransferLimiter: Hashable, Sendable {
     static let first = TimeSpan.seconds(60)
     static let longest = TimeSpan.seconds(3_600)
 
-    /// What was ordered in the last such wake waited for this.
+    /// The delay of transfers that were ordered in the last such wake.
     private(set) var delay = TimeSpan.zero
     /// When the end of a session woke the handler last, on CLOCK_BOOTTIME.
     private(set) var wokenAt: Instant?
@@ -39,6 +40,6 @@ struct TransferLimiter: Hashable, Sendable {
         return delay
     }
 
-    /// Nothing of it need be kept.
+    /// Its state need not be kept.
     var isIdle: Bool { delay == .zero && !isChained }
 }

@@ -1,4 +1,4 @@
-// What manifests make of the transfers that are there: a session that is declared no more takes its transfers with it.
+// The effect of manifests on present transfers: a session that is not declared any more takes its transfers with it.
 import WakeModel
 
 extension TransferBook {

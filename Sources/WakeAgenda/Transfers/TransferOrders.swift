@@ -1,4 +1,4 @@
-// What handlers order of their transfers, each order answered or refused with a fault.
+// The orders of handlers for their transfers, each with an answer or a fault.
 import WakeModel
 import WakeTransfer
 
@@ -78,12 +78,12 @@ extension TransferBook {
         put(entry)
     }
 
-    /// A person takes it back: its handler is told that it has failed.
+    /// A person cancels it: its handler learns that it has failed.
     mutating func fail(_ key: AgendaKey, _ failure: TransferFailure, _ step: inout AgendaStep) {
         if let entry = entries[key], entry.isOpen { end(entry, TransferResult(failure: failure), &step) }
     }
 
-    /// True where something was cancelled. Its end is not told.
+    /// True if a transfer was cancelled. Its end is not raised.
     mutating func cancel(_ key: AgendaKey, _ step: inout AgendaStep) -> Bool {
         guard let entry = entries[key] else { return false }
         step.decide(key, JobCanceller.handler.wireName)

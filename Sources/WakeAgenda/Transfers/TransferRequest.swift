@@ -1,4 +1,4 @@
-// What a handler orders of its transfers: the values of `transfer`, `resume` and `credential`.
+// The orders of a handler for its transfers: the values of `transfer`, `resume` and `credential`.
 import WakeModel
 import WakeTransfer
 
@@ -7,7 +7,7 @@ struct TransferRequest: Hashable, Sendable {
     var name: TransferName
     var order: TransferOrder
     var notBefore: TimeSpan
-    /// Counted from the order; nil where nothing is waived before it is given up.
+    /// Counted from the order; nil if no condition is waived before it is given up.
     var deadline: TimeSpan?
     var isPaused: Bool
 
@@ -81,7 +81,7 @@ struct CredentialOrder: Hashable, Sendable {
         var words: [String] = []
         for key in ["user", "password"] {
             guard let word = object[key]?.string, word.utf8.count <= 1_024, !word.utf8.contains(0) else {
-                // Not with what stands there: it may be the password.
+                // Not with the value there: it may be the password.
                 throw .malformed("\"\(key)\" of \"credential\" takes a text.", advice: "Write \(example).")
             }
             words.append(word)

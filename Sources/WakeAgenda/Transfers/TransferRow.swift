@@ -73,7 +73,7 @@ extension TransferSession {
         if let number = value.count("seq") {
             run = .raised(Sequence(UInt64(number)))
         } else {
-            // The bridge ended before it had a number, so that nothing was told.
+            // The bridge ended before it had a number, so that the handler got no event.
             self.tally.add(told)
             self.told = TransferTally()
         }

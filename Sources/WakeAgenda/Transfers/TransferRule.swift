@@ -20,7 +20,7 @@ public struct TransferRule: Hashable, Sendable {
     private static let spans = ["give_up"]
     private static let example = "{\"session\":\"photos\"}"
     static let manifestExample = "\"transfers\":[\(example)]"
-    /// Of the manifest's `transfers`.
+    /// The keys of the manifest's `transfers`.
     package static let manifestKeys = keys + spans
 
     public init(_ value: JSONValue) throws(ProtocolFault) {

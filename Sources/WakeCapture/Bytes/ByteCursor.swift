@@ -1,6 +1,6 @@
 // A bounded cursor over a supply of bytes: holds what is looked at now and little more, and knows the offset of each byte.
 
-/// Every reader of a recording reads through one of these. What was not asked for with ``has(_:)`` is never touched.
+/// Every reader of a recording reads through one of these. It never reads bytes that ``has(_:)`` has not found.
 struct ByteCursor {
     private let supply: any ByteSupply
     private var buffer: [UInt8] = []
@@ -9,12 +9,12 @@ struct ByteCursor {
     /// The offset in the recording of the first byte in `buffer`.
     private var base = 0
     private var isAtEnd = false
-    /// Why the supply ended before its end. What is here already is still read.
+    /// Why the supply ended before its end. Bytes that are here already are still read.
     private var fault: ImportError?
 
     init(_ supply: any ByteSupply) { self.supply = supply }
 
-    /// Where the next byte stands in the recording.
+    /// The place of the next byte in the recording.
     var offset: Int { base + place }
     /// How many bytes are here already, without a look at the supply.
     var held: Int { buffer.count - place }
@@ -56,7 +56,7 @@ struct ByteCursor {
         place = 0
     }
 
-    /// So many bytes, which ``has(_:)`` has found.
+    /// Reads bytes that ``has(_:)`` has found.
     @inline(__always)
     mutating func read(_ count: Int) -> ArraySlice<UInt8> {
         defer { place += count }
@@ -84,7 +84,7 @@ struct ByteCursor {
     /// All that is here, as far as `most`.
     mutating func readHeld(most: Int) -> ArraySlice<UInt8> { read(min(held, most)) }
 
-    /// One byte so far ahead, which ``has(_:)`` has found.
+    /// The byte this far ahead, which ``has(_:)`` has found.
     @inline(__always)
     func byte(_ ahead: Int) -> UInt8 { buffer[place + ahead] }
 

@@ -1,8 +1,7 @@
 // The bytes of a gzip file, unpacked as they are asked for, within a bound on how much a file may become.
 import WakeZlib
 
-/// Refuses a file that becomes more than so many times its size: a bomb, and no recording. What it is packed in, one in the
-/// other, counts together.
+/// Refuses a file that unpacks to too many times its size: a bomb, and no recording. Nested packings count together.
 final class UnpackingLimit {
     private static let factor = 200
     private static let unbounded = 64 << 20
@@ -29,7 +28,7 @@ final class GzipSupply: ByteSupply {
     private let limit: UnpackingLimit
     private let isInner: Bool
     private var isAtEnd = false
-    /// Said once what stands before it was given out.
+    /// Thrown once the bytes before it were returned.
     private var fault: ImportError?
 
     init(_ cursor: ByteCursor, _ limit: UnpackingLimit, isInner: Bool) {

@@ -62,7 +62,7 @@ struct LineWords {
     /// `1345610846.343504` in nanoseconds.
     mutating func seconds() -> Int64? { next().flatMap { Int64(seconds: $0) } }
 
-    /// Bytes in hexadecimal to the end of the line; nil where something else stands there, or over `most`.
+    /// Bytes in hexadecimal to the end of the line; nil for other text there, or over `most`.
     mutating func bytes(most: Int) -> [UInt8]? {
         var bytes: [UInt8] = []
         while let word = next() {
@@ -125,7 +125,7 @@ extension ArraySlice<UInt8> {
         hasPrefix(text) ? dropFirst(text.utf8CodeUnitCount) : nil
     }
 
-    /// Where the text stands first.
+    /// The first place of the text.
     func place(of text: String) -> Int? {
         let wanted = Array(text.utf8)
         guard let first = wanted.first, count >= wanted.count else { return nil }

@@ -13,7 +13,7 @@ struct BugReport {
     private let version: UInt8
     /// Microseconds since 1970, whatever the field is called.
     private let lastTime: Int64
-    /// Of the log in the bug report.
+    /// The offset of the log in the bug report.
     private let offset: Int
     /// Why the packets are only the first of it.
     private var cut: ImportError?

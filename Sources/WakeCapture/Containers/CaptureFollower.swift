@@ -114,7 +114,7 @@ struct CaptureFollower {
         read(body, link, frame)
     }
 
-    /// What the whole capture held, said at its end. Throws where nothing in it is of a link type that is known.
+    /// Reports on the whole capture at its end. Throws if no record in it has a known link type.
     mutating func finish() throws(ImportError) -> TraceDraft {
         try reportStrange()
         if snipped > 0 {

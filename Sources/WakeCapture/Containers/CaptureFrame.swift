@@ -1,10 +1,10 @@
-// One record of a pcap or pcapng file, and the link types by which such files say what their records are.
+// A record of a pcap or pcapng file, and the link types that such files give for their records.
 
 struct CaptureFrame {
     var link: LinkType
     /// Nanoseconds since 1970; nil where the record has no time.
     var time: Int64?
-    /// Where the file tells it beside the record.
+    /// The direction, if the file gives it beside the record.
     var isReceived: Bool?
     /// The order in which the machine that captured wrote numbers.
     var order: ByteOrder
@@ -20,15 +20,15 @@ struct CaptureFrame {
 enum LinkType: Hashable {
     /// HCI with a byte for its kind; with four bytes for the direction before it.
     case h4, directedH4
-    /// Of the Linux kernel: adapter and opcode before each packet.
+    /// The Linux monitor's: adapter and opcode before each packet.
     case monitor
-    /// What passes over the air: plain, behind ten bytes on how it was heard, or as the nRF Sniffer has it.
+    /// Packets of the air: plain, behind ten bytes on their reception, or as the nRF Sniffer has them.
     case air, heardAir, nordic
     /// The same of its earlier versions, under a number that is free for everybody.
     case earlyNordic
     /// Behind a header that names another link type.
     case perPacket
-    /// Of the Linux kernel, with 48 or 64 bytes before the data; of USBPcap.
+    /// Linux' usbmon, with 48 or 64 bytes before the data; USBPcap.
     case usb, usbMapped, usbPcap
     case unknown(UInt32)
 

@@ -61,10 +61,10 @@ final class ZipMember: ByteSupply {
     private var inflater: Inflater?
     private let isStored: Bool
     private let hasDescriptor: Bool
-    /// Packed bytes that are left; nil where only their end tells.
+    /// Packed bytes that are left; nil if only their end marks it.
     private var left: Int?
     private var isAtEnd = false
-    /// Said once what stands before it was given out.
+    /// Thrown once the bytes before it were returned.
     private var fault: ImportError?
 
     fileprivate init(

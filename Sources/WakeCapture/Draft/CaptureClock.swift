@@ -6,12 +6,12 @@ struct CaptureClock {
     /// As far as ten years more still fit into nanoseconds.
     private static let dates: ClosedRange<Int64> = 0...8_900_000_000_000_000_000
 
-    /// Of the first record, in nanoseconds since 1970.
+    /// The time of the first record, in nanoseconds since 1970.
     private(set) var start: Int64?
-    /// Of the latest record, since the first.
+    /// The time of the latest record, since the first.
     private(set) var latest = TimeSpan.zero
 
-    /// Goes on to a record's time; where it cannot, it stands still, and says why.
+    /// Goes on to a record's time; if it cannot, it keeps its time and returns the reason.
     mutating func advance(to time: Int64) -> String? {
         guard Self.dates.contains(time) else { return "the record's time is no date" }
         let first = start ?? time

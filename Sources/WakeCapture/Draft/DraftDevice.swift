@@ -1,4 +1,4 @@
-// What a recording tells of one device: what it is, which of its parts sent something, and how its handles are called.
+// A recording's facts of one device: its identity, the parts that sent data, and the names of its handles.
 import WakeHCI
 import WakeModel
 import WakeTrace
@@ -24,7 +24,7 @@ struct DraftDevice {
     /// Handles that had two different UUIDs: the names of their data may be wrong.
     private(set) var contradicted: Set<UInt16> = []
 
-    /// What was advertised last, and before that: most advertisements say the same again.
+    /// The latest advertisement, and the one before it: most repeat each other.
     private var heard: [[UInt8]] = []
 
     /// The longest that a device of Bluetooth has; a line of a trace has no room for every name that a file could hold.
@@ -32,14 +32,14 @@ struct DraftDevice {
 
     init(_ facts: TraceDevice) { self.facts = facts }
 
-    /// What the trace says of it.
+    /// The device of the trace.
     var told: TraceDevice {
         var told = facts
         told.name = facts.name.map { String($0.unicodeScalars.prefix(Self.nameLimit)) }
         return told
     }
 
-    /// One that is heard, and no device of the trace unless a link to it follows.
+    /// A device that advertises, and is no device of the trace unless a link to it follows.
     static var bystander: DraftDevice { DraftDevice(TraceDevice(number: 0, kind: .bluetoothCentral, address: "")) }
 
     /// The number of the part among those of the device, with one more value of it counted.
@@ -150,7 +150,7 @@ extension DraftDevice {
         facts.name = String(decoding: text, as: UTF8.self)
     }
 
-    /// What was heard of it before it had a link.
+    /// Adopts the facts of its advertisements before it had a link.
     mutating func adopt(_ other: DraftDevice) {
         facts.name = facts.name ?? other.facts.name
         for service in other.facts.services { offer(service) }

@@ -1,4 +1,4 @@
-// What devices did, in a compact form outside of memory, until the names of all of them are known.
+// The operations of devices, in a compact form outside of memory, until the names of all of them are known.
 import WakeModel
 
 /// Where entries wait: a temporary file of the tool, or memory in tests. A failure is kept, and ends nothing here.
@@ -21,7 +21,7 @@ public final class HeldEntries: EntryStore {
     }
 }
 
-/// One thing that a device did.
+/// An operation of a device.
 struct SpooledEntry {
     enum Deed {
         case connected
@@ -36,7 +36,7 @@ struct SpooledEntry {
 
 /// A stretch of entries in order of time.
 struct EntryRun {
-    /// Where it lies in the store.
+    /// Its range in the store.
     var range: Range<Int>
     /// The time of its first record, in nanoseconds since 1970.
     var start: Int64
@@ -122,7 +122,7 @@ struct EntryReader {
     }
 
     private var cursor: ByteCursor
-    /// Of the next entry, in nanoseconds since 1970; nil at the end.
+    /// The time of the next entry, in nanoseconds since 1970; nil at the end.
     private(set) var time: Int64?
     private var kind: UInt8 = 0
 
@@ -172,7 +172,7 @@ struct EntryReader {
         return cursor.read(count)
     }
 
-    /// What was stored cannot be read back: the disk is full, or failed.
+    /// The stored entries cannot be read back: the disk is full, or failed.
     private var lost: ImportError {
         ImportError(offset: cursor.offset, reason: "the temporary file of the import cannot be read back")
     }

@@ -1,4 +1,4 @@
-// The result of an import: the header of a trace, what to tell of it, and its lines, which are made as they are written.
+// The result of an import: the header of a trace, its report, and its lines, which are made as they are written.
 import WakeModel
 import WakeTrace
 
@@ -43,7 +43,7 @@ public struct Imported {
 
     private static let pageBytes = 64 << 10
 
-    /// What each device sent, in the order of the header, by the name of its channel.
+    /// The data of each device, in the order of the header, by the name of its channel.
     public var contents: [[(channel: String, count: Int)]] {
         devices.map { device in zip(device.parts, device.sent).map { (device.channel($0).wireName.text, $1) } }
     }

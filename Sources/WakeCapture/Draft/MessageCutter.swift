@@ -1,9 +1,9 @@
-// How what was recorded of one device becomes messages: as its profile says, where one knows it.
+// The cutting of a device's recorded bytes into messages: by its profile, if one knows it.
 import WakeModel
 import WakeTrace
 
 public protocol MessageCutter {
-    /// The messages that these bytes bring to an end, each with its channel.
+    /// Returns the messages that these bytes complete, each with its channel.
     mutating func append(_ bytes: [UInt8], at time: TimeSpan) -> [(channel: Channel, bytes: [UInt8])]
     /// The rest as the recording ends.
     mutating func end() -> [(channel: Channel, bytes: [UInt8])]

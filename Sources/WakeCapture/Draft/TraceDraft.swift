@@ -1,4 +1,4 @@
-// What an import knows of a recording so far: devices, what they did, the time, and what to tell the person who imports.
+// An import's state so far: devices, their operations, the time, and the warnings for the person who imports.
 import WakeHCI
 import WakeModel
 import WakeTrace
@@ -20,9 +20,9 @@ struct TraceDraft {
     /// The devices that have sent something, by their places.
     var cutters: [Int: any MessageCutter] = [:]
     let cutting: (any MessageCutting)?
-    /// What was found in the file, and in what it was packed.
+    /// The parts found in the file, and in the files around it.
     var parts: [ImportedPart] = []
-    /// Devices by the nodes that a description names, for what another file plays on them.
+    /// Devices by the nodes that a description names, for events of another file.
     var nodes: [String: Int] = [:]
     /// Where the recording was cut, if only the part before was imported.
     var cut: ImportError?
@@ -65,13 +65,13 @@ struct TraceDraft {
 
     mutating func advance(by span: TimeSpan) { clock.advance(by: span) }
 
-    /// A recording that tells the time of day begins at that time; what it said before came just before.
+    /// A recording with a time of day begins at that time; earlier data came just before.
     mutating func beginDay(at time: Int64) { clock.beginDay(at: time) }
 
     /// The day is known only now.
     mutating func moveStart(by span: Int64) { clock.moveStart(by: span) }
 
-    /// What follows has a time of its own: another device of the same recording.
+    /// The next part has a time of its own: another device of the same recording.
     mutating func beginRun() {
         if clock.start != nil { endRun() }
     }
@@ -158,7 +158,7 @@ extension TraceDraft {
     mutating func update(_ place: Int, _ change: (inout DraftDevice) -> Void) { change(&devices[place]) }
 }
 
-// What devices do, at the time of the record that was read last.
+// Operations of devices, at the time of the record that was read last.
 extension TraceDraft {
     mutating func connect(_ place: Int) {
         spool.add(SpooledEntry(device: place, deed: .connected), at: clock.latest)

@@ -3,11 +3,11 @@ import WakeHCI
 import WakeModel
 import WakeTrace
 
-/// Assigns handles. The first service gets all characteristics, because no trace says which service they belong to; then
-/// come the other services, and last the device's name. Wireshark keeps one table for an adapter and all its peers, so
-/// each device's handles begin where those of the device before it end.
+/// Assigns handles. The first service gets all characteristics, because no trace names the service of one. Then come
+/// the other services, and last the device's name. Wireshark keeps one table for an adapter and all its peers, so the
+/// devices' handles follow each other.
 struct AttributeTable {
-    /// One packet of the exchange, with its direction.
+    /// A packet of the exchange, with its direction.
     struct Unit {
         var isReceived: Bool
         var bytes: [UInt8]

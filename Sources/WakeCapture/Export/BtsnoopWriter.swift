@@ -49,7 +49,7 @@ extension BluetoothUUID {
 public enum AirCapture {
     public static let header = BtsnoopWriter(.monitor).bytes
 
-    /// Nil for what is shorter than it says.
+    /// Nil for one that is shorter than its header gives.
     public static func record(_ bytes: [UInt8], at time: WallTime) -> [UInt8]? {
         guard let packet = MonitorPacket(bytes) else { return nil }
         var writer = BtsnoopWriter()

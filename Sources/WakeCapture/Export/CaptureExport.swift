@@ -39,7 +39,7 @@ public enum CaptureExport {
 
 /// The capture so far, and counts of what it leaves out.
 private struct CaptureComposer {
-    /// One device on the air.
+    /// A device on the air.
     private struct Peer {
         var device: TraceDevice
         var handle: UInt16
@@ -73,7 +73,7 @@ private struct CaptureComposer {
     private var nextAttribute: UInt16 = 1
     private var unheard = 0
     private var unplaced = 0
-    /// What the machine and handlers did.
+    /// Operations of the machine and of handlers.
     private var deviceless = 0
 
     init(_ header: TraceHeader, _ operations: [TraceOperation], _ form: CaptureForm) throws(ExportError) {
@@ -171,7 +171,7 @@ private struct CaptureComposer {
     }
 }
 
-// What the controller says.
+// Events of the controller.
 extension CaptureComposer {
     /// The beginning of every capture. Its time is the trace's clock, so that an import restores it.
     private mutating func reset() {
@@ -241,7 +241,7 @@ extension CaptureComposer {
         writer.add([0x04, code, UInt8(truncatingIfNeeded: body.count)] + body, flags: 3, at: time)
     }
 
-    /// One L2CAP frame on ATT's channel, in as many ACL packets as it needs.
+    /// Sends an L2CAP frame on ATT's channel, in as many ACL packets as it needs.
     private mutating func send(_ unit: AttributeTable.Unit, _ handle: UInt16, at time: WallTime) {
         let frame = UInt16(truncatingIfNeeded: unit.bytes.count).littleEndianBytes + [0x04, 0x00] + unit.bytes
         for first in stride(from: 0, to: frame.count, by: Self.fragmentLimit) {

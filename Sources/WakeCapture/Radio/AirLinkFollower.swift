@@ -3,7 +3,7 @@ import WakeHCI
 import WakeModel
 
 struct AirLinkFollower {
-    /// One direction of a link.
+    /// The state of one direction of a link.
     private struct Way {
         var sequence: UInt8?
         var digest: UInt64 = 0
@@ -11,13 +11,13 @@ struct AirLinkFollower {
 
     private struct Link {
         var conversation: ImportedLink
-        /// Nil for a link whose beginning was not heard.
+        /// Nil for a link whose beginning was not received.
         var peer: Int?
         var seed: UInt32?
         var ways = [Way(), Way()]
         var isEncrypted = false
         var isEncryptionSaid = false
-        /// When its latest packet ended, and which end sent it, where the capture does not tell.
+        /// When its latest packet ended, and which end sent it, if the capture does not contain that.
         var latest: (end: TimeSpan, direction: AirPacket.Direction)?
     }
 
@@ -63,7 +63,7 @@ extension AirLinkFollower {
         }
     }
 
-    /// Behind the length, flags tell which parts stand before the data; only the sender is looked at.
+    /// Behind the length, flags show which parts precede the data; only the sender is read.
     private func readExtended(_ payload: ArraySlice<UInt8>, _ draft: inout TraceDraft) {
         guard let length = payload.byte(0).map({ Int($0 & 0x3f) }), length > 6, let flags = payload.byte(1),
             flags & 1 == 1, let sender = payload.number(2, 6, .little), payload.count > 1 + length
@@ -71,7 +71,7 @@ extension AirLinkFollower {
         draft.broadcast(payload.dropFirst(1 + length), from: RadioAddress(number: sender))
     }
 
-    /// CONNECT_IND: the two devices, and by which access address and which seed of the check.
+    /// CONNECT_IND: the two devices, the access address, and the seed of the check.
     private mutating func connect(_ payload: ArraySlice<UInt8>, _ draft: inout TraceDraft) {
         guard let advertiser = payload.number(6, 6, .little), let access = payload.number(12, 4, .little),
             let seed = payload.number(16, 3, .little)
@@ -161,7 +161,7 @@ extension AirLinkFollower {
         }
     }
 
-    /// Where the capture does not tell: an answer follows within 150 µs, and what comes later is the central's.
+    /// If the capture does not contain it: an answer follows within 150 µs, and a later packet is the central's.
     private func guessed(_ packet: AirPacket, _ link: Link, _ now: TimeSpan) -> AirPacket.Direction {
         guard let (end, direction) = link.latest, now - end < .microseconds(500) else { return .toPeripheral }
         return direction == .toPeripheral ? .toCentral : .toPeripheral

@@ -1,4 +1,4 @@
-// One packet of Bluetooth LE as it passed over the air, and what the one who heard it says of it.
+// A packet of Bluetooth LE as it passed over the air, with the receiver's report about it.
 import WakeHCI
 
 struct AirPacket {
@@ -6,9 +6,9 @@ struct AirPacket {
         case toPeripheral, toCentral
     }
 
-    /// How a link's packets are protected, as the sniffer says.
+    /// How a link's packets are protected, as the sniffer reports.
     enum Protection {
-        /// Not told.
+        /// Not reported.
         case unknown
         case encrypted
         case decrypted
@@ -42,7 +42,7 @@ struct AirPacket {
         set(bytes.dropFirst(10), skipping: isCoded ? 1 : 0)
     }
 
-    /// nRF Sniffer: a board, a header of six bytes whose third is its version, and a header of ten for what was heard.
+    /// nRF Sniffer: a board, a header of six bytes whose third is its version, and a header of ten about the reception.
     init(nordic bytes: ArraySlice<UInt8>) {
         guard let length = bytes.byte(7), let flags = bytes.byte(8), bytes.byte(3).map({ $0 <= 3 }) == true else {
             return
@@ -60,7 +60,7 @@ struct AirPacket {
         (accessAddress, self.unit, isWhole) = (UInt32(address), unit, true)
     }
 
-    /// Whether the check fits, begun as the link says.
+    /// Whether the check fits, begun with the link's seed.
     func fits(_ seed: UInt32) -> Bool {
         var state = Self.reversed(seed)
         for byte in unit.dropLast(3) {

@@ -15,7 +15,7 @@ struct HCIFollower {
     /// Whether what devices broadcast becomes values.
     private let takesBroadcasts: Bool
     private var links: [LinkKey: ImportedLink] = [:]
-    /// The link that spoke last, kept apart: nearly all packets are of the same link as the one before.
+    /// The link of the latest packet, kept apart: nearly all packets are of the same link as the one before.
     private var latest: (key: LinkKey, link: ImportedLink)?
     private var classic: Set<LinkKey> = []
     /// Advertisements from before a link, or without one.
@@ -48,7 +48,7 @@ struct HCIFollower {
         latest?.link.add(body, continues: boundary == 1, isReceived: isReceived, to: &draft, at: packet.offset)
     }
 
-    /// Where the file does not tell: an LE controller begins frames with 2, and its host with 0.
+    /// If the file does not contain it: an LE controller begins frames with 2, and its host with 0.
     private func isReceived(_ boundary: UInt16) -> Bool {
         boundary == 1 ? latest?.link.isSending != true : boundary == 2
     }
@@ -141,7 +141,7 @@ extension HCIFollower {
 
 // Advertisements.
 extension HCIFollower {
-    /// Reports of one event. What precedes and follows the address, length and data of each depends on the form.
+    /// The reports of one event. The fields around the address, length and data of each depend on the form.
     private mutating func readReports(
         _ body: ArraySlice<UInt8>, isExtended: Bool, _ draft: inout TraceDraft, at offset: Int
     ) {

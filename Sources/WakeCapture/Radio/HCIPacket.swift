@@ -1,4 +1,4 @@
-// One packet between a host and its Bluetooth controller, whatever file it came from.
+// A packet between a host and its Bluetooth controller, whatever file it came from.
 import WakeHCI
 
 struct HCIPacket {
@@ -10,7 +10,7 @@ struct HCIPacket {
     }
 
     var kind: Kind
-    /// From the controller, which for data means from the peer; nil where the file does not tell.
+    /// From the controller, which for data means from the peer; nil if the file does not contain it.
     var isReceived: Bool?
     var adapter: UInt16
     var offset: Int
@@ -24,7 +24,7 @@ struct HCIPacket {
         self.bytes = bytes
     }
 
-    /// With a first byte that tells its kind.
+    /// A packet whose first byte is its kind.
     @inline(__always)
     init(h4 bytes: ArraySlice<UInt8>, isReceived: Bool?, at offset: Int) {
         self.init(Self.kind(h4: bytes.first), isReceived: isReceived, at: offset, bytes.dropFirst())
@@ -39,7 +39,7 @@ struct HCIPacket {
         }
     }
 
-    /// Of the Linux monitor, whose opcode tells kind and direction: 1 is Delete Index, 9 is Close Index.
+    /// A packet of the Linux monitor, whose opcode gives kind and direction: 1 is Delete Index, 9 is Close Index.
     init(monitor opcode: UInt16, adapter: UInt16, at offset: Int, _ bytes: ArraySlice<UInt8>) {
         let kind: Kind
         switch opcode {

@@ -1,4 +1,4 @@
-// One LE link of a capture, and what is said over it: the peer's attributes as they are discovered, and its values.
+// An LE link of a capture, and its traffic: the peer's attributes as they are discovered, and its values.
 import WakeHCI
 import WakeModel
 import WakeTrace
@@ -10,9 +10,9 @@ struct ImportedLink {
         case service(BluetoothUUID)
     }
 
-    /// The peer's place among the devices; nil for a link that was up before the capture, until it says something.
+    /// The peer's place among the devices; nil for a link that was up before the capture, until it sends something.
     private(set) var peer: Int?
-    /// What stands for the peer's address where the capture never tells it.
+    /// The peer's address if the capture never contains it.
     private let standIn: RadioAddress
     private var question = Question.none
     private var sent = Reassembly()

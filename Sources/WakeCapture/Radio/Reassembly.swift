@@ -40,7 +40,7 @@ struct Reassembly {
         return frame
     }
 
-    /// What is known of a frame is worth nothing any more: a piece of it was lost.
+    /// The known part of a frame is worth nothing any more: a piece of it was lost.
     mutating func drop() { bytes = [] }
 }
 

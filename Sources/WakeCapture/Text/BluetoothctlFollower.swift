@@ -1,4 +1,4 @@
-// What bluetoothctl printed: links that come and go, and values with their bytes on the lines after them.
+// Reads bluetoothctl's output: links that come and go, and values with their bytes on the lines after them.
 import WakeHCI
 import WakeModel
 
@@ -13,7 +13,7 @@ struct BluetoothctlFollower: LineFollower {
     private let pace: ImportPace
     /// The value whose bytes come next; nil for one that is passed over.
     private var open: (attribute: Attribute, bytes: [UInt8])?
-    /// What was asked for prints like a notification, and then once more.
+    /// A read's value is printed like a notification, and then once more.
     private var asked: Attribute?
     /// The attribute whose UUID comes next.
     private var named: Attribute?
@@ -21,7 +21,7 @@ struct BluetoothctlFollower: LineFollower {
 
     init(_ terms: ImportTerms) { pace = terms.pace }
 
-    /// What was printed last is a prompt that waits.
+    /// The last output is a prompt that waits.
     static func isWhole(_ line: ArraySlice<UInt8>) -> Bool { line.isPrompt }
 
     mutating func read(_ line: ArraySlice<UInt8>, at offset: Int, into draft: inout TraceDraft) throws(ImportError) {

@@ -133,7 +133,7 @@ struct DescribedNodes: LineFollower {
         }
     }
 
-    /// Of the device itself: what it hangs on has serial numbers too.
+    /// The serial number of the device itself: its parents have serial numbers too.
     private static func serial(_ family: [Block], of vendor: String?) -> String? {
         let own = family.first { $0.facts["ID_SERIAL_SHORT"] != nil }
         return own?.facts["ID_VENDOR_ID"] == vendor ? own?.facts["ID_SERIAL_SHORT"] : nil

@@ -1,4 +1,4 @@
-// What gatttool printed: values by their handles, without times, and the characteristics where they were listed.
+// Reads gatttool's output: values by their handles, without times, and the characteristics where they were listed.
 import WakeHCI
 import WakeModel
 
@@ -9,7 +9,7 @@ struct GatttoolFollower: LineFollower {
 
     init(_ terms: ImportTerms) { pace = terms.pace }
 
-    /// What was printed last is a prompt that waits.
+    /// The last output is a prompt that waits.
     static func isWhole(_ line: ArraySlice<UInt8>) -> Bool { line.isPrompt }
 
     mutating func read(_ line: ArraySlice<UInt8>, at offset: Int, into draft: inout TraceDraft) throws(ImportError) {

@@ -1,7 +1,7 @@
-// Input events gathered to what happened together, in the form in which an event line has them.
+// Input events gathered into simultaneous ones, in the form in which an event line has them.
 import WakeModel
 
-/// Up to a SYN_REPORT, which is left out; what the kernel says it lost is left out whole.
+/// Gathers up to a SYN_REPORT, which is left out; a loss that the kernel reports is left out whole.
 struct InputGathering {
     /// Events in one batch at most, as the bridge cuts them.
     private static let limit = 256

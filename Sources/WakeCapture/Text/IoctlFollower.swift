@@ -1,4 +1,4 @@
-// What umockdev recorded of ioctl: how a node describes itself, and USB transfers that were fetched.
+// Reads umockdev's records of ioctl: how a node describes itself, and USB transfers that were fetched.
 import WakeHCI
 import WakeModel
 import WakeTrace

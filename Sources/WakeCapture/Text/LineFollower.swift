@@ -1,4 +1,4 @@
-// Reads a recording that is lines of text, whatever its lines say.
+// Reads a recording of text lines, of any format.
 import WakeModel
 
 protocol LineFollower {
@@ -6,7 +6,7 @@ protocol LineFollower {
     static func isWhole(_ line: ArraySlice<UInt8>) -> Bool
 
     mutating func read(_ line: ArraySlice<UInt8>, at offset: Int, into draft: inout TraceDraft) throws(ImportError)
-    /// Nothing follows: what was gathered is told.
+    /// No line follows: adds the gathered part.
     mutating func finish(into draft: inout TraceDraft) throws(ImportError)
 }
 
@@ -15,8 +15,8 @@ extension LineFollower {
 
     mutating func finish(into draft: inout TraceDraft) throws(ImportError) {}
 
-    /// All lines. With `partial`, those before a fault. A line that cannot be read is left out with a warning; where no line
-    /// tells anything, that is a fault.
+    /// Reads all lines. With `partial`, those before a fault. A line that cannot be read is left out with a warning; a
+    /// recording without a readable line is a fault.
     mutating func readAll(_ cursor: ByteCursor, into draft: inout TraceDraft, partial: Bool)
         throws(ImportError)
     {
@@ -73,7 +73,7 @@ extension ArraySlice<UInt8> {
             } else if byte >= 0x20 || byte == 0x09 {
                 plain.append(byte)
             } else if byte == 0x0d, !rest.isEmpty {
-                // A prompt that was drawn again stands before it; at the end of a line it ends that.
+                // A redrawn prompt precedes it; at the end of a line it ends that.
                 plain = []
             }
         }

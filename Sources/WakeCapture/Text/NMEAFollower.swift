@@ -1,4 +1,4 @@
-// What a receiver for satellites said over its line: a sentence a line, paced by the times that sentences tell.
+// Reads a satellite receiver's sentences, one in each line, paced by the times in them.
 import WakeModel
 import WakeTrace
 
@@ -8,9 +8,9 @@ struct NMEAFollower: LineFollower {
     private let pace: ImportPace
     private let alias: String?
     private var place: Int?
-    /// The time of day of the latest sentence that tells one.
+    /// The time of day of the latest sentence that has one.
     private var clock: Int64?
-    /// What passed since, by the bytes of the sentences.
+    /// The time since, by the bytes of the sentences.
     private var spoken = TimeSpan.zero
     private var hasDate = false
 
@@ -36,7 +36,7 @@ struct NMEAFollower: LineFollower {
         if !hasDate { draft.warn("no sentence tells a date; the trace begins in 1970") }
     }
 
-    /// To the time of the sentence, where it tells a later one; else by as long as its bytes take on the line.
+    /// Advances to the time of the sentence, if it is later; else by as long as its bytes take on the line.
     private mutating func advance(_ fields: [ArraySlice<UInt8>], _ count: Int, _ draft: inout TraceDraft) {
         let span = pace.span(bytes: count)
         guard let time = Self.time(fields) else {
@@ -50,7 +50,7 @@ struct NMEAFollower: LineFollower {
             return
         }
         let step = (time - latest + Self.day) % Self.day
-        // What runs back by less than half a day does not go on to tomorrow.
+        // A step back by less than half a day is none to tomorrow.
         let passed = step > Self.day / 2 ? span : max(span, TimeSpan(nanoseconds: step) - spoken)
         draft.advance(by: passed)
         (clock, spoken) = (time, .zero)
@@ -92,7 +92,7 @@ extension ArraySlice<UInt8> {
 }
 
 extension TraceDraft {
-    /// A line of which nothing is known but what it said. With an alias, a profile is found by it.
+    /// A line whose device is unknown. With an alias, a profile is found by it.
     mutating func serialDevice(alias: String?, named name: String) -> Int? {
         let place = device(.externalAccessory, "unknown:unknown:@\(AccessoryName.written(alias ?? name)):00") { facts in
             facts.alias = alias

@@ -24,7 +24,7 @@ struct NRFConnectFollower: LineFollower {
         try readSentence(sentence, at: offset, into: &draft)
     }
 
-    /// A letter for the level, the time, and a sentence. Between them stand tabs, which become spaces where a log is pasted.
+    /// A letter for the level, the time, and a sentence. Tabs separate them, which become spaces when a log is pasted.
     private static func parts(_ line: ArraySlice<UInt8>) -> (time: Int64, sentence: ArraySlice<UInt8>)? {
         var words = LineWords(line)
         guard let level = words.next(), level.count == 1, let time = words.next().flatMap({ Self.time($0) }) else {
@@ -67,7 +67,7 @@ struct NRFConnectFollower: LineFollower {
         return (hour * 3_600 + minute * 60) * 1_000_000_000 + second
     }
 
-    /// The application's own line repeats what the stack said, and is passed over.
+    /// The application's own line repeats the stack's, and is passed over.
     private mutating func readSentence(
         _ sentence: ArraySlice<UInt8>, at offset: Int, into draft: inout TraceDraft
     ) throws(ImportError) {
@@ -97,7 +97,7 @@ struct NRFConnectFollower: LineFollower {
         if let place { draft.connect(place) }
     }
 
-    /// `00002a37-…-00805f9b34fb, value: (0x) 16-49`; behind `value:` nothing stands where it has no bytes.
+    /// `00002a37-…-00805f9b34fb, value: (0x) 16-49`; without bytes the line ends behind `value:`.
     private mutating func readValue(
         _ text: ArraySlice<UInt8>, isIndication: Bool, at offset: Int, _ draft: inout TraceDraft
     ) throws(ImportError) {

@@ -4,7 +4,7 @@ import WakeModel
 enum RawSerialReader {
     private static let piece = 64
 
-    /// A log does not tell which bytes were read together: where it is no text, messages are pieces of one length.
+    /// A log does not show which bytes were read together: if it is no text, messages are pieces of one length.
     static func readAll(
         _ cursor: ByteCursor, into draft: inout TraceDraft, _ terms: ImportTerms
     ) throws(ImportError) {

@@ -8,7 +8,7 @@ struct ScriptFollower: LineFollower {
         case reports, events, serial
     }
 
-    /// Of a 64-bit machine: two times of eight bytes, then type, code and value.
+    /// The size on a 64-bit machine: two times of eight bytes, then type, code and value.
     private static let eventBytes = 24
 
     private let alias: String?
@@ -46,7 +46,7 @@ struct ScriptFollower: LineFollower {
         guard let place = place(use, &draft), !bytes.isEmpty else { return }
         switch use {
         case .reports:
-            // What came without a wait stands in one line.
+            // Reports that came without a wait are in one line.
             let descriptor = HIDDescriptor(draft.devices[place].facts.reportDescriptor[...])
             for report in descriptor?.reports(in: bytes[...]) ?? [bytes[...]] {
                 draft.counts.messages += 1

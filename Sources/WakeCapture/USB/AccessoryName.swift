@@ -1,7 +1,7 @@
-// What an accessory is called in a trace, made of what a recording tells of it.
+// The name of an accessory in a trace, made of a recording's facts.
 
 struct AccessoryName {
-    /// Nil where the recording does not tell.
+    /// Nil if the recording does not contain it.
     var vendor: UInt16?
     var product: UInt16
     var serial: String?

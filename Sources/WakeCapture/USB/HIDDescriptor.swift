@@ -1,4 +1,4 @@
-// What is looked at in a HID report descriptor: whether it is one, whether it numbers its reports, and how long each is.
+// Checks a HID report descriptor: whether it is one, whether it numbers its reports, and how long each is.
 import WakeHCI
 
 struct HIDDescriptor {
@@ -9,7 +9,7 @@ struct HIDDescriptor {
     /// The bytes of each input report, its number among them.
     private let lengths: [UInt8: Int]
 
-    /// Nil for what is no whole descriptor: items of one to five bytes in which each collection is closed.
+    /// Nil if it is no whole descriptor: items of one to five bytes in which each collection is closed.
     init?(_ bytes: ArraySlice<UInt8>) {
         guard bytes.count >= 4, bytes.count <= Self.limit else { return nil }
         var (rest, reading) = (bytes, Reading())
@@ -29,7 +29,8 @@ struct HIDDescriptor {
     /// Which report the bytes are. A device that numbers its reports sends the number first.
     func channelNumber(of report: ArraySlice<UInt8>) -> UInt8 { numbersReports ? report.first ?? 0 : 0 }
 
-    /// The reports that were read one after the other without a wait. What has no number of a report behind one fills it up.
+    /// The reports that were read one after the other without a wait. Bytes behind a report that begin no other fill it
+    /// up.
     func reports(in block: ArraySlice<UInt8>) -> [ArraySlice<UInt8>] {
         var (rest, found) = (block, [ArraySlice<UInt8>]())
         while let length = lengths[channelNumber(of: rest)], length > 0, rest.count > length,
@@ -41,7 +42,7 @@ struct HIDDescriptor {
         return found + [rest]
     }
 
-    /// What the items up to a place of the descriptor say.
+    /// The state after the items up to a place of the descriptor.
     private struct Reading {
         private struct Globals {
             var number: UInt8 = 0

@@ -1,4 +1,4 @@
-// Cuts what came over a serial line into messages where no profile says how: lines where it is text, else as it was read.
+// Cuts bytes of a serial line into messages if no profile does: into lines of text, else as they were read.
 import WakeModel
 
 struct SerialCutter: MessageCutter {
@@ -6,7 +6,7 @@ struct SerialCutter: MessageCutter {
     static let limit = 4_096
 
     private var line: [UInt8] = []
-    /// Something came that is no text: from then on each piece that was read is a message.
+    /// Bytes came that are no text: from then on each piece that was read is a message.
     private var isBinary = false
 
     mutating func append(_ bytes: [UInt8], at time: TimeSpan) -> [(channel: Channel, bytes: [UInt8])] {
@@ -27,7 +27,7 @@ struct SerialCutter: MessageCutter {
         return messages
     }
 
-    /// Nothing follows.
+    /// No bytes follow.
     mutating func end() -> [(channel: Channel, bytes: [UInt8])] {
         while line.last == UInt8(ascii: "\r") { line.removeLast() }
         defer { line = [] }

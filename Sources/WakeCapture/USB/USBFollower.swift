@@ -28,7 +28,7 @@ struct USBFollower {
 
     private enum Kind {
         static let hid: UInt8 = 3
-        /// Hubs tell of their ports, and modems of their lines: no device of theirs is heard by that.
+        /// Hubs report their ports, and modems their lines: none of that is data of a device.
         static let silent: Set<UInt8> = [2, 9]
         static let ftdi: UInt16 = 0x0403
     }
@@ -110,9 +110,10 @@ struct USBFollower {
     }
 }
 
-// Descriptions, of which another file told.
+// Descriptions of another file.
 extension USBFollower {
-    /// The device that a description names for the interface, or for all of the device: then for the interface that speaks first.
+    /// The device that a description names for the interface, or for all of the device: then for the interface that
+    /// sends first.
     private func described(_ interface: Interface, at node: String, _ device: Device, _ draft: TraceDraft) -> Int? {
         let number = interface.kind == 0 ? nil : interface.number
         if let own = draft.nodes[USBPacket.Address.name(of: number, at: node)] { return own }

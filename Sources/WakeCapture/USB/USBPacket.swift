@@ -1,4 +1,4 @@
-// One USB transfer as usbmon and USBPcap record it: the request, or what came of it.
+// A USB transfer as usbmon and USBPcap record it: the request, or its result.
 import WakeHCI
 
 struct USBPacket {
@@ -14,10 +14,10 @@ struct USBPacket {
 
         private static let nodes = "/dev/bus/usb/"
 
-        /// What Linux calls it, by which a description of devices knows it.
+        /// Linux' name for it, by which a description of devices knows it.
         var node: String { Self.nodes + Self.written(bus) + "/" + Self.written(device) }
 
-        /// How an interface is found in a description; nil for one of a device whose descriptors were not heard.
+        /// The name of an interface in a description; nil for one of a device whose descriptors were not recorded.
         static func name(of interface: UInt8?, at node: String) -> String {
             node + ":" + (interface.map(String.init) ?? "*")
         }
@@ -43,10 +43,10 @@ struct USBPacket {
     }
 
     var address: Address
-    /// With its highest bit set for what comes from the device.
+    /// With its highest bit set for data from the device.
     var endpoint: UInt8
     var transfer: Transfer
-    /// Whether it tells what came of a request.
+    /// Whether it has the result of a request.
     var isCompletion: Bool
     var setup: Setup?
     /// Empty where none came, or it failed.
@@ -56,8 +56,8 @@ struct USBPacket {
 
     var isIn: Bool { endpoint & 0x80 != 0 }
 
-    /// Of the Linux kernel: 48 bytes in the machine's order, then a setup of 8 of them; in the longer form 16 more, and a
-    /// description of each isochronous frame before the data. Nil for what is shorter.
+    /// A packet of the Linux kernel: 48 bytes in the machine's order, then a setup of 8 of them. The longer form has 16
+    /// more, and a description of each isochronous frame before the data. Nil if it is shorter.
     init?(linux bytes: ArraySlice<UInt8>, header: Int, _ order: ByteOrder) {
         guard bytes.count >= header, let type = bytes.byte(8), let kind = bytes.byte(9).flatMap(Transfer.init),
             let endpoint = bytes.byte(10), let device = bytes.byte(11), let bus = bytes.number(12, 2, order),
@@ -74,7 +74,7 @@ struct USBPacket {
         isSnipped = isThere && length > captured && type == UInt8(ascii: "C")
     }
 
-    /// Of USBPcap: little-endian, with its own length first, and a stage after it for control transfers.
+    /// A packet of USBPcap: little-endian, with its own length first, and a stage after it for control transfers.
     init?(usbPcap bytes: ArraySlice<UInt8>) {
         guard let header = bytes.word(0), header >= 27, let status = bytes.number(10, 4, .little),
             let info = bytes.byte(16), let bus = bytes.word(17), let device = bytes.word(19),

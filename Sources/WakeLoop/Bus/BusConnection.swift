@@ -49,7 +49,7 @@ public struct BusCall: Sendable {
     }
 }
 
-/// Nothing here blocks: connecting only begins, and its failure is reported like any other loss of the connection.
+/// No call blocks here: connecting only begins, and its failure is reported like any other loss of the connection.
 /// It must outlive its subscriptions and objects, and is used only on the loop's thread.
 public final class BusConnection {
     let handle: OpaquePointer

@@ -1,4 +1,5 @@
-// One call over a connection and a thread of its own: its answer brings descriptors, and others on the bus may send some too.
+// A call over a connection and a thread of its own: its answer brings descriptors, and others on the bus may send some
+// too.
 import WakeModel
 import WakeSystem
 

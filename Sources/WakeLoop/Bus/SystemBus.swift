@@ -3,8 +3,8 @@ import Glibc
 import WakeModel
 import WakeSystem
 
-/// One connection for all parts that use the bus, and one beside it for what others on the bus count by connection. A listener
-/// that gets a new connection must subscribe and ask again: nothing of the connection before it is valid.
+/// A connection for all parts that use the bus, and another for requests that others on the bus count by connection. A
+/// listener that gets a new connection must subscribe and ask again: nothing of the connection before it is valid.
 public final class SystemBus {
     public enum Change {
         case connected(BusConnection)

@@ -1,4 +1,4 @@
-// One connection to a broker, on the loop: it comes back by itself, with its subscriptions.
+// A connection to a broker, on the loop: it comes back by itself, with its subscriptions.
 import WakeLoop
 import WakeModel
 import WakeSystem
@@ -66,21 +66,22 @@ public final class MQTTConnection {
         retry?.arm(at: now + pace.wait(at: now))
     }
 
-    /// Of this connection and of each one after it.
+    /// Subscribes on this connection and on each one after it.
     public func subscribe(_ filter: String, _ quality: MQTTMessage.Quality = .atLeastOnce) {
         unwanted.removeAll { $0 == filter }
         subscriptions.append((filter, quality))
         if isConnected { client.subscribe(filter, quality) }
     }
 
-    /// Of this connection or of an earlier one whose session the broker keeps; an event says when it is done.
+    /// Unsubscribes on this connection, or on an earlier one whose session the broker keeps; an event reports when it
+    /// is done.
     public func unsubscribe(_ filter: String) {
         subscriptions.removeAll { $0.filter == filter }
         if !unwanted.contains(filter) { unwanted.append(filter) }
         if isConnected { client.unsubscribe(filter) }
     }
 
-    /// Does nothing while there is no connection. With a tag of zero no event says that it was delivered.
+    /// Does nothing while there is no connection. With a tag of zero no event reports the delivery.
     public func publish(_ message: MQTTMessage, tag: UInt64 = 0) {
         if isConnected { client.publish(message, tag: tag) }
     }

@@ -4,7 +4,7 @@ import WakeModel
 public enum MQTTEvent: Hashable, Sendable {
     /// Subscriptions are sent right after it, by the connection itself.
     case connected(isSessionPresent: Bool)
-    /// An attempt failed, or the connection is lost. What is not delivered by then never will be.
+    /// An attempt failed, or the connection is lost. A message that is not delivered by then never will be.
     case disconnected(MQTTFault)
     /// The broker has acknowledged the message that was published with this tag.
     case delivered(UInt64)

@@ -4,7 +4,7 @@ import WakeModel
 /// Where a broker is: `mqtt://host:1883`, or `mqtts://host:8883` with TLS.
 public struct BrokerAddress: Hashable, Sendable {
     public let isEncrypted: Bool
-    /// An IPv6 address stands in brackets.
+    /// An IPv6 address is in brackets.
     public let host: String
     public let port: Int
 

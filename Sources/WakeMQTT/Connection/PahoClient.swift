@@ -4,7 +4,7 @@ import Glibc
 import WakeModel
 import WakeSystem
 
-/// One client of Paho with its own thread. Never blocks, but for its end, which takes two seconds at most.
+/// A client of Paho with its own thread. Never blocks, but for its end, which takes two seconds at most.
 struct PahoClient: ~Copyable {
     private let handle: OpaquePointer
 

@@ -41,12 +41,12 @@ public struct DiscoveryMessage: Hashable, Sendable {
 
     public var topicOfBridge: String { "\(prefix)/binary_sensor/\(bridgeIdentifier)/config" }
 
-    /// Home Assistant says here that it has started.
+    /// Home Assistant reports here that it has started.
     public var statusTopic: String { "\(prefix)/status" }
 
     // MARK: Messages
 
-    /// A device with the fields that its profile shows, and those that it was heard to have.
+    /// A device with the fields that its profile shows, and those that its values had.
     public func device(
         _ device: Device, model: String?, fields: [ShownField], switches: SessionSwitches, expireAfter: TimeSpan
     ) -> [UInt8] {

@@ -1,4 +1,4 @@
-// How long what a device said holds, by the pace that its profile has.
+// How long a device's value is valid, by the pace of its profile.
 import WakeModel
 import WakeProfiles
 
@@ -7,7 +7,7 @@ extension Profile {
     public var expiry: TimeSpan {
         let polls = ask.poll.filter { $0.when == .always }.map(\.every)
         if let slowest = polls.max() { return max(.seconds(60), slowest * 3) }
-        // The end of a link is known at once, so that a value may stand for long.
+        // The end of a link is known at once, so that a value may stay for long.
         return isOfBroadcasters ? .seconds(3600) : .seconds(86_400)
     }
 }

@@ -1,4 +1,4 @@
-// What Home Assistant calls a field: its unit, and the device class that unit and name make.
+// The meaning of a field for Home Assistant: its unit, and the device class that unit and name make.
 import WakeModel
 
 public struct FieldMeaning: Hashable, Sendable {
@@ -7,7 +7,7 @@ public struct FieldMeaning: Hashable, Sendable {
     /// A sum that only grows, such as energy.
     public var isTotal = false
 
-    /// Of a number that is called so.
+    /// The meaning of a number with this name.
     public init(of name: String) {
         guard let unit = FieldUnit.of(name) else { return }
         self.unit = unit
@@ -16,7 +16,7 @@ public struct FieldMeaning: Hashable, Sendable {
         isTotal = deviceClass == "energy"
     }
 
-    /// What every number with the unit is.
+    /// The device class of every number with the unit.
     private static let deviceClasses: [String: String] = [
         "km/h": "speed", "m/s": "speed", "kn": "speed", "kWh": "energy", "Wh": "energy", "hPa": "pressure",
         "kPa": "pressure", "Pa": "pressure", "mmHg": "pressure", "mbar": "pressure", "bar": "pressure",
@@ -29,7 +29,7 @@ public struct FieldMeaning: Hashable, Sendable {
         "W/m²": "irradiance",
     ]
 
-    /// What a number with the unit is where its name has the word.
+    /// The device class of a number with the unit whose name has the word.
     private static let words: [String: [(word: String, deviceClass: String)]] = [
         "µg/m³": [
             ("pm2_5", "pm25"), ("pm25", "pm25"), ("pm10", "pm10"), ("pm1", "pm1"),

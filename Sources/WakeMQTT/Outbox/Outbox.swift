@@ -2,14 +2,15 @@
 import WakeModel
 import WakeSystem
 
-/// What has no room is lost and counted: it becomes one gap in its place, once a quarter of the ring is free again.
+/// Lines without room are lost and counted: they become one gap in their place, once a quarter of the ring is free
+/// again.
 public final class Outbox {
     private let file: MappedFile
     private var head: OutboxHead
     /// Where the next record goes.
     private var tail: Int
     private var used = 0
-    /// Of the next line.
+    /// The number of the next line.
     public private(set) var nextNumber: UInt64
     /// Records up to it were there when the file was opened: they may have been published before.
     let recoveredUntil: UInt64
@@ -115,7 +116,7 @@ public final class Outbox {
         return (record, Place(offset: offset + record.size, number: record.last + 1))
     }
 
-    /// What is in the ring of a file that was written by a process before.
+    /// The contents of the ring that an earlier process wrote.
     private static func scan(
         _ file: borrowing MappedFile, after head: OutboxHead
     ) -> (tail: Int, used: Int, next: UInt64) {

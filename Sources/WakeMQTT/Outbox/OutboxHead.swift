@@ -21,10 +21,10 @@ struct OutboxHead: Hashable {
     var capacity: Int
     /// Grows with each change.
     var version: UInt64 = 0
-    /// Of the oldest record in the ring, or of the next one.
+    /// The place of the oldest record in the ring, or of the next one.
     var place = 0
     var number: UInt64 = 1
-    /// What is being lost while the ring has no room.
+    /// The loss that goes on while the ring has no room.
     var gap: Gap?
 
     private var words: [UInt64] {
@@ -56,7 +56,7 @@ struct OutboxHead: Hashable {
         return newest
     }
 
-    /// Of a file that is new.
+    /// The head of a new file.
     init(capacity: Int) { (life, self.capacity) = (.random(in: 1 ... .max), capacity) }
 
     private init?(from file: borrowing MappedFile, at slot: Int) {

@@ -1,8 +1,8 @@
-// One record of the outbox: a line with its number and time, and a sum by which a torn one is known.
+// A record of the outbox: a line with its number and time, and a sum by which a torn one is known.
 import WakeModel
 import WakeSystem
 
-/// What the broker has not acknowledged yet.
+/// A line or gap that the broker has not acknowledged yet.
 struct OutboxRecord: Hashable {
     enum Kind: UInt32 {
         case line = 1
@@ -17,9 +17,9 @@ struct OutboxRecord: Hashable {
 
     var kind: Kind
     var number: UInt64
-    /// Of a gap its last number, of a line its own.
+    /// The last number of a gap; a line's own number.
     var last: UInt64
-    /// Of a gap that of the first event that was lost.
+    /// The time of the first event that a gap lost.
     var since: WallTime
     var time: WallTime
     var payload: [UInt8] = []
@@ -46,7 +46,7 @@ struct OutboxRecord: Hashable {
         ]
     }
 
-    /// Of one life of the file: records of an earlier one are none.
+    /// The sum in one life of the file: records of an earlier one are none.
     private func sum(in life: UInt64) -> UInt64 {
         var sum = FNV1a()
         sum.add(life)

@@ -1,4 +1,4 @@
-// What of the outbox is on its way to the broker: pure, over its records.
+// The part of the outbox that is on its way to the broker: pure, over its records.
 import WakeModel
 
 /// Publishes in the order of the numbers, and frees what the broker has acknowledged, in the same order.

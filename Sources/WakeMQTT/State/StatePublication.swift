@@ -10,7 +10,7 @@ public struct StatePublication {
     }
 
     private var rules: [String: FieldRule]
-    /// Something is published at least so often while the device speaks, so that readers know that it does.
+    /// The longest time between publications while the device sends, so that readers know that it does.
     private let longestSilence: TimeSpan
     private var fields: [Field] = []
     private var places: [String: Int] = [:]
@@ -21,7 +21,7 @@ public struct StatePublication {
     private var time: WallTime?
     private var publishedAt: Instant?
     private var publishedTime: WallTime?
-    /// What was published is no longer at the broker.
+    /// The published state is no longer at the broker.
     private var isWithdrawn = false
 
     public init(rules: [String: FieldRule] = [:], longestSilence: TimeSpan = .seconds(300)) {
@@ -34,7 +34,7 @@ public struct StatePublication {
     public var isEmpty: Bool { fields.isEmpty }
     public var fieldCount: Int { fields.count }
 
-    /// A device has said something: the members of a decoded value.
+    /// A device has sent something: the members of a decoded value.
     public mutating func receive(_ value: JSONValue, at time: WallTime) {
         guard case .object(let members) = value else { return }
         self.time = max(time, self.time ?? time)

@@ -38,15 +38,15 @@ struct ByteReader {
 }
 
 extension Collection<UInt8> {
-    /// Of up to eight bytes.
+    /// The number of up to eight bytes.
     var bigEndianNumber: UInt64 { reduce(0) { $0 << 8 | UInt64($1) } }
 }
 
 extension BidirectionalCollection<UInt8> {
-    /// Of up to eight bytes.
+    /// The number of up to eight bytes.
     var littleEndianNumber: UInt64 { reversed().bigEndianNumber }
 
-    /// Of one to eight bytes in two's complement.
+    /// The number of one to eight bytes in two's complement.
     var littleEndianSigned: Int64 {
         let unused = 64 - 8 * Swift.min(8, count)
         return unused == 64 ? 0 : Int64(bitPattern: littleEndianNumber << unused) >> unused

@@ -1,4 +1,4 @@
-// What a named decoder has found: names and values in the order of the message, written as JSON like a field list's.
+// The fields that a named decoder has found, in the order of the message, written as JSON like a field list's.
 import WakeModel
 
 enum DecodedValue: Hashable, Sendable {
@@ -7,7 +7,7 @@ enum DecodedValue: Hashable, Sendable {
     case whole(Int64)
     /// `digits` / 10^`places`, exactly.
     case decimal(Int64, places: Int)
-    /// Of devices that send floating point; null where it is no number.
+    /// For devices that send floating point; null if it is no number.
     case real(Double)
     case text(String)
     case bytes([UInt8])

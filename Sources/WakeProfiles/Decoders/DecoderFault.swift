@@ -1,7 +1,7 @@
 // Why a named decoder makes no value of a message; the message is then delivered raw.
 import WakeModel
 
-/// No key, a wrong key and a repeated counter are told apart: each asks something else of the owner.
+/// No key, a wrong key and a repeated counter are distinct faults: the owner must act differently on each.
 public enum DecoderFault: Error, Hashable, Sendable, CustomStringConvertible {
     case noKey
     case keyLength(found: Int, expected: String)
@@ -12,9 +12,9 @@ public enum DecoderFault: Error, Hashable, Sendable, CustomStringConvertible {
     case notEncrypted
     /// libcrypto cannot be loaded.
     case noCipher(String)
-    /// What begins at byte `offset` needs `needed` bytes and finds `found`.
+    /// The part that begins at byte `offset` needs `needed` bytes and finds `found`.
     case tooShort(offset: Int, needed: Int, found: Int)
-    /// The bytes are not what the format says; the text tells where.
+    /// The bytes do not follow the format; the text names the place.
     case unfit(String)
 
     public var description: String {

@@ -1,11 +1,11 @@
-// What a named decoder is given: one message, where it comes from, and what is remembered between messages.
+// The input of a named decoder: a message, its origin, and the state between messages.
 import WakeModel
 
 public struct DecoderMessage: Sendable {
     public enum Origin: Hashable, Sendable {
-        /// Of a broadcast; the bytes begin after the UUID.
+        /// Service data of a broadcast; the bytes begin after the UUID.
         case serviceData(BluetoothUUID)
-        /// Of a broadcast; the bytes begin after the company's number.
+        /// Manufacturer data of a broadcast; the bytes begin after the company's number.
         case manufacturerData(UInt16)
         case characteristic
         /// A message of a serial line, or a piece of it.
@@ -20,7 +20,7 @@ public struct DecoderMessage: Sendable {
     public var origin: Origin
     /// The six bytes of the Bluetooth address in the order in which it is written; empty for an accessory.
     public var address: [UInt8]
-    /// Of this device, from keys.json5.
+    /// The key of this device, from keys.json5.
     public var key: [UInt8]?
     /// On one clock for all messages of a device.
     public var heard: Instant
@@ -36,19 +36,19 @@ public struct DecoderMessage: Sendable {
     }
 }
 
-/// What a profile says beside the decoder's name, or a device beside its messages.
+/// Settings that a profile gives beside the decoder's name, or a device beside its messages.
 public struct DecoderSettings: Hashable, Sendable {
-    /// Of `wedge`: what the keys of the device are taken for.
+    /// For `wedge`: the layout of the device's keys.
     public var layout: KeyLayout = .us
-    /// Of `wedge`: a silence after which a line has ended.
+    /// For `wedge`: a silence after which a line has ended.
     public var pause = TimeSpan.milliseconds(200)
-    /// Of `hid-power`: the device's report descriptor.
+    /// For `hid-power`: the device's report descriptor.
     public var reportDescriptor: [UInt8] = []
 
     public init() {}
 }
 
-/// What a decoder remembers of one device: counters, fragments, a line that has not ended. Begun by `NamedDecoder.begin`.
+/// A decoder's state for one device: counters, fragments, a line that has not ended. Begun by `NamedDecoder.begin`.
 public struct DecoderState: Hashable, Sendable {
     enum Memory: Hashable, Sendable {
         case nothing
@@ -62,7 +62,7 @@ public struct DecoderState: Hashable, Sendable {
 
     var memory: Memory
 
-    /// When a silence ends what was begun; ask `NamedDecoder.finish` then.
+    /// When a silence ends an unfinished message; call `NamedDecoder.finish` then.
     public var deadline: Instant? {
         if case .keys(let line) = memory { line.deadline } else { nil }
     }

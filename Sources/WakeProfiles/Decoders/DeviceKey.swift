@@ -21,7 +21,7 @@ struct DeviceKey {
     func open(
         _ sealed: ArraySlice<UInt8>, tag: ArraySlice<UInt8>, nonce: [UInt8], extra: [UInt8] = []
     ) throws(DecoderFault) -> [UInt8] {
-        // One byte more than needed: C gets no null pointer for an empty message.
+        // A byte more than needed: C gets no null pointer for an empty message.
         var plain = [UInt8](repeating: 0, count: sealed.count + 1)
         let result = wake_ccm_open(
             bytes, nonce, nonce.count, extra, extra.count, Array(sealed) + [0], sealed.count, Array(tag), tag.count,
@@ -50,7 +50,7 @@ struct DeviceKey {
         return zip(bytes, stream).map { $0 ^ $1 }
     }
 
-    /// One block that was encrypted by itself.
+    /// Decrypts a block that was encrypted by itself.
     func decrypt(block: ArraySlice<UInt8>) throws(DecoderFault) -> [UInt8] {
         var plain = [UInt8](repeating: 0, count: Self.block)
         try Self.check(wake_aes_decrypt(bytes, Array(block), block.count, &plain))

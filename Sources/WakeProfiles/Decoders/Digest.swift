@@ -1,4 +1,5 @@
-// SHA-256 of bytes, by the library that opens encrypted broadcasts too; it compares without telling by its time where they differ.
+// SHA-256 of bytes, by the library that opens encrypted broadcasts too; its comparison takes the same time wherever
+// they differ.
 import CCrypto
 import WakeModel
 

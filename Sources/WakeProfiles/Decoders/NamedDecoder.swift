@@ -1,7 +1,7 @@
-// The named decoders: formats that no field list can say. The one place where a name leads to its code.
+// The named decoders: formats that no field list can describe. Only this file maps a name to its code.
 import WakeModel
 
-/// Of a profile's `decoder: "…"`.
+/// The value of a profile's `decoder`.
 public enum NamedDecoder: String, CaseIterable, Hashable, Sendable {
     case bthome, mibeacon, victron, ruuvi8, ais, midi, wedge, sml
     case hidPower = "hid-power"
@@ -14,7 +14,7 @@ public enum NamedDecoder: String, CaseIterable, Hashable, Sendable {
         }
     }
 
-    /// The memory for a device that was not heard yet. Throws where its report descriptor cannot be read.
+    /// The memory for a device that has sent no message yet. Throws if its report descriptor cannot be read.
     public func begin(_ settings: DecoderSettings = DecoderSettings()) throws(DecoderFault) -> DecoderState {
         switch self {
         case .victron: DecoderState(memory: .nothing)
@@ -74,7 +74,7 @@ public enum NamedDecoder: String, CaseIterable, Hashable, Sendable {
         return true
     }
 
-    /// What a silence has ended: the value of the state's `deadline`, once `now` has reached it.
+    /// Returns the value of the message that a silence has ended, once `now` has reached the state's `deadline`.
     public func finish(_ state: inout DecoderState, at now: Instant) -> DecodedFields? {
         guard self == .wedge, case .keys(var line) = state.memory else { return nil }
         let fields = line.finish(at: now)

@@ -1,8 +1,8 @@
-// Ruuvi's data format 8: one encrypted block of measurements, with a check that tells a wrong key.
+// Ruuvi's data format 8: one encrypted block of measurements, with a check that shows a wrong key.
 import WakeModel
 
 enum Ruuvi8 {
-    /// Stands for no sequence number; the sequence goes from the number before it to 0.
+    /// Means that there is no sequence number; the sequence goes from the number before it to 0.
     private static let noSequence: Int64 = 65_535
 
     static func decode(_ message: DecoderMessage, _ counter: inout ReplayGuard) throws(DecoderFault) -> DecodedFields? {
@@ -25,7 +25,7 @@ enum Ruuvi8 {
         return fields
     }
 
-    /// The largest number of a kind stands for none.
+    /// The largest number of a kind means that there is no value.
     private static func fields(of plain: [UInt8], _ counter: inout ReplayGuard) throws(DecoderFault) -> DecodedFields {
         func number(at place: Int) -> Int64 { Int64(plain[place..<(place + 2)].bigEndianNumber) }
         let (temperature, humidity, pressure) = (

@@ -1,4 +1,4 @@
-// Which of the attached devices are watched, under which URI: by their profile, and by what tells one from another.
+// Chooses which attached devices are watched, and under which URI: by their profile and their identity.
 import WakeModel
 import WakeProfiles
 import WakeSystem
@@ -20,7 +20,7 @@ extension AccessorySource {
         }
     }
 
-    /// Handlers get these like any other; the log says why they are late.
+    /// Handlers get these like any other; the log explains why they are late.
     private func reportMissed(_ changes: [AttachedDevices.Change]) {
         log.notice(
             "among udev's lost messages were \(changes.count(where: \.isArrival)) of what came and "
@@ -81,7 +81,8 @@ extension AccessorySource {
         }
     }
 
-    /// - Parameter displaces: another node of its interface that stands for the device already, where this one goes before it.
+    /// - Parameter displaces: whether this node replaces another of its interface that has the URI already, if it goes
+    /// before it.
     func attach(_ record: UdevRecord, displaces: Bool = true) {
         guard places[record.path] == nil else { return }
         guard let candidate = candidates[record.path] else { return forgetQuestions(of: record.path) }
@@ -187,8 +188,8 @@ extension AccessorySource {
         watched[uri]?.machine.presence.folded = folded
     }
 
-    /// Of the profile and what is the device's own: `gps-receiver-A1001`, and `gps-receiver-A1001-02` for an interface that is
-    /// not its first one.
+    /// Made of the profile and the device's own part: `gps-receiver-A1001`, or `gps-receiver-A1001-02` for an interface
+    /// that is not its first one.
     private static func alias(_ uri: String, _ profile: String) -> String {
         let parts = uri.split(separator: "/").last?.split(separator: ":").dropFirst(2) ?? []
         let own = parts.map { $0.drop { $0 == "@" } }.filter { !$0.isEmpty && $0 != "00" }
@@ -249,7 +250,7 @@ extension AccessorySource {
         return true
     }
 
-    /// What is attached at `path` is `uri`, or where that is nil, none of those known.
+    /// Assigns `uri` to the device at `path`, or a new URI if `uri` is nil.
     public func resolve(_ path: String, as uri: String?) -> String? {
         guard let record = attached[path], let identity = AccessoryIdentity(record) else { return nil }
         let before = places.uris
@@ -271,7 +272,7 @@ extension AccessorySource {
         return chosen
     }
 
-    /// Nothing of it is remembered; attached, it is new.
+    /// The registry forgets the device; if it is attached, it is new.
     public func forget(_ uri: String) -> Bool {
         guard registry.forget(uri) else { return false }
         let place = places.place(of: uri)
@@ -304,7 +305,7 @@ extension AccessorySource {
     }
 }
 
-// MARK: What keeps one from its handlers
+// MARK: Obstacles between a device and its handlers
 
 extension AccessorySource {
     public func blockingReason(of uri: String) -> String? {
@@ -349,7 +350,7 @@ extension AccessorySource {
     /// Whose node it is, if it is left alone.
     public func owner(ofSpare place: String) -> String? { spares[place] }
 
-    /// Makes room for the node at `record` if it comes before the one that stands for `uri`; false where it is left alone.
+    /// Makes room for `record` if its node comes before the one that has `uri`; false if it is left alone.
     func makeRoom(for record: UdevRecord, as uri: String, displaces: Bool) -> Bool {
         guard let holder = places.place(of: uri) else { return true }
         guard displaces, record.path.comesNaturally(before: holder) else {

@@ -1,14 +1,14 @@
-// Which accessory a device is: who made it, what it is, which one of these, which part of it, and where it stands.
+// The identity of an accessory: its maker, product, serial number and interface, and the port where it is plugged in.
 import WakeModel
 import WakeSystem
 
-/// Of one interface of one device: all nodes of an interface have the same.
+/// Identifies an interface of a device: all nodes of an interface have the same identity.
 public struct AccessoryIdentity: Hashable, Sendable {
-    /// Four hexadecimal digits of USB, Bluetooth or the input layer; `platform` for what is part of the machine.
+    /// Four hexadecimal digits of USB, Bluetooth or the input layer; `platform` for a part of the machine.
     public var vendor: String
-    /// Four hexadecimal digits; of the machine's own parts the name of the line, sensor or input device.
+    /// Four hexadecimal digits; for the machine's own parts the name of the line, sensor or input device.
     public var product: String
-    /// Of the device itself; nil where it has none, or zeros only. Not always its alone: some makers give all the same.
+    /// The device's own serial number; nil if it has none, or only zeros. Some makers give all their devices the same.
     public var serial: String?
     /// Which interface of a USB device, `00`; `00.1` for the second line of one. Nil for a whole device.
     public var interface: String?
@@ -23,7 +23,7 @@ public struct AccessoryIdentity: Hashable, Sendable {
         self.port = port
     }
 
-    /// Nil where udev says too little of it, which it does of a device that is already gone.
+    /// Nil if udev has too few properties of it, as of a device that is already gone.
     public init?(_ record: UdevRecord) {
         let clues = UdevClues(record)
         if let usb = clues.usbIdentity ?? clues.hidIdentity ?? clues.inputIdentity {
@@ -35,14 +35,15 @@ public struct AccessoryIdentity: Hashable, Sendable {
         }
     }
 
-    /// Told apart from another of its kind by nothing but its port.
+    /// Only its port distinguishes it from another of its kind.
     public func isTwin(of other: AccessoryIdentity) -> Bool { kind == other.kind }
 
     var kind: AccessoryKind { AccessoryKind(vendor: vendor, product: product, serial: serial, interface: interface) }
 
-    /// `/accessory/2341:0043:75833353035:00`, or by its port, `/accessory/1a86:7523:@0000-00-14.0-usb-2:00`. What a device
-    /// says is written in letters, digits, `.`, `_` and `-`: a colon as `-`, everything else as `_`, and of more than 64
-    /// characters the first 47 and a number made of all. Two that are then written alike are told apart by the registry.
+    /// `/accessory/2341:0043:75833353035:00`, or by its port, `/accessory/1a86:7523:@0000-00-14.0-usb-2:00`. The
+    /// device's strings are written in letters, digits, `.`, `_` and `-`. A colon becomes `-`, and any other character
+    /// `_`. A string of more than 64 characters becomes its first 47 and a number made of all. The registry
+    /// distinguishes two that are then written alike.
     public var uri: String { uri(of: serial.map(Self.written) ?? "@\(port)") }
 
     /// For one of several with the same serial number: `/accessory/10c4:ea60:0001@0000-00-14.0-usb-2:00`.

@@ -1,5 +1,5 @@
-// One node between the loop and its accessory: opened by its opener, read when it is ready, written as there is room, closed
-// when it is gone.
+// Owns one node between the loop and its accessory. The opener opens it; the port reads when it is ready, writes when
+// there is room, and closes it when it is gone.
 import WakeLoop
 import WakeModel
 import WakeSystem
@@ -10,7 +10,7 @@ final class AccessoryPort {
         /// It could not be; the port is of no more use.
         case refused(PortRefusal)
         case word(NodeWord, Instant)
-        /// What became of the write of a question.
+        /// The outcome of the write of a question.
         case asked(Int, TalkFailure?)
         /// The device went; the node is closed.
         case gone
@@ -71,23 +71,23 @@ final class AccessoryPort {
         self.node = node
     }
 
-    /// What is otherwise than its profile asks.
+    /// Deviations from the profile's settings.
     var remarks: [String] { node?.remarks ?? [] }
 
     /// All that came until then was raised.
     var raisedUntil: Instant { min(node?.untoldSince ?? emptyAt, emptyAt) }
 
-    /// Tells all that came and is whole.
+    /// Reports all whole messages that came.
     func readOut() { if let node { _ = try? drain(node) } }
 
-    /// Raises all that came, also of a message that is not whole yet: what comes after the close is not heard.
+    /// Raises all that came, even part of a message: bytes after the close are not received.
     func conclude() {
         guard let node else { return }
         readOut()
         node.end(at: SystemClock.monotonic()) { tell(.word($0, $1)) }
     }
 
-    /// Lets the descriptor go, and fails what waits to be written.
+    /// Drops the descriptor, and fails pending writes.
     func close() {
         opening = nil
         if let node { finish(node) }
@@ -98,7 +98,7 @@ final class AccessoryPort {
         watch?.cancel()
         watch = nil
         self.node = nil
-        // What is under way has the node open until the device has answered, or has gone.
+        // A write under way keeps the node open until the device has answered, or has gone.
         writingWatch?.cancel()
         writingWatch = nil
         writing = nil
@@ -176,7 +176,7 @@ final class AccessoryPort {
         tryFlush(node)
     }
 
-    /// What fails is answered so, and what waits behind it has its turn.
+    /// Answers the failed write with its error, and continues with the next one.
     private func tryFlush(_ node: any OpenNode) {
         do throws(SystemError) {
             try flush(node)
@@ -193,7 +193,7 @@ final class AccessoryPort {
             case .wrote(let count): removeWritten(count)
             case .underWay(let job): return try follow(job)
             case .wouldBlock: return try watch?.setReadiness([.readable, .writable]) ?? ()
-            // Reading finds that out too, and has what it still said.
+            // Reading finds that out too, and receives the last bytes.
             case .gone: return failPending()
             case .refused(let why): pending.removeFirst().answer(.refused(why))
             }

@@ -1,23 +1,23 @@
-// Which URI an attached device is, remembered over restarts: by its own serial number, or by the port it stands on where
-// that tells it from another. Never by a guess: where several could be meant, people are asked.
+// Maps attached devices to URIs, over restarts: by their serial numbers, or by their ports where these distinguish
+// them. It never guesses: where several devices fit, an operator decides.
 import WakeModel
 
 /// Devices of the same kind and serial number, or without one, are twins. Among them:
 /// - a device on the port where one of them was seen last is that one;
 /// - a device where one was seen earlier is that one, unless that one is here already;
 /// - elsewhere, the only one known is the same on its new port, if no twin of it is attached;
-/// - elsewhere, it is a new one if all that are known are attached or stand on ports of their own;
+/// - elsewhere, it is a new one if all that are known are attached or on ports of their own;
 /// - in every other case it could be one of those that are absent, or a new one: ambiguous. So it is when a twin appears on
 ///   the port that the only one known seems to have left: perhaps it never moved, and the other one only came first.
 ///
-/// So a serial number is trusted until two have been attached with it, and the order of power-on plays no part as long as
-/// devices that are attached, but not resolved yet, are told as `waiting`.
+/// So a serial number is trusted until two have been attached with it. The order of power-on plays no part as long as
+/// attached devices without a URI are listed as `waiting`.
 public struct AccessoryRegistry: Hashable, Sendable {
     public enum Resolution: Hashable, Sendable {
         case known(String)
         /// Seen for the first time; the registry has entered it.
         case new(String)
-        /// It could be one of these, or another one. Nothing is entered until `bind` or `addNew` says which.
+        /// It could be one of these, or another one. The registry enters none until `bind` or `addNew` chooses.
         case ambiguous([String])
     }
 
@@ -26,7 +26,7 @@ public struct AccessoryRegistry: Hashable, Sendable {
         var product: String
         var serial: String?
         var interface: String?
-        /// Oldest first; it stands on the last one, or stood. Each port belongs to one of several twins.
+        /// Oldest first; the last is its present or latest port. Each port belongs to one of several twins.
         var ports: [String]
         /// It was taken for the same on its last port because no twin was known, and for no better reason.
         var hasMoved: Bool
@@ -35,7 +35,7 @@ public struct AccessoryRegistry: Hashable, Sendable {
 
     /// By URI.
     private(set) var entries: [String: Entry] = [:]
-    /// Those whose URIs are told apart by their ports alone.
+    /// URIs that only their ports distinguish.
     private var kinds: [AccessoryKind: Set<String>] = [:]
     /// Counts what is worth keeping.
     private(set) var changes = 0
@@ -56,14 +56,14 @@ public struct AccessoryRegistry: Hashable, Sendable {
 
     public var uris: [String] { entries.keys.sorted() }
 
-    /// What is known of a URI, with the port where it was seen last.
+    /// The identity of a URI, with the port where it was seen last.
     public func identity(of uri: String) -> AccessoryIdentity? { entries[uri].map(\.identity) }
 
     // MARK: Resolving
 
     /// - Parameters:
-    ///   - attached: the URIs of all devices that are attached and resolved, this one's other nodes included: a URI
-    ///     that is answered as known though it stands here is another node of the same interface.
+    /// - attached: the URIs of all devices that are attached and resolved, this one's other nodes included. A URI that
+    /// is returned as known though it is attached is another node of the same interface.
     ///   - waiting: the identities of other devices that are attached and not resolved.
     public mutating func resolve(
         _ identity: AccessoryIdentity, attached: Set<String>, waiting: [AccessoryIdentity] = []
@@ -95,7 +95,7 @@ public struct AccessoryRegistry: Hashable, Sendable {
         return twins.count == 1 && strangers.isEmpty ? .known(absent[0]) : .ambiguous(absent)
     }
 
-    /// What it means that a device is on a port of `owner`; nil where it means nothing, since the owner is elsewhere.
+    /// The device on a port of `owner`: known, ambiguous, or nil if the owner is elsewhere.
     private func claim(
         of owner: String, to port: String, _ attached: Set<String>, _ others: Set<String>
     ) -> Resolution? {
@@ -140,7 +140,7 @@ public struct AccessoryRegistry: Hashable, Sendable {
         touch(uri)
     }
 
-    /// Of what makes it one of its kind nothing may change.
+    /// The body must not change the fields that make its kind.
     private mutating func change(_ uri: String, _ body: (inout Entry) -> Void) {
         guard var entry = entries[uri] else { return }
         body(&entry)
@@ -149,7 +149,7 @@ public struct AccessoryRegistry: Hashable, Sendable {
         changes += 1
     }
 
-    // MARK: Who was seen when
+    // MARK: Sightings
 
     /// It is there, or was until now.
     public mutating func touch(_ uri: String) {
@@ -168,14 +168,13 @@ public struct AccessoryRegistry: Hashable, Sendable {
         return gone
     }
 
-    // MARK: What people say
+    // MARK: Decisions of an operator
 
     /// The device is this URI, whatever was known of either: a replacement with another serial number takes the place of
     /// the old device, under its name. The device that was taken for the URI must be resolved again.
     ///
-    /// Returns the URI that no device has any more: the one that the device had until now. Of twins whose
-    /// places were confused it stays, as one that stands somewhere: where `attached` has the URI, they stand on each
-    /// other's ports, and what people named they miss.
+    /// Returns the URI that no device has any more: the one that the device had until now. A twin keeps its URI if it
+    /// has a name, or if `attached` has `uri`: the twins are then on each other's ports.
     @discardableResult
     public mutating func bind(
         _ identity: AccessoryIdentity, to uri: String, attached: Set<String> = []
@@ -206,7 +205,7 @@ public struct AccessoryRegistry: Hashable, Sendable {
         return true
     }
 
-    /// What people call it.
+    /// The name that an operator gave it.
     public func name(of uri: String) -> String? { entries[uri]?.name }
 
     /// Nil takes the name away. False where the URI is not known.
@@ -234,7 +233,7 @@ extension AccessoryRegistry.Entry {
 // MARK: As text: one line of JSON a URI, which people can read and edit
 
 extension AccessoryRegistry {
-    /// Those that were seen last come last.
+    /// The latest seen come last.
     public var lines: [String] {
         entries.map { (seen[$0.key] ?? 0, $0.key, $0.value) }.sorted { ($0.0, $0.1) < ($1.0, $1.1) }.map {
             _, uri, entry in
@@ -256,7 +255,7 @@ extension AccessoryRegistry {
         }
     }
 
-    /// Adds what a line of ``lines`` says. Returns why the line cannot be read, where it cannot.
+    /// Adds the entry of a line of ``lines``. Returns why the line cannot be read, or nil.
     public mutating func add(line: ArraySlice<UInt8>) -> String? {
         do throws(Unreadable) {
             try parse(line)

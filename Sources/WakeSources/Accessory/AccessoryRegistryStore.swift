@@ -11,7 +11,7 @@ protocol AccessoryRegistryStoring: AnyObject {
 
 final class AccessoryRegistryStore: AccessoryRegistryStoring {
     private var file: LineFileStore
-    /// What is not written yet: a turn of the loop may bring many changes.
+    /// The registry to write: a turn of the loop may bring many changes.
     private var pending: AccessoryRegistry?
     private var hasReportedFailure = false
     private let log = Log("accessories")

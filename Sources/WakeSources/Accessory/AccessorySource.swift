@@ -1,5 +1,5 @@
-// Accessories that udev announces as a source of events: those that a profile knows are watched, each by a machine of its own,
-// its node held open by the bridge over all lives of its handlers.
+// Accessories that udev announces, as a source of events. A machine watches each one that a profile knows. The bridge
+// keeps its node open over all lives of its handlers.
 import WakeLoop
 import WakeModel
 import WakeProfiles
@@ -45,7 +45,7 @@ public final class AccessorySource: MachineSource {
         var spares: Timer?
     }
 
-    /// A device that may be any of several; an operator has to say which.
+    /// A device that may be any of several; an operator has to decide.
     public struct Doubt: Hashable, Sendable {
         public var record: UdevRecord
         public var candidates: [String]
@@ -68,7 +68,7 @@ public final class AccessorySource: MachineSource {
     var candidates = AttachedCandidates()
     var places = AccessoryPlaces()
     public internal(set) var doubts: [String: Doubt] = [:]
-    /// Of what udev announces.
+    /// Opens the nodes that udev announces.
     var files: any NodeOpener
     var timers = Timers()
     /// Nodes that are left alone, by their places in /sys: whose they are too.
@@ -247,8 +247,8 @@ extension AccessorySource: RegisteredSource {
 
     public func start() throws(SystemError) { try listen(to: planner.subsystems) }
 
-    /// The bridge knows better than its next start how far it listened. What was not raised any more, such as half a message,
-    /// is part of the gap that the next start reports.
+    /// The bridge knows better than its next start how far it listened. The gap of the next start covers unraised data,
+    /// such as half a message.
     public func stop() {
         for (uri, entry) in watched where entry.port != nil {
             let raisedUntil = entry.port?.raisedUntil
@@ -265,7 +265,7 @@ extension AccessorySource: RegisteredSource {
         store.write()
     }
 
-    /// What is attached and unknown so far is looked at again.
+    /// Evaluates attached, unknown devices again.
     public func reconfigure() throws(SystemError) {
         planner.hold(watched.mapValues(\.match).filter { $0.value.plan.node == .rfcomm })
         serial?.reconsider()
@@ -277,7 +277,7 @@ extension AccessorySource: RegisteredSource {
         adoptUnknown()
         // Without a feed, start() has not been called or has failed.
         guard feed != nil, !subsystems.isSuperset(of: planner.subsystems) else { return }
-        // With what was heard so far: a device that is attached by that is still there.
+        // Keeps the subsystems followed so far: a device attached through them is still there.
         try listen(to: subsystems.union(planner.subsystems).sorted())
     }
 
@@ -332,7 +332,7 @@ extension AccessorySource {
         }.map { UnwatchedDevice($0) }
     }
 
-    /// Nothing can be asked of a stream: what it says comes by itself.
+    /// A stream accepts no requests; its data comes by itself.
     public func refusalToRead(of uri: String) -> TalkFailure {
         watched[uri]?.machine.isOpen == true
             ? .notOffered("an accessory's stream cannot be asked; what it says comes as data") : .notConnected
@@ -351,7 +351,7 @@ extension AccessorySource {
         return known.first { label(of: $0) == word } ?? known.first { $0 == word || $0 == "/accessory/" + word }
     }
 
-    /// What it is called, or for want of a name what it is.
+    /// Its name, or else its alias or URI.
     public func label(of uri: String) -> String {
         registry.name(of: uri) ?? watched[uri]?.device.alias ?? host.knownDevice(at: uri)?.alias ?? uri
     }
@@ -367,7 +367,7 @@ extension AccessorySource {
     /// In /sys; nil while it is away.
     public func place(of uri: String) -> String? { places.place(of: uri) }
 
-    /// Whether a profile knows what stands there.
+    /// Whether a profile matches the device at the place.
     public func isPlanned(at place: String) -> Bool { attached[place].map { planner.plan(for: $0) != nil } ?? false }
 }
 

@@ -1,7 +1,7 @@
-// What is attached and known by a profile: who it is, what its profile asks of it, and where it is watched under which URI.
+// The attached devices that profiles match: identity, match, and the place and URI of each.
 import WakeSystem
 
-/// The attached devices that a profile knows, by their places in /sys. What is asked of each again and again is looked up once.
+/// The attached devices that a profile knows, by their places in /sys. Their identities and matches are looked up once.
 struct AttachedCandidates {
     struct Candidate: Hashable {
         var identity: AccessoryIdentity
@@ -9,7 +9,7 @@ struct AttachedCandidates {
     }
 
     private var candidates: [String: Candidate] = [:]
-    /// The places of those that nothing but their ports tells apart.
+    /// The places of those that only their ports distinguish.
     private var kinds: [AccessoryKind: Set<String>] = [:]
     var newcomers = NewcomerLimit()
 
@@ -31,11 +31,11 @@ struct AttachedCandidates {
     }
 }
 
-/// Which URI stands at which place: each at one at most.
+/// The URI at each place: a URI has one place at most.
 struct AccessoryPlaces {
     private var byPath: [String: String] = [:]
     private var bySource: [String: String] = [:]
-    /// Of all that are attached.
+    /// The URIs of all attached devices.
     private(set) var uris: Set<String> = []
 
     subscript(path: String) -> String? { byPath[path] }
@@ -47,7 +47,7 @@ struct AccessoryPlaces {
         uris.insert(uri)
     }
 
-    /// Nil where none stood there.
+    /// Nil if no device was there.
     @discardableResult
     mutating func remove(at path: String) -> String? {
         guard let uri = byPath.removeValue(forKey: path) else { return nil }

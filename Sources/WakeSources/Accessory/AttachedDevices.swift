@@ -1,15 +1,14 @@
-// What is attached now, as udev's messages tell it and as an enumeration corrects it.
+// The devices that are attached now, by udev's messages and by enumerations that correct them.
 import WakeSystem
 
-/// Takes messages in whatever order and of whatever kind; what comes out is in order: a device is attached, changes, and is
-/// detached. One device is one path for as long as it is attached, so a path that has another device now was detached between.
+/// Takes messages in any order and of any kind, and returns changes in order: a device is attached, changes, and is
+/// detached. A device has one path while it is attached. So a path that has another device now was detached between.
 ///
-/// After an overflow of the monitor: `discard()`, enumerate at once or later, `reconcile`. What udev announces from the
-/// discarding on is not lost, or there is another overflow; so whatever older message still comes after `reconcile`, the newer
-/// ones follow.
+/// After an overflow of the monitor: `discard()`, enumerate at once or later, `reconcile`. Later messages of udev are
+/// not lost, or there is another overflow. So if an older message still comes after `reconcile`, the newer ones follow.
 public struct AttachedDevices: Sendable {
     public enum Change: Hashable, Sendable {
-        /// `synthesized` where no message said so.
+        /// `synthesized` if no message reported it.
         case attached(UdevRecord, synthesized: Bool)
         case detached(String, synthesized: Bool)
         /// Another node, or other properties.
@@ -120,7 +119,8 @@ public struct AttachedDevices: Sendable {
             changes.append(.detached(path, synthesized: true))
         }
         for record in snapshot { changes += see(record, synthesized: true) }
-        // What is attached again counts on from its last message, or an older one of its predecessor would end it.
+        // A device that is attached again continues from its last message, or an older one of its predecessor would end
+        // it.
         for path in found {
             if let last = gone.removeValue(forKey: path) { sequences[path] = last }
         }
@@ -128,7 +128,7 @@ public struct AttachedDevices: Sendable {
     }
 }
 
-/// Whether two records of one path tell of one device.
+/// Whether two records of one path are of one device.
 private enum Succession {
     case same
     /// The later record is of a device that was there before.
@@ -139,7 +139,7 @@ private enum Succession {
         if let old = known.birth, let new = record.birth {
             self = old == new ? .same : new < old ? .predecessor : .successor
         } else {
-            // Without udev's word on when it first saw a device, its numbers must tell.
+            // If udev does not report when it first saw a device, the device's numbers decide.
             let differs = ["MAJOR", "MINOR", "BUSNUM", "DEVNUM"].contains { key in
                 guard let old = known.properties[key], let new = record.properties[key] else { return false }
                 return old != new

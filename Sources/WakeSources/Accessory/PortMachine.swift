@@ -1,13 +1,13 @@
-// One accessory's node, from plug to unplug: pure, and level-triggered like the core. What udev said, answers and time go in,
-// what to open or close and what to tell handlers comes out.
+// The state of one accessory's node, from plug to unplug: pure, and level-triggered like the core. Inputs are udev's
+// records, results and time; outputs are nodes to open or close, and events for handlers.
 import WakeLoop
 import WakeModel
 import WakeSystem
 
 public enum PortInput: DeviceMachineInput, Hashable, Sendable {
-    /// It stands in /sys, with this node. `nil` is right for a plan that opens none.
+    /// It is in /sys, with this node. `nil` is right for a plan that opens none.
     case attached(node: String?)
-    /// Udev said something of it: what kept it from being opened may be gone.
+    /// Udev reported something of it: the cause of a failed open may be gone.
     case changed
     case detached
     /// The answer to ``PortEffect/open(_:)``.
@@ -15,17 +15,17 @@ public enum PortInput: DeviceMachineInput, Hashable, Sendable {
     case refused(PortRefusal)
     /// Reading or writing failed, and the node was closed for it.
     case lost
-    /// Another program asked for its end, and it was closed for that.
+    /// Another program requested its end, and it was closed for that.
     case parted
-    /// What came by the node: data, and what a source knows to be lost or wrong with it.
+    /// An event that came by the node: data, or a loss or fault that a source knows of.
     case said(DeviceEvent.Kind)
     case session(LinkSession)
-    /// What became of the write of a question.
+    /// The outcome of the write of a question.
     case asked(Int, TalkFailure?)
-    /// Whether a handler is awake for it; told where a plan closes the node otherwise, or does not ask. Where none is, what
-    /// came by the node after that instant was not told and never will be.
+    /// Whether a handler is awake for it; sent if a plan closes the node otherwise, or does not ask. If none is, bytes
+    /// that came by the node after that instant were not raised and never will be.
     case wanted(Bool, toldUntil: WallTime? = nil)
-    /// Another machine takes its place, because its profile is another. What is to be told is told now.
+    /// Another machine takes its place, because its profile is another. Pending events are raised now.
     case retired
     case tick
 }
@@ -44,13 +44,12 @@ public struct PortMachine: DeviceMachine, Sendable {
         case open
     }
 
-    /// What came of trying to open it, since it was attached or opened the last time.
+    /// Attempts to open it, since it was attached or opened the last time.
     private struct Tries: Hashable {
         var count = 0
-        /// Those of them that were not for want of the device.
+        /// The failed attempts that were not for want of the device.
         var faults = 0
         var wasToldBarred = false
-        /// How often in a row its line hung up soon after it was opened.
         var losses = 0
     }
 
@@ -59,14 +58,14 @@ public struct PortMachine: DeviceMachine, Sendable {
     private(set) var phase = Phase.away
     private(set) var session: LinkSession
     var presence = PortPresence()
-    /// Since when what it says may be lost while handlers believe to hear it, or from a life before this one on.
+    /// Since when its data may be lost while handlers believe to receive it, or from a life before this one on.
     var deafSince: WallTime?
-    /// That since its line hung up, while udev has not said why.
+    /// Whether ``deafSince`` is since its line hung up, while udev has not reported why.
     private(set) var isDeafByLoss = false
     private var node: String?
     private var attachedAt: Stamp?
     private var isWanted = false
-    /// How far was told what came by the node, as it is let go.
+    /// The time until which bytes of the node were raised, as it is released.
     private var toldUntil: WallTime?
     private var tries = Tries()
     private var openedAt: Instant?
@@ -79,7 +78,7 @@ public struct PortMachine: DeviceMachine, Sendable {
     private(set) var isFlapping = false
     private(set) var asking: AskSchedule
 
-    /// - Parameter heardUntil: how far it was listened to in an earlier life of the bridge.
+    /// - Parameter heardUntil: how far it was followed in an earlier life of the bridge.
     public init(
         _ plan: AccessoryPlan, session: LinkSession = .open, heardUntil: WallTime? = nil,
         patience: PortTimeouts = PortTimeouts()
@@ -151,7 +150,7 @@ public struct PortMachine: DeviceMachine, Sendable {
         }
     }
 
-    /// It is asked while it is heard: not while it is paused, closed or let go.
+    /// Writes its questions while it is followed: not while it is paused, closed or released.
     private mutating func keepAsking(_ step: inout PortStep) {
         let isHeard = phase == .open && session == .open
         if isHeard != asking.isArmed { proceed(isHeard ? .armed : .left, &step) }
@@ -175,7 +174,7 @@ public struct PortMachine: DeviceMachine, Sendable {
         guard phase != .away else { return }
         switch phase {
         case .open: close(&step)
-        // What is opened in vain closes itself.
+        // A node that is opened in vain closes itself.
         case .opening: step.effects.append(.close)
         case .away, .idle, .barred: break
         }
@@ -183,7 +182,7 @@ public struct PortMachine: DeviceMachine, Sendable {
         // It could not be opened all the while: its plug and its unplug were not reported.
         if session == .open, openedAt == nil, !presence.isUp, !isCalled { presence.folded += 2 }
         goDown(isCalled ? "removed" : "unplugged", &step)
-        // Handlers were told already that it went, and what is not plugged in says nothing.
+        // Handlers know already that it went, and an unplugged device sends nothing.
         if isDeafByLoss, !presence.isTold, !isCalled { deafSince = nil }
         isDeafByLoss = false
     }
@@ -214,7 +213,8 @@ public struct PortMachine: DeviceMachine, Sendable {
         isDeafByLoss = true
     }
 
-    /// Until when it was heard, though it may have ended unnoticed a while ago; in a sleep of the system it surely has.
+    /// The latest time at which it was surely received: its end may have gone unnoticed, and in a sleep of the system
+    /// it surely has.
     func surelyHeard(at now: Stamp) -> WallTime {
         let hasSlept = aliveAt.map { now.moment.hasSlept(since: $0.moment) } ?? false
         let doubtful = hasSlept && patience.unnoticedEnd > .zero ? nil : now.wall - patience.unnoticedEnd
@@ -246,10 +246,10 @@ public struct PortMachine: DeviceMachine, Sendable {
 
     // MARK: The node
 
-    /// By us, over the air: it is plugged in nowhere, and has said nothing before it is open.
+    /// The daemon connects it over the air: it is plugged in nowhere, and sends nothing before it is open.
     var isCalled: Bool { plan.node == .rfcomm }
 
-    /// False for a plan that only knows whether it is attached, and while no handler is awake for one that is closed then.
+    /// False for a plan without a node, and for one that closes it between wakes while no handler is awake.
     private var opensNode: Bool { plan.node != .none && (plan.onSuspend == .keep || isWanted) }
 
     private var mayBeOpen: Bool { session != .closed && opensNode }
@@ -297,7 +297,7 @@ public struct PortMachine: DeviceMachine, Sendable {
         recordHeard(until: surelyHeard(at: step.stamp))
     }
 
-    /// A paused device is not heard, though its node is open.
+    /// A paused device is not followed, though its node is open.
     private mutating func recordHeard(until time: WallTime) { if session == .open { presence.heardUntil = time } }
 
     private mutating func letGo(_ step: inout PortStep) {
@@ -325,7 +325,7 @@ public struct PortMachine: DeviceMachine, Sendable {
         if session == .open { comeUp(&step) }
     }
 
-    /// What it said from its plug on is lost, where the first try did not succeed.
+    /// Its data since the plug is lost if the first attempt failed.
     private mutating func recordUnheard(sinceOpening since: Stamp, _ now: Instant) {
         if tries.count > 0 {
             deafSince = deafSince ?? attachedAt?.wall

@@ -1,5 +1,5 @@
-// What handlers believe of an accessory: told only once it has stayed for a while, and not told of an absence so short that it
-// was no absence.
+// The presence of an accessory as handlers know it: reported only once it has stayed for a while. Absences that are too
+// short are not reported.
 import WakeModel
 
 struct PortPresence: Hashable, Sendable {
@@ -22,27 +22,26 @@ struct PortPresence: Hashable, Sendable {
     /// When it came up, while it settles.
     var upSince: Stamp?
     var absence: Absence?
-    /// What it said while it settles.
+    /// Its events while it settles.
     var held: [Held] = []
     var heldBytes = 0
     /// Plugs and unplugs that were not reported.
     var folded: UInt32 = 0
-    /// When its node was let go for others.
+    /// When its node was released for others.
     var letGoAt: Stamp?
-    /// What was perhaps lost before it came up; told before that is.
+    /// The possible loss before it came up; raised before that is.
     var heldGap: Gap?
-    /// While it is listened to.
     var heardSince: WallTime?
-    /// When it was listened to last.
+    /// When it was followed last.
     var heardUntil: WallTime?
 
-    /// When the log was told last of a visit that was too short to be told.
+    /// When the log last reported a visit that was too short for an event.
     var visitToldAt: Instant?
     /// How many there were since.
     var untoldVisits = 0
 
     var deadline: Instant? { settlesAt ?? absence?.until }
-    /// Handlers believe that it is there, or will be told so.
+    /// Handlers believe that it is there, or will learn so.
     var isUp: Bool { settlesAt != nil || (isTold && absence == nil) }
 }
 
@@ -50,7 +49,7 @@ extension PortMachine {
     /// It is there, and open where it is to be opened.
     mutating func comeUp(_ step: inout PortStep) {
         recordGap(&step)
-        // Told of, and not heard before a handler is awake.
+        // Reported, and not followed before a handler is awake.
         if plan.node != .none, phase != .open { deafSince = deafSince ?? step.stamp.wall }
         if presence.isTold, presence.absence == nil { return returnFromLetGo(&step) }
         presence.upSince = step.stamp
@@ -58,7 +57,7 @@ extension PortMachine {
         presence.settlesAt = step.now + settle
     }
 
-    /// Between two times of listening something may have been said.
+    /// Data may be lost between two times of listening.
     private mutating func recordGap(_ step: inout PortStep) {
         guard phase == .open else { return }
         presence.heardSince = step.stamp.wall
@@ -78,7 +77,7 @@ extension PortMachine {
         raiseGap(&step)
     }
 
-    /// What time alone brings about.
+    /// Reports the changes that are due by time alone.
     mutating func settle(_ step: inout PortStep) {
         if let due = presence.settlesAt, step.now >= due { announce(&step) }
         if presence.settlesAt == nil, let absence = presence.absence, step.now >= absence.until { reportGone(&step) }
@@ -91,11 +90,11 @@ extension PortMachine {
         if presence.held.count >= patience.heldEvents || presence.heldBytes >= patience.heldBytes { announce(&step) }
     }
 
-    /// It has stayed, or has said something that must be told.
+    /// It has stayed, or has sent an event that must be raised.
     private mutating func announce(_ step: inout PortStep) {
         let at = presence.upSince ?? step.stamp
         if presence.absence != nil {
-            // Its unplug stands in what its plug folds.
+            // Its unplug is part of the count that its plug folds.
             presence.folded += 1
             presence.absence = nil
         }
@@ -114,7 +113,7 @@ extension PortMachine {
         presence.heldGap = nil
     }
 
-    /// What it said is told before anything that takes it away.
+    /// Raises its held events before anything that takes it away.
     mutating func announceHeld(_ step: inout PortStep) {
         if presence.settlesAt != nil, !presence.held.isEmpty { announce(&step) }
     }
@@ -132,11 +131,11 @@ extension PortMachine {
         let since = presence.letGoAt ?? step.stamp
         presence.letGoAt = nil
         presence.absence = .init(since: since, reason: reason, until: step.now + grace)
-        // Back within the grace, handlers take it for one that was heard all the time.
+        // Back within the grace, handlers believe that it was followed all the time.
         if phase == .away, plan.node != .none { deafSince = deafSince ?? surelyHeard(at: step.stamp) }
     }
 
-    /// It came and went before anybody was told.
+    /// It came and went before any report.
     private mutating func forgetVisit(_ step: inout PortStep) {
         if let up = presence.upSince { reportVisit(of: step.now - up.moment.boottime, &step) }
         presence.settlesAt = nil
@@ -146,7 +145,7 @@ extension PortMachine {
         presence.heldGap = nil
     }
 
-    /// One that comes and goes without end is not to fill the log.
+    /// A device that comes and goes without end must not fill the log.
     private mutating func reportVisit(of stay: TimeSpan, _ step: inout PortStep) {
         if let told = presence.visitToldAt, step.now - told < patience.visitWindow {
             presence.untoldVisits += 1
@@ -163,17 +162,17 @@ extension PortMachine {
 
     mutating func reportGone(_ step: inout PortStep) {
         guard let absence = presence.absence else { return }
-        // What is lost by a hang-up is told as one gap, when it is heard again.
+        // A loss by a hang-up is reported as one gap, when it is followed again.
         if !isDeafByLoss { reportDeafness(until: absence.since.wall, &step) }
         step.raise(.disconnected(reason: absence.reason, folded: presence.folded), at: absence.since)
         presence.folded = 0
         presence.absence = nil
         presence.isTold = false
-        // What is not plugged in says nothing.
+        // An unplugged device sends nothing.
         if phase == .away { deafSince = nil }
     }
 
-    /// It was reported, and what it sent until then was not heard.
+    /// It was reported, and its data until then was not received.
     private mutating func reportDeafness(until end: WallTime, _ step: inout PortStep) {
         guard let from = deafSince, from < end else { return }
         step.raise(.gap(Gap(cause: .link, count: nil, first: nil, last: nil, from: from, to: end)))

@@ -1,4 +1,4 @@
-// What one step of an accessory's machine brings about.
+// The effects of one step of an accessory's machine.
 import WakeModel
 
 public enum PortEffect: Hashable, Sendable {
@@ -10,7 +10,7 @@ public enum PortEffect: Hashable, Sendable {
     case log(String)
 }
 
-/// One call's effects and its instant.
+/// The effects and the instant of one call.
 struct PortStep {
     let stamp: Stamp
     var effects: [PortEffect] = []

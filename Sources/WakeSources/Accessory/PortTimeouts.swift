@@ -2,29 +2,29 @@
 import WakeModel
 
 public struct PortTimeouts: Hashable, Sendable {
-    /// Udev and the node's permissions may need a moment: so many tries, so far apart, before anybody is told.
+    /// Attempts before a report, and the time between them: udev and the node's permissions may need a moment.
     public var quickTries = 6
     public var quickWait = TimeSpan.milliseconds(200)
     /// After those each wait is twice the one before, up to the longest.
     public var slowWait = TimeSpan.seconds(1)
     public var longestWait = TimeSpan.seconds(30)
-    /// What it said while it was opened for so long or longer is taken for lost.
+    /// If the opening took this long or longer, data during it counts as lost.
     public var promptOpening = TimeSpan.seconds(1)
     /// A driver that has not opened it by then is reported; nil where the opener gives up by itself.
     public var longestOpening: TimeSpan? = .seconds(10)
-    /// For how long the end of what is open may go unnoticed.
+    /// How long the end of an open node may go unnoticed.
     public var unnoticedEnd = TimeSpan.zero
     /// A node that hung up while udev still shows the device.
     public var afterLoss = TimeSpan.milliseconds(500)
-    /// After another program asked for its end, which takes bluetoothd two seconds.
+    /// After another program requested its end, which takes bluetoothd two seconds.
     public var afterParting = TimeSpan.seconds(5)
-    /// One that was open for so long was sound: the next loss is the first of its row.
+    /// A node that was open this long was sound: the next loss is the first of its row.
     public var soundOpening = TimeSpan.seconds(10)
     /// More arrivals than the limit within the window, and it is unstable: it must stay for longer then.
     public var flapLimit = 5
     public var flapWindow = TimeSpan.seconds(60)
     public var flapSettle = TimeSpan.seconds(10)
-    /// A visit too short to be told is told to the log so often at most.
+    /// The log reports one visit that is too short for an event in each window.
     public var visitWindow = TimeSpan.seconds(60)
     /// Bytes that may be held before it has settled; a device that sends more is there.
     public var heldEvents = 256
@@ -40,7 +40,7 @@ public struct PortTimeouts: Hashable, Sendable {
         patience.slowWait = .seconds(2)
         patience.longestWait = .seconds(60)
         patience.longestOpening = nil
-        // What a link's two ends agree upon unless they say otherwise (Core Specification, link supervision timeout).
+        // The link supervision timeout (Core Specification) that two ends use by default.
         patience.unnoticedEnd = .seconds(20)
         return patience
     }

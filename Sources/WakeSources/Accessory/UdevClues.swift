@@ -1,5 +1,5 @@
-// What identifies a device, read out of udev's properties and its path in /sys; never out of symbolic links, whose names are
-// not unique and which some releases of udev leave away.
+// Reads a device's identity from udev's properties and its path in /sys. It never uses symbolic links: their names are
+// not unique, and some releases of udev omit them.
 import WakeModel
 import WakeSystem
 
@@ -53,9 +53,9 @@ struct UdevClues {
         return "\(number).\(line)"
     }
 
-    /// The controller's place and the chain of sockets: `0000-00-14.0-usb-8.2.3`. Made of the path, not of ID_PATH: that is
-    /// missing of some nodes, differs between the nodes of one device and was written again in a later udev, while the number
-    /// of the bus, which the path has too, depends on which controller was found first.
+    /// The controller's place and the chain of sockets: `0000-00-14.0-usb-8.2.3`. It comes from the path without the
+    /// bus number, which depends on the order of the controllers. ID_PATH is missing of some nodes, differs between the
+    /// nodes of one device, and changed in a later udev.
     private var usbPort: String? {
         guard let bus, parts.count > bus + 1 else { return nil }
         let controller = bus > 0 ? parts[bus - 1] : "usb"
@@ -112,14 +112,14 @@ struct UdevClues {
 
     var platformIdentity: AccessoryIdentity {
         let own = parts.last.map(String.init) ?? ""
-        // The number of an event node says in which order drivers were loaded; its name says what it is.
+        // The number of an event node shows in which order drivers were loaded; its name identifies it.
         let name = record.subsystem == "input" ? unquoted("NAME") ?? "input" : own
         return AccessoryIdentity(
             vendor: "platform", product: AccessoryIdentity.written(name), serial: nil, interface: nil,
             port: platformPort)
     }
 
-    /// The device that the node belongs to, without what only counts: `fe201000.serial`, `gpio-keys`, `1-0076`.
+    /// The device that the node belongs to, without parts that only count: `fe201000.serial`, `gpio-keys`, `1-0076`.
     private var platformPort: String {
         // It moves below a radio link while it is open.
         if let last = parts.last, last.hasPrefix("rfcomm") { return "rfcomm" }
@@ -132,7 +132,7 @@ struct UdevClues {
         return AccessoryIdentity.written(kept.last.map(String.init) ?? "machine")
     }
 
-    /// A class's folder, the input device that an event node stands on, an instance of HID.
+    /// A class's folder, the input device of an event node, or an instance of HID.
     private func isCounted(_ part: Substring) -> Bool {
         if ["tty", "input", "hidraw", "power_supply"].contains(part) { return true }
         if part.hasPrefix("input") && part.dropFirst(5).allSatisfy(\.isNumber) { return true }

@@ -12,7 +12,7 @@ public final class UdevFeed {
 
     private var monitor: UdevMonitor?
     private var lookup: UdevLookup?
-    /// When it was last told that messages were lost.
+    /// When it last reported lost messages.
     private var lossToldAt: Instant?
     /// They were, since the last look.
     private var hasLost = false

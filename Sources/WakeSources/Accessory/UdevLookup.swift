@@ -1,5 +1,5 @@
-// Looking up what is attached where udev's messages do not tell: at once, but not more often than a machine bears, and again
-// where it failed.
+// Enumerates attached devices where udev's messages are missing: at once, but with a rest between, and again after a
+// failure.
 import WakeLoop
 import WakeModel
 import WakeSystem
@@ -8,7 +8,7 @@ final class UdevLookup {
     private let look: () throws(SystemError) -> [UdevRecord]
     private let tell: ([UdevRecord]) -> Void
     private var timer: Timer?
-    /// Not before, after the last one or the last failure.
+    /// Not before this, after the last enumeration or failure.
     private var earliest: Instant?
     private var backOff = BackOff(from: .milliseconds(100), to: .seconds(10))
     private var hasFailed = false
@@ -26,7 +26,7 @@ final class UdevLookup {
         timer = try loop.timer(on: .monotonic) { [unowned self] in perform() }
     }
 
-    /// What is told comes from a look after this call.
+    /// Reports an enumeration that begins after this call.
     func request() {
         if let earliest, SystemClock.monotonic() < earliest {
             timer?.arm(at: earliest)

@@ -1,7 +1,7 @@
 // When a device is asked what its profile asks: pure. Its link, its answers and time go in, what to write comes out.
 import WakeModel
 
-/// A question that is to be written. Its number tells it from the same one asked again.
+/// A question that is to be written. Its number distinguishes it from the same question written again.
 public struct AskedQuestion: Hashable, Sendable {
     public var number: Int
     public var question: AskPlan.Question
@@ -21,24 +21,24 @@ enum AskTrouble: Hashable, Sendable {
     }
 }
 
-/// One question is under way at a time: until the device says anything, or has been silent for so long.
+/// Keeps one question under way at a time, until the device sends anything, or is silent for ``patience``.
 struct AskSchedule: Hashable, Sendable {
     enum Input: Hashable, Sendable {
-        /// The device is listened to from now on, and was not before.
+        /// The device is followed from now on, and was not before.
         case armed
         case left
-        /// Whether a handler is awake that hears the device.
+        /// Whether a handler is awake that receives the device's events.
         case awake(Bool)
-        /// What became of the write of the question with this number.
+        /// The outcome of the write of the question with this number.
         case written(Int, Fate)
-        /// It said something.
+        /// It sent something.
         case answered
         case tick
     }
 
     enum Fate: Hashable, Sendable {
         case taken
-        /// The link is gone, as will be told soon.
+        /// The link is gone; its end will be reported soon.
         case unreachable
         case refused(String)
     }
@@ -60,7 +60,7 @@ struct AskSchedule: Hashable, Sendable {
     }
 
     static let patience = TimeSpan.seconds(2)
-    /// How often a question of the start is written that is refused: without it the device may say nothing at all.
+    /// Attempts to write a refused question of the start: without it the device may send nothing at all.
     private static let attemptLimit = 3
 
     private let plan: AskPlan

@@ -1,4 +1,5 @@
-// On which adapter the bridge watches a peripheral, where an operator has said so: for the whole bridge, or for one device.
+// The adapter on which the bridge watches a peripheral, if an operator has set it: for the whole bridge, or for one
+// device.
 import WakeModel
 
 public struct AdapterPins: Hashable, Sendable {
@@ -15,7 +16,7 @@ public struct AdapterPins: Hashable, Sendable {
             ?? (name.split(separator: ":", omittingEmptySubsequences: false).count == 6 ? name.uppercased() : name)
     }
 
-    /// What the peripheral may be called. One that was not named is called after its profile, and which that is shows later.
+    /// The names that the peripheral may have. One without a name is called after its profile, which shows later.
     func names(of peripheral: BluezPeripheral, profiles: some Collection<String>) -> [String] {
         let fixed = [peripheral.alias, peripheral.address, peripheral.uri]
         return ofDevices.isEmpty ? fixed : fixed + profiles.map { peripheral.deviceAlias(profile: $0) }

@@ -19,9 +19,9 @@ public struct BluetoothPlan: Hashable, Sendable {
     }
 }
 
-/// Of the bluetoothd that is there.
+/// The present life of bluetoothd.
 struct BluetoothdLife: Hashable {
-    /// Since when; nil where it was there before the bridge.
+    /// Since when; nil if it began before the bridge.
     var since: Instant?
     /// Since when its objects are known; nil while they are not.
     var objectsKnownSince: Instant?
@@ -174,7 +174,7 @@ extension BluetoothSource: RegisteredSource {
         if !stalls.isEmpty { rearm() }
     }
 
-    /// Of those that are connected, by URI.
+    /// The plans of connected peripherals, by URI.
     private var plansInUse: [String: BluetoothPlan] {
         watched.filter { client.mirror.peripherals[$0.value.path]?.isConnected == true }.mapValues(\.plan)
     }
@@ -350,7 +350,7 @@ extension BluetoothSource: BluezListener {
         rearm()
     }
 
-    /// Only what was armed is heard.
+    /// Only armed characteristics are received.
     private func valueReceived(_ path: String, _ bytes: [UInt8]) {
         let peripheral = path.parent.parent
         guard let uri = uris[peripheral], let uuid = client.mirror.characteristic(at: path)?.uuid else { return }
@@ -362,7 +362,7 @@ extension BluetoothSource: BluezListener {
     }
 }
 
-// MARK: What the control socket shows of adapters and peripherals
+// MARK: Adapters and peripherals for the control socket
 
 /// An adapter that bluetoothd has.
 public struct AdapterState: Hashable, Sendable {
@@ -392,7 +392,7 @@ extension BluetoothSource {
         watched[uri].flatMap { client.mirror.adapters[$0.path.parent]?.address }
     }
 
-    /// What keeps it from being connected; nil where nothing does.
+    /// The reason why it is not connected; nil if there is none.
     func linkBlock(of uri: String) -> LinkBlock? {
         guard client.isThere else { return .bluetoothdGone }
         guard let entry = watched[uri] else { return .unwatched }

@@ -1,18 +1,19 @@
-// The bridge on the bus with bluetoothd: hears all of it through one mirror, and asks with a deadline for everything.
+// The bridge's connection to bluetoothd on the bus: it follows all objects through one mirror, and every call has a
+// deadline.
 import WakeLoop
 import WakeModel
 import WakeSystem
 
-/// Hears what the mirror tells, in the order of the messages.
+/// Receives the mirror's changes, in the order of the messages.
 public protocol BluezListener: AnyObject {
     /// Bluetoothd is there and all its objects are known.
     func bluezDidAppear()
-    /// It is gone, or the bus is: everything was forgotten, as the changes before this told.
+    /// It is gone, or the bus is: the changes before this have reported everything as gone.
     func bluezDidVanish()
     func bluez(did change: BluezChange)
     /// A link is begun at an adapter, or the beginning is over: see ``BluezClient/isLinking(on:)``.
     func bluezLinkingChanged(on adapter: String)
-    /// Whether it makes nothing of what the peripheral at a path advertises: hundreds may be in the air.
+    /// Whether it ignores the advertisements of the peripheral at a path: hundreds may be in the air.
     func ignoresAdvertisements(of path: String) -> Bool
 }
 
@@ -25,8 +26,8 @@ public final class BluezClient {
     public private(set) var mirror = BluezMirror()
     /// True from the first snapshot of a life of bluetoothd to the end of that life.
     public private(set) var isThere = false
-    /// Called when another bluetoothd is known, before anything is known of it; with true where it has come just now, as the
-    /// bus told.
+    /// Called when another bluetoothd is known, before its objects are; with true if the bus has reported its arrival
+    /// just now.
     public var ownerDidChange: (Bool) -> Void = { _ in }
 
     private enum Question {
@@ -67,7 +68,7 @@ public final class BluezClient {
         }
     }
 
-    /// Those told first of a change are those who asked first.
+    /// Listeners receive a change in the order in which they were added.
     public func listen(_ listener: any BluezListener) { ears.append(Ear(listener: listener)) }
 
     private func notify(_ body: (any BluezListener) -> Void) {
@@ -167,7 +168,7 @@ public final class BluezClient {
         askForOwner()
     }
 
-    /// Who comes later is told by a signal; who is there already would never be known without an answer.
+    /// A signal reports a later arrival; an owner that is there already is known only by an answer.
     private func askForOwner() {
         bus?.call(.bluezOwner, within: min(patience, .seconds(5))) { [unowned self] result in
             switch result {
@@ -229,13 +230,14 @@ public final class BluezClient {
             case .failure(let error):
                 log.error(
                     "could not ask bluetoothd for its objects: \(error); look at 'systemctl status bluetooth'")
-                // It is slow, or hangs and may come to itself: without its objects we would be deaf for all its life.
+                // It is slow, or hangs and may recover: without its objects the bridge would miss every device for all
+                // its life.
                 ask(again: .objects)
             }
         }
     }
 
-    /// Who speaks in the name of bluetoothd's earlier life is not listened to.
+    /// Signals of an earlier life of bluetoothd are ignored.
     private func hear(_ signal: BusSignal) {
         guard signal.sender == owner else { return }
         let changes = mirror.apply(signal)
@@ -249,7 +251,7 @@ extension BusError {
     /// There is no bluetoothd.
     static let gone = BusError(name: "org.freedesktop.DBus.Error.Disconnected", message: "bluetoothd is not there")
 
-    /// The peripheral is not: where bluetoothd says so, and where it passes on that the link's end did.
+    /// The peripheral is not connected: by bluetoothd's own error, or by the kernel's text that it passes on.
     var isNotConnected: Bool {
         name == "org.bluez.Error.NotConnected" || message.lowercased().contains("not connected")
     }

@@ -1,4 +1,5 @@
-// The objects of org.bluez as we know them: kept by path, changed by signals, and told as changes with a meaning.
+// The objects of org.bluez as the bridge knows them: kept by path, changed by signals, and reported as changes with a
+// meaning.
 import WakeLoop
 import WakeModel
 
@@ -23,11 +24,11 @@ public enum BluezChange: Hashable, Sendable {
     case peripheralGone(String, BluezPeripheral)
     /// Its services, characteristics or descriptors came or went.
     case database(peripheral: String)
-    /// A characteristic spoke, or was read: bluetoothd tells both in one way.
+    /// A characteristic notified, or was read: bluetoothd reports both in one way.
     case value(characteristic: String, [UInt8])
 }
 
-/// Pure: messages in, changes out. One life of bluetoothd is one generation; with its end everything is forgotten.
+/// Pure: messages in, changes out. A life of bluetoothd is a generation; with its end everything is forgotten.
 public struct BluezMirror: Sendable {
     /// The characteristics of a peripheral, by path.
     private struct Database {
@@ -87,7 +88,8 @@ public struct BluezMirror: Sendable {
             + adaptersGone.sorted { $0.key < $1.key }.map { .adapterGone($0.key, $0.value) }
     }
 
-    /// The answer of GetManagedObjects. What a signal has told meanwhile is told again, which does no harm.
+    /// The answer of GetManagedObjects. Facts that a signal has reported meanwhile are reported again, which does no
+    /// harm.
     public mutating func apply(snapshot: BusValue) -> [BluezChange] {
         var changes: [BluezChange] = []
         // By path, so that adapters come before their peripherals, and services before what is in them.
@@ -257,8 +259,8 @@ extension BluezCharacteristic {
 extension String {
     /// The handle in a characteristic's path: `char000f` has it in its name, whatever its service is called.
     fileprivate var handle: Substring { name.suffix(4) }
-    /// What stands behind the last slash.
+    /// The part behind the last slash.
     var name: String { lastIndex(of: "/").map { String(self[index(after: $0)...]) } ?? self }
-    /// The path of the object that this one lies in.
+    /// The path of the object that contains this one.
     package var parent: String { lastIndex(of: "/").map { String(self[..<$0]) } ?? "" }
 }

@@ -1,4 +1,4 @@
-// What org.bluez says of its objects, as typed values: adapters, peripherals, and what a peripheral's database holds.
+// The objects of org.bluez as typed values: adapters, peripherals, and the contents of a peripheral's database.
 import WakeLoop
 import WakeModel
 
@@ -9,14 +9,14 @@ public struct BluezAdapter: Hashable, Sendable {
     public var isDiscovering = false
     /// It takes advertisement monitors.
     public var hasMonitors = false
-    /// `off-blocked` where rfkill holds it; nil before BlueZ 5.65.
+    /// `off-blocked` if rfkill blocks it; nil before BlueZ 5.65.
     public var powerState: String?
 }
 
-/// What bluetoothd tells of a peripheral's bond.
+/// Bluetoothd's facts of a peripheral's bond.
 public protocol BondFacts {
     var isPaired: Bool { get }
-    /// Nil before BlueZ 5.66, where only pairing is told.
+    /// Nil before BlueZ 5.66, which reports only pairing.
     var hasBond: Bool? { get }
 }
 
@@ -38,17 +38,18 @@ public struct BluezPeripheral: BondFacts, Hashable, Sendable {
     public var isTrusted = false
     public var isBlocked = false
     public var isConnected = false
-    /// How often it was told to be connected: where it went and came back at once, bluetoothd may tell no more than that.
+    /// How often it was reported as connected: if it went and came back at once, bluetoothd may report no more than
+    /// that.
     public var connections = 0
     public var areServicesResolved = false
-    /// dBm; only while it is heard advertising.
+    /// dBm; only while it is received advertising.
     public var signal: Int?
-    /// The sum of all that was heard: bluetoothd forgets nothing of it.
+    /// The sum of all received data: bluetoothd forgets nothing of it.
     public var manufacturerData: [UInt16: [UInt8]] = [:]
     public var serviceData: [BluetoothUUID: [UInt8]] = [:]
     /// The data that came with the latest advertisement.
     public internal(set) var news = AdvertisedNews()
-    /// Per cent, as org.bluez.Battery1 tells while it is connected.
+    /// Per cent, as org.bluez.Battery1 reports while it is connected.
     public var battery: Int?
 
     /// A private address that changes by itself, as opposed to one that identifies (Core Specification, Vol 6, Part B,
@@ -56,7 +57,7 @@ public struct BluezPeripheral: BondFacts, Hashable, Sendable {
     public var hasPrivateAddress: Bool {
         !hasPublicAddress && UInt8(address.prefix(2), radix: 16).map { $0 >> 6 != 0b11 } ?? false
     }
-    /// Which device its events come from.
+    /// The device of its events.
     public var uri: String { Device.uri(ofBluetooth: address) }
     /// True where it was given an alias.
     public var isNamedByPeople: Bool { !alias.isEmpty && alias != name && alias != address.dashed }
@@ -80,7 +81,7 @@ public struct BluezCharacteristic: Hashable, Sendable {
     public var canRead: Bool { flags.contains { $0.hasSuffix("read") } }
 }
 
-/// What may change of a peripheral.
+/// The kinds of facts that may change of a peripheral.
 public struct PeripheralFacts: OptionSet, Hashable, Sendable {
     public let rawValue: UInt8
     public init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -91,7 +92,7 @@ public struct PeripheralFacts: OptionSet, Hashable, Sendable {
     public static let bond = PeripheralFacts(rawValue: 2)
     /// Address, name, alias, services.
     public static let identity = PeripheralFacts(rawValue: 4)
-    /// It was heard advertising.
+    /// An advertisement of it was received.
     public static let advertisement = PeripheralFacts(rawValue: 8)
 }
 
@@ -108,11 +109,11 @@ extension BluezAdapter {
 }
 
 extension BluezPeripheral {
-    /// What changes with each advertisement, as ``BusGlance`` has names.
+    /// The properties that change with each advertisement, as ``BusGlance`` has names.
     static let advertised: StaticString =
         "RSSI\0TxPower\0ManufacturerData\0ServiceData\0AdvertisingFlags\0AdvertisingData\0\0"
 
-    /// Takes one property and says what it is about; nothing for what the bridge does not use.
+    /// Applies a property and returns the kind of fact; empty for one that the bridge does not use.
     mutating func apply(_ name: String, _ value: BusValue) -> PeripheralFacts {
         switch name {
         case "Connected":
@@ -139,13 +140,13 @@ extension BluezPeripheral {
         }
     }
 
-    /// Bluetoothd 5.66 keeps to itself that it is connected where the kernel tells it so later than the link's first words do.
+    /// Bluetoothd 5.66 does not report the connection if the kernel reports it later than the link's first packets.
     private mutating func recordUnreportedConnection() {
         isConnected = true
         connections += 1
     }
 
-    /// What goes without a new value: mostly the signal, when it is no longer heard.
+    /// Removes a property without a new value: mostly the signal, when no advertisement is received any more.
     mutating func forget(_ name: String) -> PeripheralFacts {
         switch name {
         case "RSSI": signal = nil

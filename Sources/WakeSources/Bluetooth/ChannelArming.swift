@@ -1,5 +1,5 @@
-// Arming: a peripheral's notifications are switched on, and that they are is proved before `connected` is told. What
-// bluetoothd says of it is no proof: after a reconnect `Notifying` stays true while the peripheral has forgotten.
+// Arming switches a peripheral's notifications on, and proves that before `connected` is raised. Bluetoothd's own
+// report is no proof: after a reconnect `Notifying` stays true while the peripheral has forgotten.
 import WakeModel
 
 /// How far one characteristic is.
@@ -50,7 +50,8 @@ extension LinkMachine {
         return move(to: .arming(until: step.now + patience.arming))
     }
 
-    /// Asks for notifications. What has spoken on this link is armed already, but perhaps for another program only.
+    /// Requests notifications. A characteristic that has notified on this link is armed already, but perhaps for
+    /// another program only.
     private mutating func start(_ uuid: CharacteristicName, _ step: inout LinkStep) {
         guard let channel = facts.channels[uuid] else { return }
         absent.remove(uuid)
@@ -81,7 +82,7 @@ extension LinkMachine {
         return channel.retryAt.map { now >= $0 } ?? false
     }
 
-    /// Some may be refused: a battery that cannot be heard is no reason not to hear the heart.
+    /// Some may be refused: a battery that cannot be received is no reason not to receive the heart.
     private mutating func settleArming(_ step: inout LinkStep) -> Bool {
         let failed = listened.compactMap { uuid in arming[uuid]?.failure.map { (uuid, $0) } }
         guard failed.isEmpty || failed.count < arming.count || plan.required.isEmpty else {
@@ -102,7 +103,7 @@ extension LinkMachine {
         }
     }
 
-    /// It is asked again, ever more seldom, and what it may have said meanwhile is told as a gap when it is heard.
+    /// Retries with a longer and longer back-off, and reports a gap when it succeeds.
     private mutating func leaveDeaf(_ uuid: CharacteristicName, _ failure: LinkFailure, _ step: inout LinkStep) {
         guard var channel = arming[uuid] else { return }
         channel.settle(.failed(failure))
@@ -135,7 +136,7 @@ extension LinkMachine {
         return move(to: .stuck(until: step.now + patience.backOff(after: dialling.failures + 9)))
     }
 
-    /// Told once, until it is heard.
+    /// Reported once, until it is received.
     private mutating func reportUnsubscribed(_ uuid: CharacteristicName, _ reason: String, _ step: inout LinkStep) {
         guard reportedUnsubscribed.insert(uuid).inserted else { return }
         let detail = "its characteristic \(uuid) is not heard: \(reason)"
@@ -161,7 +162,7 @@ extension LinkMachine {
     /// Other firmware, or a database read again: the characteristic that was armed is another object now.
     mutating func keepArmed(_ step: inout LinkStep) -> Bool {
         let isStale = arming.contains { uuid, channel in facts.channels[uuid]?.path != channel.path }
-        // What it need not have is begun with when it comes.
+        // An optional characteristic begins when it comes.
         let isNew = plan.notify.contains {
             facts.channels[$0] != nil && arming[$0] == nil && !plan.optional.contains($0)
         }
@@ -176,7 +177,7 @@ extension LinkMachine {
     mutating func handleAnswer(_ request: LinkRequest, _ failure: LinkFailure?, _ step: inout LinkStep) {
         switch request {
         case .connect:
-            // Whatever else came of it, bluetoothd has put it on the list.
+            // Bluetoothd has put it on the list, whatever the result.
             if failure != .inProgress { dialling.isNeeded = false }
             guard case .connecting = phase, let failure, !facts.isConnected else { return }
             if failure == .noRoom { awaitRoom(&step) } else { _ = endAttempt(failure.sentence, &step) }
@@ -244,14 +245,14 @@ extension LinkMachine {
     private mutating func handleUnread(_ uuid: CharacteristicName, _ failure: LinkFailure, _ step: inout LinkStep) {
         guard arming[uuid]?.stage == .checking else { return }
         switch failure {
-        // The link is at fault, which says nothing of the configuration: all of it once more.
+        // The link is at fault, not the configuration: all of it once more.
         case .inProgress, .notConnected: startLater(uuid, failure, &step)
         case .unauthenticated, .timedOut: fail(uuid, failure, &step)
         case .unknownObject, .noRoom, .other: believe(uuid, &step)
         }
     }
 
-    /// Nothing can be read back: switched off and on once, so that it was surely written, is all that can be done.
+    /// The configuration cannot be read back: switching it off and on once forces a write.
     private mutating func believe(_ uuid: CharacteristicName, _ step: inout LinkStep) {
         if arming[uuid]?.wasSwitchedOff == true { prove(uuid, &step) } else { repair(uuid, &step) }
     }

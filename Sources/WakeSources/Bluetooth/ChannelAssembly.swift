@@ -9,20 +9,20 @@ struct ChannelAssembly: Sendable {
         framer = Framer(framing.framing, limit: framing.limit, trial: framing.trial)
     }
 
-    /// When the first piece came of what is not told yet; nil while there is none.
+    /// Arrival of the first piece that no message contains yet; nil if there is none.
     var untoldSince: WallTime? {
         guard let since = framer.openSince, let lastAt else { return nil }
         return lastAt.moved(to: since).wall
     }
 
-    /// What the piece brings to an end.
+    /// Returns the frames that the piece completes.
     mutating func append(_ piece: NotificationTracker.Word) -> [Frame] {
         lastAt = piece.at
         let now = piece.at.moment.monotonic
         return framer.append(piece.bytes[...], at: now, readBy: now)
     }
 
-    /// What is left of a message that does not go on, and when its last piece came.
+    /// Returns the rest of a message that does not go on, and when its last piece came.
     mutating func end() -> (frames: [Frame], at: Stamp)? {
         guard let lastAt else { return nil }
         let frames = framer.end()
@@ -31,7 +31,8 @@ struct ChannelAssembly: Sendable {
 }
 
 extension LinkMachine {
-    /// Tells a word of the peripheral, or what it brings to an end. Whatever it is, it answers a question that is under way.
+    /// Raises a notification of the peripheral, or the messages that it completes. Either answers a question that is
+    /// under way.
     mutating func raise(_ word: NotificationTracker.Word, _ step: inout LinkStep) {
         if voice.assemblies[word.channel] == nil, let framing = plan.framings[word.channel.first] {
             voice.assemblies[word.channel] = ChannelAssembly(framing)

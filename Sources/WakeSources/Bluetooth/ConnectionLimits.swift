@@ -1,5 +1,5 @@
-// How many links each adapter carries at once, as it has shown by refusing one more; pure. Controllers do not tell: most carry
-// five to seven, the smallest three.
+// How many links each adapter carries at once, as it has shown by refusing one more; pure. Controllers do not report
+// it: most carry five to seven, the smallest three.
 import WakeModel
 
 struct ConnectionLimits: Hashable, Sendable {
@@ -7,7 +7,7 @@ struct ConnectionLimits: Hashable, Sendable {
         /// How many it carried then.
         var links: Int
         var at: Instant
-        /// It says nothing more of what the adapter takes.
+        /// The refusal has elapsed.
         var isOver = false
     }
 
@@ -20,7 +20,7 @@ struct ConnectionLimits: Hashable, Sendable {
     /// - Parameter links: those of this adapter that are up.
     /// - Returns: false where the same has happened before.
     mutating func refuse(_ adapter: String, carrying links: Int, at now: Instant) -> Bool {
-        // One that refuses its first link is not full, but ill.
+        // An adapter that refuses its first link is not full, but ill.
         guard links > 0 else { return ill.insert(adapter).inserted }
         ill.remove(adapter)
         let isNews = refusals[adapter]?.links != links
@@ -28,7 +28,7 @@ struct ConnectionLimits: Hashable, Sendable {
         return isNews
     }
 
-    /// When the next refusal is over, for those who wait for room.
+    /// When the next refusal is over, for devices that wait for room.
     var nextEnd: Instant? { refusals.values.filter { !$0.isOver }.map { $0.at + memory }.min() }
 
     /// The adapters whose refusal is over now.

@@ -3,9 +3,9 @@ import WakeLoop
 import WakeModel
 import WakeSystem
 
-/// Begins and ends scans. Of two programs that begin or end a scan in the same moment, bluetoothd (5.66, and those after it)
-/// answers only one: it keeps one place for a pending answer. The other is refused with `InProgress` until its connection
-/// ends. So each scan has a connection, and one that fails or is over is given up with it.
+/// Begins and ends scans. If two programs begin or end a scan in the same moment, bluetoothd (from 5.66) answers only
+/// one: it keeps one place for a pending answer. The other is refused with `InProgress` until its connection ends. So
+/// each scan has a connection, and one that fails or is over is given up with it.
 public final class DiscoverySession {
     public typealias ScanAnswer = (Result<Void, BusError>) -> Void
     private typealias ScanWish = (filter: BusValue, answer: ScanAnswer)
@@ -14,7 +14,7 @@ public final class DiscoverySession {
         case closed
         case starting(BusConnection, ScanAnswer)
         case scanning(BusConnection)
-        /// What was asked meanwhile is begun once bluetoothd has ended the scan before it.
+        /// Begins the scan that was requested meanwhile once bluetoothd has ended the one before it.
         case ending(BusConnection, next: ScanWish?)
 
         var connection: BusConnection? {
@@ -58,8 +58,9 @@ public final class DiscoverySession {
         }
     }
 
-    /// Asks bluetoothd whether the adapter scans. What it says of that by itself comes over another connection, later where many
-    /// peripherals advertise. Answered within 15 s, and not at all where the scan is ended, or another is begun, before that.
+    /// Requests from bluetoothd whether the adapter scans. Its own report comes over another connection, later if many
+    /// peripherals advertise. The answer comes within 15 s; none comes if the scan is ended, or another begun, before
+    /// that.
     public func look(_ answer: @escaping (_ isScanning: Bool) -> Void) {
         guard case .scanning(let connection) = state else { return }
         let name = [BusValue.string(BluezInterface.adapter), .string("Discovering")]
@@ -70,7 +71,7 @@ public final class DiscoverySession {
         }
     }
 
-    /// Calls `done` within 5 s, mostly once nothing scans by our doing: a bluetoothd that hangs is not waited for.
+    /// Calls `done` within 5 s, mostly once no scan of the bridge runs: a bluetoothd that hangs is not waited for.
     public func end(_ done: @escaping () -> Void) {
         guard let connection = state.connection else { return done() }
         waiting.append(done)
@@ -146,7 +147,7 @@ public final class DiscoverySession {
         if let next { start(next) }
     }
 
-    /// What is answered by a connection that was given up is dropped.
+    /// Drops answers of a connection that was given up.
     private func call(
         _ connection: BusConnection, _ member: String, _ arguments: [BusValue] = [],
         of interface: String = BluezInterface.adapter, within patience: TimeSpan = longestHang,

@@ -1,17 +1,17 @@
-// What makes bluetoothd bring peripherals back by itself: a profile of ours for every service we know, registered with
-// every adapter, so that the kernel's accept list connects while the bridge sleeps (org.bluez.GattProfile1).
+// Makes bluetoothd reconnect peripherals by itself. It registers a profile for every known service with every adapter
+// (org.bluez.GattProfile1). The kernel's accept list then connects while the bridge sleeps.
 import WakeLoop
 import WakeModel
 import WakeSystem
 
 final class GattApplication {
     private unowned let client: BluezClient
-    /// What each application of ours offers: the profiles' services are the first, those of single peripherals follow, since
-    /// bluetoothd reads an application only once.
+    /// The services that each application of the bridge offers. The profiles' services are the first; those of single
+    /// peripherals follow, since bluetoothd reads an application only once.
     private var offers: [[BluetoothUUID]]
     private var objects: [BusObject] = []
     private var adapters: Set<String> = []
-    /// By adapter and application; what was refused is not among them.
+    /// By adapter and application; without the refused ones.
     private var registered: Set<Registration> = []
     /// Counts the lives of bluetoothd, so that an answer of an earlier one is known as such.
     private var life = 0
@@ -25,7 +25,7 @@ final class GattApplication {
         var application: Int
     }
 
-    /// Those that nearly every peripheral has: to bring back for them would be to bring back everything that is bonded.
+    /// Services that nearly every peripheral has: to reconnect for them would be to reconnect every bonded one.
     private static let common = Set([0x1800, 0x1801, 0x180a, 0x180f].map { BluetoothUUID(short: $0) })
 
     init(_ client: BluezClient, services: [BluetoothUUID], on loop: EventLoop) throws(SystemError) {
@@ -40,8 +40,8 @@ final class GattApplication {
         register()
     }
 
-    /// A peripheral that is known by its name, or by what only its advertisements tell, has in its database none of the
-    /// services that are registered, and nothing would bring it back. One of its own does.
+    /// Offers a service of the peripheral's own. One that is known by its name or its advertisements has none of the
+    /// registered services, so bluetoothd would not reconnect it.
     func cover(_ services: Set<BluetoothUUID>) {
         guard services.isDisjoint(with: offers.joined()) else { return }
         let own = services.subtracting(Self.common).sorted { $0.full < $1.full }
@@ -51,7 +51,7 @@ final class GattApplication {
         register()
     }
 
-    /// Of profiles that came later.
+    /// Adds the services of profiles that came later.
     func add(_ services: [BluetoothUUID]) {
         let news = services.filter { !offers.joined().contains($0) }
         guard !news.isEmpty else { return }
@@ -59,7 +59,7 @@ final class GattApplication {
         register()
     }
 
-    /// Whether bluetoothd has the kernel wait for what offers any of these.
+    /// Whether bluetoothd makes the kernel wait for a peripheral that offers any of these.
     func awaits(_ services: Set<BluetoothUUID>, on adapter: String) -> Bool {
         offers.indices.contains { number in
             registered.contains(Registration(adapter: adapter, application: number))
@@ -101,7 +101,7 @@ final class GattApplication {
             guard let self, self.life == life else { return }
             switch result {
             case .success: backOff.reset()
-            // An earlier call of ours that was not answered in time was heard all the same.
+            // An earlier call that was not answered in time has reached bluetoothd all the same.
             case .failure(let error) where error.name == "org.bluez.Error.AlreadyExists": break
             case .failure(let error): registerLater(registration, error)
             }
@@ -126,7 +126,7 @@ final class GattApplication {
         for number in (objects.count / 2)..<offers.count {
             let made = [
                 client.export(at: Self.root(number)) { [unowned self] in answer($0, number) },
-                // Bluetoothd says Release when it lets the profile go; there is nothing to do for it.
+                // Bluetoothd calls Release when it drops the profile; no action follows.
                 client.export(at: Self.profile(number)) { $0.answer() },
             ].compactMap { $0 }
             guard made.count == 2 else { return }

@@ -1,4 +1,4 @@
-// What the profile asks of a peripheral: asked over a link that is ready, and answered like anything else that it says.
+// Sends the profile's questions over a link that is ready; an answer is a notification like any other.
 import WakeModel
 
 extension LinkMachine {
@@ -11,7 +11,7 @@ extension LinkMachine {
         }
     }
 
-    /// What time alone brings about; false where that is nothing.
+    /// Proceeds if time is due; false if it is not.
     mutating func keepAsking(_ step: inout LinkStep) -> Bool {
         guard let due = asking.deadline, step.now >= due else { return false }
         proceed(.tick, &step)

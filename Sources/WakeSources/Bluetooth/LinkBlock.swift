@@ -1,4 +1,4 @@
-// What keeps a peripheral from being connected, apart from its session, as a sentence.
+// The reason why a peripheral is not connected, apart from its session, as a sentence.
 import WakeModel
 
 public enum LinkBlock: Hashable, Sendable {
@@ -7,7 +7,7 @@ public enum LinkBlock: Hashable, Sendable {
     case unwatched
     case adapterDown
     case blocked
-    /// Its adapter carries so many links, and has refused another.
+    /// Its adapter carries this many links, and has refused another.
     case noRoom(adapter: String, links: Int)
 
     public var sentence: String {

@@ -1,4 +1,5 @@
-// How the bridge itself connects: seldom, since the kernel's accept list brings back what is heard, and each time after longer.
+// The bridge's own connects: seldom, since the kernel's accept list connects advertising devices, and each time after
+// longer.
 import WakeModel
 
 extension LinkMachine {
@@ -18,8 +19,8 @@ extension LinkMachine {
         dialling.mayConnectAt = max(dialling.mayConnectAt ?? now, now + patience.beforeConnect)
     }
 
-    /// When it is dialled: after an advertisement only, or where it must be, because dialling a peripheral that is not there
-    /// blinds the adapter for 20 s.
+    /// When it is dialled: after an advertisement, or where it must be. Dialling a peripheral that is not there blinds
+    /// the adapter for 20 s.
     var dialDue: Instant? {
         guard phase == .away, session == .open, facts.isReachable, !facts.isConnected, !facts.isBlocked, facts.hasRoom,
             !requests.isAsked(.connect)
@@ -52,7 +53,7 @@ extension LinkMachine {
         return endAttempt("it did not answer in time", &step)
     }
 
-    /// Nothing is wrong with the peripheral: the radio's links are taken, so its own back-off is not used up.
+    /// The peripheral is not at fault: the radio's links are taken, so its own back-off is not used up.
     mutating func awaitRoom(_ step: inout LinkStep) {
         dialling.mayConnectAt = step.now + patience.noRoom
         _ = move(to: .away)

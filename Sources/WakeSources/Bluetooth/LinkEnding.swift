@@ -1,12 +1,12 @@
-// How links are ended: by bluetoothd, by the kernel where bluetoothd does not know how, and for good where the bond with the
-// peripheral does not hold any more.
+// Ends links: through bluetoothd, through the kernel if bluetoothd cannot, and for good if the bond with the peripheral
+// is invalid.
 import WakeModel
 
-/// What is known of the bond from what became of its links.
+/// The state of the bond, as its links have shown.
 struct LinkBond: Hashable, Sendable {
     /// The peripheral refuses to be encrypted with it: whatever is tried, no link comes of it.
     var isDead = false
-    /// Once, until it has been listened to again.
+    /// Reported once, until it has been followed again.
     var wasToldInvalid = false
     /// How often links broke in a row because the two sides' keys differed, or the radio garbled a packet just so.
     var mismatches = 0
@@ -49,8 +49,8 @@ extension LinkMachine {
         if case .cutting = phase, failure != nil { _ = drop(&step) }
     }
 
-    /// What the kernel keeps of a dead bluetoothd's links, the next one does not take up; and what it would bring back while
-    /// none is there, neither.
+    /// Ends the links of a dead bluetoothd: the next one does not adopt those that the kernel keeps, or would make
+    /// meanwhile.
     mutating func outliveBluetoothd(_ step: inout LinkStep) {
         requests.forget()
         // The next one has all that are bonded on the kernel's list.
@@ -64,7 +64,7 @@ extension LinkMachine {
 
     // MARK: The bond
 
-    /// Why the link went, before bluetoothd tells that it did. That it could not be encrypted says more than how it ended.
+    /// Why the link went, before bluetoothd reports it. A failed encryption explains more than the way it ended.
     mutating func handleDrop(_ reason: String, _ time: WallTime, _ step: inout LinkStep) {
         voice.fellAt = time
         if !["key-missing", "authentication-failure"].contains(dropReason) { dropReason = reason }
@@ -102,8 +102,8 @@ extension LinkMachine {
         step.raise(.attention(.bondInvalid, detail: "the peripheral does not know this bond any more; pair it again"))
     }
 
-    /// Who unblocks it, or removes it to pair it again, wants it tried. Each new bluetoothd has the kernel unblock all, and may
-    /// not have kept what it was told before it died.
+    /// An operator who unblocks it, or removes it to pair it again, wants it tried. Each new bluetoothd makes the
+    /// kernel unblock all, and may have lost the commands that it got before it died.
     mutating func handleBlocked(_ next: LinkFacts, _ step: inout LinkStep) {
         let isFreed = next.absence == .removed || next.isReachable && facts.isBlocked && !next.isBlocked
         if facts.isReachable, isFreed {
@@ -112,7 +112,7 @@ extension LinkMachine {
         }
         let isBack = next.isReachable && !facts.isReachable
         let isNews = next.isReachable && next.isBlocked && !facts.isBlocked
-        // What was asked for already comes about just now.
+        // A request that was made already takes effect just now.
         if isBack ? next.isBlocked || bond.isDead : isNews && !bond.isDead { ask(.block, &step) }
         if isNews {
             step.log("bluetoothd blocks it, so it is not connected before it is unblocked or paired again")

@@ -1,15 +1,15 @@
-// The words in which a link machine is spoken to, and in which it answers.
+// The inputs and effects of a link machine.
 import WakeModel
 
-/// What is true of a peripheral now, as far as bluetoothd tells.
+/// The facts of a peripheral now, as far as bluetoothd reports them.
 public struct LinkFacts: Hashable, Sendable {
-    /// A characteristic that the profile wants to hear.
+    /// A characteristic whose notifications the profile wants.
     public struct Channel: Hashable, Sendable {
         /// Its object path: another one is another characteristic, whatever its UUID.
         public var path: String
         /// Its client configuration can be read back.
         public var hasConfiguration: Bool
-        /// Anybody may read it, and bluetoothd tells a read's value as if the peripheral had said it.
+        /// Anybody may read it, and bluetoothd reports a read's value as if the peripheral had notified it.
         public var canRead: Bool
         public init(path: String, hasConfiguration: Bool, canRead: Bool = false) {
             self.path = path
@@ -18,7 +18,7 @@ public struct LinkFacts: Hashable, Sendable {
         }
     }
 
-    /// Why it is not reachable, in the word that `disconnected` gives.
+    /// Why it is not reachable, in the word of `disconnected`.
     public enum Absence: String, Hashable, Sendable {
         case bluetoothdGone = "bluetoothd-gone"
         case adapterDown = "adapter-down"
@@ -29,7 +29,7 @@ public struct LinkFacts: Hashable, Sendable {
     /// Nil while bluetoothd is there, its adapter is powered, and it knows the peripheral.
     public var absence: Absence? = .bluetoothdGone
     public var isConnected = false
-    /// Counts its connections: a new one that is told without the end of the one before it is a new one.
+    /// Counts its connections: one that is reported without the end of the one before it is a new one.
     public var connection = 0
     public var areServicesResolved = false
     public var channels: [CharacteristicName: Channel] = [:]
@@ -64,7 +64,7 @@ public struct LinkFacts: Hashable, Sendable {
     var isUp: Bool { isReachable && isConnected }
 }
 
-/// What the profile asks of the link.
+/// The profile's requests for the link.
 public struct LinkPlan: Hashable, Sendable {
     /// How the notifications of one characteristic become messages.
     public struct ChannelFraming: Hashable, Sendable {
@@ -81,11 +81,12 @@ public struct LinkPlan: Hashable, Sendable {
 
     public var notify: [CharacteristicName]
     public var read: [CharacteristicName]
-    /// Of both, what a peripheral may lack.
+    /// The characteristics of both that a peripheral may lack.
     public var optional: Set<CharacteristicName>
     public var framings: [CharacteristicName: ChannelFraming]
     public var ask: AskPlan
-    /// Whether you are told of what a peripheral lacks. A shipped profile names all that devices of its kind may have.
+    /// Whether an event reports characteristics that a peripheral lacks. A shipped profile names all that devices of
+    /// its kind may have.
     public var tellsAbsence = true
 
     public init(
@@ -102,45 +103,46 @@ public struct LinkPlan: Hashable, Sendable {
     /// It is one of those that are listened to, or another of the same UUID.
     func listens(to name: CharacteristicName) -> Bool { notify.contains(name.first) }
 
-    /// What a peripheral must have to be of use, as far as it is heard.
+    /// The characteristics without which a peripheral is of no use.
     var required: Set<CharacteristicName> { Set(notify).subtracting(optional) }
 }
 
 public enum LinkInput: DeviceMachineInput, Hashable, Sendable {
     case facts(LinkFacts)
-    /// It was heard advertising.
+    /// An advertisement of it was received.
     case advertised
     /// It was disconnected while it was not trusted, and is wanted again.
     case keptOff
     /// Closed, and trusted all the same: the link that it has, or has next, was made by no other program.
     case stillTrusted
     case session(LinkSession)
-    /// The profile asks something else from now on.
+    /// The profile's requests differ from now on.
     case plan(LinkPlan)
-    /// Why and when the link went down, where the kernel knows better than bluetoothd; it comes before the facts that follow.
+    /// Why and when the link went down, if the kernel knows better than bluetoothd; it comes before the facts that
+    /// follow.
     case dropped(reason: String, at: WallTime)
-    /// The link could not be encrypted, for this reason; that it goes down is told after.
+    /// The link could not be encrypted, for this reason; its end is reported after.
     case unencrypted(reason: String)
     /// Bluetoothd has no bond with it any more.
     case bondLost
     case value(CharacteristicName, [UInt8])
     case answered(LinkRequest, LinkFailure?)
-    /// What a read brought.
+    /// The value of a read.
     case read(CharacteristicName, [UInt8])
-    /// A handler's own read of it is asked for, and its end with what it brought; nil where it was refused.
+    /// A handler's own read of it begins; then its end, with the value, or nil if it was refused.
     case handlerReads(CharacteristicName)
     case handlerRead(CharacteristicName, [UInt8]?)
     case configuration(CharacteristicName, [UInt8])
-    /// Whether a handler is awake that hears it; told where the plan asks only then.
+    /// Whether a handler is awake that receives its events; sent if the plan asks only then.
     case wanted(Bool)
     case tick
 }
 
-/// What is asked of bluetoothd. Every one is answered, by an error where its time runs out.
+/// A request to bluetoothd. Each has an answer, which is an error if its time runs out.
 public enum LinkRequest: Hashable, Sendable {
     case connect
     case disconnect
-    /// The kernel ends the link over the head of a bluetoothd that does not know how to use it, and brings it back.
+    /// The kernel ends the link, because this bluetoothd cannot use it, and brings it back.
     case cut
     /// Bluetoothd died: the kernel ends its link, and makes no other before the next bluetoothd asks for it.
     case letGo
@@ -186,22 +188,22 @@ public enum LinkFailure: Hashable, Sendable {
 
 public enum LinkEffect: Hashable, Sendable {
     case request(LinkRequest)
-    /// With when it happened: what could not be told at once is older than the step that tells it.
+    /// With when it happened: a postponed event is older than the step that raises it.
     case raise(DeviceEvent.Kind, Stamp)
     /// A sentence for the log.
     case log(String)
 }
 
-/// How long each stage may take; the figures are those that other projects came to after years.
+/// How long each stage may take; the figures are those that other projects found after years.
 public struct LinkTimeouts: Hashable, Sendable {
     /// A peripheral with many services needs 15 to 20 s.
     public var resolving = TimeSpan.seconds(30)
-    /// Where it is not known since when a link is up: a link that an earlier bluetoothd left is resolved at once or never.
+    /// If the start of a link is unknown: a link that an earlier bluetoothd left is resolved at once or never.
     public var leftOver = TimeSpan.milliseconds(300)
-    /// So soon after its return bluetoothd tells what the kernel has kept; what comes later has come again.
+    /// So soon after its return bluetoothd reports the links that the kernel has kept; later ones are new.
     public var leftOverWindow = TimeSpan.milliseconds(250)
-    /// On a machine that is busy, that may be told later. In doubt such a link is given less time, since to take one down
-    /// that is new costs three seconds once, and to wait for one that is dead costs `resolving`.
+    /// A busy machine may report such a link later. In doubt it is given less time: to take down a new one costs three
+    /// seconds once, and to wait for a dead one costs `resolving`.
     public var doubtfulWindow = TimeSpan.seconds(5)
     public var doubtful = TimeSpan.milliseconds(1500)
     public var gathering = TimeSpan.seconds(2)
@@ -211,11 +213,12 @@ public struct LinkTimeouts: Hashable, Sendable {
     public var cutting = TimeSpan.seconds(1)
     /// Bluetoothd takes two to three seconds to take a link down.
     public var dropping = TimeSpan.seconds(6)
-    /// How long the kernel's own reconnection is waited for, once it is heard advertising.
+    /// How long the kernel's own reconnection is waited for, once an advertisement was received.
     public var beforeConnect = TimeSpan.seconds(3)
-    /// How long an advertisement says that a peripheral is there.
+    /// How long an advertisement proves that a peripheral is there.
     public var freshness = TimeSpan.seconds(10)
-    /// The longest that a link goes on without hearing from the other side (Core Specification, Vol 4, Part E, 7.8.12).
+    /// The longest that a link goes on without a packet from the other side (Core Specification, Vol 4, Part E,
+    /// 7.8.12).
     public var supervision = TimeSpan.seconds(32)
     public var inProgress = TimeSpan.milliseconds(500)
     public var noRoom = TimeSpan.seconds(4)
@@ -228,14 +231,14 @@ public struct LinkTimeouts: Hashable, Sendable {
 
     public init() {}
 
-    /// How long a link of an earlier life of bluetoothd is waited for, when it is told so long after the next one began; nil
-    /// where it is a new one.
+    /// How long to wait for a link of an earlier bluetoothd that is reported this long after the next one began; nil if
+    /// it is a new one.
     func leftOverTime(after time: TimeSpan) -> TimeSpan? {
         if time <= leftOverWindow { return leftOver }
         return time <= doubtfulWindow ? doubtful : nil
     }
 
-    /// When a characteristic is asked again that was refused so often on one link, beside others that are heard.
+    /// The back-off of a characteristic that was refused this often on one link, beside others that are received.
     func deafness(after refusals: Int) -> TimeSpan { .seconds(4 << Int64(min(refusals, 11) - 1)) }
 
     func backOff(after failures: Int) -> TimeSpan {

@@ -1,5 +1,5 @@
-// One peripheral's link, from away to proven: pure, and level-triggered like the core. Facts, answers and time go in,
-// what to ask of bluetoothd and what to tell handlers comes out.
+// The state of one peripheral's link, from away to proven: pure, and level-triggered like the core. Inputs are facts,
+// answers and time; outputs are requests to bluetoothd, and events for handlers.
 import WakeLoop
 import WakeModel
 
@@ -16,11 +16,11 @@ public struct LinkMachine: DeviceMachine, Sendable {
         case gathering(until: Instant)
         case arming(until: Instant)
         case ready
-        /// Nothing could be armed: tried again then.
+        /// No characteristic could be armed: tried again then.
         case stuck(until: Instant)
         /// A link that leads nowhere is being taken down.
         case dropping(until: Instant)
-        /// One that an earlier bluetoothd left is being taken down by the kernel.
+        /// The kernel takes down a link that an earlier bluetoothd left.
         case cutting(until: Instant)
 
         /// It rests on services that are resolved.
@@ -38,7 +38,8 @@ public struct LinkMachine: DeviceMachine, Sendable {
         var advertisedAt: Instant?
         var mayConnectAt: Instant?
         var hasReportedNoRoom = false
-        /// Bluetoothd keeps it off the kernel's accept list until it is told to connect it, so nothing else brings it back.
+        /// Bluetoothd keeps it off the kernel's accept list until ordered to connect it: it does not come back by
+        /// itself.
         var isNeeded = false
     }
 
@@ -63,7 +64,7 @@ public struct LinkMachine: DeviceMachine, Sendable {
     var requests = LinkRequests()
     /// Characteristics that the peripheral does not have, as the last connect showed.
     var absent: Set<CharacteristicName> = []
-    /// Those of which handlers were told that they are not heard.
+    /// The characteristics that an event has reported as not received.
     var reportedUnsubscribed: Set<CharacteristicName> = []
     var dropReason: String?
     /// How often in a row this link was found to be of no use.
@@ -71,8 +72,8 @@ public struct LinkMachine: DeviceMachine, Sendable {
     var dialling = Dialling()
     /// The link came up while the bridge watched, in this life or an earlier one: it is ours to take down.
     var isOurs: Bool
-    /// Closed, it may still come up so often, as the kernel and bluetoothd had been told before: those links are ours to take
-    /// down, and every later one is another program's, such as one that pairs it again.
+    /// Closed, it may still come up this often, by earlier orders to the kernel and bluetoothd: the bridge takes those
+    /// links down. Every later one is another program's, such as one that pairs it again.
     private var linksExpected = 1
     private var hasSeenItCome = false
     var leftOver = LeftOver()
@@ -99,7 +100,7 @@ public struct LinkMachine: DeviceMachine, Sendable {
     var listened: [CharacteristicName] { facts.all(of: plan.notify) }
     var isDropping: Bool { if case .dropping = phase { true } else { false } }
 
-    /// The kernel shall connect to it as soon as it is heard.
+    /// The kernel shall connect to it at its next advertisement.
     var isAwaited: Bool {
         session == .open && facts.isReachable && !facts.isConnected && !facts.isBlocked && !bond.isDead
     }
@@ -162,7 +163,7 @@ public struct LinkMachine: DeviceMachine, Sendable {
         if !facts.isUp { return fallBack(&step) }
         if session != .open { return withdraw(&step) }
         if phase.needsServices, !facts.areServicesResolved {
-            // Where nothing says that the link went, bluetoothd resolves the services anew on the same one.
+            // If no report shows that the link went, bluetoothd resolves the services anew on the same one.
             if dropReason == nil { leaveServices(&step) } else { loseLink(&step) }
             return begin(&step)
         }
@@ -285,7 +286,7 @@ public struct LinkMachine: DeviceMachine, Sendable {
         }
     }
 
-    /// Notifications during the system's sleep were not heard, however late the end of the link is reported.
+    /// Notifications during the system's sleep were not received, however late the end of the link is reported.
     private mutating func recordSleep(_ stamp: Stamp) {
         if let last = lastStep, facts.isUp, voice.sleptSince == nil, stamp.moment.hasSlept(since: last.moment) {
             voice.sleptSince = last.wall
@@ -316,11 +317,11 @@ public struct LinkMachine: DeviceMachine, Sendable {
         return move(to: .dropping(until: step.now + patience.dropping))
     }
 
-    /// Bluetoothd may say that all is resolved before it has offered it all (bluez#1489).
+    /// Bluetoothd may report all as resolved before it has offered it all (bluez#1489).
     private var hasEverything: Bool { plan.required.subtracting(absent).isSubset(of: facts.channels.keys) }
 }
 
-/// One call's effects and its instant.
+/// The effects and the instant of one call.
 struct LinkStep {
     let stamp: Stamp
     var effects: [LinkEffect] = []
@@ -330,7 +331,7 @@ struct LinkStep {
     init(stamp: Stamp) { self.stamp = stamp }
 
     mutating func raise(_ kind: DeviceEvent.Kind) { raise(kind, at: stamp) }
-    /// What happened before this step.
+    /// Raises an event that happened before this step.
     mutating func raise(_ kind: DeviceEvent.Kind, at stamp: Stamp) { effects.append(.raise(kind, stamp)) }
     mutating func log(_ sentence: String) { effects.append(.log(sentence)) }
 }

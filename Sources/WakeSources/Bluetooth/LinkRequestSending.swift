@@ -1,4 +1,4 @@
-// What a link machine asks, as calls to the objects of org.bluez or to the kernel, and what comes back, as answers for it.
+// Sends a link machine's requests as calls to the objects of org.bluez or to the kernel, and returns the answers.
 import WakeLoop
 import WakeModel
 
@@ -17,7 +17,7 @@ extension BluetoothSource {
         case .cut: order(.disconnect, entry, answer)
         case .letGo: letGo(entry, answer)
         case .block:
-            // It holds at once, and while no bluetoothd is there to be told.
+            // It takes effect at once, and while there is no bluetoothd to call.
             if let peer = peer(of: entry) { kernel?.keepBlocked(peer) }
             askBluetoothd(request, of: uri, entry)
         case .unblock:
@@ -167,7 +167,7 @@ extension LinkFailure {
         case _ where isAuthentication: self = .unauthenticated
         case _ where error.isTimeout: self = .timedOut
         case _ where error.isUnknownObject: self = .unknownObject
-        // le-connection-…, br-connection-…; the kernel's ENOMEM stands for a controller whose memory is full.
+        // le-connection-…, br-connection-…; the kernel's ENOMEM means that the controller's memory is full.
         case _ where text.contains("connection-concurrent-connection-limit"): self = .noRoom
         case _ where text.contains("connection-memory-allocation"): self = .noRoom
         case "org.bluez.Error.InProgress": self = .inProgress
@@ -191,7 +191,8 @@ extension BluetoothSource {
         switch target(uuid, of: uri, needs: ["read"]) {
         case .failure(let failure): answer(.failure(failure))
         case .success(let target):
-            // Bluetoothd tells a read's value as if the peripheral had said it; the machine knows which one not to believe.
+            // Bluetoothd reports a read's value as if the peripheral had notified it; the machine knows which one not
+            // to believe.
             step(uri, .handlerReads(uuid))
             client.call(
                 target.path, BluezInterface.characteristic, "ReadValue", [.properties([])], within: Self.transaction
@@ -253,7 +254,7 @@ extension TalkFailure {
         }
     }
 
-    /// What a code of the attribute protocol means, where bluetoothd only names it: `… ATT error: 0x0d`.
+    /// The meaning of an attribute protocol code, if bluetoothd only names it: `… ATT error: 0x0d`.
     static func words(in message: String) -> String? {
         let pieces = message.lowercased().split(separator: "0x", maxSplits: 1, omittingEmptySubsequences: false)
         guard pieces.count == 2, pieces[0].contains("att") else { return nil }

@@ -37,7 +37,7 @@ struct LinkRequests: Hashable, Sendable {
 
     func isAsked(_ request: LinkRequest) -> Bool { asked[request] != nil }
 
-    /// What is answered from now on was asked on a link that is no more.
+    /// Later answers are for requests on a link that has ended.
     mutating func leaveLink() {
         link += 1
         waiting = []

@@ -1,10 +1,10 @@
-// What a peripheral says: told in order between `connected` and `disconnected`, and the time in which it may have spoken
-// unheard told as a gap. Nothing that was heard is lost, whatever becomes of the link.
+// A peripheral's notifications, raised in order between `connected` and `disconnected`. The time in which they may have
+// been missed is raised as a gap. No received one is lost, whatever happens to the link.
 import WakeModel
 
-/// What was heard on the link that is up, and until when it was surely listened to.
+/// The notifications on the link that is up, and until when it was surely followed.
 struct NotificationTracker: Sendable {
-    /// A value and when it was heard, which is when it is told to have come, however much later that is.
+    /// A value and its arrival, which its event bears, however much later that is raised.
     struct Word: Hashable, Sendable {
         var channel: CharacteristicName
         var bytes: [UInt8]
@@ -12,35 +12,35 @@ struct NotificationTracker: Sendable {
     }
 
     struct Read: Hashable, Sendable {
-        /// A value that the read may have caused: bluetoothd tells a read's value as if it had been notified, and that just
+        /// A value that the read may have caused: bluetoothd reports a read's value as if it had been notified, just
         /// before it answers.
         var held: Word?
-        /// Everybody gets what the bridge's own read brings.
+        /// Every handler gets the value of the bridge's own read.
         var isOwn = false
-        /// How many are at work for handlers, which alone get what those bring.
+        /// How many run for handlers, which alone get their values.
         var forHandlers = 0
 
         var isOver: Bool { !isOwn && forHandlers == 0 }
     }
 
-    /// What it said before `connected` could be told, and until when.
+    /// Notifications before `connected` could be raised, and until when.
     private(set) var early: [Word] = []
     private(set) var earlyUntil: WallTime?
-    /// Since when each characteristic is surely heard on this link: its first word, or the proof.
+    /// Since when each characteristic is surely received on this link: its first notification, or the proof.
     private(set) var heardSince: [CharacteristicName: WallTime] = [:]
-    /// When its link fell, by the kernel: what is taken in later was said before, and has come late.
+    /// When its link fell, by the kernel: a later notification was sent before, and has come late.
     var fellAt: WallTime?
-    /// Until when the bridge surely listened: what came after may be lost.
+    /// Until when the bridge surely listened: later notifications may be lost.
     var heardUntil: WallTime?
-    /// The machine slept after this, and nothing was heard on the link since.
+    /// The machine slept after this, and no notification came on the link since.
     var sleptSince: WallTime?
     var reads: [CharacteristicName: Read] = [:]
-    /// Until when all that may be lost was told on this link.
+    /// Until when a gap covered all possible loss on this link.
     var toldUntil: WallTime?
-    /// Of characteristics whose messages come in pieces.
+    /// Characteristics whose messages come in pieces.
     var assemblies: [CharacteristicName: ChannelAssembly] = [:]
     var spoilt = SpoiltPieces()
-    /// What was heard on any link: where it is deaf, something is lost.
+    /// Characteristics that ever notified: silence from them is a gap.
     private(set) var everHeard: Set<CharacteristicName> = []
 
     /// Handlers know it as connected.
@@ -73,20 +73,20 @@ struct NotificationTracker: Sendable {
         (self.everHeard, self.assemblies, self.spoilt, self.isTold) = (everHeard, assemblies, spoilt, isTold)
     }
 
-    /// Not after the fall; but no gap reaches back over one that was told.
+    /// Not after the fall; but no gap reaches back over an earlier one.
     private var surelyHeard: WallTime? {
         guard let heardUntil, let fellAt else { return heardUntil }
         return min(heardUntil, max(fellAt, toldUntil ?? fellAt))
     }
 
-    /// Since when pieces were heard of a message that is not whole yet.
+    /// Since when pieces have come of a message that is not whole yet.
     var untoldSince: WallTime? { assemblies.isEmpty ? nil : assemblies.values.compactMap(\.untoldSince).min() }
 
     init(heardUntil: WallTime? = nil) { self.heardUntil = heardUntil }
 }
 
 extension LinkMachine {
-    /// The link is of no use any more. What it said is told before that, and for that it was there.
+    /// The link is of no use any more. Its notifications are raised before that, and for that it was there.
     mutating func endLink(_ reason: String, wasSound: Bool = true, _ step: inout LinkStep) {
         leaveServices(wasSound: wasSound, &step)
         if voice.isTold { step.raise(.disconnected(reason: reason, folded: 0)) }
@@ -111,8 +111,8 @@ extension LinkMachine {
         requests.leaveLink()
     }
 
-    /// A link that was silent was listened to all the same. What was said longer ago than a link lives without an answer
-    /// either came or broke the link; unless bluetoothd or the radio itself failed, which may have been deaf before.
+    /// A link that was silent was followed all the same. A notification older than a link lives without an answer
+    /// either came or broke the link. If bluetoothd or the radio itself failed, it may have been lost before.
     private mutating func recordListened(_ step: inout LinkStep) {
         switch facts.absence {
         case .bluetoothdGone, .adapterDown: return
@@ -121,26 +121,27 @@ extension LinkMachine {
         voice.heardUntil = surelyHeard(at: step.stamp.wall)
     }
 
-    /// Until when a link was listened to of which nothing is known to be wrong.
+    /// Until when a link without a known fault was followed.
     func surelyHeard(at now: WallTime) -> WallTime {
         let sure = min(now, voice.sleptSince ?? now) - patience.supervision
         let heard = max(voice.heardUntil ?? sure, sure)
         return min(heard, voice.untoldSince ?? heard)
     }
 
-    /// Nil before its first link. One that is deaf in part is not listened to: its next link's gap begins where the last ended.
+    /// Nil before its first link. A link without all of its characteristics is not followed: its next link's gap begins
+    /// where the last ended.
     var listening: Listening? {
         guard phase == .ready else { return voice.heardUntil.map { .until($0) } }
         if isMissing { return voice.toldUntil.map { .until($0) } }
         return voice.heardUntil.map { .since(min($0, voice.untoldSince ?? $0)) }
     }
 
-    /// What was heard once is not heard on this link.
+    /// A characteristic that notified once does not on this link.
     private var isMissing: Bool {
         voice.everHeard.contains { uuid in arming[uuid].map { $0.stage != .proven } ?? false }
     }
 
-    /// What may have been said unheard, then that it is there, unless that is known, then what it said already.
+    /// Raises the gap, then `connected`, unless handlers know that, then early notifications.
     mutating func announce(_ step: inout LinkStep) {
         if !plan.required.isEmpty || !absent.isSuperset(of: plan.notify) {
             let until = deafUntil(step.stamp.wall)
@@ -154,17 +155,17 @@ extension LinkMachine {
         for word in voice.removeEarly() { raise(word, &step) }
     }
 
-    /// One that was deaf on a link that is used is heard now.
+    /// A failed subscription has recovered on a ready link.
     mutating func reportDeafness(_ step: inout LinkStep) {
         let now = step.stamp.wall
         let from = min(voice.toldUntil ?? now, now)
         step.raise(.gap(Gap(cause: .link, count: nil, first: nil, last: nil, from: from, to: now)))
         voice.toldUntil = now
-        // What else may be lost till now lies in this gap too.
+        // This gap also covers anything else that may be lost till now.
         voice.heardUntil = max(voice.heardUntil ?? now, now)
     }
 
-    /// Since when everything is heard; what is refused may have been heard on other links, so it is waited for till now.
+    /// Since when all are received. A refused one may have notified on other links, so it counts till now.
     private func deafUntil(_ now: WallTime) -> WallTime {
         let expected = listened.filter { !absent.contains($0) }
         return expected.map { voice.heardSince[$0] ?? now }.max() ?? now
@@ -191,8 +192,8 @@ extension LinkMachine {
         voice.reads[uuid]?.held = word
     }
 
-    /// Whether its word shows that it is armed: not while it is being switched off, for then it will soon be deaf again, and
-    /// not where it may be another program's read that brought it, unless nothing else could show it.
+    /// Whether its notification proves that it is armed. None does while it is being switched off, because it will soon
+    /// be silent again. Nor does one that another program's read may have caused, unless no other proof is possible.
     private func isProof(of uuid: CharacteristicName) -> Bool {
         guard !requests.isAsked(.stopNotify(uuid)) else { return false }
         return facts.channels[uuid].map { !$0.canRead || !$0.hasConfiguration } ?? true
@@ -210,7 +211,7 @@ extension LinkMachine {
         settleRead(uuid, nil, &step) { $0.isOwn = false }
     }
 
-    /// Only of what also speaks by itself need the read's own value be told apart.
+    /// A read's value needs to be distinguished only if the characteristic also notifies.
     mutating func handleHandlerReads(_ uuid: CharacteristicName) {
         guard phase == .ready, plan.listens(to: uuid) else { return }
         voice.reads[uuid, default: NotificationTracker.Read()].forHandlers += 1
@@ -221,8 +222,7 @@ extension LinkMachine {
         settleRead(uuid, bytes, &step) { $0.forHandlers -= 1 }
     }
 
-    /// One of the reads has ended. What is held and equal to what it brought came from it; anything else was said by the
-    /// peripheral.
+    /// A read has ended. A held value that is equal to the read's came from it; the peripheral notified any other.
     private mutating func settleRead(
         _ uuid: CharacteristicName, _ bytes: [UInt8]?, _ step: inout LinkStep,
         _ end: (inout NotificationTracker.Read) -> Void

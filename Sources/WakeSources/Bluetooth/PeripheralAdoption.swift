@@ -9,7 +9,7 @@ extension BluetoothSource {
         applyBondLoss(peripheral, at: path)
         let uri = peripheral.uri
         guard isAllowed(peripheral, at: path) else { return dismiss(path) }
-        // With its pairing a peripheral may have told who it is.
+        // With its pairing a peripheral may have given its identity.
         if let known = uris[path], known != uri { release(path) }
         let session = watched[uri]?.machine.session ?? host.session(of: uri)
         let isMeant = peripheral.isTrusted || session == .closed || host.awaitsTrust(uri)

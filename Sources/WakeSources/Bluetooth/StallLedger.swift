@@ -1,6 +1,6 @@
-// Which adapters stopped to scan after a connection that failed, and when that is mended; pure. Kernel 6.1 takes an attempt that
-// the controller gave up (LE Connection Complete with a status) for one that still runs, and for its sake neither scans nor
-// connects on that adapter, whatever is asked of it, until the adapter is switched off. One that scans again is left alone.
+// The adapters that stopped scanning after a failed connection, and when to reset them; pure. The controller may give
+// up an attempt (LE Connection Complete with a status). Kernel 6.1 then believes that it still runs, and neither scans
+// nor connects on that adapter until it is switched off. An adapter that scans again is left alone.
 import WakeModel
 
 struct StallLedger: Hashable, Sendable {
@@ -32,7 +32,7 @@ struct StallLedger: Hashable, Sendable {
         if links > 0 { disturbances[adapter] = now }
     }
 
-    /// A link came up on it, as bluetoothd tells: another connection may have failed since.
+    /// A link came up on it, as bluetoothd reports: another connection may have failed since.
     mutating func succeed(_ adapter: String) {
         guard let stall = stalls[adapter] else { return }
         stalls[adapter] = stall.since.map { Stall(since: $0, failures: 1) }

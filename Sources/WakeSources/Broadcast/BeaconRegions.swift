@@ -12,14 +12,14 @@ struct BeaconRegions: Sendable {
     }
 
     private var regions: [BeaconPattern: Region] = [:]
-    /// So long a beacon may be silent: shorter silences are common, and would be exits that are none.
+    /// How long a beacon may be silent: shorter silences are common, and would be false exits.
     let patience: TimeSpan
 
     init(patience: TimeSpan = .seconds(30)) { self.patience = patience }
 
     var isEmpty: Bool { regions.isEmpty }
 
-    /// Those of manifests, from now on. What was known of one goes on.
+    /// Watches the regions of manifests from now on. Known ones keep their state.
     mutating func watch(_ patterns: Set<BeaconPattern>, at time: Instant) {
         regions = regions.filter { patterns.contains($0.key) }
         for pattern in patterns where regions[pattern] == nil { regions[pattern] = Region(since: time) }
@@ -56,6 +56,6 @@ struct BeaconRegions: Sendable {
 
     private func end(of region: Region) -> Instant { (region.seen ?? region.since) + patience }
 
-    /// When ``settle(at:)`` finds something if nothing is heard, on the clock of listening.
+    /// When ``settle(at:)`` finds something if no beacon is received, on the clock of listening.
     var nextEnd: Instant? { regions.values.filter { $0.presence != .outside }.map(end).min() }
 }

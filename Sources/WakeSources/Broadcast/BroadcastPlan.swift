@@ -1,18 +1,19 @@
-// What is asked of broadcasters: who may be heard, which profile reads them, and how their coming and going is told.
+// Rules for broadcasters: which of them are received, which profile reads them, and when their coming and going is
+// reported.
 import WakeModel
 import WakeProfiles
 
-/// What a profile makes of a broadcaster.
+/// A profile's plan for a broadcaster.
 struct BroadcastPlan: Hashable, Sendable {
     /// The profile's name.
     var profile: String
     /// Its place in the library.
     var index: ProfileIndex
-    /// Its devices are connected too, and the source of peripherals tells of their links.
+    /// Its devices are connected too, and the source of peripherals reports their links.
     var hasLink = false
 }
 
-/// Something that was heard, as far as it is known: a name may come with another advertisement than the data.
+/// A received advertisement, as far as it is known: a name may come with another advertisement than the data.
 struct Sighting: Hashable, Sendable {
     var address: RadioAddress
     var isPublic = false
@@ -52,25 +53,25 @@ struct Sighting: Hashable, Sendable {
     }
 }
 
-/// Who decides of broadcasters, asked once for each of them.
+/// Decides on broadcasters, once for each of them.
 protocol BroadcastJudge {
-    /// Whether it is meant whatever it says: it is looked at for as long as no profile knows it.
+    /// Whether it is meant whatever it sends: it is examined for as long as no profile knows it.
     func isMeant(_ address: RadioAddress) -> Bool
     /// Nil where no profile knows it.
     func plan(for sighting: Sighting) -> BroadcastPlan?
-    /// A plan that handlers watch, where none watches what this one tells and the sighting fits another profile; else one that says
-    /// more than a beacon that anyone may send.
+    /// A plan that handlers watch, if none watches this plan's data and the sighting fits another profile. Otherwise a
+    /// plan that is more particular than a beacon that anyone may send.
     func better(than plan: BroadcastPlan, for sighting: Sighting) -> BroadcastPlan?
-    /// Whether the profile has something to say of these bytes.
+    /// Whether the profile can read a value from these bytes.
     func reads(_ data: [UInt8], by plan: BroadcastPlan) -> Bool
-    /// What it is called, and whether it is meant: by a person, or by a manifest that names it.
+    /// Its name, and whether it is meant: by a person, or by a manifest that names it.
     func standing(of address: RadioAddress, _ plan: BroadcastPlan) -> (alias: String, isMeant: Bool)
 }
 
 public struct BroadcastRules: Hashable, Sendable {
-    /// All are heard that a profile knows.
+    /// Every broadcaster is received that a profile knows.
     public var learns = false
-    /// A broadcaster that is silent for so long is gone; zero where neither coming nor going is told.
+    /// A broadcaster that is silent for so long is gone; zero if neither coming nor going is reported.
     public var presence = TimeSpan.seconds(30)
 
     public init(learns: Bool = false, presence: TimeSpan = .seconds(30)) {

@@ -1,5 +1,5 @@
-// Devices that broadcast, as a source of events: those that a person or a manifest named are heard without a link, and the regions
-// that beacons make are watched.
+// Devices that broadcast, as a source of events. It receives those that a person or a manifest named, without a link,
+// and watches regions of beacons.
 import WakeLoop
 import WakeModel
 import WakeProfiles
@@ -15,33 +15,34 @@ public final class BroadcastSource {
     private var list: BroadcasterList
     private var regions = BeaconRegions()
     private var listening = ListeningTime()
-    /// Nil where the kernel does not let us hear advertisements themselves.
+    /// Nil if the kernel does not pass advertisements themselves.
     private let ear: ReportEar?
     private var timer: Timer?
     /// Since when a peripheral is connected whose services are not known yet, by path.
     private var resolving: [String: Instant] = [:]
-    /// What a monitor looks for; nil where bytes cannot tell.
+    /// The patterns of a monitor; nil if bytes do not suffice.
     private(set) var patterns: [MonitorPattern]? { didSet { if patterns != oldValue { edition += 1 } } }
     private var edition = 0
-    /// Where bluetoothd's own words are all that is heard, it tells too little of what a monitor finds: the same data once only.
+    /// False if only bluetoothd reports advertisements: of a monitor's finds it reports equal data once only.
     private let mayMonitor: Bool
     private var isWanted = false
-    /// How bluetoothd's paths of those end that are heard; nil where it may be anyone's.
+    /// The ends of bluetoothd's paths of devices to receive; nil if any device may be meant.
     private var meant: Set<String>? = []
-    /// Peripherals that are paired or trusted, by address: what they broadcast is heard too.
+    /// Peripherals that are paired or trusted, by address: their broadcasts are received too.
     private var adopted: [RadioAddress: BluezPeripheral] = [:]
     /// The adapters of those, by path.
     private var homes: [RadioAddress: String] = [:]
     let log = Log("broadcasts")
 
-    /// When a peripheral was removed that may be in ``adopted``; nil where none was of late.
+    /// When a peripheral was removed that may be in ``adopted``; nil if none was of late.
     private var removedAt: Instant?
 
-    /// So long a link may take to be made in a scan's stead.
+    /// The longest time that a link may take, in place of a scan.
     static let longestLinking = TimeSpan.seconds(30)
-    /// Before an adapter goes, its peripherals go; those that are still gone then were removed.
+    /// Before an adapter goes, its peripherals go; any that are still gone then were removed.
     private static let removal = TimeSpan.seconds(2)
-    /// One that speaks more often than it did is gone sooner than was armed for, and a region is left sooner than a broadcaster.
+    /// A broadcaster that now sends more often is gone sooner than armed for, and a region is left sooner than a
+    /// broadcaster.
     private static let longestWait = TimeSpan.seconds(30)
 
     init(
@@ -60,7 +61,7 @@ public final class BroadcastSource {
         client.listen(self)
     }
 
-    // MARK: What is to be heard
+    // MARK: Which devices to receive
 
     /// Manifests, profiles or names have changed.
     private func reconsider() {
@@ -82,7 +83,7 @@ public final class BroadcastSource {
         host.profiles.index(named: profile).map { host.profiles[$0].hasBroadcasts } ?? false
     }
 
-    /// Those whose devices may be told of. One that a person named may be of any, until it is heard.
+    /// The profiles whose devices may be reported. A device that a person named may be of any, until it is received.
     private var heardProfiles: [ProfileHead] {
         let heads = host.profiles.heads.filter { $0.kind == .bluetoothCentral }
         let known = list.names.keys.map { broadcasters.profile(of: $0) }
@@ -92,7 +93,7 @@ public final class BroadcastSource {
         return heads.filter { named.contains($0.name) || isAnyone && !$0.match.broadcasts.isEmpty }
     }
 
-    /// Those of an adapter that is away, or of a bluetoothd that is, stay what they were.
+    /// Peripherals of an absent adapter or bluetoothd keep their state.
     private func adopt() {
         let away = homes.filter { client.mirror.adapters[$0.value] == nil }
         (adopted, homes) = (adopted.filter { away[$0.key] != nil }, away)
@@ -104,7 +105,7 @@ public final class BroadcastSource {
         }
     }
 
-    /// Those whose advertisements are looked at; nil where it may be anyone's.
+    /// The addresses whose advertisements are examined; nil if any device may be meant.
     private func addresses(of namings: [DeviceNaming]) -> [RadioAddress]? {
         guard isWanted else { return [] }
         guard !rules.learns, regions.isEmpty else { return nil }
@@ -145,7 +146,7 @@ public final class BroadcastSource {
         for pattern in entered { host.report(.inside, of: pattern) }
         let effects = broadcasters.hear(sighting, judge, at: now, listened: listened)
         perform(effects)
-        // What says nothing new mostly goes later than was armed for, and never after the longest wait.
+        // A repeated advertisement mostly ends later than was armed for, and never after the longest wait.
         let isNew = !entered.isEmpty || !effects.isEmpty
         if timer?.armedAt.map({ isNew && $0 > now + Self.longestWait }) ?? true { rearm() }
     }
@@ -161,7 +162,7 @@ public final class BroadcastSource {
         }
     }
 
-    /// Once all that a person named have been heard, bytes may tell all that is to be heard.
+    /// Once all devices that a person named were received, bytes may suffice for a monitor.
     private func narrow() {
         patterns = MonitorPattern.all(of: heardProfiles, host.beacons)
         if patterns != nil { followAll() }
@@ -182,7 +183,7 @@ public final class BroadcastSource {
         rearm()
     }
 
-    /// When it looks after what it hears, if nothing happens before; nil where it waits for something to happen.
+    /// The next time at which it acts by itself; nil if it waits for an event.
     var nextLook: Instant? { timer?.armedAt }
 
     private func rearm() {
@@ -215,7 +216,7 @@ public final class BroadcastSource {
         rearm()
     }
 
-    /// While a link is being made a radio may hear nothing else, and its silence proves nothing.
+    /// While a link is being made a radio may receive nothing else, and its silence proves nothing.
     private func isListening(_ path: String, _ machine: ScanMachine) -> Bool {
         if let ear, ear.watch == nil { return false }
         let mayHear = machine.isListening || client.mirror.adapters[path]?.isDiscovering == true
@@ -239,8 +240,8 @@ public final class BroadcastSource {
         step(path, .facts(facts))
     }
 
-    /// What bluetoothd is to tell of a scan. Where the bytes themselves are heard, it need tell nothing, and tells it of a service
-    /// that no device has.
+    /// The discovery filter of a scan. If the socket delivers the bytes, bluetoothd need not report them: the filter
+    /// names a service that no device has.
     var filter: BusValue {
         let quiet = BusValue.array(of: "s", [.string("5f6d0b5c-2f52-4c8f-9a4e-6f1d2b7c0e11")])
         let isQuiet = ear != nil
@@ -251,7 +252,7 @@ public final class BroadcastSource {
 }
 
 extension BroadcastSource: RegisteredSource {
-    /// Its devices are those of Bluetooth; which source has which of them, they say themselves.
+    /// Its devices are those of Bluetooth; the sources decide which of them has which device.
     public static var kind: SourceKind { .bluetoothCentral }
 
     public static func make(
@@ -264,7 +265,7 @@ extension BroadcastSource: RegisteredSource {
 
     public func start() { reconsider() }
 
-    /// The daemon ends: a scan ends with its connection, and bluetoothd lets a monitor go with the daemon's.
+    /// The daemon ends: a scan ends with its connection, and bluetoothd removes a monitor with it.
     public func stop() {
         isWanted = false
         adapters = [:]
@@ -352,9 +353,9 @@ extension BroadcastSource: BluezListener {
             follow(path.parent)
         }
         let address = RadioAddress(peripheral.address)
-        // Each that is seen for the first time tells of its bond, and most have none.
+        // Each that is seen for the first time reports its bond, and most have none.
         if facts.contains(.bond), peripheral.isAdopted || address.map({ adopted[$0] != nil }) ?? false { reconsider() }
-        // Without a signal it is what bluetoothd remembers of an earlier day.
+        // Without a signal it is an advertisement that bluetoothd remembers from an earlier day.
         guard ear == nil, facts.contains(.advertisement), peripheral.signal != nil,
             let data = peripheral.newestAdvertisement, let address
         else { return }

@@ -1,10 +1,10 @@
-// The broadcasters that are heard: who is allowed, what of theirs is news, and when they come and go. Pure.
+// The broadcasters that are received: which are allowed, which data of theirs is news, and when they come and go. Pure.
 import WakeModel
 import WakeProfiles
 
 struct BroadcastWatch: Sendable {
     enum Effect: Hashable, Sendable {
-        /// It is told of from now on.
+        /// Its events are raised from now on.
         case introduce(Device, ProfileIndex)
         case raise(DeviceEvent.Kind, uri: String)
     }
@@ -20,17 +20,17 @@ struct BroadcastWatch: Sendable {
         /// The longest of its pauses of late, while a radio listened.
         var pause = TimeSpan.zero
         var isPresent = false
-        /// Profiles have changed since its plan was made: the next word that one of them knows makes another.
+        /// Profiles have changed since its plan was made: the next advertisement that a profile knows makes another.
         var isOutdated = false
-        /// What it said of itself before it was known.
+        /// Its advertisements before it was known.
         var introduction = Stranger()
     }
 
-    /// One that no profile knows yet, or that is not meant.
+    /// A broadcaster that no profile knows yet, or that is not meant.
     fileprivate struct Stranger: Sendable {
         /// The advertisements that were looked at; equal ones are one look.
         private(set) var looks: [UInt64] = []
-        /// Its name and services from all of its advertisements; of services, the newest.
+        /// Its name and services, from all of its advertisements; the newest services only.
         var name: String?
         var services: [BluetoothUUID] = []
         private static let mostServices = 64
@@ -69,13 +69,14 @@ struct BroadcastWatch: Sendable {
     private var strangers: [RadioAddress: Stranger] = [:]
     private var rules: BroadcastRules
 
-    /// The same bytes again within so long are one advertisement on three channels, or heard by two adapters.
+    /// The longest time between copies of one advertisement, which three channels and several adapters deliver.
     static let echo = TimeSpan.milliseconds(500)
-    /// What a profile needs may come with one of several advertisements; after so many that differ it is a stranger for good.
+    /// A profile's data may come with one of several advertisements; after this many different ones it is a stranger
+    /// for good.
     static let mostLooks = 8
     /// Private addresses come and go without end.
     static let mostStrangers = 4_096
-    /// Of those that are heard without having been named; each stands in the daemon's books for good.
+    /// The most broadcasters that are learned without a name; each stays in the daemon's records for good.
     static let mostLearnt = 4_096
     /// A broadcaster is gone after so many of its own pauses at least.
     private static let pausesOfSilence: Int64 = 4
@@ -84,12 +85,12 @@ struct BroadcastWatch: Sendable {
 
     init(_ rules: BroadcastRules) { self.rules = rules }
 
-    /// From now on; who is heard is another only once it is looked at again.
+    /// Takes the rules for the evaluations from now on.
     mutating func adopt(_ rules: BroadcastRules) { self.rules = rules }
 
-    // MARK: Who is allowed
+    // MARK: Which broadcasters are allowed
 
-    /// Manifests, profiles or the list of those that are meant have changed: everyone is looked at again.
+    /// Manifests, profiles or the list of named devices have changed: every broadcaster is evaluated again.
     mutating func reconsider(_ judge: some BroadcastJudge) -> [Effect] {
         strangers = [:]
         var effects: [Effect] = []
@@ -113,19 +114,19 @@ struct BroadcastWatch: Sendable {
         return renamed.isOutdated ? [] : [.introduce(renamed.device, renamed.plan.index)]
     }
 
-    /// Profiles have changed: each broadcaster is matched again when it speaks next. Those that are there stay.
+    /// Profiles have changed: each broadcaster is matched again at its next advertisement. Present ones stay.
     mutating func outdatePlans() {
         for address in heard.keys { heard[address]?.isOutdated = true }
         strangers = [:]
     }
 
-    /// Nil for what is not allowed, and for what is not known yet.
+    /// Nil for a broadcaster that is not allowed, or not known yet.
     private mutating func admit(_ sighting: Sighting, _ judge: some BroadcastJudge) -> Broadcaster? {
         if let broadcaster = heard[sighting.address] { return renewed(broadcaster, sighting, judge) }
         var stranger = strangers[sighting.address] ?? Stranger()
         guard stranger.looks.count < Self.mostLooks else { return nil }
         stranger.note(sighting)
-        // What is meant may say what no profile knows, or another than the one that it is named with, and then what it is meant for.
+        // A device that is meant may send data that no profile knows, or that fits another profile than its named one.
         let isOneMeant = judge.isMeant(sighting.address)
         guard isOneMeant || stranger.look(at: sighting) else { return nil }
         guard let plan = judge.plan(for: stranger.completed(sighting)) else {
@@ -145,7 +146,8 @@ struct BroadcastWatch: Sendable {
         rules.learns && !sighting.hasPassingAddress && heard.count < Self.mostLearnt
     }
 
-    /// With a plan for the profiles of now, or for the one that handlers watch; nil where its next words must tell which that is.
+    /// With a plan for the present profiles, or for the one that handlers watch; nil if its next advertisement must
+    /// decide.
     private func renewed(
         _ broadcaster: Broadcaster, _ sighting: Sighting, _ judge: some BroadcastJudge
     ) -> Broadcaster? {
@@ -171,7 +173,7 @@ struct BroadcastWatch: Sendable {
         return nil
     }
 
-    // MARK: What is heard
+    // MARK: Receiving
 
     /// - Parameter listened: the time on the clock of listening.
     mutating func hear(
@@ -203,7 +205,7 @@ struct BroadcastWatch: Sendable {
         return data != broadcaster.last
     }
 
-    // MARK: Who is there
+    // MARK: Presence
 
     private func tellsPresence(of broadcaster: Broadcaster) -> Bool {
         rules.presence > .zero && !broadcaster.plan.hasLink
@@ -213,7 +215,7 @@ struct BroadcastWatch: Sendable {
         broadcaster.heard + max(rules.presence, broadcaster.pause * Self.pausesOfSilence)
     }
 
-    /// Those that have been silent for too long are gone.
+    /// Reports broadcasters as gone that have been silent for too long.
     mutating func settle(listened: Instant) -> [Effect] {
         var effects: [Effect] = []
         guard rules.presence > .zero else { return [] }
@@ -235,7 +237,7 @@ struct BroadcastWatch: Sendable {
         return [.raise(.disconnected(reason: reason, folded: 0), uri: broadcaster.device.uri)]
     }
 
-    /// When ``settle(listened:)`` finds something if nothing is heard, on the clock of listening.
+    /// When ``settle(listened:)`` finds something if no advertisement is received, on the clock of listening.
     var nextEnd: Instant? {
         guard rules.presence > .zero else { return nil }
         return heard.values.filter(\.isPresent).map(end).min()
@@ -243,18 +245,18 @@ struct BroadcastWatch: Sendable {
 
     // MARK: Asking
 
-    /// Whether it is one of those that are told of.
+    /// Whether it reports the device's events.
     func watches(_ uri: String) -> Bool {
         let address = Device.bluetoothAddress(in: uri).flatMap { RadioAddress($0) }
         return address.flatMap { heard[$0] }.map { !$0.plan.hasLink } ?? false
     }
 
-    /// What it was known as by what it said; nil where it has said nothing yet since profiles changed.
+    /// The profile that its advertisements match; nil if it has sent none since profiles changed.
     func profile(of address: RadioAddress) -> String? {
         heard[address].flatMap { $0.isOutdated ? nil : $0.plan.profile }
     }
 
-    /// The addresses of those that are heard.
+    /// The addresses of all received broadcasters.
     var addresses: [RadioAddress] { heard.keys.sorted { $0.number < $1.number } }
 
 }

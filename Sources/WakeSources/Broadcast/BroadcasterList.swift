@@ -2,7 +2,7 @@
 import WakeModel
 import WakeSystem
 
-/// One line for each: its address and its name.
+/// The file has a line for each: its address and its name.
 struct BroadcasterList {
     private var file: LineFileStore
     private(set) var names: [RadioAddress: String] = [:]

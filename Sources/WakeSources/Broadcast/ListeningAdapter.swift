@@ -1,4 +1,5 @@
-// What an adapter's machine asks, as calls to bluetoothd: advertisement monitors, which are objects of ours, and discovery.
+// Makes calls to bluetoothd for an adapter's machine: advertisement monitors, which are objects of the daemon, and
+// discovery.
 import WakeLoop
 import WakeModel
 
@@ -7,7 +8,7 @@ struct ListeningAdapter {
     var machine = ScanMachine()
     /// The monitor and its root, while bluetoothd has them.
     var objects: [BusObject] = []
-    /// Each monitor has a path of its own: bluetoothd may let the one before it go late.
+    /// Each monitor has a path of its own: bluetoothd may remove the one before it late.
     var monitors = 0
 }
 
@@ -92,7 +93,7 @@ extension BroadcastSource {
         case "Release":
             adapters[path]?.objects = []
             step(path, .released)
-        // DeviceFound and DeviceLost: what a device says is heard as with any scan.
+        // DeviceFound and DeviceLost: the device's advertisements arrive as with any scan.
         default: break
         }
         request.answer()

@@ -1,4 +1,5 @@
-// What an advertisement monitor of bluetoothd looks for: bytes at a place of an AD structure, made of what profiles and regions ask.
+// The pattern of bluetoothd's advertisement monitor: bytes at a place of an AD structure, made for profiles and
+// regions.
 import WakeLoop
 import WakeModel
 import WakeProfiles
@@ -16,7 +17,7 @@ struct MonitorPattern: Hashable, Sendable {
         (self.type, self.offset, self.bytes) = (type, offset, bytes)
     }
 
-    /// Nil for what no bytes tell: the data of any company.
+    /// Nil if no bytes identify it: the data of any company.
     init?(_ part: AdvertisementPart) {
         guard part != .anyManufacturerData else { return nil }
         let structure = part.structure(with: [])
@@ -31,7 +32,7 @@ struct MonitorPattern: Hashable, Sendable {
         }
     }
 
-    /// Nil where not all that is to be heard can be told by bytes: then a monitor would miss some of it.
+    /// Nil if bytes do not identify everything that is wanted: a monitor would then miss some of it.
     static func all(of profiles: [ProfileHead], _ beacons: Set<BeaconPattern>) -> [MonitorPattern]? {
         var patterns = Set(beacons.map { MonitorPattern($0) })
         for profile in profiles {

@@ -1,10 +1,10 @@
-// An advertisement as far as bluetoothd tells of it: AD structures made again of a peripheral's data, where the bytes themselves
-// cannot be had.
+// An advertisement as far as bluetoothd reports it: AD structures rebuilt from a peripheral's data, where the original
+// bytes cannot be had.
 import WakeModel
 import WakeProfiles
 
-/// Which data of a peripheral were in the advertisement that was heard last. Bluetoothd tells the sum of all that it ever heard, and
-/// of that what is new, or has another value, is the news.
+/// The data of a peripheral that the latest advertisement contained. Bluetoothd reports the sum of all data; the part
+/// that is new, or has another value, is the news.
 public struct AdvertisedNews: Hashable, Sendable {
     var companies: Set<UInt16> = []
     var services: Set<BluetoothUUID> = []
@@ -13,8 +13,8 @@ public struct AdvertisedNews: Hashable, Sendable {
 }
 
 extension BluezPeripheral {
-    /// All that it ever said, by which it is known: service data by UUID, then manufacturer data by company, so that the same data
-    /// are always the same bytes; nil without any.
+    /// All data that it ever sent, by which it is known: service data by UUID, then manufacturer data by company. The
+    /// same data are always the same bytes; nil without any.
     public var advertisement: [UInt8]? {
         guard !serviceData.isEmpty || !manufacturerData.isEmpty else { return nil }
         return rebuilt(AdvertisedNews(companies: Set(manufacturerData.keys), services: Set(serviceData.keys)))
@@ -38,8 +38,8 @@ extension BluezPeripheral {
         return bytes
     }
 
-    /// Notes what is news since the data were those of `former`. Where nothing is, all that was news may have been said again, unless it
-    /// was a part: then it may have been another.
+    /// Records the news since the data were those of `former`. If there is none, all of the former news may have been
+    /// sent again. If that was only a part, the part may have been another.
     mutating func noteNews(since former: BluezPeripheral) {
         let companies = manufacturerData.filter { former.manufacturerData[$0.key] != $0.value }.map(\.key)
         let services = serviceData.filter { former.serviceData[$0.key] != $0.value }.map(\.key)
@@ -51,7 +51,8 @@ extension BluezPeripheral {
         }
     }
 
-    /// What bluetoothd remembers may be the sum of many advertisements: of two values of one kind none is known to be the newest.
+    /// Bluetoothd may remember the sum of many advertisements: of two values of one kind none is known to be the
+    /// newest.
     mutating func doubtNews() {
         if manufacturerData.count > 1 || serviceData.count > 1 { news = AdvertisedNews() }
     }

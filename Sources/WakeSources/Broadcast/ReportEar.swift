@@ -9,14 +9,14 @@ final class ReportEar {
     private var heard: [RadioAddress]??
     var watch: Watch?
 
-    /// Hears none before it is told to.
+    /// Receives none before addresses are set.
     init(_ socket: consuming MonitorSocket) { self.socket = socket }
 
     deinit { watch?.cancel() }
 
     var raw: Int32 { socket.raw }
 
-    /// Nil where the channel cannot be had: bluetoothd's own words are taken then.
+    /// Nil if the channel cannot be had: bluetoothd's reports are used then.
     static func ifAllowed() -> ReportEar? {
         do throws(SystemError) { return ReportEar(try MonitorSocket(hearing: [])) } catch {
             Log("broadcasts").notice("broadcasts are heard as far as bluetoothd tells of them: \(error.description)")
@@ -37,7 +37,7 @@ final class ReportEar {
         }
     }
 
-    /// What has come since the last look, up to so much that other work is not kept waiting.
+    /// Returns the reports since the last call, with a limit so that other work is not kept waiting.
     func receive() throws(SystemError) -> [AdvertisingReport] {
         var reports: [AdvertisingReport] = []
         while reports.count < 64, let record = try socket.receive() {

@@ -1,24 +1,24 @@
-// How one adapter is brought to listen to broadcasts: by an advertisement monitor where bluetoothd has them, by a scan with pauses
-// where not, and by neither while a link is being made. Pure.
+// Makes one adapter listen to broadcasts: by an advertisement monitor, or by a scan with pauses if bluetoothd has no
+// monitors. It uses neither while a link is being made. Pure.
 import WakeModel
 
-/// What is true of an adapter.
+/// The facts of an adapter.
 struct ScanFacts: Hashable, Sendable {
-    /// Something is to be heard, and the adapter is powered.
+    /// A device or region is wanted, and the adapter is powered.
     var isWanted = false
-    /// Bluetoothd offers advertisement monitors, and bytes tell all that is to be heard.
+    /// Bluetoothd offers advertisement monitors, and bytes identify everything that is wanted.
     var hasMonitors = false
-    /// Counts what a monitor has been asked to look for: bluetoothd asks once, so that other patterns take another monitor.
+    /// Counts changes of a monitor's patterns: bluetoothd reads them once, so that other patterns take another monitor.
     var edition = 0
     /// A link is being made, or its services are being looked up.
     var isLinking = false
-    /// It said that it scans, by anyone's doing. In a crowd that comes late, behind all that is advertised.
+    /// `Discovering` is true, by any client's doing. In a crowd bluetoothd reports it late, behind all advertisements.
     var isDiscovering = false
 }
 
 enum ScanRequest: Hashable, Sendable {
     case registerMonitor, unregisterMonitor, startDiscovery, stopDiscovery
-    /// Bluetoothd is asked whether the adapter scans.
+    /// Bluetoothd reports whether the adapter scans.
     case look
 }
 
@@ -53,7 +53,7 @@ struct ScanMachine: Hashable, Sendable {
 
     private var phase = Phase.idle
     private(set) var facts = ScanFacts()
-    /// Of the monitor that is registered.
+    /// The edition of the registered monitor.
     private var registeredEdition = 0
     /// Monitors were refused in this life of bluetoothd.
     private var distrustsMonitors = false
@@ -65,7 +65,7 @@ struct ScanMachine: Hashable, Sendable {
     static let rest = TimeSpan.seconds(2)
     private static let (shortestWait, longestWait) = (TimeSpan.milliseconds(500), TimeSpan.seconds(60))
 
-    /// A radio listens by our doing.
+    /// A radio listens at the daemon's request.
     var isListening: Bool {
         switch phase {
         case .monitoring, .confirming, .scanning: true

@@ -1,4 +1,4 @@
-// Who of those that broadcast is meant: those that a person named or paired, and those that a manifest names.
+// Decides which broadcasters are meant: those that a person named or paired, and those that a manifest names.
 import WakeModel
 import WakeProfiles
 
@@ -12,7 +12,7 @@ public struct DeviceNaming: Hashable, Sendable {
 
 struct SourceJudge: BroadcastJudge {
     let host: any SourceHost
-    /// Of the list that the daemon keeps.
+    /// The names of the list that the daemon keeps.
     let names: [RadioAddress: String]
     /// Paired or trusted.
     let adopted: [RadioAddress: BluezPeripheral]
@@ -21,7 +21,7 @@ struct SourceJudge: BroadcastJudge {
 
     private func isKnown(_ address: RadioAddress) -> Bool { names[address] != nil || adopted[address] != nil }
 
-    /// A beacon may say in turn what several profiles read: that of a manifest which names it comes first.
+    /// A beacon may send data in turn that several profiles read: that of a manifest which names it comes first.
     func plan(for sighting: Sighting) -> BroadcastPlan? {
         let profiles = host.profiles
         let named = Set(profilesNaming(sighting.address))

@@ -8,7 +8,7 @@ struct DelimiterCutter: FrameCutter {
     private let mark: [UInt8]
     /// A carriage return before the mark is part of it.
     private let takesReturn: Bool
-    /// What came since the last mark and is not told yet.
+    /// Bytes since the last mark that no frame contains yet.
     private var open: OpenMessage
 
     init(mark: [UInt8], limit: Int, trial: MessageTrial?) {

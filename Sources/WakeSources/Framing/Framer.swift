@@ -1,23 +1,23 @@
 // Cuts a stream of bytes into messages: pure, so that it is proved without a device that nothing is lost in it.
 import WakeModel
 
-/// What a framer made of bytes. Every byte that is no part of the framing itself stands in exactly one frame, in the
-/// order in which it came.
+/// A message or a fragment, made of bytes. Exactly one frame contains each byte that is no part of the framing, in the
+/// order of arrival.
 public enum Frame: Hashable, Sendable {
     /// Whole, without its framing, unescaped; never empty.
     case message([UInt8])
-    /// What is no message, as it came, and why; never longer than the limit.
+    /// Bytes that form no message, as they came, and why; never longer than the limit.
     case fragment([UInt8], FramingFault)
 }
 
-/// Empty messages, such as empty lines, are none: between two ends stands nothing that could wake anybody.
+/// Empty messages, such as empty lines, are none: the space between two ends wakes no handler.
 public struct Framer: Sendable {
     private var cutter: any FrameCutter
-    /// When the first byte came of what is not told yet; nil while there is none.
+    /// Arrival of the first byte that no frame contains yet; nil if there is none.
     public private(set) var openSince: Instant?
 
     /// `limit` is the longest message in bytes. Messages of a fixed length are as long as they are.
-    /// - Parameter trial: what shows that a message is damaged; whole ones are then looked for within it.
+    /// - Parameter trial: detects a damaged message, in which the framer then looks for whole ones.
     public init(_ framing: Framing, limit: Int, trial: MessageTrial? = nil) {
         let limit = max(1, limit)
         switch framing {
@@ -43,8 +43,8 @@ public struct Framer: Sendable {
     /// When ``tick(at:)`` is due; nil while no silence is waited for.
     public var deadline: Instant? { cutter.deadline }
 
-    /// What `bytes`, read at `now`, bring to an end. However a stream is cut into calls, its frames are the same; only
-    /// without framing is a call a message.
+    /// Returns the frames that `bytes`, read at `now`, complete. The division of a stream into calls does not change
+    /// its frames; only without framing is a call a message.
     /// - Parameter end: when the last of them had been read; silence may begin then.
     public mutating func append(_ bytes: ArraySlice<UInt8>, at now: Instant, readBy end: Instant) -> [Frame] {
         var frames: [Frame] = []
@@ -55,7 +55,8 @@ public struct Framer: Sendable {
         return frames
     }
 
-    /// What the silence until `now` brings to an end. Read before whatever there is: only then it was silent.
+    /// Returns the frames that the silence until `now` completes. Read first whatever there is: only then it was
+    /// silent.
     public mutating func tick(at now: Instant) -> [Frame] {
         var frames: [Frame] = []
         cutter.tick(at: now, into: &frames)
@@ -63,7 +64,7 @@ public struct Framer: Sendable {
         return frames
     }
 
-    /// What is left when the device goes. The framer is then as new.
+    /// Returns the rest when the device goes, and begins anew.
     public mutating func end() -> [Frame] {
         var frames: [Frame] = []
         cutter.end(into: &frames)
@@ -72,10 +73,10 @@ public struct Framer: Sendable {
     }
 }
 
-/// One way to cut. Only what waits for silence has a deadline.
+/// A way to cut. Only one that waits for silence has a deadline.
 protocol FrameCutter: Sendable {
     var deadline: Instant? { get }
-    /// Bytes that came last and stand in no frame yet.
+    /// Number of the last bytes that no frame contains yet.
     var openCount: Int { get }
     mutating func append(_ bytes: ArraySlice<UInt8>, readBy end: Instant, into frames: inout [Frame])
     mutating func tick(at now: Instant, into frames: inout [Frame])

@@ -4,9 +4,9 @@ import WakeModel
 public enum FramingFault: Hashable, Sendable, CustomStringConvertible {
     /// No end came within the limit; what goes on until the next end is part of it.
     case tooLong(limit: Int)
-    /// They stand where a start mark should.
+    /// They are in place of a start mark.
     case noStart
-    /// The length that stands in them is not one of `possible`.
+    /// The length that they give is not one of `possible`.
     case badLength(Int, possible: ClosedRange<Int>)
     /// SLIP: an escape, then this byte.
     case badEscape(UInt8)
@@ -19,7 +19,7 @@ public enum FramingFault: Hashable, Sendable, CustomStringConvertible {
     /// The device went, or the line was closed, before their message ended.
     case cutShort
 
-    /// As events say it.
+    /// The name of the fault in events.
     public var fragment: Fragment {
         switch self {
         case .tooLong: .tooLong

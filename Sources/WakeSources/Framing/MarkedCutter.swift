@@ -1,8 +1,8 @@
 // Messages that begin with a mark, or have a length: of one kind, or of several on one line.
 import WakeModel
 
-/// What stands before a mark is garbage. A message whose check is wrong is looked through for the next mark: the first may
-/// have come by chance, or the message lost a byte or its end, and swallowed the beginning of a whole one.
+/// Bytes before a mark are garbage. The cutter searches a message with a wrong check for the next mark. The first mark
+/// may be chance. Or the message lost a byte or its end, and swallowed the beginning of a whole one.
 struct MarkedCutter: FrameCutter {
     /// A message that is not whole yet.
     private struct Unfinished {
@@ -12,7 +12,7 @@ struct MarkedCutter: FrameCutter {
         var form: Framing.Marked?
         /// Its length, where that is known.
         var length: Int?
-        /// Pieces of it were let go already.
+        /// Pieces of it were emitted already.
         var isTooLong = false
     }
 
@@ -24,7 +24,7 @@ struct MarkedCutter: FrameCutter {
     private var open = Unfinished()
     /// The message that goes on after the open one, which interrupted it.
     private var interrupted: Unfinished?
-    /// What stands before `open` and is no message.
+    /// Bytes before `open` that form no message.
     private var strays: StrayBytes
     private var secondLook: SecondLook
 
@@ -54,7 +54,7 @@ struct MarkedCutter: FrameCutter {
         }
     }
 
-    /// - Returns: bytes to take once more, because they stood in a message that was none.
+    /// - Returns: bytes to take once more, because the message around them was none.
     private mutating func advance(into frames: inout [Frame]) -> ArraySlice<UInt8>? {
         while !open.bytes.isEmpty {
             guard let form = open.form ?? found() else {
@@ -128,7 +128,7 @@ struct MarkedCutter: FrameCutter {
             frames.appendPieces(of: outer.bytes, limit: outer.form.map { limit(of: $0) } ?? limit, .cutShort)
             interrupted = nil
         }
-        // Also within what is not whole a whole one may stand.
+        // An unfinished message may contain a whole one.
         while let place = secondLook.next(in: open.bytes, marks: marks) {
             strays.report(into: &frames)
             frames.appendPieces(of: Array(open.bytes[..<place]), limit: limit, .cutShort)
@@ -170,8 +170,8 @@ extension MarkedCutter {
         return nil
     }
 
-    /// Where the next message may begin within one whose check is wrong. Nil also where it begins nowhere: then it is told
-    /// whole, and whoever decodes it finds why it is none.
+    /// Where the next message may begin within one whose check is wrong. Nil if it begins nowhere: the message is then
+    /// emitted whole, and its decoder finds the fault.
     private mutating func placeOfNext(in message: [UInt8], of form: Framing.Marked) -> Int? {
         guard !form.isEndedOnly, !form.interrupts, secondLook.isDamaged(message) else { return nil }
         return secondLook.next(in: open.bytes, marks: marks)
@@ -180,11 +180,11 @@ extension MarkedCutter {
     /// An empty one is found at every byte.
     private var marks: [[UInt8]] { forms.filter { !$0.isEndedOnly && !$0.interrupts }.map(\.start) }
 
-    /// What has a length of its own is never longer.
+    /// A message with a length of its own is never longer.
     private func longest(of form: Framing.Marked) -> Int { form.isEnded ? limit(of: form) : .max }
 
-    /// Lets a piece go, and goes on to the end of the form. So much is left that its end is seen whole. Without a check a
-    /// mark within the message begins none; with one it may.
+    /// Emits a piece, and continues to the end of the form. The rest is long enough that the end is found whole. A mark
+    /// within the message begins another only if a check shows damage.
     private mutating func shedIfTooLong(_ form: Framing.Marked, into frames: inout [Frame]) -> ArraySlice<UInt8>? {
         let most = longest(of: form)
         guard form.isEnded, open.bytes.count - form.endCount > most else { return nil }
@@ -204,7 +204,7 @@ extension MarkedCutter {
 
 /// Messages within others.
 extension MarkedCutter {
-    /// In the bytes after a delimiter anything may stand, as in what has a length.
+    /// Bytes after a delimiter may be anything, as in a message with a length.
     private mutating func interruptIfMarked() {
         guard interrupted == nil, let form = open.form, form.isEnded, !form.interrupts, open.length == nil,
             let inner = forms.first(where: { $0.interrupts && open.bytes.ends(with: $0.start) })
@@ -248,7 +248,7 @@ extension Framing.Marked {
 }
 
 extension Framing.LengthPrefix {
-    /// Bytes of the whole message, as it says itself in its first.
+    /// Length of the whole message, as its first bytes give it.
     func said(in bytes: [UInt8]) -> Int {
         let digits = bytes[offset..<(offset + size)]
         let value =

@@ -1,10 +1,10 @@
-// The bytes of a message that has not ended yet, and what becomes of them when it ends, goes on too long, or is cut.
+// The bytes of an unfinished message, and their frames when it ends, becomes too long, or is cut.
 import WakeModel
 
 struct OpenMessage: Sendable {
     let limit: Int
     var bytes: [UInt8] = []
-    /// Pieces of it were let go already.
+    /// Pieces of it were emitted already.
     private(set) var isTooLong = false
     private var secondLook: SecondLook
 
@@ -13,8 +13,8 @@ struct OpenMessage: Sendable {
         secondLook = SecondLook(trial, limit: limit)
     }
 
-    /// Lets a piece go: bytes that are part of the message whatever comes next. The caller keeps at least one byte of
-    /// the message behind, so that its end is told as too long as well.
+    /// Emits a piece: bytes that are part of the message whatever comes next. The caller keeps at least one byte of the
+    /// message, so that its end is reported as too long as well.
     mutating func shed(into frames: inout [Frame]) {
         frames.append(.fragment(Array(bytes.prefix(limit)), .tooLong(limit: limit)))
         bytes.removeFirst(limit)

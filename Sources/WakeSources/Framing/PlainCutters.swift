@@ -1,7 +1,7 @@
-// Framing without a byte of its own: what one drain brought, a number of bytes, a silence.
+// Framing without a byte of its own: the bytes of one drain, a number of bytes, or a silence.
 import WakeModel
 
-/// What one call brings is one message, or several where it is longer than the limit.
+/// The bytes of one call are one message, or several if they are longer than the limit.
 struct DrainCutter: FrameCutter {
     let limit: Int
 

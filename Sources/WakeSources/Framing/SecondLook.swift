@@ -4,7 +4,7 @@ import WakeModel
 struct SecondLook: Sendable {
     /// Each byte pays for so many that are looked at again. A line of nothing but marks costs no more.
     private static let wage = 32
-    /// So many bytes at the beginning of a message tell its kind.
+    /// The bytes at the beginning of a message that show its kind.
     private static let startCount = 4
     private static let mostStarts = 16
 
@@ -12,7 +12,7 @@ struct SecondLook: Sendable {
     /// The most that can be saved: enough for some marks within one message of the longest.
     private let most: Int
     private var savings: Int
-    /// How the last good messages began, where no mark says it.
+    /// The starts of the last good messages, if no mark begins one.
     private var starts: [[UInt8]] = []
 
     init(_ trial: MessageTrial?, limit: Int) {
@@ -37,8 +37,8 @@ struct SecondLook: Sendable {
         return place
     }
 
-    /// What ended as one message. Where its check is wrong, and its end is a good message that begins like those before, two
-    /// came as one: the end of the first is missing.
+    /// Returns the frames of bytes that ended as one message. Where the check is wrong, and the end is a good message
+    /// that begins like those before, two came as one: the end of the first is missing.
     mutating func frames(of message: [UInt8], limit: Int) -> [Frame] {
         guard !message.isEmpty else { return [] }
         guard isDamaged(message) else {

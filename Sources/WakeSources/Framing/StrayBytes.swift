@@ -1,4 +1,4 @@
-// Bytes that stand before a message and are none: garbage, or a message that lies about its length.
+// Bytes before a message that are part of none: garbage, or a message with a wrong length.
 import WakeModel
 
 struct StrayBytes {
@@ -11,7 +11,8 @@ struct StrayBytes {
 
     var count: Int { bytes.count }
 
-    /// Garbage, and a message that lies, are two things; what follows a lie until the next start belongs to it.
+    /// Garbage and a message with a wrong length are two fragments; the bytes after such a message belong to it until
+    /// the next start.
     mutating func append(_ byte: UInt8, because reason: FramingFault, into frames: inout [Frame]) {
         if fault == .noStart, reason != .noStart { report(into: &frames) }
         let first = fault ?? reason

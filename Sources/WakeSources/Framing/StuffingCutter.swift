@@ -5,7 +5,7 @@ struct StuffingCutter: FrameCutter {
     enum Stuffing: Sendable { case slip, cobs, hdlc }
 
     private let stuffing: Stuffing
-    /// As it came. Decoded at its end only, so that what cannot be decoded is told as it came.
+    /// The bytes as they came. They are decoded at the end only, so that undecodable bytes are reported as they came.
     private var open: OpenMessage
 
     init(_ stuffing: Stuffing, limit: Int, trial: MessageTrial?) {
@@ -41,7 +41,7 @@ struct StuffingCutter: FrameCutter {
 extension StuffingCutter.Stuffing {
     struct Undecodable: Error { var fault: FramingFault }
 
-    /// What a message ends with.
+    /// The byte that ends a message.
     var mark: UInt8 {
         switch self {
         case .slip: 0xc0
@@ -66,7 +66,7 @@ extension StuffingCutter.Stuffing {
         }
     }
 
-    /// RFC 1055: db dc stands for c0, db dd for db.
+    /// RFC 1055: db dc encodes c0, db dd encodes db.
     private static func unescaped(_ bytes: [UInt8]) throws(Undecodable) -> [UInt8] {
         var message: [UInt8] = []
         message.reserveCapacity(bytes.count)
@@ -81,7 +81,7 @@ extension StuffingCutter.Stuffing {
             case (true, _): throw Undecodable(fault: .badEscape(byte))
             }
         }
-        // The escape stands before the mark itself.
+        // The escape comes before the mark itself.
         if isEscaped { throw Undecodable(fault: .badEscape(0xc0)) }
         return message
     }
@@ -102,12 +102,12 @@ extension StuffingCutter.Stuffing {
                 message.append(byte)
             }
         }
-        // The escape stands before the mark itself.
+        // The escape comes before the mark itself.
         if isEscaped { throw Undecodable(fault: .badChange(0x7e)) }
         return message
     }
 
-    /// A code, then one byte less than it says; a zero follows where the code is not 255 and this is not the end.
+    /// A code, then one byte less than its value; a zero follows if the code is not 255 and this is not the end.
     private static func unstuffed(_ bytes: [UInt8]) throws(Undecodable) -> [UInt8] {
         var message: [UInt8] = []
         message.reserveCapacity(bytes.count)

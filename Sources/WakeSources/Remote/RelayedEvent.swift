@@ -1,8 +1,8 @@
-// What a source of other bridges' devices raises: an event with the value and the time that it got there.
+// An event of another bridge's device, with the value and the time that it got there.
 import WakeModel
 
 public struct RelayedEvent: Hashable, Sendable {
-    /// Of the device here.
+    /// The URI of the device here.
     public var uri: String
     public var kind: DeviceEvent.Kind
     /// The value that the other bridge made.

@@ -1,13 +1,13 @@
 // The seam between the stream of another bridge and whatever brings it: a broker, or a test.
 
-/// One other bridge, as a broker brings what it publishes.
+/// Another bridge, as a broker delivers its publications.
 public protocol RemoteFeed: AnyObject {
     /// Readable while something waits.
     var descriptor: Int32 { get }
     /// Begins to connect, and goes on until it is closed.
     func open()
     func close()
-    /// What came next; nil where nothing waits. After a line nothing comes before ``acknowledgeLine()``.
+    /// Returns the next item; nil if none waits. After a line no item comes before ``acknowledgeLine()``.
     func next() -> RemoteNews?
     /// The line that came last is kept here: the broker may forget it.
     func acknowledgeLine()
@@ -19,14 +19,14 @@ public enum RemoteNews: Hashable, Sendable {
     /// The broker is away, for the reason: a sentence.
     case lost(String)
     case presence(isOnline: Bool)
-    /// What the bridge says about a device of the alias, as JSON.
+    /// The bridge's description of the device with the alias, as JSON.
     case described(alias: String, [UInt8])
     case availability(alias: String, isOnline: Bool)
-    /// One line of the bridge's stream. The broker keeps it until it is acknowledged.
+    /// A line of the bridge's stream. The broker keeps it until it is acknowledged.
     case line([UInt8])
-    /// The broker does not let this daemon hear these topics.
+    /// The broker refuses these topics to this daemon.
     case refused(topics: String)
-    /// What says nothing of the bridge.
+    /// A message without information about the bridge.
     case other
 
     /// Bytes; a longer one is left out.
@@ -35,7 +35,7 @@ public enum RemoteNews: Hashable, Sendable {
 
 /// Another bridge whose devices are devices here.
 public struct RemoteBridge {
-    /// What its devices are called by: `kitchen/chest-strap`.
+    /// The prefix of its devices' names: `kitchen/chest-strap`.
     public let name: String
     /// Names its stream in the journal.
     public let stream: String

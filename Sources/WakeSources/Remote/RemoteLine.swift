@@ -7,13 +7,13 @@ package struct RemoteLineFault: Error, Hashable {
 }
 
 package struct RemoteLine: Hashable {
-    /// What a device of the other bridge did.
+    /// An event of a device of the other bridge.
     struct Event: Hashable {
         /// As that bridge names it: `/bluetooth/C0:F1:F2:F3:F4:01`.
         var source: String
         /// Its alias there.
         var subject: String
-        /// Nil where the line does not say.
+        /// Nil if the line names none.
         var profile: String?
         var isAuthenticated: Bool
         var kind: DeviceEvent.Kind
@@ -25,17 +25,17 @@ package struct RemoteLine: Hashable {
         case event(Event)
         /// Numbers that were never published, of any device.
         case gap(GapCause, since: WallTime)
-        /// It has a number and says nothing about a device.
+        /// It has a number and is about no device.
         case other
     }
 
     /// Names the count that the numbers belong to.
     var life: String
-    /// What it covers: an event its own number, a gap all that were lost.
+    /// The numbers that it covers: an event its own, a gap all that were lost.
     var numbers: ClosedRange<UInt64>
     /// It may have been published before.
     var isAgain: Bool
-    /// Nil where it does not say.
+    /// Nil if it has none.
     var time: WallTime?
     var content: Content
 

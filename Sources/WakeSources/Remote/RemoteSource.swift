@@ -31,7 +31,7 @@ public final class RemoteSource: RegisteredSource {
         return follower.blockingReason(of: uri)
     }
 
-    /// What it does is done by the bridge that has it.
+    /// Only the bridge that has the device can perform a request.
     public func perform(
         _ request: DeviceRequest, on device: Device, _ answer: @escaping (DeviceAnswer) -> Void
     ) {
@@ -63,7 +63,7 @@ final class RemoteFollower {
     /// Not before: the journal has recovered by now.
     func start() throws(SystemError) {
         let known = host.knownDevices.filter {
-            // One that was forgotten is called by its URI.
+            // A forgotten device is called by its URI.
             $0.kind == RemoteSource.kind && $0.alias != $0.uri
                 && $0.uri.hasPrefix("\(RemoteSource.kind.uriPrefix)\(bridge.name)/")
         }
@@ -89,7 +89,7 @@ final class RemoteFollower {
         bridge.feed.acknowledgeLine()
     }
 
-    /// What is left keeps the feed readable: a flood of one bridge does not keep the loop from other devices.
+    /// The rest keeps the feed readable: a flood of one bridge does not keep the loop from other devices.
     private func read() {
         for _ in 0..<Self.mostAtOnce {
             guard let news = bridge.feed.next() else { return }
@@ -129,7 +129,7 @@ final class RemoteFollower {
         }
     }
 
-    /// What is raised is acknowledged after its commit; what brings nothing, at once.
+    /// A line with events is acknowledged after their commit; another at once.
     private func hear(line bytes: [UInt8]) {
         do throws(RemoteLineFault) {
             owesAcknowledgement = step(.line(try RemoteLine(bytes)))

@@ -9,7 +9,7 @@ struct RemoteStream {
         case lost(why: String)
         /// The bridge itself is there, or the broker has missed it.
         case presence(isOnline: Bool)
-        /// What the bridge says about a device beside its stream.
+        /// The bridge's description of a device, beside its stream.
         case described(alias: String, RemoteDescription)
         /// The bridge has forgotten a device, or calls it otherwise.
         case forgotten(alias: String)
@@ -17,13 +17,13 @@ struct RemoteStream {
         case line(RemoteLine)
     }
 
-    /// What follows from one input: in this order, and in one commit.
+    /// The changes of one input: in this order, and in one commit.
     struct Outcome: Hashable {
         var introduced: [Device] = []
         var events: [RelayedEvent] = []
         /// The URI of a device that is gone, after its events.
         var forgotten: String?
-        /// Nil where it stands where it stood.
+        /// Nil if it does not move.
         var cursor: StreamCursor?
         /// Why the input changed nothing, as a sentence.
         var refusal: String?
@@ -42,14 +42,14 @@ struct RemoteStream {
 
     private struct Entry: Hashable {
         var device: Device
-        /// Whether its bridge has it connected, as far as the stream says; nil where that is not known.
+        /// Whether its bridge has it connected, by the stream; nil if that is unknown.
         var isConnectedThere: Bool?
-        /// The last word beside the stream.
+        /// The last availability, which is published beside the stream.
         var isAvailable: Bool?
         /// Whether its handlers here believe it to be connected.
         var isConnectedHere = false
 
-        /// What was true there may be so no more.
+        /// The state there may have changed since.
         mutating func forget() { (isConnectedThere, isAvailable) = (nil, nil) }
     }
 
@@ -68,9 +68,9 @@ struct RemoteStream {
     static let mostDevices = 1_000
 
     /// - Parameters:
-    ///   - cursor: as the journal has it; nil for a bridge that was never heard.
-    ///   - devices: those of the bridge that are known.
-    ///   - isCertain: false where events after the cursor were raised, and lost with it.
+    /// - cursor: as the journal has it; nil for a bridge that was never received.
+    /// - devices: the known devices of the bridge.
+    /// - isCertain: false where events after the cursor were raised, and lost with it.
     init(of bridge: String, from cursor: StreamCursor?, isCertain: Bool, knowing devices: [Device]) {
         self.bridge = bridge
         prefix = SourceKind.remote.uriPrefix + bridge
@@ -89,7 +89,7 @@ struct RemoteStream {
         case .presence(true): open(at: now, &outcome)
         case .presence(false):
             lose(.bridgeAway(since: now), reason: Self.bridgeOffline, at: now, &outcome)
-            // It ends its links, or goes on with them; what it says next tells.
+            // It ends its links or keeps them; its next messages show which.
             unplaced = [:]
             for uri in order { entries[uri]?.forget() }
         case .described(let alias, let description): describe(alias, description, at: now, &outcome)
@@ -130,7 +130,7 @@ extension RemoteStream {
         }
     }
 
-    /// Counts only where the stream has not said more.
+    /// Counts only where the stream has reported no more.
     private mutating func setAvailable(
         _ alias: String, _ isOnline: Bool, at now: WallTime, _ outcome: inout Outcome
     ) {
@@ -144,7 +144,7 @@ extension RemoteStream {
         settle(uri, at: now, &outcome)
     }
 
-    /// The stream does not tell whether it is connected, so its availability does.
+    /// Uses the availability as the connection, because the stream does not show it.
     private mutating func settle(_ uri: String, at time: WallTime, _ outcome: inout Outcome) {
         guard let entry = entries[uri], let isAvailable = entry.isAvailable else { return }
         entries[uri]?.isConnectedThere = isAvailable
@@ -215,7 +215,7 @@ extension RemoteStream {
         }
     }
 
-    /// What has another name by now stays.
+    /// A device that has another name by now stays.
     private mutating func forget(_ alias: String, at now: WallTime, _ outcome: inout Outcome) {
         let name = localAlias(alias)
         unplaced[name] = nil
@@ -228,7 +228,7 @@ extension RemoteStream {
         outcome.forgotten = uri
     }
 
-    /// The device as the event tells of it, and what was known before.
+    /// The device as the event describes it, merged with known facts.
     private func device(of event: RemoteLine.Event) -> Device {
         let uri = prefix + event.source
         let known = entries[uri]?.device
@@ -258,7 +258,7 @@ extension RemoteStream {
         isCertain = true
     }
 
-    /// One for each device of the bridge, whatever is missing: any of them may have said it.
+    /// Raises a gap for each device of the bridge, whatever is missing: any of them may have sent it.
     private mutating func raiseGap(
         of step: StreamCursor.Step, _ line: RemoteLine, at time: WallTime, _ outcome: inout Outcome
     ) {
@@ -266,13 +266,13 @@ extension RemoteStream {
         let gap = Gap(cause: cause, count: nil, first: nil, last: nil, from: min(since, time), to: time)
         for uri in order {
             raise(.gap(gap), of: uri, at: time, &outcome)
-            // What it was may be among what is missing.
+            // Its connection may be among the missing events.
             entries[uri]?.isConnectedThere = nil
             settle(uri, at: time, &outcome)
         }
     }
 
-    /// What is missing before the line, or is told by it; nil where nothing is.
+    /// The loss before the line, or the one that it reports; nil if there is none.
     private func loss(of step: StreamCursor.Step, _ line: RemoteLine, at time: WallTime) -> (GapCause, WallTime)? {
         let known = cursor?.time ?? time
         switch (step, line.content) {
@@ -290,7 +290,7 @@ extension RemoteStream {
         switch event.kind {
         case .connected(let folded):
             entries[uri]?.isConnectedThere = true
-            // Its availability has told it already.
+            // Its availability has reported it already.
             if folded == 0, entries[uri]?.isConnectedHere == true { return }
         case .disconnected: entries[uri]?.isConnectedThere = false
         case .data where !event.kind.isBroadcast: connect(uri, at: time, &outcome)
@@ -300,7 +300,7 @@ extension RemoteStream {
             event.kind, of: uri, at: time, heard: event.heard, isClockSynchronized: event.isClockSynchronized, &outcome)
     }
 
-    /// What speaks is connected, though nothing came that said so.
+    /// A device that sends is connected, even if no event reported that.
     private mutating func connect(_ uri: String, at time: WallTime, _ outcome: inout Outcome) {
         entries[uri]?.isConnectedThere = true
         guard entries[uri]?.isConnectedHere == false else { return }
@@ -311,7 +311,7 @@ extension RemoteStream {
 // MARK: Why
 
 extension RemoteStream {
-    /// What keeps the device from its handlers, as a sentence; nil where nothing does.
+    /// A sentence on why the device's events do not reach its handlers; nil if they do.
     func blockingReason(of uri: String, through broker: String) -> String? {
         switch path {
         case .unreached: "the broker \(broker) of bridge \(bridge) was not reached yet"
@@ -330,14 +330,14 @@ extension RemoteStream {
     }
 }
 
-/// What a bridge says about one of its devices beside its stream.
+/// A bridge's description of a device, which it publishes beside its stream.
 struct RemoteDescription: Hashable {
     /// As that bridge names it.
     var source: String
     var profile: String?
     var isBonded: Bool
 
-    /// Nil for what no bridge says.
+    /// Nil if no bridge writes such bytes.
     init?(_ bytes: [UInt8]) {
         guard bytes.count <= 64 << 10, let json = try? JSONValue(parsing: bytes),
             let source = json["source"]?.string, RemoteLine.isSource(source)

@@ -37,14 +37,14 @@ struct StreamCursor: Hashable {
         return StreamCursor(life: line.life, number: line.numbers.upperBound, time: time, formerLives: former)
     }
 
-    /// What a line is to one who stands here.
+    /// The relation of a line to the cursor.
     enum Step: Hashable {
-        /// It came before, or was told as lost.
+        /// It came before, or was reported as lost.
         case known
         case next
         /// Numbers before it never came.
         case behindMissing
-        /// A new count begins with it, and what the other had left never came.
+        /// A new count begins with it, and the rest of the other count never came.
         case newLife
     }
 

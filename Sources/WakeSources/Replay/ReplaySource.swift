@@ -7,7 +7,7 @@ import WakeTrace
 
 /// How fast a trace is played.
 public enum ReplaySpeed: Hashable, Sendable {
-    /// So many seconds of the trace in one second; greater than 0.
+    /// This many seconds of the trace in one second; greater than 0.
     case times(Double)
     /// As fast as its handlers keep up.
     case max
@@ -27,7 +27,7 @@ public enum ReplaySpeed: Hashable, Sendable {
     }
 }
 
-/// What a trace is played to.
+/// The bridge to which a trace is played.
 public protocol ReplayHost: SourceHost {
     /// True while handlers lag so far behind that playing waits for the end of a later turn.
     func mustWait(at speed: ReplaySpeed) -> Bool
@@ -111,7 +111,7 @@ public final class ReplaySource {
         return !gate.admits(operation, of: header)
     }
 
-    /// What is so at the beginning of a part stands in no line, and comes at once.
+    /// State at the beginning of a part has no line, and comes at once.
     private func isGated(_ operation: TraceOperation) -> Bool { operation.line > 0 && operation.kind != nil }
 
     private func play(_ operation: TraceOperation) {

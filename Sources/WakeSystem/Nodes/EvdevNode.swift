@@ -37,8 +37,8 @@ public struct EvdevNode: ~Copyable, Sendable {
         }
     }
 
-    /// Ungrabs before closing: a child that started frozen keeps a copy of the descriptor until it is thawed, and other
-    /// programs must not wait for that.
+    /// Ungrabs before closing, because a child that started frozen keeps a copy of the descriptor until it is thawed.
+    /// Other programs must not wait for that.
     deinit { if isExclusive { _ = clinux_evdev_grab(descriptor.raw, false) } }
 
     /// Some events in order; a report may be spread over several reads.

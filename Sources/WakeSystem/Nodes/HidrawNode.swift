@@ -2,7 +2,7 @@
 import CLinux
 import Glibc
 
-/// One report as the device sent it.
+/// A report as the device sent it.
 public struct HidReport: Hashable, Sendable {
     /// The report's number; 0 where the device does not number reports.
     public var number: UInt8
@@ -10,8 +10,8 @@ public struct HidReport: Hashable, Sendable {
     public var bytes: [UInt8]
 }
 
-/// An open hidraw node. The kernel keeps 64 reports for its reader and silently drops more, so a device of 1 kHz must be
-/// read every 64 ms. A node cannot be opened exclusively.
+/// An open hidraw node. The kernel keeps 64 reports for its reader and silently drops more. So a device of 1 kHz must
+/// be read every 64 ms. A node cannot be opened exclusively.
 public struct HidrawNode: ~Copyable, Sendable {
     public let path: String
     public let reports: ReportDescriptor
@@ -43,8 +43,8 @@ public struct HidrawNode: ~Copyable, Sendable {
         }
     }
 
-    /// Writes one output report, whole or not at all. Its first byte is its number, or 0 where the device does not number
-    /// reports; the 0 is not sent. The driver waits for the device, up to 5 s for one that does not answer, so this must
+    /// Writes one output report, whole or not at all. Its first byte is its number, or 0 where the device does not
+    /// number reports; the 0 is not sent. The driver waits up to 5 s for a device that does not answer. So this must
     /// not run on the thread of a loop.
     public borrowing func write(_ report: [UInt8]) throws(SystemError) -> WriteResult {
         try descriptor.writeNode(report[...], path)

@@ -83,7 +83,7 @@ extension [Int32] {
     fileprivate func at(_ index: Int) -> Int32? { indices.contains(index) ? self[index] : nil }
 }
 
-/// One event of an input device, as evdev reports it.
+/// An event of an input device, as evdev reports it.
 public struct InputEvent: Hashable, Sendable {
     public var type: UInt16
     public var code: UInt16

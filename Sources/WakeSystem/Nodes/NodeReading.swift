@@ -7,7 +7,7 @@ import WakeModel
 /// The result of one read of a node. Read until it would block: one read of a ready node is not enough.
 public enum NodeReading<Content: Sendable>: Sendable {
     case content(Content)
-    /// Nothing to read yet; wait for readiness.
+    /// No content to read yet; wait for readiness.
     case wouldBlock
     /// The device is gone. Close the node at once: as long as it is open, the device cannot come back under its old name.
     case closed
@@ -16,7 +16,7 @@ public enum NodeReading<Content: Sendable>: Sendable {
 extension NodeReading: Equatable where Content: Equatable {}
 
 extension Errno {
-    /// What to do so that a node that answered this can be opened; nil where it is not known.
+    /// The advice for opening a node that answered this; nil if none is known.
     fileprivate func adviceOfNode(_ path: String) -> String? {
         switch self {
         case .busy: "another program has it for itself; 'fuser -v \(path)' names it"
@@ -76,10 +76,10 @@ extension SystemError {
     }
 }
 
-/// The kernel closes a serial line only when it has sent the bytes written to it, or has tried for 30 s; other nodes when
-/// their driver is idle. The loop must not wait for that, and bytes that a handler was told are written must still be sent.
-/// So a thread closes a node that is still there. A node that has hung up is closed at once: it needs no wait, and the
-/// device must be able to come back under its old name.
+/// The kernel closes a serial line only when it has sent the bytes written to it, or has tried for 30 s. It closes
+/// other nodes when their driver is idle. The loop must not wait for that, and bytes that were reported to a handler as
+/// written must still be sent. So a thread closes a node that is still there. A node that has hung up is closed at
+/// once: it needs no wait, and the device must be able to come back under its old name.
 public enum NodeClosing {
     private static let underWay = Atomic<Int>(0)
 

@@ -1,14 +1,14 @@
-// A serial line, opened raw and set as its profile says, with any driver: USB adapters, CDC-ACM, UARTs, RFCOMM, a pty.
+// A serial line, opened raw and set by its profile, with any driver: USB adapters, CDC-ACM, UARTs, RFCOMM, a pty.
 import CLinux
 import Glibc
 import WakeModel
 
 /// An open serial line. It is closed, and free for other programs, when its owner releases it.
 ///
-/// **Opening may reset the device.** Linux raises DTR in `open`, before a program can prevent it, and many boards treat the
-/// rise as a reset. So that it happens only once, the line is opened once and kept while handlers come and go. Unless DTR
-/// is set to low, HUPCL is cleared: DTR then stays up when the port is closed, and the next open raises nothing. A device
-/// that reads DTR as "a program is connected" then keeps seeing one.
+/// **Opening may reset the device.** Linux raises DTR in `open`, before a program can prevent it. Many boards treat the
+/// rise as a reset. So that it happens only once, the line is opened once and kept while handlers come and go. Unless
+/// DTR is set to low, HUPCL is cleared: DTR then stays up when the port is closed, and the next open raises nothing. A
+/// device that reads DTR as "a program is connected" then keeps seeing one.
 ///
 /// **Exclusive** uses two locks. TIOCEXCL refuses every later open, except by programs with CAP_SYS_ADMIN, which means
 /// root. So an flock is taken too, which well-behaved programs of root respect. A program that already has the line open
@@ -41,8 +41,8 @@ public struct SerialPort: ~Copyable, Sendable {
         descriptor = opened
     }
 
-    /// Unlocks before closing: a child that started frozen keeps a copy of the descriptor until it is thawed, and other
-    /// programs must not wait for that.
+    /// Unlocks before closing, because a child that started frozen keeps a copy of the descriptor until it is thawed.
+    /// Other programs must not wait for that.
     deinit {
         if isExclusive { Claim(path: path, raw: descriptor.raw).include() }
     }

@@ -1,4 +1,4 @@
-// One device of libudev: copies its properties, and those of the devices that it is part of.
+// A device of libudev: copies its properties, and those of the devices that it is part of.
 import CUdev
 import Glibc
 
@@ -140,7 +140,7 @@ private struct UdevFacts {
     }
 }
 
-/// One device, copied out of libudev: what happened to it, its node, and its properties.
+/// A device, copied out of libudev: its action, its node, and its properties.
 public struct UdevRecord: Hashable, Sendable {
     public enum Action: Hashable, Sendable {
         /// Found by an enumeration, not announced.
@@ -220,7 +220,7 @@ public struct UdevKind: Hashable, Sendable {
                 "manufacturer": "ID_VENDOR", "product": "ID_MODEL",
             ]
         case ("usb", "usb_interface"): ["bInterfaceNumber": "ID_USB_INTERFACE_NUM"]
-        // One interface may have several lines.
+        // An interface may have several lines.
         case ("usb-serial", _): ["port_number": "USB_SERIAL_PORT"]
         default: [:]
         }

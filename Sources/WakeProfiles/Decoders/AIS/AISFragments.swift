@@ -52,14 +52,14 @@ struct AISFragments: Hashable, Sendable {
     }
 }
 
-/// One sentence: its place among its message's, and six bits for each character.
+/// A sentence: its place among its message's, and six bits for each character.
 struct AISSentence {
     let total: Int
     let number: Int
     let sequence: String
     let channel: String
     let payload: [UInt8]
-    /// The bits at the end of the last part that say nothing.
+    /// The padding bits at the end of the last part.
     let fill: Int
 
     init(_ bytes: [UInt8]) throws(DecoderFault) {

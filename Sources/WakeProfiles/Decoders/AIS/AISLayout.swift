@@ -23,7 +23,7 @@ enum AISField: Sendable {
     }
 
     case skip(Int)
-    /// `none` stands for no value.
+    /// `none` means that there is no value.
     case number(String, Int, none: UInt64? = nil)
     /// More than `most` is no value.
     case tenths(String, Int, most: UInt64)
@@ -32,7 +32,7 @@ enum AISField: Sendable {
     case position(Position)
     case text(String, Int)
     case restOfText(String)
-    /// All but so many bits.
+    /// All but this many bits.
     case restOfData(Int)
     case turn
     /// A number, and the word for it.

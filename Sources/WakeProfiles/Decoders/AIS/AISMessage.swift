@@ -1,4 +1,4 @@
-// One whole AIS message: its type tells how many bits it has, and which fields.
+// A whole AIS message: its type determines its fields and their number of bits.
 import WakeModel
 
 enum AISMessage {
@@ -64,7 +64,7 @@ enum AISMessage {
         }
     }
 
-    /// Null for the number that stands for none, and for what lies beyond the globe.
+    /// Null for the number that means none, and for one beyond the globe.
     private static func degrees(_ raw: Int64, _ perDegree: Int64, most: Int64, places: Int) -> DecodedValue {
         guard raw.magnitude <= UInt64(most * perDegree) else { return .null }
         var power: Int64 = 1
@@ -141,7 +141,7 @@ enum AISMessage {
         fields.add("unit_model", try reader.unsigned(4))
         fields.add("serial", try reader.unsigned(20))
         fields.add("callsign", try text(&reader, characters: 7))
-        // Of a boat that belongs to another ship, that ship's number stands in place of the dimensions.
+        // For a boat that belongs to another ship, that ship's number replaces the dimensions.
         if station / 10_000_000 == 98 {
             fields.add("mothership_mmsi", try reader.unsigned(30))
         } else {
@@ -149,7 +149,7 @@ enum AISMessage {
         }
     }
 
-    /// Channels for an area, or for two stations: a flag behind them tells.
+    /// Channels for an area, or for two stations: a flag behind them decides.
     private static func addChannels(_ reader: inout BitReader, to fields: inout DecodedFields) throws(DecoderFault) {
         var ahead = reader
         try ahead.skip(64)

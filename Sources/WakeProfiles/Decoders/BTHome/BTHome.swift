@@ -7,7 +7,7 @@ enum BTHome {
         case first
         /// Service 181e: the same, encrypted.
         case firstEncrypted
-        /// Service fcd2: a byte of device information, then objects whose number tells their length.
+        /// Service fcd2: a byte of device information, then objects whose number determines their length.
         case second
     }
 

@@ -2,7 +2,7 @@
 import WakeModel
 
 enum BTHomeObjects {
-    /// Version 2: the number of an object tells its length.
+    /// Version 2: the number of an object determines its length.
     static func second(_ bytes: ArraySlice<UInt8>) throws(DecoderFault) -> DecodedFields {
         var reader = ByteReader(bytes)
         var fields = DecodedFields()

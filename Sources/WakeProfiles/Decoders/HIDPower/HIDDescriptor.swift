@@ -2,7 +2,7 @@
 import WakeModel
 
 struct HIDDescriptor {
-    /// What stays until it is changed.
+    /// Items that stay until they are changed.
     private struct Globals {
         var page: UInt32 = 0
         var logicalMinimum: Int64 = 0
@@ -16,7 +16,7 @@ struct HIDDescriptor {
         var count = 0
         var report: UInt8 = 0
     }
-    /// What ends with the next main item.
+    /// Items that end with the next main item.
     private struct Locals {
         var usages: [UInt32] = []
         var minimum: UInt32?

@@ -1,4 +1,4 @@
-// The reports of an uninterruptible power supply: its report descriptor tells which bits of a report are which usage.
+// The reports of an uninterruptible power supply: its report descriptor maps the bits of a report to usages.
 import WakeModel
 
 struct HIDPowerLayout: Hashable, Sendable {
@@ -12,7 +12,7 @@ struct HIDPowerLayout: Hashable, Sendable {
         var scale: HIDScale
         var name: String
         var isFlag: Bool
-        /// The device says "no value" with a number outside its limits.
+        /// The device sends a number outside its limits for "no value".
         var hasNullState: Bool
     }
 
@@ -32,7 +32,7 @@ struct HIDPowerLayout: Hashable, Sendable {
         lengths = parser.lengths
     }
 
-    /// Nil for a report that says nothing of power.
+    /// Nil for a report without power usages.
     func decode(_ message: DecoderMessage) throws(DecoderFault) -> DecodedFields? {
         let isFeature: Bool
         switch message.origin {
@@ -77,8 +77,8 @@ struct HIDPowerLayout: Hashable, Sendable {
 }
 
 extension HIDPowerLayout.Field {
-    /// Devices declare limits that their numbers do not keep (NUT's issues 439, 3089 and 3575), so a number outside of them is
-    /// none only where the item has a Null State, or where the limit keeps the greatest number alone free.
+    /// Devices declare limits that their numbers do not keep (NUT's issues 439, 3089 and 3575). So a number outside of
+    /// them means none only with a Null State, or if the limit excludes only the greatest number.
     fileprivate func isNone(_ raw: Int64) -> Bool {
         if scale.logical.contains(raw) { return false }
         let greatest = FieldDocument.range(ofBits: width, isSigned: scale.isSigned).upperBound
@@ -89,7 +89,7 @@ extension HIDPowerLayout.Field {
 /// From the number of a report to a quantity in the unit of its field's name.
 struct HIDScale: Hashable, Sendable {
     var logical: ClosedRange<Int64>
-    /// What the limits stand for; the same numbers where the device says nothing.
+    /// The physical values of the limits; the same numbers if the device gives none.
     var physical: ClosedRange<Int64>
     /// The power of ten above the unit.
     var exponent: Int

@@ -20,7 +20,7 @@ struct HIDPowerUsage {
     /// Nil for other usages. `collections` are the usages around it, the outermost first.
     init?(_ usage: UInt32, unit: UInt32, in collections: [UInt32]) {
         guard let (word, kind) = Self.known[usage] else { return nil }
-        // Of the parts of a supply, the innermost: input, output, battery.
+        // The innermost part of a supply: input, output, battery.
         let part = collections.reversed().lazy.compactMap { Self.parts[$0] }.first ?? ""
         switch kind {
         case .flag:

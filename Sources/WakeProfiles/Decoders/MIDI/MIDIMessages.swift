@@ -3,9 +3,9 @@ import WakeModel
 
 struct MIDIMessages {
     private var messages: [DecodedValue] = []
-    /// Data bytes that belong to no status: the line was heard from the middle of a message on.
+    /// Data bytes that belong to no status: the first bytes came from the middle of a message.
     private var stray: [UInt8] = []
-    /// Of the next message; nil on a serial line.
+    /// The time of the next message; nil on a serial line.
     var time: Int?
 
     /// Nil where there are none.

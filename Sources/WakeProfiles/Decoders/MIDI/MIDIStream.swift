@@ -7,7 +7,7 @@ struct MIDIStream: Hashable, Sendable {
     /// Data of a message that is not whole yet, and the status that it began with.
     private var begun: UInt8?
     private var data: [UInt8] = []
-    /// Of a system exclusive message that is not whole yet.
+    /// The bytes of a system exclusive message that is not whole yet.
     private var exclusive: [UInt8]?
 
     /// A longer exclusive message is given up.
@@ -24,7 +24,7 @@ struct MIDIStream: Hashable, Sendable {
         return found.fields
     }
 
-    /// A byte of a serial line. Real-time bytes may stand anywhere, even between the bytes of a message.
+    /// Takes a byte of a serial line. Real-time bytes may come anywhere, even between the bytes of a message.
     private mutating func take(_ byte: UInt8, into found: inout MIDIMessages) throws(DecoderFault) {
         switch byte {
         case 0xf8...0xff: found.add(status: byte, data: [])
@@ -35,7 +35,7 @@ struct MIDIStream: Hashable, Sendable {
 
     private mutating func begin(_ status: UInt8, into found: inout MIDIMessages) {
         if let exclusive, status == 0xf7 { found.add(status: 0xf0, data: exclusive) }
-        // What is not whole by now never will be.
+        // An unfinished message will not be completed any more.
         exclusive = status == 0xf0 ? [] : nil
         data = []
         begun = nil

@@ -3,13 +3,13 @@ import WakeModel
 
 enum MiBeacon {
     private struct Frame {
-        /// Of the frame control: the parts that follow, and the version in the highest four bits.
+        /// The frame control: the parts that follow, and the version in the highest four bits.
         var control: UInt16
         var product: UInt16
         var counter: UInt8
         /// As it is written.
         var address: [UInt8]
-        /// What follows the header.
+        /// The bytes behind the header.
         var body: ArraySlice<UInt8>
 
         var version: Int { Int(control >> 12) }

@@ -77,7 +77,7 @@ struct MiBeaconButtons {
             fields.add("dimmer", "long_press")
             fields.add("dimmer_held_s", value)
         case (4, _):
-            // Turned while pressed, the steps stand where the button does.
+            // If it is turned while pressed, the steps are in the button's byte.
             let steps = Int8(bitPattern: button == 0 ? value : button)
             fields.add("dimmer", (steps < 0 ? "rotate_left" : "rotate_right") + (button == 0 ? "" : "_pressed"))
             fields.add("dimmer_steps", steps.magnitude)
@@ -86,7 +86,7 @@ struct MiBeaconButtons {
         return true
     }
 
-    /// Objects that stand for a kind of press, each with the number of a button that some models have.
+    /// Objects that mean a kind of press, each with the number of a button that some models have.
     func buttons(of data: MiBeaconData, _ press: MiBeaconPress) -> [(name: String, event: String)] {
         let number = data.bytes.first
         switch (data.number >> 8, model) {

@@ -75,7 +75,7 @@ extension MiBeaconObjects {
             return fields.add("undecoded", .bytes(data.whole))
         }
         let id = bytes.dropFirst().prefix(4)
-        // Only one lock tells its bolts apart.
+        // Only one lock distinguishes its bolts.
         fields.add(model == "ZNMS17LM" ? action.bolt : "lock_open", action.isOpen)
         fields.add("lock_action", action.name)
         fields.add("lock_method", method)

@@ -1,4 +1,4 @@
-// What MiBeacon numbers: its objects, and the models whose objects have a meaning of their own.
+// The numbers of MiBeacon: its objects, and the models whose objects have a meaning of their own.
 
 /// How the data of one object are read.
 enum MiBeaconObject: Sendable {
@@ -6,17 +6,17 @@ enum MiBeaconObject: Sendable {
     case signed(String, width: Int, places: Int)
     /// IEEE 754 binary32, rounded.
     case float(String, places: Int)
-    /// One byte; true where it is not zero.
+    /// A byte; true if it is not zero.
     case flag(String)
-    /// One byte; true where it is zero.
+    /// A byte; true if it is zero.
     case flagOfZero(String)
-    /// One byte that is 1: what then is true.
+    /// A byte that is 1: the names of the fields that are then true.
     case onlyOne([String])
     case button(MiBeaconPress)
     case own(MiBeaconForm)
 }
 
-/// What a button event with an object of its own says.
+/// The press that a button event with an object of its own reports.
 enum MiBeaconPress: String, Sendable {
     case press
     case doublePress = "double_press"
@@ -34,7 +34,7 @@ enum MiBeaconForm: Sendable {
 enum MiBeaconTable {
     static let objects: [UInt16: MiBeaconObject] = general.merging(specific) { first, _ in first }
 
-    /// Of every product.
+    /// Objects of every product.
     private static let general: [UInt16: MiBeaconObject] = [
         0x0003: .own(.motion), 0x0006: .own(.fingerprint), 0x0007: .own(.door), 0x0008: .own(.armed),
         0x000a: .signed("temperature_c", width: 2, places: 2), 0x000b: .own(.lock),
@@ -49,7 +49,7 @@ enum MiBeaconTable {
         0x2000: .own(.bodyTemperature), 0x3003: .own(.brushing),
     ]
 
-    /// Of newer products, numbered by their makers.
+    /// Objects of newer products, numbered by their makers.
     private static let specific: [UInt16: MiBeaconObject] = [
         0x4801: .float("temperature_c", places: 1), 0x4802: .unsigned("humidity_percent", width: 1),
         0x4803: .unsigned("battery_percent", width: 1), 0x4804: .own(.openState),

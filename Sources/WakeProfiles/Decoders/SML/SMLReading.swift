@@ -1,4 +1,4 @@
-// One reading of a meter: its number in the Object Identification System, its unit, and what both make of it.
+// A reading of a meter: its number in the Object Identification System, its unit, and the field that both make.
 import WakeModel
 
 struct SMLReading {
@@ -9,7 +9,7 @@ struct SMLReading {
 
     private static let noPeriod: UInt8 = 255
 
-    /// Of electricity, by quantity and kind, with the unit that belongs to them.
+    /// Readings of electricity, by quantity and kind, with the unit that belongs to them.
     private static let known: [[UInt8]: (name: String, unit: Int64)] = [
         [1, 8]: ("energy_import", 30), [2, 8]: ("energy_export", 30), [15, 7]: ("power_total", 27),
         [16, 7]: ("power", 27), [36, 7]: ("power_l1", 27), [56, 7]: ("power_l2", 27), [76, 7]: ("power_l3", 27),

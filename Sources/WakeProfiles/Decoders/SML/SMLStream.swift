@@ -7,12 +7,13 @@ struct SMLStream: Hashable, Sendable {
     /// A file without an end is given up.
     private static let longest = 65_536
 
-    /// What came since the beginning of a file that has not ended.
+    /// The bytes since the beginning of a file that has not ended.
     private var held: [UInt8] = []
     /// Up to where there is no end: a file that comes byte by byte is looked through once.
     private var scanned = 0
 
-    /// Nil while a file goes on. A piece that ends several files has the value of the last: each says what the meter shows.
+    /// Nil while a file goes on. A piece that ends several files has the value of the last: each contains the meter's
+    /// readings.
     mutating func decode(_ message: DecoderMessage) throws(DecoderFault) -> DecodedFields? {
         held += message.bytes
         var (fields, fault): (DecodedFields?, DecoderFault?) = (nil, nil)
@@ -32,7 +33,7 @@ struct SMLStream: Hashable, Sendable {
 
     /// Removes a whole file, with its escape sequences.
     private mutating func nextFile() -> [UInt8]? {
-        // What is held begins with a file, or is short.
+        // The held bytes begin with a file, or are few.
         guard let start = held.starts(with: Self.begin) ? 0 : Self.place(of: Self.begin, in: held, from: 0) else {
             // The beginning may come with the next bytes.
             held.removeFirst(max(0, held.count - Self.begin.count + 1))

@@ -4,7 +4,7 @@ import WakeModel
 enum Victron {
     private static let header = 8
 
-    /// Nil where the device only says which model it is: Instant Readout is switched off.
+    /// Nil if the device only sends its model: Instant Readout is switched off.
     static func decode(_ message: DecoderMessage) throws(DecoderFault) -> DecodedFields? {
         guard message.origin == .manufacturerData(0x02e1), message.bytes.first == 0x10 else {
             throw DecoderFault.unfit("not a readout: it comes as data of company 02e1 that begin with 10")

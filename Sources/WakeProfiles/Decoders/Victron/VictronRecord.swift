@@ -1,9 +1,9 @@
-// One record of a readout: its fields follow each other bit by bit, lowest bit first.
+// A record of a readout: its fields follow each other bit by bit, lowest bit first.
 import WakeModel
 
 struct VictronRecord {
     enum Form: Sendable {
-        /// The value is (raw + `offset`) / 10^`places`. The raw number `none` stands for no value.
+        /// The value is (raw + `offset`) / 10^`places`. The raw number `none` means that there is no value.
         case unsigned(places: Int = 0, offset: Int64 = 0, none: UInt64?)
         case signed(places: Int = 0, none: Int64?)
         /// Sent without its sign.
@@ -12,7 +12,7 @@ struct VictronRecord {
         case signedWord([Int64: String])
         /// Names of the bits that are set.
         case flags([String])
-        /// Millivolts in steps of ten above 2.6 V; two numbers say "lower" and "higher", of which there is no value.
+        /// Millivolts in steps of ten above 2.6 V; two numbers mean "lower" and "higher", of which there is no value.
         case cell
         /// A number whose meaning is in the field after it.
         case auxiliary

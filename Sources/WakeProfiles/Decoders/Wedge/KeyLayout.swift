@@ -1,4 +1,4 @@
-// What the keys of a keyboard are taken for: their places are numbers of the kernel, their characters those of a layout.
+// The characters of a keyboard's keys: their places are numbers of the kernel, their characters those of a layout.
 
 public enum KeyLayout: String, CaseIterable, Hashable, Sendable {
     case us, gb, de, fr

@@ -103,7 +103,8 @@ struct WedgeLine: Hashable, Sendable {
         throw DecoderFault.unfit("a line of more than \(Self.longest) bytes, which no Enter has ended")
     }
 
-    /// Of `]` the group separator, by which codes divide their parts.
+    /// Maps a character to its control character, such as `]` to the group separator, by which codes divide their
+    /// parts.
     private static func control(_ character: Character) -> Character? {
         guard let ascii = character.uppercased().utf8.first, (64..<96).contains(ascii) else { return nil }
         return Character(UnicodeScalar(ascii & 31))

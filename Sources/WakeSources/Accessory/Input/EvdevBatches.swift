@@ -2,7 +2,7 @@
 import WakeModel
 import WakeSystem
 
-/// What an input device told together: the events up to a SYN_REPORT, which is left out.
+/// Events that an input device sent together: up to a SYN_REPORT, which is left out.
 public struct InputBatch: Hashable, Sendable {
     public var events: [InputEvent]
     /// On CLOCK_MONOTONIC, by the kernel.
@@ -25,12 +25,12 @@ public struct InputLoss: Hashable, Sendable {
     }
 }
 
-/// Where the reader is too slow, the kernel says SYN_DROPPED: everything up to the next SYN_REPORT is then half of something,
-/// and keys may have gone up unreported. So that is dropped, and all that comes until the node was asked how the
-/// device stands, because the answer is more recent than what was read before it.
+/// If the reader is too slow, the kernel sends SYN_DROPPED. Everything up to the next SYN_REPORT is then incomplete,
+/// and keys may have gone up unreported. So that is dropped, and all that comes until the node's state was read: the
+/// state is more recent than anything read before it.
 ///
-/// A device that floods its reader makes this happen again and again; so many answers a second are taken in, and until
-/// the next is due everything is dropped. Nothing here repeats by itself.
+/// A device that floods its reader makes this happen again and again. A limited number of states is read in a second;
+/// until the next is due everything is dropped. Nothing here repeats by itself.
 public struct EvdevBatches: Sendable {
     private enum Phase { case following, dropping, waiting }
 
@@ -45,8 +45,8 @@ public struct EvdevBatches: Sendable {
     private var answered: [Instant] = []
 
     /// - Parameters:
-    ///   - known: how the device stood when it was opened.
-    ///   - eventLimit: events in one batch at most; what is longer is cut.
+    /// - known: the state of the device when it was opened.
+    /// - eventLimit: the most events in one batch; longer ones are cut.
     public init(known: InputState, at now: Instant, eventLimit: Int = 256, answersASecond: Int = 4) {
         self.known = known
         whole = now
@@ -67,16 +67,16 @@ public struct EvdevBatches: Sendable {
         return batches
     }
 
-    /// From when on the node is to be asked for its state, and `resynchronize` be told; nil where nothing is missing. It lies
-    /// in the future only after too many answers. Read until it would block first: half of what belongs together would else
-    /// be taken in after the answer.
+    /// From when on the node's state is to be read and passed to `resynchronize`; nil if no event is missing. It is in
+    /// the future only after too many states. The node is read until it would block first: half of a batch would else
+    /// come after the state.
     public var stateDue: Instant? {
         guard phase == .waiting else { return nil }
         guard answered.count == answersASecond, let oldest = answered.first else { return whole }
         return oldest + .seconds(1)
     }
 
-    /// Since when there are events that no batch has told and no loss yet.
+    /// Since when there are events that no batch and no loss contains yet.
     public var untoldSince: Instant? {
         switch phase {
         case .following: gathered.first?.time
@@ -84,8 +84,8 @@ public struct EvdevBatches: Sendable {
         }
     }
 
-    /// Takes in how the device stands: the events that lead there, and from when to when there may have been others. What
-    /// comes before it is due is not taken.
+    /// Applies the device's state: returns the events that lead there, and from when to when others may have been lost.
+    /// A state before it is due is ignored.
     public mutating func resynchronize(with state: InputState, at now: Instant) -> (
         batches: [InputBatch], loss: InputLoss?
     ) {

@@ -1,8 +1,8 @@
-// What a device types, gathered into lines: an event is a code that was scanned, and not a key.
+// Gathers the keys of a device into lines: an event is a scanned code, and not a key.
 import WakeModel
 import WakeSystem
 
-/// Keys that type nothing wake no handler: they wait for the line that comes next, and stand at its beginning.
+/// Keys that type nothing wake no handler: they wait for the next line, and begin it.
 struct TypedLine: Hashable, Sendable {
     struct Line: Hashable, Sendable {
         /// All batches of it, in the form of ``EvdevBatches/bytes(of:)``.
@@ -17,7 +17,7 @@ struct TypedLine: Hashable, Sendable {
         static let textless: Set<UInt16> = [42, 54, 29, 97, 56, 100, 125, 126, 58, 69, 70]
     }
 
-    /// The most that an event holds; what is longer is told in parts.
+    /// The most bytes of an event; a longer line is split.
     static let longest = 16_384
 
     private let pause: TimeSpan
@@ -48,13 +48,13 @@ struct TypedLine: Hashable, Sendable {
         return lines
     }
 
-    /// What the silence until `now` ends. Read before whatever there is: only then it was silent.
+    /// Returns the line that the silence until `now` ends. Read first whatever there is: only then it was silent.
     mutating func tick(at now: Instant) -> Line? {
         guard let deadline, now >= deadline else { return nil }
         return cut()
     }
 
-    /// What was typed, where nothing follows it. Keys that typed nothing are let go.
+    /// Returns the typed keys if no more follow. Keys that typed nothing are dropped.
     mutating func end() -> Line? {
         guard untoldSince != nil else {
             bytes = []

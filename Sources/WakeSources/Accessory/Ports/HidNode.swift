@@ -1,4 +1,4 @@
-// A hidraw node that stands open: each report is a message of the stream that bears its number.
+// An open hidraw node: each report is a message of the stream that bears its number.
 import WakeModel
 import WakeSystem
 
@@ -17,7 +17,7 @@ final class HidNode: OpenNode {
     }
 
     func drain(at now: Instant, _ tell: (NodeWord, Instant) -> Void) throws(SystemError) -> NodeDrain {
-        // Read first and told after: the kernel's room for reports is to be empty before anything else takes time.
+        // Reads first and reports after: the kernel's room for reports must be empty before anything else takes time.
         var words: [(word: NodeWord, at: Instant)] = []
         defer { for one in words { tell(one.word, one.at) } }
         return try backlog.drain(into: &words, SystemClock.monotonic) { () throws(SystemError) in
@@ -54,8 +54,8 @@ struct ReportBacklog: Hashable, Sendable {
 
     init(emptyAt: Instant) { self.emptyAt = emptyAt }
 
-    /// Reads until nothing waits, or others must have their turn. The clock is asked at each read: this process may be kept
-    /// from its processor amid them, and what is dropped meanwhile lies in a gap too.
+    /// Reads until nothing waits, or others must have their turn. It reads the clock at each report. This process may
+    /// lose its processor amid them, and the gap must include reports that are dropped meanwhile.
     mutating func drain(
         into words: inout [(word: NodeWord, at: Instant)], _ clock: () -> Instant,
         reading: () throws(SystemError) -> NodeReading<HidReport>
@@ -76,7 +76,7 @@ struct ReportBacklog: Hashable, Sendable {
         return .more
     }
 
-    /// One more was read; what may be lost behind it, where as many waited as there is room for.
+    /// Counts a report; returns the possible loss behind it if as many waited as there is room for.
     mutating func recordRead(at now: Instant) -> NodeWord? {
         count += 1
         guard count == Self.kept else { return nil }

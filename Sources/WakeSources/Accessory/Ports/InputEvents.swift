@@ -1,4 +1,4 @@
-// Input events out of the form in which they stand in event lines.
+// Reads input events from the form that event lines have.
 import WakeModel
 import WakeSystem
 

@@ -1,8 +1,8 @@
-// An evdev node that stands open: what happened together is one message, and what the kernel dropped is told.
+// An open evdev node: simultaneous events are one message, and events that the kernel dropped are reported as a loss.
 import WakeModel
 import WakeSystem
 
-/// What input events come by.
+/// The source of input events.
 protocol InputFeed: AnyObject {
     var raw: Int32 { get }
     func read(after rest: inout [UInt8]) throws(SystemError) -> NodeReading<[InputEvent]>
@@ -23,7 +23,7 @@ final class InputNode: OpenNode {
     private let feed: any InputFeed
     private var rest: [UInt8] = []
     private var batches: EvdevBatches
-    /// Of a device that types.
+    /// Nil unless the device types.
     private var typed: TypedLine?
 
     init(_ feed: any InputFeed, typingPause: TimeSpan?, at now: Instant) throws(SystemError) {
@@ -55,7 +55,7 @@ final class InputNode: OpenNode {
         try resynchronize(at: now, tell)
     }
 
-    /// After a loss: how it stands now, and what leads there.
+    /// After a loss: reads its present state, and raises the events that lead there.
     private func resynchronize(at now: Instant, _ tell: (NodeWord, Instant) -> Void) throws(SystemError) {
         guard let due = batches.stateDue, due <= now else { return }
         let (batches, loss) = batches.resynchronize(with: try feed.state(), at: now)
@@ -85,7 +85,7 @@ final class InputNode: OpenNode {
         if let line { tell(.data(.input, line.bytes), line.at) }
     }
 
-    /// Whole events of 8 bytes, as they are told; the report's end is added.
+    /// Whole events of 8 bytes, as they are raised; the report's end is added.
     func write(_ bytes: ArraySlice<UInt8>, to channel: Channel?) throws(SystemError) -> NodeWriting {
         guard channel == nil || channel == .input else { return .refused("it has one stream, \"input\"") }
         guard bytes.count % 8 == 0, !bytes.isEmpty else {

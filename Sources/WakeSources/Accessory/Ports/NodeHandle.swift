@@ -6,14 +6,14 @@ import WakeSystem
 
 /// Owns the descriptor: it is closed with the last reference to the handle, also where the loop did not wait for it.
 protocol NodeHandle: Sendable {
-    /// What the loop makes of it.
+    /// Makes the node that the loop reads.
     func begin(_ plan: AccessoryPlan, at now: Instant) throws(SystemError) -> any OpenNode
 }
 
-/// Opens what a plan asks for, and does not block.
+/// Opens the node of a plan, and does not block.
 protocol NodeOpener: AnyObject {
-    /// Begins to open what stands at `place`. `answer` is called once and later, on the loop, unless the opening is let go of
-    /// before.
+    /// Begins to open the node at `place`. `answer` is called once and later, on the loop, unless the opening is
+    /// dropped before.
     func open(
         _ place: String, _ plan: AccessoryPlan, _ answer: @escaping (Result<any NodeHandle, PortRefusal>) -> Void
     ) throws(PortRefusal) -> NodeOpening

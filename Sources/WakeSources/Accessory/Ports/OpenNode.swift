@@ -1,8 +1,8 @@
-// A node that stands open: what comes by it in words that handlers understand, and what is written to it.
+// An open node: its input as words that handlers understand, and writes to it.
 import WakeModel
 import WakeSystem
 
-/// What came by a node.
+/// Input of a node.
 enum NodeWord: Hashable, Sendable {
     case data(Channel, [UInt8])
     /// Data that is no message of its framing, and why.
@@ -26,7 +26,7 @@ enum NodeWriting: Sendable {
 enum NodeDrain: Hashable, Sendable {
     /// Until nothing was left.
     case empty
-    /// So much came that others must have their turn.
+    /// Stopped at the limit: others must have their turn.
     case more
     /// Until its device was gone.
     case gone
@@ -34,15 +34,15 @@ enum NodeDrain: Hashable, Sendable {
 
 protocol OpenNode: AnyObject {
     var raw: Int32 { get }
-    /// What is otherwise than its profile asks, for the log.
+    /// Deviations from the profile's settings, for the log.
     var remarks: [String] { get }
     func drain(at now: Instant, _ tell: (NodeWord, Instant) -> Void) throws(SystemError) -> NodeDrain
-    /// Since when there is something that is not told yet: half a message, or a loss.
+    /// Since when half a message or a loss is not reported yet.
     var untoldSince: Instant? { get }
     /// When ``tick(at:_:)`` is due.
     var deadline: Instant? { get }
     func tick(at now: Instant, _ tell: (NodeWord, Instant) -> Void) throws(SystemError)
-    /// What is left of a message when the node is closed.
+    /// Reports the rest of a message when the node is closed.
     func end(at now: Instant, _ tell: (NodeWord, Instant) -> Void)
     /// Takes the front of `bytes`, as much as there is room for.
     func write(_ bytes: ArraySlice<UInt8>, to channel: Channel?) throws(SystemError) -> NodeWriting
@@ -56,7 +56,7 @@ extension OpenNode {
     func end(at now: Instant, _ tell: (NodeWord, Instant) -> Void) {}
 }
 
-/// At most so much in one go: a device that never pauses must not keep all others waiting.
+/// The most that one drain reads: a device that never pauses must not keep all others waiting.
 enum DrainLimit {
     static let bytes = 64 << 10
     static let reads = 256

@@ -1,11 +1,11 @@
-// A serial line that stands open, with its bytes cut into messages.
+// An open serial line, with its bytes cut into messages.
 import WakeModel
 import WakeSystem
 
-/// What the bytes of a serial line come by.
+/// The source of a serial line's bytes.
 protocol ByteLine: AnyObject {
     var raw: Int32 { get }
-    /// What is otherwise than its profile asks.
+    /// Deviations from the profile's settings.
     var remarks: [String] { get }
     func read() throws(SystemError) -> NodeReading<[UInt8]>
     func write(_ bytes: ArraySlice<UInt8>) throws(SystemError) -> WriteResult

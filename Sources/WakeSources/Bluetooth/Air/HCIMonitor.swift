@@ -1,5 +1,5 @@
-// The ear on the kernel's monitor channel: since when links are up, why they fail and end, which bluetoothd does not tell, and
-// which controllers there are.
+// Listens on the kernel's monitor channel: since when links are up, why they fail and end, and which controllers there
+// are. Bluetoothd reports none of these.
 import WakeHCI
 import WakeLoop
 import WakeModel
@@ -7,9 +7,9 @@ import WakeSystem
 
 /// Costs nothing while no link comes or goes and no program scans: the kernel drops every other packet before the loop would be woken for it.
 public final class HCIMonitor {
-    /// The link of the peripheral at this address ended then; bluetoothd tells of it later.
+    /// The link of the peripheral at this address ended then; bluetoothd reports it later.
     public var onDrop: (_ address: String, _ reason: String, _ at: WallTime) -> Void = { _, _, _ in }
-    /// The peripheral's link could not be encrypted; that it ends is told after.
+    /// The peripheral's link could not be encrypted; its end is reported after.
     public var onEncryptionFailure: (_ address: String, _ reason: String) -> Void = { _, _ in }
     /// The controller with this index refused another link.
     public var onNoRoom: (_ index: UInt16) -> Void = { _ in }
@@ -22,10 +22,10 @@ public final class HCIMonitor {
     private var socket: MonitorSocket
     private var watch: Watch?
 
-    /// By index, those that are there now.
+    /// The present controllers, by index.
     public var controllers: [AirController] { follower.controllers.values.sorted { $0.index < $1.index } }
 
-    /// Since when the link of the peripheral at this address is up; nil where that was not heard, or it is not.
+    /// Since when the link of the peripheral at this address is up; nil if it is not, or its start was not received.
     public func upSince(_ address: String) -> Instant? { upSince[address] }
 
     public convenience init(on loop: EventLoop) throws(SystemError) {
@@ -35,7 +35,7 @@ public final class HCIMonitor {
     init(_ socket: consuming MonitorSocket, on loop: EventLoop) throws(SystemError) {
         self.socket = socket
         listen()
-        // Before the bus, so that the reason is known when bluetoothd says that the link is gone.
+        // Before the bus, so that the reason is known when bluetoothd reports that the link is gone.
         watch = try loop.watch(self.socket.raw, for: .readable, priority: .important, cause: .bluetooth, of: self) {
             $0.listen()
         }
@@ -44,7 +44,7 @@ public final class HCIMonitor {
     /// Before what it watches is closed.
     deinit { watch?.cancel() }
 
-    /// Nil where the channel cannot be had; then the reasons of disconnects are not known, and the log says so once.
+    /// Nil if the channel cannot be had; the log then reports once that the reasons of disconnects are unknown.
     public static func ifAllowed(on loop: EventLoop) -> HCIMonitor? {
         do { return try HCIMonitor(on: loop) } catch {
             Log("bluetooth").notice("why links end will not be known: \(error)")

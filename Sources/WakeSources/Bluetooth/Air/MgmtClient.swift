@@ -1,5 +1,5 @@
-// What is asked of the kernel over bluetoothd's head: to end links that a dead bluetoothd left, to let nothing come of bonds
-// that do not hold, and to begin again with a controller that it has lost hold of.
+// Sends commands to the kernel without bluetoothd. It ends links that a dead bluetoothd left, blocks peripherals whose
+// bonds are invalid, and resets a controller that has stalled.
 import WakeLoop
 import WakeModel
 import WakeSystem
@@ -15,10 +15,10 @@ public final class MgmtClient {
 
     public enum Order: UInt16, Sendable {
         case disconnect = 0x0014
-        /// No connection is begun to it any more, by any program; one that is up, or just coming, is not ended.
+        /// No program begins a connection to it any more; one that is up, or just coming, is not ended.
         case block = 0x0026
         case unblock = 0x0027
-        /// It is connected whenever it is heard.
+        /// It is connected whenever it advertises.
         case wait = 0x0033
         case stopWaiting = 0x0034
     }
@@ -51,7 +51,7 @@ public final class MgmtClient {
     private let command: (UInt16, UInt16, [UInt8]) throws(SystemError) -> UInt8?
     private var timer: Timer?
     private var waiting: [Waiting] = []
-    /// What is blocked, and until when that is said again and again.
+    /// The blocked peripherals, and until when the command is repeated.
     private var blocked: [Peer: Instant] = [:]
     private var wasToldRefusal = false
 
@@ -98,9 +98,9 @@ public final class MgmtClient {
         attempt(Waiting(command: command, isOfLinks: false, answer: answer))
     }
 
-    /// A bluetoothd that begins has the kernel unblock all, some time after it has shown its peripherals, and then wait for
-    /// them again. A connection to one that only bluetoothd blocks is one that the kernel loses hold of as soon as it is
-    /// up: the peripheral would hold a link without an end, and advertise no more until the controller is reset.
+    /// A starting bluetoothd makes the kernel unblock all, some time after it has shown its peripherals, and wait for
+    /// them again. If only bluetoothd blocks a peripheral, the kernel loses its link as soon as that is up. The
+    /// peripheral would then have a link without an end, and not advertise until the controller is reset.
     func keepBlocked(_ peer: Peer) {
         blocked[peer] = SystemClock.monotonic() + Self.blockingTime
         blockAgain()
@@ -111,7 +111,7 @@ public final class MgmtClient {
         perform(.unblock, on: peer) { _ in }
     }
 
-    /// What still waits is not done any more: another bluetoothd has come, and the links may be its own.
+    /// Drops waiting commands for links: another bluetoothd has come, and the links may be its own.
     func abandon() {
         let abandoned = waiting.filter(\.isOfLinks)
         waiting.removeAll(where: \.isOfLinks)
@@ -162,8 +162,8 @@ public final class MgmtClient {
     private func result(of one: Command) -> LinkFailure? {
         do throws(SystemError) {
             switch try command(one.opcode, one.controller, one.parameters) {
-            // What is under way while the controller is still being switched off is forgotten with that, and answered as done:
-            // on it is when the kernel says so at once.
+            // A command that is under way while the controller is still being switched off is lost, and answered as
+            // done. The controller is on when the kernel confirms it at once.
             case nil where one.isSwitchOn: return .inProgress
             case nil, 0: return nil
             case 0x02: return .notConnected
@@ -187,7 +187,7 @@ public final class MgmtClient {
 }
 
 extension MgmtClient {
-    /// Of the adapter at this path.
+    /// The index of the adapter at this path.
     static func index(of path: String) -> UInt16? {
         guard let name = path.split(separator: "/").last, name.hasPrefix("hci") else { return nil }
         return UInt16(name.dropFirst(3))
@@ -201,9 +201,9 @@ extension MgmtClient.Peer {
         self.init(controller: index, address: address, hasPublicAddress: isPublic)
     }
 
-    /// The address, the last byte first, and its type: 1 public, 2 random. But where connections are begun the kernel looks
-    /// up among what is blocked by the controller's numbers, 0 and 1: up to 6.1 at least it never finds what was blocked by its
-    /// own, and loses hold of a link that comes up nevertheless.
+    /// The address, the last byte first, and its type: 1 public, 2 random. But when a connection begins, the kernel
+    /// searches its block list by the controller's numbers, 0 and 1. Up to 6.1 at least it never finds entries with its
+    /// own numbers, and loses a link that comes up nevertheless.
     fileprivate func parameters(of order: MgmtClient.Order) -> [UInt8]? {
         let bytes = address.split(separator: ":").compactMap { UInt8($0, radix: 16) }
         guard bytes.count == 6 else { return nil }

@@ -1,4 +1,4 @@
-// What the answers of bluetoothd to the bridge's calls mean, beyond their names.
+// The meaning of bluetoothd's answers to the bridge's calls, beyond their names.
 import WakeLoop
 import WakeModel
 import WakeSystem

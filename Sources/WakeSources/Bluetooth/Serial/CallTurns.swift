@@ -4,14 +4,14 @@ import WakeModel
 
 /// Pure. Each call has a number of its own.
 struct CallTurns {
-    /// One that bluetoothd is asked to connect.
+    /// A device that bluetoothd is ordered to connect.
     struct Turn: Hashable {
         var path: String
         var number: Int
         var askedAt: Instant
     }
 
-    /// Who waits longest comes first.
+    /// The longest waiting comes first.
     private var waiting: [(path: String, number: Int)] = []
     /// By adapter. It stays busy with a call that was given up, until that is answered.
     private var asked: [String: Turn] = [:]
@@ -20,7 +20,7 @@ struct CallTurns {
 
     mutating func add(_ path: String, _ number: Int) { waiting.append((path, number)) }
 
-    /// Those whose turn has come: the first of each adapter that has no request under way.
+    /// Begins the calls whose turn has come: the first of each adapter that has no request under way.
     mutating func begin(at now: Instant) -> [Turn] {
         var begun: [Turn] = []
         for (path, number) in waiting where asked[path.parent] == nil {

@@ -1,5 +1,5 @@
-// Classic Bluetooth devices with a serial port, as accessories: those that people have paired and trusted and a profile knows,
-// each called by us, since neither bluetoothd nor the kernel brings them back.
+// Classic Bluetooth devices with a serial port, as accessories: paired, trusted, and known to a profile. The bridge
+// calls each, since neither bluetoothd nor the kernel reconnects them.
 import WakeLoop
 import WakeModel
 import WakeSystem
@@ -7,7 +7,7 @@ import WakeSystem
 public final class SerialPeripherals {
     public static let serialPort = SerialProfile.service
 
-    /// One that is being called.
+    /// A device that is being called.
     private struct Call {
         var number: Int
         /// Offered already, so that bluetoothd need not be asked.
@@ -15,7 +15,7 @@ public final class SerialPeripherals {
         var answer: (Result<any NodeHandle, PortRefusal>) -> Void
     }
 
-    /// One at whose calls bluetoothd died, perhaps of them.
+    /// A device at whose calls bluetoothd died, perhaps because of them.
     private struct Deaths {
         var pause: BackOff
         var notBefore = Instant.zero
@@ -37,7 +37,7 @@ public final class SerialPeripherals {
     private var lastNumber = 0
     private var adaptersUp: Set<String> = []
     private var deaths: [String: Deaths] = [:]
-    /// Connected by another program, until its machine has said whether it wants it.
+    /// Connected by another program, until its machine has decided whether it wants it.
     private var offer: (path: String, channel: OfferedChannel)?
     private let log = Log("bluetooth")
 
@@ -46,8 +46,9 @@ public final class SerialPeripherals {
 
     /// Both are to outlive it.
     /// - Parameters:
-    ///   - pauseAfterDeath: for how long one is left alone at whose call bluetoothd died.
-    ///   - arrivalPatience: how long a bluetoothd that has come may take to tell of all: it has its name before its adapters.
+    /// - pauseAfterDeath: how long a device is left alone at whose call bluetoothd died.
+    /// - arrivalPatience: how long a bluetoothd that has come may take to report all: it has its name before its
+    /// adapters.
     public init(
         _ client: BluezClient, for accessories: AccessorySource,
         callPatience: TimeSpan = SerialPeripherals.patience,
@@ -99,8 +100,8 @@ public final class SerialPeripherals {
         accessories.introduce(device, entry.match)
     }
 
-    /// Two adapters may know one device: it stays with the first, and the host is asked for that alone, because what a device
-    /// goes on with while it is connected is for the object that has the link.
+    /// Two adapters may know one device: it stays with the first, and only that one gets a plan. A plan that is kept
+    /// during a connection belongs to the object that has the link.
     private func isKnownElsewhere(_ uri: String, than path: String) -> Bool {
         guard let other = uris.first(where: { $0.value == uri })?.key, other != path else { return false }
         // Releasing one looks at the others again.
@@ -133,12 +134,12 @@ public final class SerialPeripherals {
         accessories.step(uri, .detached)
     }
 
-    /// What kept them from being connected may be gone.
+    /// The cause that kept them from being connected may be gone.
     private func wake(where isMeant: (String) -> Bool = { _ in true }) {
         for (path, uri) in uris where isMeant(path) { accessories.step(uri, .changed) }
     }
 
-    // MARK: What bluetoothd asks
+    // MARK: Requests of bluetoothd
 
     private func handle(_ event: SerialProfile.Event, of path: String) {
         switch event {
@@ -228,14 +229,14 @@ extension SerialPeripherals: NodeOpener {
         ) { [weak self] result in self?.handle(result, of: turn) }
     }
 
-    /// Bluetoothd hands over the channel before it says that it has connected it.
+    /// Bluetoothd hands over the channel before it reports that it has connected it.
     private func handle(_ result: Result<[BusValue], BusError>, of turn: CallTurns.Turn) {
         guard turns.end(turn) else { return }
         switch result {
         case .success:
             refuse(turn, .other("bluetoothd says that it is connected, and has handed over no channel"))
         case .failure(let error) where error.isEnd(askedAt: turn.askedAt, within: callPatience):
-            // The next request waits: the bus is about to say that bluetoothd is gone.
+            // The next request waits: the bus is about to report that bluetoothd is gone.
             return refuse(turn, client.hasBus ? recordDeath(turn.path) : .absent(Self.noBluetoothd))
         case .failure(let error):
             if !error.isTimeout { deaths[turn.path] = nil }
@@ -282,7 +283,7 @@ extension SerialPeripherals: BluezListener {
         arrival?.arm(at: SystemClock.monotonic() + arrivalPatience)
     }
 
-    /// What stands open goes on: the kernel carries it, not bluetoothd.
+    /// Open channels go on: the kernel carries them, not bluetoothd.
     public func bluezDidVanish() {
         profile?.reset()
         arrival?.disarm()
@@ -313,7 +314,7 @@ extension SerialPeripherals: BluezListener {
         attending?.schedule()
     }
 
-    /// What the next bluetoothd has not told of is not paired any more, or its adapter has gone meanwhile.
+    /// A device that the next bluetoothd has not reported is not paired any more, or its adapter has gone meanwhile.
     private func releaseMissing() {
         for path in uris.keys.sorted() where client.mirror.peripherals[path] == nil { release(path) }
     }

@@ -29,7 +29,7 @@ struct OfferedChannel {
 }
 
 final class SerialProfile {
-    /// What bluetoothd says, with the path of the device where it is of one.
+    /// An event of bluetoothd, with the path of the device if it is about one.
     enum Event {
         case offered(OfferedChannel)
         /// Another program wants the device disconnected.
@@ -66,7 +66,7 @@ final class SerialProfile {
     /// Armed while a registration was refused.
     private var again: Timer?
     private var backOff = BackOff(from: .milliseconds(500), to: .seconds(60))
-    /// Why it was refused, as the log says already.
+    /// The refusal that the log has reported already.
     private var toldWhy: String?
 
     /// - Parameter path: of the object that bluetoothd calls.
@@ -135,9 +135,9 @@ final class SerialProfile {
     private func handle(_ result: Result<[BusValue], BusError>, _ askedAt: Instant) {
         switch result {
         case .success: handleRegistered()
-        // An earlier call of ours that was not answered in time was heard all the same.
+        // An earlier call that was not answered in time has reached bluetoothd all the same.
         case .failure(let error) where error.name == "org.bluez.Error.AlreadyExists": handleRegistered()
-        // Bluetoothd has gone, which the bus is about to say.
+        // Bluetoothd has gone, which the bus is about to report.
         case .failure(let error) where error.isNobodyThere || error.isEnd(askedAt: askedAt, within: Self.patience):
             registerLater(.absent("\(error)"))
         case .failure(let error):
@@ -188,7 +188,7 @@ final class SerialProfile {
         toldWhy = nil
     }
 
-    // MARK: What bluetoothd calls
+    // MARK: Calls of bluetoothd
 
     private func answer(_ request: BusRequest) {
         guard request.sender == client.owner else {
