@@ -24,7 +24,7 @@ extension Journal {
         // The next start needs neither the rows that proved the numbers nor the hole.
         for store in stores { store.writeCursor(newest) }
         isRecovered = true
-        // The hole now has what memory lost.
+        // The hole now includes the events that memory lost.
         clearMemoryUse()
         record(&recovery)
         beginDatabases(&recovery)
@@ -156,7 +156,7 @@ extension Journal {
     public func close(clean: Bool) {
         disk.includeDeferredFacts()
         _ = commit()
-        // There may be room again for what memory holds.
+        // There may be room again for the events in memory.
         if clean { _ = heal() }
         // Before the databases are asked for their oldest pending event.
         for store in stores { _ = store.flushLog() }

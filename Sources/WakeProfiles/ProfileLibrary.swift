@@ -1,4 +1,4 @@
-// Every profile the bridge knows: found by name, matched to devices, and asked to decode.
+// Every profile that the bridge knows: finds them by name, matches them to devices, and decodes with them.
 import WakeModel
 
 public struct ProfileLibrary: Sendable {
@@ -176,7 +176,7 @@ public struct ProfileLibrary: Sendable {
     public func index(named name: String) -> ProfileIndex? { byName[name] }
 
     /// The most specific profile that matches a device; `properties` are udev's (ID_VENDOR_ID and others).
-    /// - Parameter advertisement: what the device broadcasts, as AD structures.
+    /// - Parameter advertisement: the device's broadcasts, as AD structures.
     public func match(
         kind: SourceKind, services: [BluetoothUUID] = [], name: String? = nil, properties: [(String, String)] = [],
         advertisement: [UInt8]? = nil, where isWanted: (ProfileHead) -> Bool = { _ in true }

@@ -1,7 +1,7 @@
 // A part of a trace that is a trace itself: from one time until another, and of some of its devices.
 import WakeModel
 
-/// Streams, as ``TraceMerge`` does. The part begins with what is so there, at the time that the wall clock shows there.
+/// Streams, as ``TraceMerge`` does. The part begins with the state there, at the time of the wall clock there.
 public struct TraceCut {
     public let header: TraceHeader
     private var reader: TraceReader

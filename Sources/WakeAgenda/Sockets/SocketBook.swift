@@ -257,7 +257,7 @@ struct SocketBook: AgendaBook, Sendable {
         store(key, &step)
     }
 
-    /// With the process ended the keys of what it encrypted. The next process inherits anything else.
+    /// The keys of a TLS connection ended with the process. The next process inherits any other.
     private mutating func orphan(_ key: AgendaKey, _ step: inout AgendaStep) {
         change(key) { $0.isPassed = false }
         if let entry = entries[key], entry.rule.isTLS, entry.isOpen {

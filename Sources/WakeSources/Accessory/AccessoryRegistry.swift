@@ -37,7 +37,7 @@ public struct AccessoryRegistry: Hashable, Sendable {
     private(set) var entries: [String: Entry] = [:]
     /// URIs that only their ports distinguish.
     private var kinds: [AccessoryKind: Set<String>] = [:]
-    /// Counts what is worth keeping.
+    /// Counts changes that are worth a write.
     private(set) var changes = 0
     /// In which order they were seen last. Not worth a write of its own, so that two registries are equal without it.
     private(set) var seen: [String: UInt64] = [:]

@@ -100,7 +100,7 @@ public struct LinkPlan: Hashable, Sendable {
         self.ask = ask
     }
 
-    /// It is one of those that are listened to, or another of the same UUID.
+    /// Whether it is in `notify`, or another of the same UUID.
     func listens(to name: CharacteristicName) -> Bool { notify.contains(name.first) }
 
     /// The characteristics without which a peripheral is of no use.

@@ -1,4 +1,4 @@
-// An input device's events, gathered into what happened together, and put right where the kernel dropped some.
+// Gathers an input device's simultaneous events, and corrects its state where the kernel dropped some.
 import WakeModel
 import WakeSystem
 
@@ -99,7 +99,7 @@ public struct EvdevBatches: Sendable {
         return (pieces(of: events, at: now), loss)
     }
 
-    /// The node is closed: what is missing until now stays lost. While it stays open, the node is asked all the same.
+    /// The node is closed: missing events stay lost. While it stays open, its state is read all the same.
     public mutating func giveUp(at now: Instant) -> InputLoss? {
         guard phase != .following, whole < now else { return nil }
         defer { whole = now }
@@ -116,7 +116,7 @@ public struct EvdevBatches: Sendable {
         } else if event.isReport {
             finish(at: event.time, &batches)
         } else {
-            // Not before one more is there: what ends just at the limit does not go on.
+            // Not before one more is there: a batch that ends just at the limit is complete.
             if gathered.count == eventLimit { finish(at: event.time, &batches) }
             gathered.append(event)
         }
