@@ -6,8 +6,7 @@ extension Journal {
     /// Reads all pending events. Call it once, before the first append.
     /// - Parameters:
     ///   - now: replaces the wall clock.
-    /// - record: its writes are in the commit of the findings, after which the time of the last session's last write is
-    /// gone.
+    ///   - record: writes into the commit of the findings, which erases the time of the last session's last write.
     public func recover(at now: WallTime? = nil, recording record: (inout Recovery) -> Void = { _ in }) -> Recovery {
         var recovery = Recovery()
         recovery.stopped = Set(identities.handlers.filter(\.value.isStopped).keys)

@@ -22,8 +22,8 @@ public struct TraceCut {
     private let isWhole: Bool
 
     /// - Parameters:
-    /// - until: operations at that time are not in the part, so that two parts make up the whole.
-    /// - only: the places of the devices to keep; nil for all. Operations of the machine and of handlers stay.
+    ///   - until: operations at that time are not in the part, so that two parts make up the whole.
+    ///   - only: the places of the devices to keep; nil for all. Operations of the machine and of handlers stay.
     public init(
         _ reader: TraceReader, from: TraceMark? = nil, until: TraceMark? = nil, only: Set<Int>? = nil
     ) throws(TraceError) {

@@ -10,7 +10,9 @@ public struct RetryPace: Hashable, Sendable {
 
     public init() {}
 
-    /// - Parameters:   - asked: the value of `Retry-After`.   - wall: the wall clock, for a value that names a date.
+    /// - Parameters:
+    ///   - asked: the value of `Retry-After`.
+    ///   - wall: the wall clock, for a value that names a date.
     public mutating func next(asked: String?, at wall: WallTime) -> TimeSpan {
         let own = min(TimeSpan.seconds(1 << min(failures, 12)), Self.longest)
         failures += 1

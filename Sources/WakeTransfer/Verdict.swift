@@ -81,8 +81,8 @@ public enum BodyEnd: Hashable, Sendable {
     case cut
 
     /// - Parameters:
-    /// - isClean: the connection ended as the answer announced.
-    /// - have: how many bytes there are in all.
+    ///   - isClean: the connection ended as the answer announced.
+    ///   - have: how many bytes there are in all.
     public init(isClean: Bool, have: Int64, total: Int64?) {
         if let total { self = have == total ? .whole : .cut } else { self = isClean ? .whole : .cut }
     }
@@ -103,8 +103,8 @@ public enum TransferRoom {
     /// If there is no room now: whether others take it up, and may leave it again. A file that can never have room, or
     /// one whose own bytes fill the disk, is not waited for.
     /// - Parameters:
-    /// - whole: the length of the file; nil if the server does not give it.
-    /// - have: the bytes of it that are on the disk.
+    ///   - whole: the length of the file; nil if the server does not give it.
+    ///   - have: the bytes of it that are on the disk.
     public static func mayCome(
         for whole: Int64?, having have: Int64, available: UInt64, of total: UInt64
     ) -> Bool {

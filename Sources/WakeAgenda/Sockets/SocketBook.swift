@@ -240,8 +240,8 @@ struct SocketBook: AgendaBook, Sendable {
 
     /// The connection is gone, or is given up; another one follows.
     /// - Parameters:
-    /// - reason: nil if the handler need not know.
-    /// - instant: when the next attempt is made; nil leaves it to the number of failures.
+    ///   - reason: nil if the handler need not know.
+    ///   - instant: when the next attempt is made; nil leaves it to the number of failures.
     private mutating func lose(_ key: AgendaKey, tells reason: String?, at instant: Instant?, _ step: inout AgendaStep)
     {
         step.emit(.socket(key, .close))

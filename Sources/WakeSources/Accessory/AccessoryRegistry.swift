@@ -62,8 +62,8 @@ public struct AccessoryRegistry: Hashable, Sendable {
     // MARK: Resolving
 
     /// - Parameters:
-    /// - attached: the URIs of all devices that are attached and resolved, this one's other nodes included. A URI that
-    /// is returned as known though it is attached is another node of the same interface.
+    ///   - attached: the URIs of all devices that are attached and resolved, this one's other nodes included. A URI
+    ///     that is returned as known though it is attached is another node of the same interface.
     ///   - waiting: the identities of other devices that are attached and not resolved.
     public mutating func resolve(
         _ identity: AccessoryIdentity, attached: Set<String>, waiting: [AccessoryIdentity] = []

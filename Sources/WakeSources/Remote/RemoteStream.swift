@@ -68,9 +68,9 @@ struct RemoteStream {
     static let mostDevices = 1_000
 
     /// - Parameters:
-    /// - cursor: as the journal has it; nil for a bridge that was never received.
-    /// - devices: the known devices of the bridge.
-    /// - isCertain: false where events after the cursor were raised, and lost with it.
+    ///   - cursor: as the journal has it; nil for a bridge that was never received.
+    ///   - devices: the known devices of the bridge.
+    ///   - isCertain: false where events after the cursor were raised, and lost with it.
     init(of bridge: String, from cursor: StreamCursor?, isCertain: Bool, knowing devices: [Device]) {
         self.bridge = bridge
         prefix = SourceKind.remote.uriPrefix + bridge

@@ -45,8 +45,8 @@ public struct EvdevBatches: Sendable {
     private var answered: [Instant] = []
 
     /// - Parameters:
-    /// - known: the state of the device when it was opened.
-    /// - eventLimit: the most events in one batch; longer ones are cut.
+    ///   - known: the state of the device when it was opened.
+    ///   - eventLimit: the most events in one batch; longer ones are cut.
     public init(known: InputState, at now: Instant, eventLimit: Int = 256, answersASecond: Int = 4) {
         self.known = known
         whole = now

@@ -46,9 +46,9 @@ public final class SerialPeripherals {
 
     /// Both are to outlive it.
     /// - Parameters:
-    /// - pauseAfterDeath: how long a device is left alone at whose call bluetoothd died.
-    /// - arrivalPatience: how long a bluetoothd that has come may take to report all: it has its name before its
-    /// adapters.
+    ///   - pauseAfterDeath: how long a device is left alone at whose call bluetoothd died.
+    ///   - arrivalPatience: how long a bluetoothd that has come may take to report all: it has its name before its
+    ///     adapters.
     public init(
         _ client: BluezClient, for accessories: AccessorySource,
         callPatience: TimeSpan = SerialPeripherals.patience,
