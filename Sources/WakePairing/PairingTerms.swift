@@ -71,7 +71,7 @@ public enum PairingRequest: Hashable, Sendable {
 }
 
 public enum PairingFailure: Hashable, Sendable {
-    /// One side does not accept the other's proof.
+    /// Either side rejects the other's proof.
     case authenticationFailed
     case rejected
     case cancelled

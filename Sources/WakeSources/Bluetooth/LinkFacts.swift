@@ -116,7 +116,7 @@ public enum LinkInput: DeviceMachineInput, Hashable, Sendable {
     /// Closed, and trusted all the same: the link that it has, or has next, was made by no other program.
     case stillTrusted
     case session(LinkSession)
-    /// The profile's requests differ from now on.
+    /// The link has another plan from now on.
     case plan(LinkPlan)
     /// Why and when the link went down, if the kernel knows better than bluetoothd; it comes before the facts that
     /// follow.
