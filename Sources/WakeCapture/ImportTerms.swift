@@ -16,7 +16,7 @@ public struct ImportPace: Hashable, Sendable {
 public struct ImportTerms: Hashable, Sendable {
     /// Keep the part before a fault, instead of ending with it.
     public var partial = false
-    /// Make values of what devices broadcast to a host. A capture of the air always has them.
+    /// Make values of broadcasts that a host received. A capture of the air always has them.
     public var takesBroadcasts = false
     public var pace = ImportPace()
     /// The bytes are those of a serial line, whatever they look like.
@@ -35,9 +35,9 @@ public struct ImportError: Error, Hashable, Sendable, CustomStringConvertible {
     public var reason: String
     /// Whether nothing is wrong but that the recording ends there.
     public var isCut = false
-    /// Whether what follows cannot be understood without what is wrong there.
+    /// Whether later bytes cannot be understood without the faulty ones.
     var endsImport = false
-    /// The part of the file in which the offset counts: a file of an archive, or what was compressed.
+    /// The part of the file in which the offset counts: a file of an archive, or the unpacked bytes.
     public var member: String?
 
     init(offset: Int, reason: String, isCut: Bool = false) {

@@ -1,4 +1,4 @@
-// How the format of a recording is known from its first bytes, whatever its name is.
+// Detects the format of a recording from its first bytes, whatever its name is.
 import WakeHCI
 
 public enum RecordingKind: Hashable, Sendable {
@@ -47,7 +47,7 @@ struct RecordingHead {
     private let bytes: ArraySlice<UInt8>
     /// Whether they are all of it.
     private var isWhole = false
-    /// Why no more of it can be had.
+    /// Why the rest of it cannot be read.
     private var fault: ImportError?
 
     init(_ cursor: inout ByteCursor) {

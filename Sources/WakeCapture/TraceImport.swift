@@ -1,4 +1,4 @@
-// Imports recordings of any known format, streaming: through what they are packed in, to those who understand them.
+// Imports recordings of any known format, streaming: unpacks them, and passes them to their readers.
 import WakeModel
 import WakeTrace
 
@@ -11,7 +11,7 @@ public struct TraceImport {
     /// The limit for the present file, with all files around it.
     private var limit = UnpackingLimit()
 
-    /// - Parameter cutting: how profiles make messages of what was recorded.
+    /// - Parameter cutting: how profiles make messages of recorded bytes.
     public init(
         _ terms: ImportTerms = ImportTerms(), store: any EntryStore = HeldEntries(),
         cutting: (any MessageCutting)? = nil
@@ -119,7 +119,7 @@ public struct TraceImport {
 
 // Archives.
 extension TraceImport {
-    /// The first recording in it, or the one that was asked for; the others are listed.
+    /// The first recording in it, or the requested one; the others are listed.
     private mutating func readArchive(_ archive: ZipArchive, _ depth: Int) throws(ImportError) {
         var isFound = false
         var others: [String] = []

@@ -8,7 +8,7 @@ struct Batch: Sendable {
     private var firstOpen = 0
     private(set) var openCount = 0
     private(set) var deliveredAt = Instant.zero
-    /// Mostly false, and then no event is asked whether it is one.
+    /// False if the batch has no occasion, which spares the search for one.
     private var hasOccasions = false
     /// Sequences of earlier batches of this process, to distinguish a repeated acknowledgement from a false one.
     private var earlier = RecentSequences()

@@ -6,7 +6,7 @@ struct BudgetLedger: Sendable {
     private(set) var batchDeadline: Instant?
     /// How long the open leases have from the last progress on.
     private var leaseTime = TimeSpan.zero
-    /// That deadline without what the ends of tasks have added to it.
+    /// That deadline without the time that the ends of tasks have added.
     private var earnedDeadline: Instant?
     private(set) var tasks: [String] = []
     private var pool: TimeSpan

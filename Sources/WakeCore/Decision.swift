@@ -97,7 +97,7 @@ public enum Decision: Hashable, Sendable {
     case acknowledged(through: Sequence, count: Int, as: Reply.Result?)
     case refused(Sequence, until: Instant)
     case handedBack(Sequence, until: [String])
-    /// It was taken out of the queue, or the handler was asked to end it.
+    /// It was removed from the queue, or the handler was requested to end it.
     case withdrawn(Sequence, Withdrawal)
     /// It was taken out of the queue, for it was cancelled or has to wait.
     case recalled(Sequence)

@@ -21,7 +21,7 @@ public struct Dispatcher: Sendable {
     struct DeviceCondition: Sendable {
         var storm = StormLimiter()
         var flips = FlipFolder()
-        /// The limits were kept where the device is, and what was missed of it may come all at once.
+        /// The device's own bridge applied the limits, and missed events may come all at once.
         var isRelayed = false
     }
 
@@ -36,7 +36,7 @@ public struct Dispatcher: Sendable {
     }
     public var nextBoottimeDeadline: Instant? { boottimeDeadlines.earliest }
 
-    /// Applies one input at one instant and appends what follows from it to `effects`.
+    /// Applies one input at one instant and appends its effects to `effects`.
     public mutating func step(_ input: Input, at stamp: Stamp, into effects: inout [Effect]) {
         var step = Step(
             stamp: stamp, effects: effects, nextSequence: nextSequence,

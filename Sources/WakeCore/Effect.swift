@@ -1,5 +1,5 @@
-// Everything the core may ask for. The host performs the journal's part at once and the outward part after the commit,
-// in the order given.
+// Everything that the core may order. The host performs the journal's part at once and the outward part after the
+// commit, in the order given.
 import WakeModel
 
 /// Why a process is started or thawed; written, it is WAKEBRIDGE_REASON and the `reason` of `restored` and `resumed`.

@@ -117,7 +117,7 @@ extension EventQueue {
         return readyData.least.map { $0 < other } ?? false ? readyData.leastSlot : readyOthers.leastSlot
     }
 
-    /// To be called when the events of the slot have changed, or what holds for their device.
+    /// To be called when the events of the slot have changed, or the rules of their device.
     private mutating func reindex(_ slot: Int) {
         let (device, kind) = (device(of: slot), queues[slot].kind)
         let isHeld = kind != .urgent && releasedUpTo < device.heldUntil
@@ -173,7 +173,7 @@ extension EventQueue {
 
     func hasHeld(at boottime: Instant) -> Bool { held.least(above: boottime.nanoseconds) != nil }
 
-    /// To be called before a question is asked: holds that are over at `boottime` hold no event back.
+    /// To be called before a look at the queue: releases the holds that are over at `boottime`.
     mutating func release(at boottime: Instant) {
         guard releasedUpTo < boottime else { return }
         releasedUpTo = boottime
@@ -206,7 +206,7 @@ extension EventQueue {
         return newest.flatMap { newest in remove(from: slot) { $0.remove(newest) } }
     }
 
-    /// Removes what a full queue loses first: events with the policy `latest`, then advertisements, then the oldest
+    /// Removes the first loss of a full queue: events with the policy `latest`, then advertisements, then the oldest
     /// data. An advertisement never displaces data. Nil if no event is left that may go.
     mutating func removeForOverflow(of subscription: Int?, sparingData: Bool) -> QueuedEvent? {
         var slot: Int?
@@ -228,7 +228,7 @@ extension EventQueue {
         return candidates.compactMap { slot in queues[slot].first.map { (slot, $0.sequence) } }.min { $0.1 < $1.1 }?.0
     }
 
-    /// Removes what is older than its retention; gaps stay, since they report it.
+    /// Removes events that are older than their retention; gaps stay, since they report the loss.
     mutating func removeExpired(at boottime: Instant) -> [QueuedEvent] {
         var expired: [QueuedEvent] = []
         while let slot = expiries.slot(upTo: boottime.nanoseconds - 1), let retention = device(of: slot).rules.retention
@@ -238,16 +238,16 @@ extension EventQueue {
         return expired.sorted { $0.sequence < $1.sequence }
     }
 
-    /// Past so many connects, disconnects and attentions only the last state of each device is kept.
+    /// Past this many connects, disconnects and attentions only the last state of each device is kept.
     mutating func collapseBarriers() -> [QueuedEvent] {
         guard barrierCount >= collapseAt else { return [] }
         let stale = removeFromAll { $0.kind.isOfBarriers ? $0.removeStaleBarriers() : [] }
-        // With many devices what stays is large itself: the next search must not follow with every further event.
+        // With many devices the rest is large itself: the next search must not follow with every further event.
         collapseAt = max(Self.barrierLimit, barrierCount * 2)
         return stale
     }
 
-    /// Removes what of these is still queued.
+    /// Removes those of these that are still queued.
     mutating func remove(_ sequences: Set<Sequence>) -> [QueuedEvent] {
         removeFromAll { queue in queue.kind.isOfData ? queue.removeAll { sequences.contains($0.sequence) } : [] }
     }

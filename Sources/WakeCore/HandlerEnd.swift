@@ -1,8 +1,8 @@
-// Ends a process or finds it ended, follows it until nothing of it is left, and charges the handler for it.
+// Ends a process or finds it ended, follows it until its leaf is empty, and charges the handler for it.
 import WakeModel
 
 extension HandlerLifecycle {
-    /// A leaf that is still populated so long after its kill is given up.
+    /// A leaf that is still populated this long after its kill is given up.
     static let abandonAfter = TimeSpan.seconds(5)
     /// How long others of a leaf may outlive its main process.
     static let orphanPatience = TimeSpan.seconds(1)

@@ -91,7 +91,7 @@ struct HandlerLifecycle: Sendable {
     }
 
     var timers: HandlerTimers { settings.timers }
-    /// True while it must not run, whatever comes.
+    /// True while it must not run for any event.
     var isBarred: Bool { isStoppedByOperator || !settings.isEnabled }
 
     func rules(of subscription: Int?) -> DeliveryRules {
@@ -136,7 +136,7 @@ struct HandlerLifecycle: Sendable {
         return nextDeadlines(step)
     }
 
-    /// Not mutating, because the compiler copies a mutable value for each question that it is asked.
+    /// Not mutating, because the compiler copies a mutable value for each call.
     @inline(never)
     private func nextDeadlines(_ step: Step) -> NextDeadlines {
         NextDeadlines(monotonic: nextMonotonicDeadline(step), boottime: nextBoottimeDeadline(step), flags: flags)
@@ -214,7 +214,7 @@ extension HandlerLifecycle {
         var since: Instant?
     }
 
-    /// When it goes to sleep, since when it sleeps, and what it keeps asleep.
+    /// When it goes to sleep, since when it sleeps, and the leases that it keeps asleep.
     struct SleepFacts: Sendable {
         var lingerUntil: Instant?
         var suspendedSince: Instant?

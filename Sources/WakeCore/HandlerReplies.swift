@@ -1,4 +1,4 @@
-// Handles what a handler writes to descriptor 3 or NOTIFY_SOCKET, answers it, and limits how much it may write.
+// Handles the lines that a handler writes to descriptor 3 or NOTIFY_SOCKET, answers them, and limits their rate.
 import WakeModel
 
 extension HandlerLifecycle {
@@ -207,7 +207,7 @@ extension HandlerLifecycle {
 }
 
 extension Notice {
-    /// A notice that the handler did not ask for.
+    /// A notice that the handler did not request.
     fileprivate var isCondition: Bool {
         switch self {
         case .bridge, .time, .memory, .storage: true

@@ -77,7 +77,7 @@ public struct HandlerSettings: Hashable, Sendable {
         modes.contains(device.kind) && subscriptions.contains { $0.matches(device) }
     }
 
-    /// Whether what the device does is for it.
+    /// Whether it gets events of the device.
     public func takes(_ device: Device) -> Bool { accepts(device) && watches(device) }
 
     /// Whether it may get events of such a device, if it watches it.
@@ -98,9 +98,9 @@ public struct HandlerTimers: Hashable, Sendable {
     public var grace: TimeSpan = .seconds(2)
     /// The pool that all extension tasks of one wake share; up to 180 s.
     public var maxExtension: TimeSpan = .seconds(30)
-    /// After so long awake without a task the pool is full again.
+    /// The time awake without a task after which the pool is full again.
     public var extensionRefill: TimeSpan = .seconds(60)
-    /// After so long awake no new batch is written until a rest; zero is off.
+    /// The time awake after which no new batch is written until a rest; zero is off.
     public var window: TimeSpan = .zero
     public var rest: TimeSpan = .milliseconds(250)
     /// Idle time before freezing.
@@ -111,7 +111,7 @@ public struct HandlerTimers: Hashable, Sendable {
     public var terminate: TimeSpan = .seconds(5)
     /// How long a thaw lasts in which the handler may release a lock that another process waits for.
     public var rescue: TimeSpan = .seconds(1)
-    /// Throttled on descriptor 3 for so long, awake and without a pause, the process is killed.
+    /// The time throttled on descriptor 3, awake and without a pause, after which the process is killed.
     public var flood: TimeSpan = .seconds(10)
     /// First penalty after a crash, an overrun or a leak; doubles up to `failureCap`.
     public var failureBase: TimeSpan = .seconds(1)
@@ -123,7 +123,7 @@ public struct HandlerTimers: Hashable, Sendable {
     public var strikeWindow: TimeSpan = .seconds(600)
     /// A lease kept over suspension goes back to the queue after this long, or three wakes.
     public var leaseKeep: TimeSpan = .seconds(300)
-    /// Suspended for so long without work, the process is ended; zero is never.
+    /// The time suspended without work after which the process is ended; zero is never.
     public var idleExit: TimeSpan = .zero
 
     public init() {}

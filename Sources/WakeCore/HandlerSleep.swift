@@ -50,7 +50,7 @@ extension HandlerLifecycle {
             delivery.budget = timeForBatch(step)
         }
         step.emit(.deliver(id, epoch, delivery))
-        // The input ends before the process runs, so that what it reads to the end is the whole batch.
+        // The input ends before the process runs, so that it reads the whole batch.
         if process.isOneshot { step.emit(.closeInput(id, epoch)) }
         step.emit(.thaw(id, epoch))
     }
@@ -201,7 +201,7 @@ extension HandlerLifecycle {
 
     func hasOpenRequest(at now: Instant) -> Bool { dialogue.requests.contains { now < $0.deadline } }
 
-    /// Its own deadline, without what takes time away. While a task is open, leases expire with it.
+    /// Its own deadline, without pressures. While a task is open, leases expire with it.
     var awakeDeadline: Instant? {
         if isAttached { return nil }
         if !budget.tasks.isEmpty { return budget.poolEnd }

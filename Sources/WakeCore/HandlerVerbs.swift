@@ -133,7 +133,7 @@ extension HandlerLifecycle {
     mutating func recover(_ events: [RecoveredEvent], _ step: inout Step, rules: (EventOrigin) -> DeliveryRules) {
         for recovered in events {
             var event = QueuedEvent(recovered)
-            // No flow outlives the daemon: what flows begins another.
+            // No flow outlives the daemon: further data begins another.
             if event.isFlow {
                 conclude(released: event, awake: .zero, &step)
                 continue

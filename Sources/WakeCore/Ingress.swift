@@ -32,7 +32,7 @@ public struct IngressLimits: Hashable, Sendable {
 /// A token bucket for each device. Events are cut until half the burst is there again, which makes one storm of seconds of
 /// an overload. If each event passed as its token comes, the next event would begin another storm.
 struct StormLimiter: Sendable {
-    /// As many as may be, and no more than the burst: a device begins with all of that.
+    /// The tokens, up to the burst: a device begins with all of them.
     private var tokens = Double.infinity
     private var refilledAt = Instant.zero
     private(set) var isCutting = false
@@ -74,7 +74,7 @@ struct FlipFolder: Sendable {
         case fold(isNews: Bool)
     }
 
-    /// When the event that is held back goes on.
+    /// When the held event is passed on.
     var releaseAt: Instant? {
         guard case .last(_, _, _, let releaseAt) = excess else { return nil }
         return releaseAt

@@ -19,10 +19,10 @@ public enum OperatorVerb: Hashable, Sendable {
     case detach
     /// Wakes as an event would.
     case wake
-    /// Brings the deadline of what is open so near that its warning is sent at once.
+    /// Brings the deadline of open work so near that its warning is sent at once.
     case expire
     case kill
-    /// Ends its process in order and launches the next one; what is open comes again.
+    /// Ends its process in order and launches the next one; open events come again.
     case restart
 }
 
@@ -111,7 +111,7 @@ public enum Input: Sendable {
     case withdraw(HandlerID, Sequence, Withdrawal)
     /// An occasion was cancelled. A waiting one leaves the queue; an open one goes on.
     case recall(HandlerID, Sequence)
-    /// Its maker ended an occasion, wherever it is: nothing is asked of the handler, and nothing is charged.
+    /// Its maker ended an occasion, wherever it is: the handler need not act, and is not charged.
     case release(HandlerID, Sequence)
     /// Whether it may be launched at all.
     case gate(HandlerID, isOpen: Bool)

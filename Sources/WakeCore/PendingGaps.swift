@@ -1,4 +1,4 @@
-// The gaps of one handler that were not delivered yet, and so may still grow by what is lost next.
+// The gaps of one handler that were not delivered yet, and so may still grow by the next loss.
 import WakeModel
 
 struct PendingGaps: Sendable {
@@ -37,7 +37,8 @@ struct PendingGaps: Sendable {
 
     mutating func insert(_ entry: Entry) { entries[entry.origin, default: []].append(entry) }
 
-    /// Delivered gaps grow no more; the next loss gets a gap of its own. Returns those whose journaled copy is behind.
+    /// Delivered gaps do not grow any more; the next loss gets a gap of its own. Returns those whose journaled copy is
+    /// behind.
     mutating func seal(_ delivered: [QueuedEvent]) -> [Entry] {
         guard !entries.isEmpty else { return [] }
         return delivered.filter { $0.kind == .gap }.flatMap { told in

@@ -26,7 +26,7 @@ struct QueuedEvent: Sendable {
     /// On CLOCK_BOOTTIME, for its retention.
     var arrived: Instant
     var wall: WallTime
-    /// How it is journaled: the strongest that any subscriber asks for.
+    /// How it is journaled: the strongest that any subscriber requires.
     var durability: Durability
 
     var isBarrier: Bool {
@@ -35,7 +35,7 @@ struct QueuedEvent: Sendable {
         case .data, .gap, .occasion: false
         }
     }
-    /// Nil for what is no occasion.
+    /// Nil for an event that is no occasion.
     var budgetClass: BudgetClass? { if case .occasion(let own, _) = kind { own } else { nil } }
     var isStanding: Bool { budgetClass?.isStanding ?? false }
     var isFlow: Bool { if case .flow? = budgetClass { true } else { false } }

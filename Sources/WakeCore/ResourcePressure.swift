@@ -34,7 +34,7 @@ struct ResourcePressure: Hashable, Sendable {
             }
         }
 
-        /// It is about a long job, and not about what else the handler does.
+        /// It is about a long job, and not about the handler's other work.
         var isOfStanding: Bool {
             switch self {
             case .withdrawal, .stalled, .longest: true
@@ -109,7 +109,7 @@ extension HandlerLifecycle {
         return standing.deadline.map { $0 - timers.warn }
     }
 
-    /// Why it is frozen as soon as it has no open work, and gets no more until then.
+    /// Why it is frozen as soon as it has no open work, and gets no new work until then.
     func causeToMakeWay(_ step: Step) -> ResourcePressure.Cause? {
         guard yieldsToPressure else { return nil }
         if step.machine.sleepsAt != nil { return .systemSleep }
@@ -209,7 +209,8 @@ extension HandlerLifecycle {
 
     // MARK: Power
 
-    /// On battery open work is finished and no more is begun. An attached handler runs anyway: its operator waits for it.
+    /// On battery open work is finished, and no new work begins. An attached handler runs anyway: its operator waits
+    /// for it.
     func awaitsPower(_ machine: MachineCondition) -> Bool {
         machine.isOnBattery && settings.requirements.contains(.power) && !isAttached
     }

@@ -5,7 +5,7 @@ struct Route: Hashable, Sendable {
     /// The handler's place in the dispatcher.
     var slot: Int
     var handler: HandlerID
-    /// The subscription's place in that handler's settings; nil for an occasion, which none asks for.
+    /// The subscription's place in that handler's settings; nil for an occasion, which no subscription names.
     var subscription: Int?
     var durability: Durability
 }

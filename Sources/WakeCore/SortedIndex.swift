@@ -1,4 +1,4 @@
-// Slots of a table in the order of their keys, at most one key a slot: answers what comes first without a look at the table.
+// Slots of a table in the order of their keys, at most one key a slot: returns the first without a look at the table.
 
 struct SortedIndex: Sendable {
     /// Nanoseconds of an instant, or the number of an event.

@@ -65,7 +65,7 @@ struct SubQueue: Sendable {
 
     mutating func removeAll(where fits: (QueuedEvent) -> Bool) -> [QueuedEvent] { queued.removeAll(where: fits) }
 
-    /// Removes what arrived before `limit`.
+    /// Removes events that arrived before `limit`.
     mutating func removeExpired(before limit: Instant) -> [QueuedEvent] {
         guard isInOrder else { return removeAll { $0.arrived < limit } }
         var expired: [QueuedEvent] = []

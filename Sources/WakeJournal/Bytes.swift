@@ -37,7 +37,7 @@ struct CRC32: Sendable {
         check(numbers: held == 0 ? attempts : attempts + [held])
     }
 
-    /// `seed` is the check of what goes before.
+    /// `seed` is the check of the bytes before.
     func check(_ bytes: [UInt8], from first: Int = 0, seed: UInt32 = 0) -> UInt32 {
         var value = ~seed
         var place = first

@@ -1,4 +1,4 @@
-// Opens a database file whatever its state: sets a damaged one aside and copies what is readable into a new one.
+// Opens a database file in any state: sets a damaged one aside and copies its readable rows into a new one.
 import Glibc
 import WakeModel
 

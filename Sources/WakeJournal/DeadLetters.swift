@@ -34,7 +34,7 @@ extension Journal {
     /// By number; also those that a full disk keeps in memory.
     public func deadLetters() -> [DeadLetter] { disk.deadLetters() }
 
-    /// How many each handler has, counted without reading what is in them.
+    /// How many each handler has, counted without reading their contents.
     public func deadLetterCounts() -> [HandlerID: Int] { disk.deadLetterCounts() }
 
     public func dropDeadLetters(matching matches: (DeadLetter) -> Bool) -> Int {

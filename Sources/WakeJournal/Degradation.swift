@@ -53,7 +53,7 @@ extension Journal {
             + "what it holds is safe: restart wakebridged to continue with it, until then events are kept in memory"
     }
 
-    /// A new file knows nothing of the numbers issued in this session.
+    /// A new file does not have the numbers issued in this session.
     private func rewriteFacts(in store: EventStore) {
         let reserved = String(numbers.reserved.rawValue)
         let facts = [("origin", origin), ("journal", id), ("closed", ""), ("reserved", reserved)]

@@ -1,4 +1,4 @@
-// The stored form of an event: what its columns hold, how its payload is laid out, and the check that guards both.
+// The stored form of an event: its columns, the layout of its payload, and the check that guards both.
 import WakeModel
 
 /// Payloads, integers little-endian, by the `kind` column:
@@ -95,7 +95,7 @@ struct EventRecord {
         return Int64(encode(progress)) == row.integer(8) ? progress : nil
     }
 
-    /// Nil when the row is not what was written, `suffix` included.
+    /// Nil if the row is damaged, `suffix` included.
     mutating func decode(
         _ row: Statement, suffix: [UInt8] = []
     ) -> (seq: Sequence, owner: UInt32, event: DeviceEvent)? {

@@ -235,7 +235,7 @@ final class EventStore {
         deferredFacts = [:]
     }
 
-    /// Commits what this turn holds. Nil when there was nothing.
+    /// Commits this turn. Nil if it was empty.
     func commit() -> CommitOutcome? {
         guard !isDegraded, !turn.isEmpty else { return nil }
         if !deferredFacts.isEmpty { includeDeferredFacts() }
@@ -339,8 +339,8 @@ final class EventStore {
         turn.removeAll()
     }
 
-    /// Moves what is pending from a full half of the log to the other half, with the turn behind it. The database gets the rest.
-    /// Otherwise each event for a slow handler would become a row. Nil where too much is pending.
+    /// Moves pending events from a full half of the log to the other half, with the turn behind them. The database gets
+    /// the rest. Otherwise each event for a slow handler would become a row. Nil where too much is pending.
     private func handOver(_ log: TurnLog) -> CommitOutcome? {
         guard let database else { return nil }
         let next = log.newest &+ 1
@@ -382,8 +382,8 @@ final class EventStore {
         return outcome
     }
 
-    /// Writes what an earlier session left in the log, in a transaction that stays open until recovery commits its findings.
-    /// Until then the files stay as evidence.
+    /// Writes an earlier session's log to the database, in a transaction that stays open until recovery commits its
+    /// findings. Until then the files stay as evidence.
     private func loadLoggedTurns() throws(JournalError) {
         guard logCapacity > 0, let database else { return }
         do { log = try TurnLog.open(path, capacity: logCapacity) } catch {
@@ -496,7 +496,7 @@ final class EventStore {
         (fault, database) = (refusal, nil)
     }
 
-    /// Sets the file aside and copies what is readable of it into a new one.
+    /// Sets the file aside and copies its readable rows into a new one.
     func rebuild(after failure: SQLiteFailure) {
         database = nil
         adopt(DatabaseOpener.replace(path, strength, failure))

@@ -1,4 +1,5 @@
-// The daemon's journal: every event with the handlers that have not acknowledged it. Owns the two databases and what only memory has.
+// The daemon's journal: every event with the handlers that have not acknowledged it. Owns the two databases and the
+// events that only memory has.
 import Glibc
 import WakeModel
 
@@ -42,8 +43,9 @@ public final class Journal {
     var commits = CommitRecord()
     private var unreadable: Set<Sequence> = []
 
-    /// Never fails for a full disk, a damaged file or a missing directory: the journal degrades, and ``recover(at:recording:)``
-    /// reports it. `bootID` is the kernel's. `memory` is where what has no directory is kept over the journal's end.
+    /// Never fails for a full disk, a damaged file or a missing directory: the journal degrades, and
+    /// ``recover(at:recording:)`` reports it. `bootID` is the kernel's. `memory` keeps a journal without a directory
+    /// over its end.
     public init(
         opening settings: JournalSettings, bootID: String, memory: JournalMemory? = nil
     ) throws(JournalError) {
@@ -107,10 +109,10 @@ public final class Journal {
 
     private func issue(_ seq: Sequence, at time: WallTime, in store: EventStore) {
         if numbers.firstIssued.rawValue == 0 { numbers.firstIssued = seq }
-        // Before it is the newest: what is lost from then on may begin with it.
+        // Before it is the newest: a later loss may begin with it.
         if seq > numbers.reserved { reserve(upTo: Sequence(seq.rawValue + UInt64(settings.reservation))) }
         numbers.newest = Cursor(seq: seq, wall: time)
-        // Both are asked, for both must know where the event goes.
+        // Both are called, for both must know the event's store.
         let (ofReplay, ofStream) = (replay.mustCommit(before: store), streams.mustCommit(before: store))
         if ofReplay || ofStream { commitEarly() }
     }
@@ -241,7 +243,7 @@ public final class Journal {
     func recordOldestPending() {
         let next = newest.seq.rawValue + 1
         for store in stores {
-            // Where the store cannot be read, the earlier value stays valid.
+            // If the store cannot be read, the earlier value stays valid.
             guard let oldest = store.oldest(orElse: next) else { continue }
             setFact(StartFacts.oldestName(store.which), String(oldest))
         }
@@ -276,7 +278,7 @@ public final class Journal {
         if isRecovered { lowerFirstInMemory(to: oldestInMemory ?? next.rawValue) }
     }
 
-    /// Commits what there is so far; the turn's ``commit()`` reports failures.
+    /// Commits the turn so far; its ``commit()`` reports failures.
     private func commitEarly() {
         replay.beginCommit()
         streams.beginCommit()

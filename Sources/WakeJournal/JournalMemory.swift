@@ -1,4 +1,4 @@
-// The databases of a journal that has no file, kept while no journal uses them: the next one goes on as from files.
+// The databases of a journal that has no file, kept while no journal uses them: the next one continues as from files.
 import WakeModel
 
 /// Belongs to one journal after the other. The one before must be closed.

@@ -3,8 +3,8 @@
 import WakeModel
 
 extension Journal {
-    /// Commits, heals, erases what all handlers acknowledged and empties the WAL. Call it while all handlers are frozen, because it
-    /// may take milliseconds.
+    /// Commits, heals, erases events that all handlers acknowledged, and empties the WAL. Call it while all handlers
+    /// are frozen, because it may take milliseconds.
     ///
     /// The journal itself never erases a pending event. Where there is ``Compaction/excess``, ask ``oldestData(freeing:)`` for that
     /// many bytes and have the core drop these events into gaps of cause `overflow`. Their acknowledgements erase them here.

@@ -6,8 +6,7 @@ extension Journal {
     /// Reads all pending events. Call it once, before the first append.
     /// - Parameters:
     ///   - now: replaces the wall clock.
-    /// - record: its writes are in the commit of the findings, after which the time of the last session's last write is
-    /// gone.
+    ///   - record: writes into the commit of the findings, which erases the time of the last session's last write.
     public func recover(at now: WallTime? = nil, recording record: (inout Recovery) -> Void = { _ in }) -> Recovery {
         var recovery = Recovery()
         recovery.stopped = Set(identities.handlers.filter(\.value.isStopped).keys)
@@ -24,7 +23,7 @@ extension Journal {
         // The next start needs neither the rows that proved the numbers nor the hole.
         for store in stores { store.writeCursor(newest) }
         isRecovered = true
-        // The hole now has what memory lost.
+        // The hole now includes the events that memory lost.
         clearMemoryUse()
         record(&recovery)
         beginDatabases(&recovery)
@@ -156,7 +155,7 @@ extension Journal {
     public func close(clean: Bool) {
         disk.includeDeferredFacts()
         _ = commit()
-        // There may be room again for what memory holds.
+        // There may be room again for the events in memory.
         if clean { _ = heal() }
         // Before the databases are asked for their oldest pending event.
         for store in stores { _ = store.flushLog() }

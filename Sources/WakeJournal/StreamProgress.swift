@@ -18,7 +18,7 @@ struct StreamProgress {
     /// The stream whose events are being appended, and the database that got the last of them.
     private var open: String?
     private var target: EventStore?
-    /// Has the followed events of the open turn, and what it covers.
+    /// The store of the open turn's followed events.
     private var events: EventStore?
     private var gathered: Set<String> = []
     /// Streams of commits that have begun, of which the disk has no copy.

@@ -8,7 +8,7 @@ public enum DescriptorStore {
     /// - Parameter name: printable, without `:`, at most 255 bytes.
     public static func keep(_ descriptor: Int32, named name: String) {
         guard ServiceState.isHeard else { return }
-        // It is kept although its peer has closed it: what came before that is still to be read.
+        // It is kept although its peer has closed it: earlier bytes are still to be read.
         var copies = [descriptor]
         _ = sd_pid_notify_with_fds(0, 0, "FDSTORE=1\nFDPOLL=0\nFDNAME=\(name)", &copies, 1)
     }

@@ -13,14 +13,14 @@ public struct Readiness: OptionSet, Hashable, Sendable {
     public static let writable = Readiness(rawValue: EPOLLOUT.rawValue)
     /// A kernel file, such as `cgroup.events`, has changed.
     public static let priority = Readiness(rawValue: EPOLLPRI.rawValue)
-    /// Each arrival is reported once, whether what came before was read or not.
+    /// Each arrival is reported once, whether earlier bytes were read or not.
     public static let arrival = Readiness(rawValue: EPOLLIN.rawValue | EPOLLRDHUP.rawValue | EPOLLET.rawValue)
     /// Each arrival is reported, even where another process has read it before this one could look: that the socket can still be
     /// written is reported in its place. That it can be written again is reported too.
     public static let traffic = Readiness(rawValue: arrival.rawValue | EPOLLOUT.rawValue)
     /// The other side has closed. Always reported.
     public static let hangup = Readiness(rawValue: EPOLLHUP.rawValue)
-    /// The other side sends no more.
+    /// The other side has stopped sending.
     public static let endOfInput = Readiness(rawValue: EPOLLRDHUP.rawValue)
     /// An error. Always reported.
     public static let failure = Readiness(rawValue: EPOLLERR.rawValue)
@@ -45,7 +45,7 @@ public final class EventLoop {
     let handle: OpaquePointer
     private let timers: any LoopTimers
     private var queues: [TimerClock: TimerQueue] = [:]
-    /// Ended when everything that was found ready has been called, if ``requestTurn()`` asked for it.
+    /// Ended when everything that was found ready has been called, if ``requestTurn()`` was called.
     public weak var turn: (any LoopTurn)?
     private var isTurnRequested = false
     /// More was ready right after a turn: the next turn waits for further ready sources, so that a flood shares turns. The wait
@@ -105,7 +105,8 @@ public final class EventLoop {
         try Deferred(on: self, priority: priority, body)
     }
 
-    /// Tells the service manager at intervals that the loop runs, if it asked for that (WATCHDOG_USEC); otherwise does nothing.
+    /// Notifies the service manager at intervals that the loop runs, if it requires that (WATCHDOG_USEC); otherwise
+    /// does nothing.
     public func proveAlive() throws(SystemError) {
         try check(sd_event_set_watchdog(handle, 1), "watch", "the event loop for the service manager")
     }

@@ -1,8 +1,9 @@
-// Calls to the owner of what the loop and the bus watch: the one place that relies on an owner living as long as what it keeps.
+// Calls to the owners of watches of the loop and the bus: only this file relies on an owner living as long as its
+// watches.
 import WakeModel
 import WakeSystem
 
-/// The owner keeps what is returned, and nothing else does. So it is there whenever it is called, without being held.
+/// Only the owner keeps the returned watch. So the owner exists whenever it is called, without being retained.
 extension EventLoop {
     /// Calls `body` with the owner of the watch whenever `raw` is ready for some of `readiness`.
     public func watch<Owner: AnyObject>(

@@ -97,7 +97,7 @@ public final class TimerQueue {
     /// The instant that the alarm waits for.
     private var awaited: Instant?
 
-    /// Where the alarm is further ahead than this, its deadline may be postponed again before it comes.
+    /// An alarm further ahead than this may be postponed again before it comes.
     private static let distance = TimeSpan.milliseconds(10)
 
     init(on loop: EventLoop, clock: TimerClock, timers: any LoopTimers) throws(SystemError) {
@@ -108,7 +108,7 @@ public final class TimerQueue {
     func insert(_ timer: Timer, due: Instant) {
         remove(timer)
         armed += 1
-        // A timer that arms itself for the past from its own call is due in the next turn, not again in this one.
+        // A timer that arms itself for the past from its own call is due in the next turn, not in this one.
         let due = horizon.map { max(due, $0 + TimeSpan(nanoseconds: 1)) } ?? due
         heap.append(Entry(due: due, order: armed, timer: timer))
         rise(from: heap.count - 1)

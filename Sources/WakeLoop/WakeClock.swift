@@ -76,7 +76,7 @@ public final class VirtualClock: WakeClock {
     /// A person or a time server sets the wall clock, forward or back; no other clock moves.
     public func setWall(by step: TimeSpan) { wallAtStart = wallAtStart + step }
 
-    /// The machine is off for so long; then both clocks of decisions begin at zero again.
+    /// The machine is off for the span; then both clocks of decisions begin at zero again.
     public func reboot(after span: TimeSpan) {
         rest(for: span)
         moment = Moment(monotonic: .zero, boottime: .zero)
@@ -90,7 +90,7 @@ public final class VirtualClock: WakeClock {
     }
 }
 
-// How far the clock must be advanced until something is due; zero for what is due already.
+// The spans to advance until an instant is due; zero if that has passed.
 extension VirtualClock {
     public func distance(toMonotonic instant: Instant) -> TimeSpan { max(.zero, instant - moment.monotonic) }
     public func distance(toBoottime instant: Instant) -> TimeSpan { max(.zero, instant - moment.boottime) }

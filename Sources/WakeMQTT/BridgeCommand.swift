@@ -1,4 +1,4 @@
-// A command that came in by a topic: what is asked of which device or handler, read strictly.
+// A command of a topic: its request and its device or handler, read strictly.
 import WakeModel
 
 public struct BridgeCommand: Hashable, Sendable {
@@ -37,7 +37,7 @@ public struct BridgeCommand: Hashable, Sendable {
         }
     }
 
-    /// Where all commands come in, below the bridge.
+    /// The topics of all commands, below the bridge.
     public static let filters = Kind.allCases.map { "\($0.isOfHandler ? "handlers" : "devices")/+/\($0.tail)" }
 
     public static let longestPayload = 64 << 10

@@ -31,7 +31,7 @@ public struct BridgeTopics: Hashable, Sendable {
     /// The topics that it retains about itself, its devices and its handlers, of this life or of an earlier one.
     public static let ownNames = ["about", "devices/+/about", "handlers/+/about"]
 
-    /// Where a command for a device comes in.
+    /// The topic of a command for a device or handler.
     public func command(_ command: BridgeCommand.Kind, of name: String) -> String {
         "\(root)/\(command.isOfHandler ? "handlers" : "devices")/\(TopicName.escaped(name))/\(command.tail)"
     }
@@ -42,7 +42,7 @@ public struct BridgeTopics: Hashable, Sendable {
         return topic.dropFirst(root.count + 1).split(separator: "/", omittingEmptySubsequences: false)
     }
 
-    /// The name of what is retained at such a topic: of the bridge, a device, or a handler.
+    /// The owner of a retained message at such a topic: the bridge, a device, or a handler.
     public func owner(of topic: String) -> RetainedName? {
         if topic == about { return .bridge }
         guard topic.utf8.count <= Self.longest, let levels = levels(of: topic), levels.count == 3, levels[2] == "about",

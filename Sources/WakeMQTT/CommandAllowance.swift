@@ -12,7 +12,7 @@ public struct CommandAllowance: Hashable, Sendable {
             "a list of \"session\", \"wake\", \"read\", \"write\", \"read:DEVICE.CHARACTERISTIC\" and "
             + "\"write:DEVICE.CHARACTERISTIC\""
 
-        /// Nil for what is none.
+        /// Nil if the text is none.
         public init?(_ text: String) {
             let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
             guard let word = parts.first, let kind = BridgeCommand.Kind(rawValue: String(word)) else { return nil }

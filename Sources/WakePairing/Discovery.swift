@@ -88,7 +88,7 @@ public final class Discovery {
         }
     }
 
-    /// Bluetoothd may have answered us for the end of another program's scan, which was the end of ours.
+    /// Bluetoothd may have answered for the end of another program's scan, which ended this one too.
     private func confirm(_ path: String) {
         adapters[path]?.state = .asking
         adapters[path]?.session.look { [weak self] isScanning in
@@ -122,7 +122,7 @@ public final class Discovery {
         adapters[path]?.timer = timer
     }
 
-    /// Called for every change: a scan that ended by no doing of ours is begun again.
+    /// Called for every change: a scan that another program ended is begun again.
     public func bluezDidChange(_ change: BluezChange) {
         guard !isStopping else { return }
         switch change {

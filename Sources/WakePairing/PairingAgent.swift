@@ -1,4 +1,4 @@
-// Bluetoothd's questions while it pairs (org.bluez.Agent1): an object of ours that passes them on and carries answers back.
+// Bluetoothd's questions while it pairs (org.bluez.Agent1): an object that passes them on and carries answers back.
 import WakeLoop
 import WakeModel
 import WakeSources
@@ -61,7 +61,8 @@ final class PairingAgent {
             request.answer()
             waiting = nil
             hear(.withdrawn)
-        // Another program's pairing is not ours to answer, nor what a peripheral may use of this machine.
+        // The bridge answers neither another program's pairing, nor a peripheral's request for services of this
+        // machine.
         case _ where request.arguments.first?.string != peripheral: request.refuse(.rejected)
         case "AuthorizeService": request.refuse(.rejected)
         case "DisplayPasskey": display(request, entered: request.arguments.dropFirst(2).first?.integer ?? 0)

@@ -1,5 +1,5 @@
 // Pairing with one peripheral, from the operator's word to a bond that is there: pure, and level-triggered like
-// LinkMachine. Facts, answers and time go in; what to ask of bluetoothd and of the operator comes out.
+// LinkMachine. Inputs are facts, answers and time; outputs are requests to bluetoothd and questions for the operator.
 import WakeModel
 import WakeSources
 
@@ -8,7 +8,7 @@ import WakeSources
 public struct PairingMachine: Sendable {
     enum Phase: Hashable, Sendable {
         case starting
-        /// The old bond is removed; the peripheral is listened for, to be found as a new one.
+        /// The old bond is removed; the adapter scans, to find the peripheral as a new one.
         case renewing(until: Instant)
         /// It is found: the scan is ended before it is connected, because the two fight for the radio.
         case hushing
@@ -323,13 +323,13 @@ public struct PairingMachine: Sendable {
         return open + effects
     }
 
-    /// Takes back what was begun: a link that we brought up, a pairing that is not through.
+    /// Undoes unfinished steps: a link that the bridge brought up, a pairing that has not ended.
     mutating func fail(_ sentence: String) -> [PairingEffect] {
         let link = isOurLink && (facts.isConnected || isConnecting) ? [PairingEffect.request(.disconnect)] : []
         return end(withdrawn() + link + [.failed(sentence)])
     }
 
-    /// The bond was made with something that was never asked for the passkey, so it may be anything.
+    /// The peer of the bond never had to give the passkey, so it may be any device.
     private mutating func failUnproved() -> [PairingEffect] {
         end(withdrawn() + [.request(.forget), .failed(PairingText.unproved(wish))])
     }

@@ -1,4 +1,4 @@
-// The words of pairing: what is true of the peripheral, what is asked and answered, what the operator wants, how it ends.
+// The terms of pairing: the peripheral's facts, the operator's wish, questions and answers, and the outcome.
 import WakeModel
 import WakeSources
 
@@ -46,7 +46,7 @@ public struct PairingWish: Hashable, Sendable {
     public var saysYes = false
     /// The passkey to give if one is requested.
     public var passkey: UInt32?
-    /// You sit at a terminal and can be asked.
+    /// The operator is at a terminal and can answer.
     public var canAsk = false
 
     public init(label: String, word: String) {
@@ -65,13 +65,13 @@ public enum PairingRequest: Hashable, Sendable {
     case disconnect
     /// Bluetoothd removes it with its bond, its trust, its name and that it is blocked.
     case forget
-    /// Bluetoothd scans, so that it finds again what it has removed.
+    /// Bluetoothd scans, so that it finds a removed peripheral again.
     case listen
     case hush
 }
 
 public enum PairingFailure: Hashable, Sendable {
-    /// The peer does not accept the proof, or we do not accept its.
+    /// Either side rejects the other's proof.
     case authenticationFailed
     case rejected
     case cancelled

@@ -122,8 +122,8 @@ struct AdvertisementProgram: Hashable, Sendable {
         return false
     }
 
-    /// Appends the object for the first structure that fits its field list; false where none has one. Throws where a structure
-    /// is cut short, and where none fits: then what is wrong with the first.
+    /// Appends the object for the first structure that fits its field list; false where none has one. Throws where a
+    /// structure is cut short, and where none fits: then the fault of the first.
     func run(over bytes: [UInt8], into json: inout [UInt8]) throws(DecodeFault) -> Bool {
         guard !entries.isEmpty else { return false }
         var structures = AdvertisementStructures(bytes)

@@ -1,6 +1,6 @@
 // Numbers that fields and constants make together: their sum, difference, product, quotient or power.
 
-/// Exact where the numbers are decimals that fit, so that what is half way is rounded as a person rounds it.
+/// Exact if the numbers are decimals that fit, so that a half is rounded as a person rounds it.
 struct Combination: Hashable, Sendable {
     enum Operation: String, Hashable, Sendable {
         case sum, product, power
@@ -10,7 +10,7 @@ struct Combination: Hashable, Sendable {
 
     enum Term: Hashable, Sendable {
         case constant(DecimalNumber)
-        /// A whole number that a slot keeps, and what becomes of it.
+        /// A whole number that a slot keeps, and its form.
         case whole(FieldProgram.Reference, NumberForm)
         /// A slot keeps the bits of a Double.
         case real(slot: Int, NumberScale?)

@@ -3,7 +3,7 @@
 import WakeModel
 
 /// Reads keys of one JSON5 object. An unknown key is reported when the object is opened, a value of a wrong type or
-/// range when it is read. Reading goes on after a fault, so that you see all faults together.
+/// range when it is read. Reading continues after a fault, so that you see all faults together.
 public struct ConfigurationObject {
     private let place: ConfigurationPath
     public let report: ConfigurationReport
@@ -81,7 +81,7 @@ public struct ConfigurationObject {
         places.isEmpty ? members.first { $0.name == key }?.value : places[key].map { members[$0].value }
     }
 
-    /// The value as it was read, for what is not configuration.
+    /// The value as it was read, for data that is not configuration.
     public func any(_ key: String) -> JSONValue? { value(key) }
 
     /// Reports those that are absent.
@@ -139,7 +139,7 @@ extension ConfigurationObject {
         read(key, in: range, "a whole number", \.description) { $0.integer.flatMap { Int(exactly: $0) } }
     }
 
-    /// `alternative` names what else the caller accepts, for the sentence.
+    /// `alternative` names the caller's other choices, for the sentence.
     public func number(_ key: String, in range: ClosedRange<Double>, or alternative: String = "") -> Double? {
         read(key, in: range, "a number", shortest, alternative, \.number)
     }

@@ -16,7 +16,7 @@ public enum DecodeFault: Error, Hashable, Sendable, CustomStringConvertible {
     case openRun(offset: Int)
     /// A count or length is below zero, or a list has more than 255 elements or one that takes no bytes.
     case badCount(offset: Int, count: Int64)
-    /// The layout of the bytes at `offset` is none that the profile knows.
+    /// The profile does not know the layout of the bytes at `offset`.
     case noVariant(offset: Int)
     /// The value would be larger than an event can hold.
     case tooLarge

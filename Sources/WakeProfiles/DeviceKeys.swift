@@ -1,4 +1,4 @@
-// `keys.json5`: the keys with which devices encrypt what they broadcast, by address. No key is ever shown.
+// `keys.json5`: the keys with which devices encrypt their broadcasts, by address. No key is ever shown.
 import WakeModel
 
 public struct DeviceKeys: Sendable, CustomStringConvertible, CustomReflectable {
@@ -64,6 +64,6 @@ public struct DeviceKeys: Sendable, CustomStringConvertible, CustomReflectable {
 
     public var isEmpty: Bool { keys.isEmpty }
     public var description: String { keys.count.counted("key") }
-    /// Without what is in it: a dump is no place for keys.
+    /// Without its contents: a dump is no place for keys.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

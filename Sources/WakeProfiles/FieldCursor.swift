@@ -176,7 +176,7 @@ extension FieldCursor {
         return isSigned ? Int64(bitPattern: value << unused) >> unused : Int64(bitPattern: value)
     }
 
-    /// A run that did not end on a byte is none that the profile meant.
+    /// The profile does not allow a run that ends within a byte.
     mutating func endRun() throws(DecodeFault) {
         guard bit == 0 else { throw DecodeFault.openRun(offset: position + 1) }
     }

@@ -1,4 +1,4 @@
-// The types of fields: their words, their widths, and what each can have beside it.
+// The types of fields: their words, their widths, and the keys that each allows.
 
 enum FieldKind: String, CaseIterable, Sendable {
     case uint8, uint16, uint24, uint32, uint40, uint48, uint56, uint64

@@ -34,7 +34,7 @@ extension FieldCompiler {
         for element in elements ?? [] { add(element) }
     }
 
-    /// An element of a list of fields: a group where it has what a group has.
+    /// An element of a list of fields: a group if it has the keys of one.
     private static func element(
         _ value: JSONValue, at place: ConfigurationPath, _ report: ConfigurationReport
     ) -> ConfigurationObject? {
@@ -155,7 +155,7 @@ extension FieldCompiler {
         scope.layoutTakesBytes = made.contains(where: \.scope.takesBytes)
     }
 
-    /// Returns its last step, which leads past the others, and what its layout takes.
+    /// Returns its last step, which leads past the others, and the bytes that its layout takes.
     private mutating func addVariant(_ object: ConfigurationObject) -> (end: Int, scope: FieldScope) {
         var pattern = BytePattern()
         if let when = object.object("when", keys: BytePattern.keys) {

@@ -7,7 +7,7 @@ extension ChannelProgram: MessageJudge {
         check != nil || !program.checks.isEmpty || NamedDecoder.checking.contains { program.names($0) }
     }
 
-    /// Other faults show no damage: a device may send what its profile does not know.
+    /// Other faults show no damage: a device may send messages that its profile does not know.
     func isDamaged(_ message: [UInt8]) -> Bool {
         do throws(DecodeFault) {
             let checked = try checked(message)

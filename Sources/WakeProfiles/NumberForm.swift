@@ -42,7 +42,7 @@ struct NumberScale: Hashable, Sendable {
 }
 
 /// (value × `factor` + `offset`) / `divisor` in whole numbers. A binary fraction such as 0.005 is not the written one,
-/// so it cannot decide what is half way.
+/// so it cannot find halves.
 struct WholeScale: Hashable, Sendable {
     private var factor: Int64 = 1
     private var offset: Int64 = 0
@@ -158,7 +158,7 @@ extension [UInt8] {
         append(number.value, scale)
     }
 
-    /// The shortest text that reads back as the same number; what is no number is null.
+    /// The shortest text that reads back as the same number; null if it is no number.
     mutating func appendReal(_ value: Double, shortest text: String) {
         if !value.isFinite {
             appendNull()

@@ -77,7 +77,7 @@ public struct Profile: Hashable, Sendable {
         /// Its format is one that anyone may send beside an own one: any other profile that fits is more particular.
         public var givesWay = false
 
-        /// Services that many devices have beside what they are for: battery, current time, user data, device information.
+        /// Services that many devices have beside their own: battery, current time, user data, device information.
         static let companions = Set([0x180f, 0x1805, 0x181c, 0x180a].map { BluetoothUUID(short: $0) })
 
         /// How many properties must match; of two profiles that match, the more specific one is used.

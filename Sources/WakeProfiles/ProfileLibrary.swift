@@ -1,4 +1,4 @@
-// Every profile the bridge knows: found by name, matched to devices, and asked to decode.
+// Every profile that the bridge knows: finds them by name, matches them to devices, and decodes with them.
 import WakeModel
 
 public struct ProfileLibrary: Sendable {

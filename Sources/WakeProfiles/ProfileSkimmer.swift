@@ -37,7 +37,7 @@ enum ProfileSkimmer {
         return reduced
     }
 
-    /// Nil for what is no plain object.
+    /// Nil if the text is no plain object.
     static func members(of text: ArraySlice<UInt8>) -> [(name: String, value: Range<Int>)]? {
         var scanner = Scanner(rest: text)
         guard scanner.takes(UInt8(ascii: "{")) else { return nil }

@@ -1,7 +1,7 @@
 // Rates that counters of messages make: turns a minute from a count of turns and the time of the last.
 import WakeModel
 
-/// A counter of a message and its clock, and what their growth becomes.
+/// A counter of a message and its clock, and the rate of their growth.
 struct Rate: Hashable, Sendable {
     var key: Range<Int>
     var count: FieldProgram.Reference
@@ -34,7 +34,7 @@ public struct RateMemory: Hashable, Sendable {
 }
 
 extension Rate {
-    /// The rate that a message makes, or nil. Keeps what the next needs.
+    /// The rate that a message makes, or nil. Keeps the counts for the next.
     func rate(count: Int64, time: Int64, at now: Instant, after last: inout RateMemory.Count?) -> Double? {
         // A value outside the range of its counter or clock is neither.
         guard (-wrap..<wrap).contains(count), (-timeWrap..<timeWrap).contains(time) else { return nil }

@@ -53,7 +53,7 @@ struct TextProgram: Hashable, Sendable {
         var form = NumberForm()
     }
 
-    /// A unit and what makes the field's own of it.
+    /// A unit and its scale to the field's own.
     struct Unit: Hashable, Sendable {
         var name: [UInt8]
         var scale: NumberScale
@@ -181,7 +181,7 @@ extension TextProgram.Field {
     }
 }
 
-/// Reads a template from its first part to its last; what a capture took stays taken.
+/// Reads a template from its first part to its last, without backtracking.
 private struct TemplateReader {
     private var rest: ArraySlice<UInt8>
 
@@ -224,7 +224,7 @@ private struct TemplateReader {
         return taken
     }
 
-    /// A word ends at a space, at what the template has next, and before a number that is next.
+    /// A word ends at a space, at the template's next part, and before a number that is next.
     private func ends(_ byte: UInt8, _ next: TextProgram.TemplatePart?) -> Bool {
         if byte == UInt8(ascii: " ") { return true }
         switch next {

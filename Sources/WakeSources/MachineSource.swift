@@ -8,7 +8,7 @@ protocol DeviceMachine {
     associatedtype Input: DeviceMachineInput
     associatedtype Effect
     mutating func step(_ input: Input, at stamp: Stamp) -> [Effect]
-    /// When something follows although nothing else happens, on ``clock``.
+    /// The next deadline without another input, on ``clock``.
     var deadline: Instant? { get }
     static var clock: TimerClock { get }
     /// How far the device is followed; nil if it never was.
@@ -25,9 +25,9 @@ protocol WatchedDevice {
     associatedtype Machine: DeviceMachine
     var device: Device { get set }
     var machine: Machine { get set }
-    /// As it was recorded last.
+    /// The listening that was recorded last.
     var recordedListening: Listening? { get set }
-    /// When something follows although nothing else happens: for the machine, and for what the entry has beside it.
+    /// The deadlines without another input: the machine's, and those that the entry has beside it.
     var deadlines: DeviceDeadlines { get }
 }
 

@@ -22,7 +22,8 @@ extension ProfileLibrary {
                 ? match(kind: .externalAccessory, services: services, name: peripheral.name) : nil)
     }
 
-    /// Where accessories are listened for: sensors and batteries, which talk every few seconds, only where a profile asks.
+    /// The subsystems in which accessories are followed. Sensors and batteries send every few seconds, so these are
+    /// included only for a profile.
     var subsystems: [String] { Set(UdevRecord.nodeSubsystems + heads.compactMap(\.subsystem)).sorted() }
 }
 
@@ -58,7 +59,7 @@ private struct HeldPlans<Plan> {
 protocol PeripheralPlanner: AnyObject {
     /// Services for which bluetoothd reconnects peripherals.
     var services: [BluetoothUUID] { get }
-    /// Where an operator has pinned peripherals to adapters.
+    /// The adapters to which an operator has pinned peripherals.
     var pins: AdapterPins { get }
     /// Nil where no profile knows the peripheral.
     func plan(for peripheral: BluezPeripheral) -> BluetoothPlan?

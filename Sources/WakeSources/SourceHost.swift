@@ -50,7 +50,7 @@ public protocol SourceHost: AnyObject {
     func relay(_ events: [RelayedEvent], of stream: String, followedTo position: String?)
     /// Reports a condition of the machine to every handler.
     func announce(_ notice: Notice)
-    /// The turn that keeps what was recorded ends soon, though no event asks for it.
+    /// Ends the turn soon, so that it keeps the records though no event requires that.
     func requestTurn()
 }
 
@@ -88,7 +88,7 @@ extension ProtocolFault {
     }
 }
 
-/// Why a device did not do what a handler asked.
+/// Why a device did not perform a handler's request.
 public enum TalkFailure: Error, Hashable, Sendable {
     case notConnected
     /// The device has no such characteristic or stream, or it cannot be read or written.

@@ -77,8 +77,8 @@ public struct CgroupTree: Sendable {
         return rmdir(path) == 0
     }
 
-    /// Kills and removes all that an earlier daemon left in the tree of that name, even if no tree can be made now.
-    /// Only for a start, like ``sweep(patience:)``, and for after the daemon.
+    /// Kills and removes all leaves of an earlier daemon in the tree of that name, even if no tree can be made. Only
+    /// for a start, like ``sweep(patience:)``, and for after the daemon.
     /// - Returns: names of leaves that stayed populated.
     public static func sweep(named name: String) throws(SystemError) -> [String] {
         let own = try ownPath()
@@ -119,9 +119,10 @@ public struct CgroupTree: Sendable {
         }
     }
 
-    /// Tests that freezing works, and that processes can be started here: for that we need write access to our own cgroup.
+    /// Tests that freezing works, and that processes can be started here, which needs write access to the daemon's own
+    /// cgroup.
     private func prove(from own: String) throws(SystemError) {
-        // A leftover of a dead process with our number must not make us use the weaker suspension.
+        // A leftover of a dead process with the same number must not lead to the weaker suspension.
         rmdir("\(path)/probe-\(getpid())")
         do throws(SystemError) {
             let probe = try makeLeaf(named: "probe-\(getpid())")

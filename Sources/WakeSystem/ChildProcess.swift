@@ -3,8 +3,8 @@ import CLinux
 import Glibc
 import WakeModel
 
-/// A process that we started, with the container it was started in. Releasing this value closes the descriptors; it
-/// neither kills the process nor removes the container.
+/// A started process, with its container. Releasing this value closes the descriptors; it neither kills the process nor
+/// removes the container.
 public struct ChildProcess: ~Copyable {
     public let executable: String
     private let workingDirectory: String
@@ -23,7 +23,7 @@ public struct ChildProcess: ~Copyable {
 
     /// Bytes that a suspended reader may leave unread before a write would block; less where the kernel grants less.
     public static let inputCapacity: Int32 = 256 << 10
-    /// Bytes that the child may write before a write waits for us; less where the kernel grants less.
+    /// Bytes that the child may write before a write waits for the daemon; less if the kernel grants less.
     public static let replyCapacity: Int32 = 256 << 10
 
     /// Starts the child in `container`, which must be new; it is kept, or removed if this fails. The child starts suspended:
@@ -172,7 +172,8 @@ private struct OurEnds {
     let startup: Int32
 }
 
-/// Both ends of everything between a child and us; the child's ends are closed here once it has been cloned.
+/// Both ends of all pipes and sockets between a child and the daemon; the child's ends are closed here once it has been
+/// cloned.
 private struct Channels: ~Copyable {
     let input: Pipe
     let output: Pipe

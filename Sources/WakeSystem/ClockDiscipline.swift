@@ -1,4 +1,4 @@
-// Whether the wall clock can be believed: what the kernel knows of the program that keeps it, and of the hardware clock.
+// Whether the wall clock can be trusted: by the kernel's state of the program that keeps it, and by the hardware clock.
 import CLinux
 import Glibc
 import WakeModel

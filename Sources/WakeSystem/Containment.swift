@@ -69,7 +69,7 @@ public struct Containment: Hashable, Sendable {
     /// Only the root cgroup may have processes and pass controllers on.
     private static func isRoot(_ cgroup: String) -> Bool { !File.exists("\(cgroup)/cgroup.type") }
 
-    /// Moves this process one level down, where it is the only one: we do not move other programs' processes.
+    /// Moves this process one level down if it is the only one: other programs' processes are not moved.
     private mutating func makeWay(in own: String) throws(SystemError) {
         let group = "\(own)/\(Self.daemonGroup)"
         let processes = try File.text(at: "\(own)/cgroup.procs")

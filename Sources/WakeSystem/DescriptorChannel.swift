@@ -1,8 +1,8 @@
-// A one-way road into a child: over it we pass descriptors, and nothing comes back that we would have to close.
+// A one-way channel into a child: it passes descriptors, and none comes back that would have to be closed.
 import CLinux
 import Glibc
 
-/// Owns our end, and the child's until the child has been started.
+/// Owns the daemon's end, and the child's until the child has been started.
 public final class DescriptorChannel {
     private let ours: FileDescriptor
     private var theirs: FileDescriptor?

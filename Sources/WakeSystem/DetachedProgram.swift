@@ -1,4 +1,4 @@
-// A program of ours that outlives the daemon: it is given a listening socket and a file to lock, and goes its own way.
+// Starts a program that outlives the daemon, with a listening socket and a file to lock.
 import CLinux
 import Glibc
 import WakeModel
@@ -30,7 +30,7 @@ public enum DetachedProgram {
         _ = try attemptC { clinux_become(user, group, groups, groups.count) }.get("become", "user \(user)")
     }
 
-    /// Locks the file for as long as this process lives. Another one that has it is asked to end, and then made to.
+    /// Locks the file for as long as this process lives. Another one that has it gets SIGTERM, and SIGKILL later.
     /// - Parameter lock: a descriptor of the file, which nothing else of this process closes.
     public static func replaceHolder(of lock: Int32) throws(SystemError) {
         let begun = SystemClock.monotonic()
@@ -52,7 +52,8 @@ public enum DetachedProgram {
 
     private static let longestEnd = TimeSpan.seconds(10)
 
-    /// - Parameter holder: none where the lock fell before it was asked whose it is. A signal to 0 would be for ourselves too.
+    /// - Parameter holder: 0 if the lock was released before the kernel named its holder. A signal to 0 would reach
+    /// this process too.
     private static func end(_ holder: Int32, _ told: Int32, isLate: Bool) {
         guard holder > 0 else { return }
         if isLate { kill(holder, SIGKILL) } else if holder != told { kill(holder, SIGTERM) }

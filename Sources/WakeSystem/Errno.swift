@@ -1,4 +1,4 @@
-// The kernel's error numbers, and the error that this layer throws: what was attempted, on what, and why it failed.
+// The kernel's error numbers, and the error that this layer throws: the attempt, its subject, and why it failed.
 import CLinux
 import Glibc
 

@@ -141,8 +141,8 @@ public enum File {
         _ = try attempt { Int(fsync(directory.raw)) }.get("sync the directory of", path)
     }
 
-    /// The same at a place that you choose. A link, a device or a directory there is refused: to replace it would break what
-    /// uses it.
+    /// The same at a place that you choose. A link, a device or a directory there is refused: to replace it would break
+    /// what uses it.
     public static func replacePlain(_ path: String, with bytes: [UInt8], mode: UInt32 = 0o600) throws(SystemError) {
         var status = stat()
         if lstat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
@@ -178,11 +178,11 @@ public enum File {
 
     public static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
-    /// - Parameter path: what it becomes, which errors name.
+    /// - Parameter path: its final path, which errors name.
     private static func write(
         _ bytes: [UInt8], toNew aside: String, of path: String, mode: UInt32
     ) throws(SystemError) {
-        // In a folder that all may write to, another user may have put a link there; what it leads to stays as it is.
+        // In a folder that all may write to, another user may have put a link there; its target stays as it is.
         unlink(aside)
         let flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC
         let opened = attempt { Int(Glibc.open(aside, flags, mode_t(mode))) }
@@ -197,7 +197,7 @@ public enum File {
         _ = try attempt { Int(fsync(file.raw)) }.get("sync", path)
     }
 
-    /// An open file without a name, for reading and writing: nothing of it stays, however the process ends.
+    /// An open file without a name, for reading and writing: it is gone when the process ends, however that ends.
     public static func temporary(prefix: String) throws(SystemError) -> FileDescriptor {
         let folder = Environment.value(of: "TMPDIR").flatMap { TrustedDirectory.isSafe($0) ? $0 : nil } ?? "/var/tmp"
         let path = "\(folder)/\(prefix).\(getpid())"
@@ -295,7 +295,7 @@ public final class FileChunks {
     }
 }
 
-// Makes paths absolute, so that a process in another directory, and every child of ours, finds the same file.
+// Makes paths absolute, so that a process in another directory, and every child, finds the same file.
 extension File {
     /// The path from the root; a relative one starts at the working directory. Links and dots stay as they are.
     public static func absolute(_ path: String) throws(SystemError) -> String {

@@ -29,10 +29,10 @@ public struct FileLocks: ~Copyable {
     /// The limit for one descriptor's list of locks, in bytes.
     private static let mostOfList = 4 << 10
 
-    /// How suspending the members affects other processes. Ask after they have stopped, so that the answer stays true; a
-    /// process that waits later is found only by asking again. The kernel does not report waiters for a lock of an open file
-    /// description, so these count as other processes. Nil where a brief search is not enough; where a thorough one is not,
-    /// a lock counts as held.
+    /// How suspending the members affects other processes. Ask after they have stopped, so that the answer stays true;
+    /// a process that waits later is found only by another look. The kernel does not report waiters for a lock of an
+    /// open file description, so these count as other processes. Nil where a brief search is not enough; where a
+    /// thorough one is not, a lock counts as held.
     ///
     /// The table is read only where one of their descriptors shows a lock. To read it, the kernel stops all locking on the
     /// machine and first waits for a grace period of RCU: milliseconds in which no handler is woken.
@@ -76,7 +76,7 @@ public struct FileLocks: ~Copyable {
     /// The result of searching the members' descriptors.
     private enum Sight {
         case none
-        /// A lock, or something that we may not read.
+        /// A lock, or an entry that this process may not read.
         case some
         /// No lock so far, but the search did not finish.
         case exhausted

@@ -1,4 +1,4 @@
-// Changes the owner of one user's files below a directory, whatever the former owner put there.
+// Changes the owner of one user's files below a directory, safe against anything that the former owner put there.
 import CLinux
 import Glibc
 

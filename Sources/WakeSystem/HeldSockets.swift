@@ -51,7 +51,8 @@ extension NetworkSocket {
         return Array(bytes.prefix(count)) == own.bytes
     }
 
-    /// The peer is asked at short intervals whether it is there, or as rarely again as usual. Where it is not, the connection fails.
+    /// The kernel probes the peer at short intervals, or as rarely again as usual. If the peer is gone, the connection
+    /// fails.
     public static func probe(_ raw: Int32, _ isProbed: Bool) throws(SystemError) {
         _ = try attemptC { clinux_probe_peer(raw, isProbed) }.get("ask the peer of", "socket \(raw)")
     }
@@ -157,7 +158,7 @@ public struct ArrivalGauge {
         guard case .datagram = mark, look.unread > 0 else {
             return before.map(mark.isLater) ?? (look.unread > 0)
         }
-        // It is known of what waits: when that has been read, it is no arrival again.
+        // The mark covers the waiting datagrams: reading them is no new arrival.
         latest = .datagram(SystemClock.wall().microseconds * 1000)
         return true
     }

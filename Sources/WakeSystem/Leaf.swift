@@ -90,7 +90,7 @@ public struct Leaf: ~Copyable {
         LeafEvents(parsing: try changes.front(limit: 128))
     }
 
-    /// The processes in it, unordered; a process outside our PID namespace shows as 0 and is left out.
+    /// The processes in it, unordered; a process outside this PID namespace shows as 0 and is left out.
     public borrowing func processes() throws(SystemError) -> Members {
         let bytes = try members.contents(ofShortLines: true, limit: Members.mostBytes)
         let processes = bytes.split(separator: UInt8(ascii: "\n")).compactMap { line in

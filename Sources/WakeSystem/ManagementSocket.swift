@@ -7,7 +7,7 @@ import WakeModel
 public struct ManagementSocket: ~Copyable {
     private let descriptor: FileDescriptor
 
-    /// Six bytes of header and the longest answer or event that may come before ours.
+    /// Six bytes of header and the longest answer or event that may come before this answer.
     private static let packetBytes = 6 + 512
     /// The most events of other programs that are skipped.
     private static let strangersLimit = 64

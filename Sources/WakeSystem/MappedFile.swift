@@ -1,12 +1,12 @@
-// A file in memory: what is stored outlives the process, however it ends, and costs no call of the kernel.
+// A file in memory: its contents outlive the process, however it ends, and a store costs no call of the kernel.
 import Glibc
 
-/// Mapped for as long as this value exists. A machine that fails loses what its disk has not got.
+/// Mapped for as long as this value exists. A machine that fails loses the writes that its disk has not got.
 public struct MappedFile: ~Copyable {
     public let size: Int
     private let start: UnsafeMutableRawPointer
 
-    /// Opens or makes the file, which only its owner can read, and gives it `size` bytes; what is new in it is zero.
+    /// Opens or makes the file, which only its owner can read, and gives it `size` bytes; new ones are zero.
     public init(_ path: String, size: Int) throws(SystemError) {
         let file = try File.open(path, for: .create)
         let number = file.raw

@@ -3,8 +3,9 @@ import CLinux
 import Glibc
 
 public enum MemoryPressure {
-    /// A descriptor that polls `priority` when tasks waited for memory for `stalledMicroseconds` within `windowMicroseconds`
-    /// (500,000 to 10,000,000). Nil where the kernel keeps no pressure figures, or we may not read them.
+    /// A descriptor that polls `priority` when tasks waited for memory for `stalledMicroseconds` within
+    /// `windowMicroseconds` (500,000 to 10,000,000). Nil if the kernel keeps no pressure figures, or this process may
+    /// not read them.
     public static func trigger(stalledMicroseconds: Int = 150_000, windowMicroseconds: Int = 2_000_000)
         -> FileDescriptor?
     {

@@ -23,7 +23,8 @@ public struct MonitorSocket: ~Copyable {
 
     public var raw: Int32 { descriptor.raw }
 
-    /// With `linksOnly` the kernel drops all packets but those about links and controllers, and does not wake us for the rest.
+    /// With `linksOnly` the kernel drops all packets but those about links and controllers, and does not wake the
+    /// daemon for the rest.
     public init(linksOnly: Bool) throws(SystemError) {
         let made = FileDescriptor(owning: Int32(try Self.check(wake_bluetooth_socket(), "open")))
         try Self.prepare(made, linksOnly: linksOnly)

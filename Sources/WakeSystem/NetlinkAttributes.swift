@@ -1,4 +1,4 @@
-// Attributes of netlink (netlink(7)): what follows the fixed part of a message of the kernel.
+// Attributes of netlink (netlink(7)), which follow the fixed part of a message of the kernel.
 
 extension ArraySlice<UInt8> {
     /// By their kinds: each has a length and a kind of two bytes, and is aligned to four. An attribute that does not

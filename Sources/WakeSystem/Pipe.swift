@@ -1,4 +1,4 @@
-// Pipes: close-on-exec from the start, our end non-blocking, the child's end blocking as programs expect.
+// Pipes: close-on-exec from the start, the daemon's end non-blocking, the child's end blocking as programs expect.
 import CLinux
 import Glibc
 
@@ -7,7 +7,8 @@ public struct Pipe: ~Copyable {
     public let readEnd: FileDescriptor
     public let writeEnd: FileDescriptor
 
-    /// The end that we keep, which is therefore non-blocking; the other belongs to a program that expects to wait.
+    /// The end that the daemon keeps, which is therefore non-blocking; the other belongs to a program that expects to
+    /// wait.
     public enum Ours: Sendable { case read, write, both }
 
     /// - Parameter capacity: bytes that may wait to be read; nil for the kernel's default, 64 KiB. Users whose pipes already

@@ -215,11 +215,11 @@ struct ProcessStatus {
 
     var isStopped: Bool { state == UInt8(ascii: "T") || state == UInt8(ascii: "t") }
 
-    /// Nil when there is no such process, or we may not see it.
+    /// Nil if there is no such process, or this process may not see it.
     init?(of pid: Int32) throws(SystemError) {
         let bytes: [UInt8]
         do throws(SystemError) { bytes = try File.bytes(at: "/proc/\(pid)/stat") } catch {
-            // Where the process ended between the two calls, the kernel answers ESRCH.
+            // The kernel answers ESRCH if the process ended between the two calls.
             guard [.noEntry, .noSuchProcess, .denied, .notPermitted].contains(error.errno) else { throw error }
             return nil
         }

@@ -8,10 +8,10 @@ public enum Signals {
     /// Makes a write to a closed peer return `.closed` instead of ending the process.
     public static func ignoreBrokenPipes() { _ = clinux_ignore_signal(clinux_sigpipe) }
 
-    /// Makes a write to a closed peer end the process, even where the process that started us, such as systemd, ignores SIGPIPE.
+    /// Makes a write to a closed peer end the process, even if the parent process, such as systemd, ignores SIGPIPE.
     public static func heedBrokenPipes() { _ = clinux_heed_signal(clinux_sigpipe) }
 
-    /// Whether the process that started us, or we ourselves, ignore the signal.
+    /// Whether the parent process, or this one, ignores the signal.
     public static func isIgnored(_ number: Int32) -> Bool { clinux_ignores_signal(number) == 1 }
 
     /// Names on standard error the signal by which the program ends itself, such as that of a trap, before it takes effect.

@@ -9,11 +9,11 @@ public enum SocketAct: Hashable, Sendable {
     case look
     /// Whether packets to its peer leave from another address by now.
     case checkWay
-    /// Whether its peer is asked to show that it is there.
+    /// Whether the kernel probes its peer.
     case probe(Bool)
     /// Its close waits for nothing, unless another process sets that again.
     case forgetLinger
-    /// Its peer notices, whatever process has it.
+    /// Its peer notices, even if another process has it too.
     case end
     case close
 }
@@ -43,8 +43,8 @@ public struct SocketAnswer: Sendable {
     public let finding: Finding
 }
 
-/// The calls of one sharer, such as a handler, are done in order on one thread. It ends when there are no more. While a process holds
-/// the lock of a socket, and while a close lingers, the calls behind wait: they are of the same sharer.
+/// The calls of one sharer, such as a handler, are done in order on one thread. It ends after the last one. While a
+/// process holds the lock of a socket, and while a close lingers, the calls behind wait: they are of the same sharer.
 public final class SocketCalls: Sendable {
     private struct State {
         /// The waiting calls, by sharer. A sharer is among them as long as its thread is there.
@@ -62,7 +62,7 @@ public final class SocketCalls: Sendable {
         bell = FileDescriptor(owning: Int32(try attemptC { clinux_bell() }.get("make", "an event descriptor")))
     }
 
-    /// Where no thread can be started, the call is done here: not to do it would be worse than to wait for it.
+    /// Makes the call here if no thread can be started: not to make it would be worse than to wait for it.
     public func add(_ call: SocketCall, of sharer: String) {
         guard begin(call, of: sharer) else { return }
         do throws(SystemError) { try WorkThread.begin { [self] in run(sharer) } } catch { run(sharer) }

@@ -72,7 +72,7 @@ package struct SocketListing {
         case refused(Errno)
     }
 
-    /// By inode: what it listens at.
+    /// By inode: the address at which it listens.
     private var listening: [UInt32: String] = [:]
     /// By inode: the inode of the other end.
     private var peers: [UInt32: UInt32] = [:]

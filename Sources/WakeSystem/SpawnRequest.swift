@@ -9,9 +9,9 @@ public struct SpawnRequest: Sendable {
     public var arguments: [String]
     /// The whole environment; nothing is added.
     public var environment: [(name: String, value: String)]
-    /// The working directory; nil for ours.
+    /// The working directory; nil for the daemon's.
     public var directory: String?
-    /// The user it runs as; nil for ours.
+    /// The user it runs as; nil for the daemon's.
     public var account: Account?
     public var fileCreationMask: UInt32 = 0o077
     public var limits = ProcessLimits()
@@ -32,7 +32,7 @@ public struct SpawnRequest: Sendable {
     }
 }
 
-/// The limits of one process; nil keeps our own.
+/// The limits of one process; nil keeps the daemon's own.
 public struct ProcessLimits: Hashable, Sendable {
     public struct Limit: Hashable, Sendable {
         /// The soft limit, and the hard limit up to which the process may raise it.
@@ -98,7 +98,7 @@ public enum Executable {
         throw SystemError("find", "program \"\(name)\" in \(path)", .noEntry, advice: "give its whole path")
     }
 
-    /// Refuses a program that we could not execute, before anything depends on it.
+    /// Refuses a program that could not be executed, before a child depends on it.
     public static func check(_ name: String) throws(SystemError) {
         let file = try find(name)
         guard access(file, X_OK) == 0 else {

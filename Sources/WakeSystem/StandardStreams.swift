@@ -1,4 +1,4 @@
-// Standard input, output and error: the process that started us may have closed them, and the last sentence needs one.
+// Standard input, output and error: the parent process may have closed them, and the last sentence needs one.
 import Glibc
 
 public enum StandardStreams {

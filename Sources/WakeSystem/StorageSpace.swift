@@ -3,10 +3,10 @@ import Glibc
 
 public struct StorageSpace: Hashable, Sendable {
     public var totalBytes: UInt64
-    /// Without what is reserved for root.
+    /// Without the bytes reserved for root.
     public var availableBytes: UInt64
 
-    /// Below this a small file system is full, whatever its share.
+    /// Below this a small file system is full, even if a twentieth is free.
     private static let leastBytes: UInt64 = 100 << 20
 
     public init(totalBytes: UInt64, availableBytes: UInt64) {

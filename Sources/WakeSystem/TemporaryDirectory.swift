@@ -44,7 +44,8 @@ extension Directory {
         return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR && status.st_uid == geteuid()
     }
 
-    /// Throws where another user owns the directory, because that user decides what is in it. A missing directory is fine.
+    /// Throws where another user owns the directory, because that user controls its contents. A missing directory is
+    /// fine.
     public static func refuse(
         _ path: String, unlessOf user: UInt32 = geteuid(), advice: String
     ) throws(SystemError) {

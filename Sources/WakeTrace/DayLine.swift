@@ -1,4 +1,5 @@
-// The lines of `GET /v1/day` that are no events: what a recording begins with, and what the machine and handlers do.
+// The lines of `GET /v1/day` that are no events: a recording's beginning, and the actions of the machine and of
+// handlers.
 import WakeModel
 
 /// Each is an object of JSON; ``TraceRecorder`` reads them.

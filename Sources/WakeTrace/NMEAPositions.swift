@@ -5,7 +5,7 @@ struct NMEAPositions {
     private(set) var bytes: [UInt8]
     /// Whether it holds a sentence at all.
     private(set) var hasSentence = false
-    /// Only a piece of what was sent: it may end within a number.
+    /// A piece of a sentence: it may end within a number.
     private let isPiece: Bool
 
     /// - Parameter original: the same message as it was received, by which its sums are checked.

@@ -1,6 +1,6 @@
 // Sequences of bytes, and the substitute of each.
 
-/// Where several begin at one place, the longest counts.
+/// The longest counts if several begin at one place.
 struct Substitutions {
     enum Match {
         /// Byte for byte.

@@ -85,7 +85,7 @@ package enum TraceLimit {
     /// The most bytes that the writer puts in one line: their digits and prefix stay below `lineBytes`.
     package static let payloadBytes = 60_000
     package static let deviceNumber = 65_535
-    /// Ten years of 365 days, from the first operation to the last, with what the machine sleeps or is off.
+    /// Ten years of 365 days, from the first operation to the last, with the time that the machine sleeps or is off.
     package static let span = TimeSpan.seconds(315_360_000)
     /// A hundred years: a machine without a battery for its clock wakes up in 1970.
     static let step = TimeSpan.seconds(3_153_600_000)

@@ -1,4 +1,4 @@
-// The time of a trace: what its operations make of the offsets of their lines.
+// The time of a trace: the clocks that its operations' offsets determine.
 import WakeModel
 
 /// Follows the operations in their order.

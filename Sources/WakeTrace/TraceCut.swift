@@ -1,7 +1,7 @@
 // A part of a trace that is a trace itself: from one time until another, and of some of its devices.
 import WakeModel
 
-/// Streams, as ``TraceMerge`` does. The part begins with what is so there, at the time that the wall clock shows there.
+/// Streams, as ``TraceMerge`` does. The part begins with the state there, at the time of the wall clock there.
 public struct TraceCut {
     public let header: TraceHeader
     private var reader: TraceReader
@@ -22,8 +22,8 @@ public struct TraceCut {
     private let isWhole: Bool
 
     /// - Parameters:
-    /// - until: operations at that time are not in the part, so that two parts make up the whole.
-    /// - only: the places of the devices to keep; nil for all. Operations of the machine and of handlers stay.
+    ///   - until: operations at that time are not in the part, so that two parts make up the whole.
+    ///   - only: the places of the devices to keep; nil for all. Operations of the machine and of handlers stay.
     public init(
         _ reader: TraceReader, from: TraceMark? = nil, until: TraceMark? = nil, only: Set<Int>? = nil
     ) throws(TraceError) {

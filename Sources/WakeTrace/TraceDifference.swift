@@ -1,4 +1,4 @@
-// How two traces differ: in their headers, in the first operation that is not the same, and in what each has more of.
+// The difference of two traces: in their headers, in the first operation that differs, and in their counts.
 import WakeModel
 
 /// Reads both at once, to their ends. Numbers of devices mean nothing: those of one kind and identity are one device.

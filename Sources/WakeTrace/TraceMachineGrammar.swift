@@ -146,7 +146,7 @@ extension TraceLine {
         return try span(wanted)
     }
 
-    /// The sign is asked for, so that no time of day is taken for a step.
+    /// The sign is required, so that no time of day counts as a step.
     private mutating func step() throws(TraceError) -> TimeSpan {
         skipSpaces()
         guard let sign = next, sign == UInt8(ascii: "+") || sign == UInt8(ascii: "-") else {
@@ -173,7 +173,7 @@ extension TraceLine {
         return text
     }
 
-    /// JSON to the end of the line, kept as it was written: replays must not differ from what was recorded.
+    /// JSON to the end of the line, kept as it was written: replays must not differ from the recording.
     private mutating func object(_ wanted: StaticString, such example: StaticString) throws(TraceError) -> String {
         skipSpaces()
         let first = position

@@ -1,4 +1,4 @@
-// Several traces as one, in order of the wall clock: what was recorded apart is played together.
+// Merges several traces into one, in order of the wall clock: separate recordings are played together.
 import WakeModel
 
 /// Streams: of each trace only its header and its next operation are held. Devices that are the same in several are one.
@@ -57,7 +57,7 @@ public struct TraceMerge {
         return TraceOperation(offset: offset, device: sources[number].places[place], kind: kind)
     }
 
-    /// The same kind and identity are the same device; what one trace does not know of it comes from another.
+    /// The same kind and identity are the same device; a fact that one trace lacks comes from another.
     private static func place(
         of device: TraceDevice, in devices: inout [TraceDevice], _ known: inout [String: Int]
     ) -> Int {

@@ -59,7 +59,7 @@ public enum HandlerOperation: Hashable, Sendable {
     case say(String)
     /// A message to it arrives: one JSON object.
     case message(String)
-    /// A transfer of it has ended, or is asked for a credential: by its name, `photos/17`.
+    /// A transfer of it has ended, or needs a credential: by its name, `photos/17`.
     case transfer(String, TracedTransfer)
     /// The number of bytes that wait unread in the socket of this name.
     case readable(String, bytes: Int64)

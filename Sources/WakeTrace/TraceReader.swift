@@ -102,7 +102,7 @@ public struct TraceReader {
         return held
     }
 
-    /// A device's number, `machine`, or `handler` and its name; then what it does.
+    /// A device's number, `machine`, or `handler` and its name; then its action.
     private func subject(
         _ current: inout TraceLine, at wall: WallTime
     ) throws(TraceError) -> TraceOperation.Subject {

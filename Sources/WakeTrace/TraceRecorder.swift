@@ -1,11 +1,11 @@
 // Turns event lines, as the control API streams them, into a trace; pure: bytes go in and bytes come out.
 import WakeModel
 
-/// Returns the bytes to append to the trace: the header, then what each line adds, then the end.
+/// Returns the bytes to append to the trace: the header, then the lines of each event, then the end.
 public struct TraceRecorder: Sendable {
     public enum Subject: Hashable, Sendable {
         case devices
-        /// Also what the machine and handlers do, as `GET /v1/day` streams it.
+        /// Also the actions of the machine and of handlers, as `GET /v1/day` streams them.
         case day
     }
 

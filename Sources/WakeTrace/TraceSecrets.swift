@@ -1,4 +1,4 @@
-// The secrets of a trace: found in its header and on the way, and what the texts and messages are without them.
+// The secrets of a trace: finds them in its header and on the way, and removes them from texts and messages.
 import WakeModel
 
 struct TraceSecrets {
@@ -122,7 +122,7 @@ extension TraceSecrets {
         String(decoding: askedTexts.applied(to: Array(text.utf8)), as: UTF8.self)
     }
 
-    /// As it was written where nothing of it is a secret.
+    /// The text as it was written, if it contains no secret.
     mutating func masked(json text: String) -> String {
         guard let value = try? JSONValue(parsing: text.utf8) else { return masked(text) }
         let found = masked(value, of: "")

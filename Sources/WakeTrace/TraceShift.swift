@@ -1,4 +1,4 @@
-// The same trace at another time: what devices do stays as far apart as it was.
+// The same trace at another time: the distances between events stay.
 import WakeModel
 
 public struct TraceShift {

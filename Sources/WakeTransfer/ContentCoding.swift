@@ -1,4 +1,4 @@
-// The label Content-Encoding of an answer that was asked for as it is: whether the bytes are the file all the same.
+// The label Content-Encoding of an answer to an identity request: whether the bytes are the file all the same.
 import WakeModel
 
 /// A compression that HTTP has a name for. Any other label, such as `none` or `utf-8`, compresses nothing.

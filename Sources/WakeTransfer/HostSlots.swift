@@ -1,4 +1,4 @@
-// Which transfers may ask their hosts now: two at a time of one host, in the order in which they came.
+// The transfers that may send requests now: two at a time for one host, in the order in which they came.
 
 public struct HostSlots: Sendable {
     public static let mostOfHost = 2

@@ -19,7 +19,7 @@ public enum PartValidator: Hashable, Sendable {
 public struct PartRecord: Hashable, Sendable {
     public enum Phase: Hashable, Sendable {
         case moving
-        /// Whole and right; what is left is to give it its name.
+        /// Whole and right; only its name is missing.
         case placing(TransferResult)
         case ended(TransferResult)
     }
@@ -37,7 +37,7 @@ public struct PartRecord: Hashable, Sendable {
     /// The part is of no use any more.
     public mutating func restart() { (offset, validator, total) = (0, nil, nil) }
 
-    /// The headers that ask for what is still missing.
+    /// The headers that request the missing bytes.
     public var requestHeaders: [String] {
         guard offset > 0, let validator else { return [] }
         return ["Range: bytes=\(offset)-", "If-Range: \(validator.text)"]
@@ -62,7 +62,7 @@ public struct PartRecord: Hashable, Sendable {
         }
     }
 
-    /// Nil for what this program did not write.
+    /// Nil for bytes that this program did not write.
     public init?(_ bytes: [UInt8]) {
         guard let value = try? JSONValue(parsing: bytes), let number = value["number"]?.integer, number > 0,
             let address = value["url"]?.string, let offset = value["offset"]?.integer, offset >= 0

@@ -44,7 +44,7 @@ public struct ResponseHead: Hashable, Sendable {
         guard bytes <= Self.mostBytes, lines <= Self.mostLines else { return false }
         let text = String(decoding: line, as: UTF8.self).trimmed
         if text.hasPrefix("HTTP/") {
-            // The head of another answer: what came before was a hundred and something, or of a proxy.
+            // The head of another answer: the one before had a 1xx status, or was a proxy's.
             let (bytes, lines) = (bytes, lines)
             self = ResponseHead()
             (self.bytes, self.lines) = (bytes, lines)

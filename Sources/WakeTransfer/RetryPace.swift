@@ -1,4 +1,5 @@
-// How long a transfer waits after it has failed for now: doubling from a second to an hour, and never sooner than a server asks.
+// How long a transfer waits after a passing failure: doubling from a second to an hour, and never less than a server
+// requests.
 import WakeModel
 
 public struct RetryPace: Hashable, Sendable {
@@ -11,7 +12,7 @@ public struct RetryPace: Hashable, Sendable {
 
     /// - Parameters:
     ///   - asked: the value of `Retry-After`.
-    ///   - wall: what the clock shows, for a value that names a date.
+    ///   - wall: the wall clock, for a value that names a date.
     public mutating func next(asked: String?, at wall: WallTime) -> TimeSpan {
         let own = min(TimeSpan.seconds(1 << min(failures, 12)), Self.longest)
         failures += 1
@@ -21,7 +22,7 @@ public struct RetryPace: Hashable, Sendable {
     /// Bytes have come: the next failure is the first again.
     public mutating func reset() { failures = 0 }
 
-    /// Nil for what is neither a number of seconds nor a date.
+    /// Nil if it is neither a number of seconds nor a date.
     static func wait(_ text: String, at wall: WallTime) -> TimeSpan? {
         if let seconds = Int64(saturating: text) { return min(.seconds(min(seconds, 86_400)), longestAsked) }
         guard let time = date(text) else { return nil }

@@ -75,7 +75,8 @@ public struct TransferOrder: Hashable, Sendable {
     }
 }
 
-/// Names of files beneath a handler's state directory. The kernel holds them there; this only refuses early what never works.
+/// Names of files beneath a handler's state directory. The kernel keeps them there; this only refuses impossible names
+/// early.
 public enum TransferPath {
     /// The folder of parts until they are whole, beneath the handler's state directory.
     public static let parts = ".transfers"

@@ -22,7 +22,7 @@ public enum TransferFailure: String, Hashable, Sendable, CaseIterable {
     case path
     /// Neither it nor any later attempt can be sent there.
     case address
-    /// The server's certificate is not that of its name, or is signed by none that this machine trusts.
+    /// The server's certificate is for another name, or this machine does not trust its signer.
     case certificate
     /// The server cannot keep to one version of the file.
     case changing

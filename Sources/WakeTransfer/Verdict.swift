@@ -47,14 +47,14 @@ extension Verdict {
         return head.status == 206 ? ofPart(head, part) : .write(at: 0, total: head.contentLength)
     }
 
-    /// Only bytes that join what is here are of use, and only those of the version that this is a part of.
+    /// Only bytes that continue the part are of use, and only those of its version.
     private static func ofPart(_ head: ResponseHead, _ part: PartRecord) -> Verdict {
         guard !head.isMultipart, case .part(let from, _, let total)? = head.contentRange, from <= part.offset else {
             return .restart
         }
         if let known = part.validator, let now = head.validator, known != now, from > 0 { return .restart }
         if let known = part.total, let total, known != total, from > 0 { return .restart }
-        // Where such an answer ends need not be where the file ends.
+        // The end of such an answer need not be the end of the file.
         guard let whole = total ?? (from > 0 ? part.total : nil) else { return .restart }
         return .write(at: from, total: whole)
     }
@@ -81,16 +81,16 @@ public enum BodyEnd: Hashable, Sendable {
     case cut
 
     /// - Parameters:
-    /// - isClean: the connection ended as the answer announced.
-    /// - have: how many bytes there are in all.
+    ///   - isClean: the connection ended as the answer announced.
+    ///   - have: how many bytes there are in all.
     public init(isClean: Bool, have: Int64, total: Int64?) {
         if let total { self = have == total ? .whole : .cut } else { self = isClean ? .whole : .cut }
     }
 }
 
-/// Whether a file system has room for what is announced.
+/// Whether a file system has room for the announced bytes.
 public enum TransferRoom {
-    /// Left free, whatever comes.
+    /// The bytes that stay free in any case.
     static let least: Int64 = 100 << 20
 
     /// - Parameter wanted: the bytes that are still to come; nil if the server does not give them.
@@ -103,8 +103,8 @@ public enum TransferRoom {
     /// If there is no room now: whether others take it up, and may leave it again. A file that can never have room, or
     /// one whose own bytes fill the disk, is not waited for.
     /// - Parameters:
-    /// - whole: the length of the file; nil if the server does not give it.
-    /// - have: the bytes of it that are on the disk.
+    ///   - whole: the length of the file; nil if the server does not give it.
+    ///   - have: the bytes of it that are on the disk.
     public static func mayCome(
         for whole: Int64?, having have: Int64, available: UInt64, of total: UInt64
     ) -> Bool {

@@ -4,12 +4,13 @@ public struct WebAddress: Hashable, Sendable {
     /// As it was written.
     public let text: String
     public let isSecure: Bool
-    /// With its port, in lower case: what limits of one host count by.
+    /// With its port, in lower case: the key for limits of one host.
     public let host: String
 
     public static let longest = 2_048
 
-    /// Nil for what is no plain address of http or https. A name or a password in it would be written into logs, so none may be.
+    /// Nil if it is no plain address of http or https. A name or a password in it would be written into logs, so none
+    /// may be.
     public init?(_ text: String) {
         guard text.utf8.count <= Self.longest, text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f }),
             let end = text.range(of: "://")
@@ -48,7 +49,7 @@ extension String {
     }
 }
 
-/// Where a transfer is sent on to.
+/// The target of a redirect.
 public enum Redirection: Hashable, Sendable {
     case follow(WebAddress)
     case refuse(TransferFailure)

@@ -80,7 +80,7 @@ final class HTTPExchange {
         error.deallocate()
     }
 
-    /// Where the answer sends the request on to.
+    /// The target of the answer's redirect.
     var target: String? { wake_transfer_target(easy).map { String(cString: $0) } }
     var sent: Int64 { Int64(wake_transfer_sent(easy)) }
 
@@ -111,7 +111,7 @@ final class HTTPExchange {
 
     private func ending(_ code: CURLcode) -> HTTPEnding {
         switch code {
-        // A write error is our own answer to what came.
+        // A write error means that the receiver refused the bytes.
         case CURLE_OK, CURLE_WRITE_ERROR, CURLE_TOO_MANY_REDIRECTS: return .whole
         case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CACERT_BADFILE: return .certificate
         // An unsupported protocol may be noise that a server sent.

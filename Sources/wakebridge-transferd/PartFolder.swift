@@ -88,7 +88,7 @@ final class PartFolder {
     func removePart(_ number: Int64) { parts.remove("\(number).part") }
 
     func forget(_ number: Int64) {
-        // The last one is what a save leaves that was killed.
+        // A killed save leaves the last one.
         for end in ["part", "json", "json.new"] { parts.remove("\(number).\(end)") }
     }
 

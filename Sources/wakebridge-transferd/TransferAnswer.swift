@@ -14,7 +14,7 @@ struct TransferAnswer: ~Copyable {
     var sent: Int64 = 0
     /// The length of the part, as far as it is of use.
     private(set) var written: Int64 = 0
-    /// More of the file has come than ever before: what breaks off at one place again and again does not move.
+    /// More of the file has come than ever before: repeated ends at one place are no progress.
     private(set) var hasMoved = false
     private var furthest: Int64 = 0
     private var head = ResponseHead()
@@ -68,7 +68,7 @@ struct TransferAnswer: ~Copyable {
         return decided
     }
 
-    /// False where no more of the body is wanted.
+    /// False if the rest of the body is not wanted.
     mutating func hear(
         _ bytes: [UInt8], isUpload: Bool, _ record: inout PartRecord, in folder: PartFolder
     ) throws(SystemError) -> Bool {

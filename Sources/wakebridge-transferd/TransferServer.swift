@@ -1,4 +1,5 @@
-// The transfers of one user's handlers, and the daemon that asks for them: one at a time, on a socket that it made.
+// The transfers of one user's handlers, and the connection of the daemon that orders them: one at a time, on its
+// socket.
 import Glibc
 import WakeLoop
 import WakeModel
@@ -41,7 +42,7 @@ final class TransferServer {
 
     func run() throws(SystemError) -> Int32 { try loop.run() }
 
-    /// Keeps what has come.
+    /// Keeps the received bytes.
     private func end() {
         for transfer in transfers.values { transfer.pause() }
         for transfer in transfers.values { transfer.waitForDisk() }
@@ -126,7 +127,7 @@ final class TransferServer {
         }
     }
 
-    /// - Parameter directory: of a handler that may have ordered nothing of this program; empty where it is not known.
+    /// - Parameter directory: of a handler that may have no order here; empty if it is not known.
     private func forget(_ id: TransferID, in directory: String) {
         (transfers[id], postponed[id]) = (nil, nil)
         let folder = directory.isEmpty ? folders[id.handler] : (try? folder(for: id, in: directory))

@@ -1,4 +1,4 @@
-// Moves the files of one user's handlers, and goes on while they sleep, and while the daemon is gone.
+// Moves the files of one user's handlers, also while they sleep, and while the daemon is gone.
 import Glibc
 import WakeSystem
 

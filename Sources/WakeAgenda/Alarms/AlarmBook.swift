@@ -1,4 +1,4 @@
-// The book of all alarms: which is due on which clock, and what is raised, counted or put off when its time has come.
+// The book of all alarms: their due times on both clocks, and whether an occurrence is raised, counted or postponed.
 import WakeModel
 
 struct AlarmBook: Sendable {
@@ -227,7 +227,7 @@ extension AlarmBook {
         }
     }
 
-    /// Decides what becomes of the alarm now, and puts it where it is found again.
+    /// Decides the alarm's next step, and its place in the queues.
     mutating func consider(_ key: AgendaKey, mayRide: Bool = true, _ step: inout AgendaStep) {
         place(key, .nowhere)
         guard let entry = entries[key] else { return }

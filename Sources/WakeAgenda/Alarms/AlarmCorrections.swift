@@ -72,7 +72,7 @@ extension AlarmBook {
 
 // The calendar.
 extension AlarmBook {
-    /// The clock is true now: what was reckoned by a false one goes on from the true time.
+    /// The clock is true now: alarms of a false one continue from the true time.
     private mutating func correctCalendar(_ step: inout AgendaStep) {
         let latest = step.wall + AlarmClock.correction
         for key in entries.keys.sorted() {

@@ -22,7 +22,7 @@ struct AlarmEntry: Hashable, Sendable {
     /// again.
     var spreadStart: Instant?
     var rideEnd: Instant?
-    /// Since when it has been as it is.
+    /// Since when it is in its present state.
     var since: WallTime
     private(set) var history: [AlarmChange] = []
     var place = Place.nowhere

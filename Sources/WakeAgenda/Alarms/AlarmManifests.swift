@@ -156,7 +156,8 @@ extension AlarmBook: AgendaBook {
         consider(key, &step)
     }
 
-    /// It is to come again when all of these are true, and not at once: what is true already would lead round in a circle.
+    /// It is to come again when all of these are true, and not at once: conditions that are true already would make a
+    /// loop.
     private mutating func handBack(
         _ occurrence: AlarmEntry.Occurrence, until words: [String], _ key: AgendaKey, _ step: inout AgendaStep
     ) {

@@ -1,4 +1,4 @@
-// The stored form of alarms and of what they know of the clocks: JSON that an alarm of a later life goes on from.
+// The stored form of alarms and of their clocks: JSON from which an alarm of a later life continues.
 import WakeModel
 
 /// A row of the book. Beside its alarms, each handler has one without an id, for the clocks.

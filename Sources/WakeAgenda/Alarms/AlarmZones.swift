@@ -1,4 +1,4 @@
-// The time zones that alarms go by: asked for once, and taken over when their tables come or change.
+// The time zones of alarms: requested once, and applied when their tables come or change.
 import WakeModel
 
 struct AlarmZones: Sendable {

@@ -1,4 +1,4 @@
-// The alarms as `pending` and `why` list them: what each waits for, since when, and its next chance.
+// The alarms as `pending` and `why` list them: their waits, since when, and the next chance.
 import WakeModel
 
 extension AlarmBook {

@@ -79,7 +79,7 @@ struct FlowEntry: Sendable {
     var isDeclined = false
     /// Refused until then, by CLOCK_BOOTTIME.
     var restsUntil: Instant?
-    /// Since when all of this is so.
+    /// Since when it is in its present state.
     var since: WallTime
     var history = ChangeHistory()
 
@@ -130,7 +130,7 @@ struct FlowEntry: Sendable {
         return true
     }
 
-    /// The handler has ended it: what a device or a socket goes on sending does not begin it again.
+    /// The handler has ended it: further data of its device or socket does not begin it again.
     mutating func decline() {
         if rule?.from == .handler { lastData = nil } else { isDeclined = lastData != nil }
     }

@@ -1,4 +1,4 @@
-// A flow as a manifest declares it: what it comes from, when it is over, how much processor time it may take, and what it shares.
+// A flow as a manifest declares it: its source, when it is over, its share of the processor, and its group.
 import WakeModel
 
 public struct FlowRule: Hashable, Sendable {
@@ -14,7 +14,7 @@ public struct FlowRule: Hashable, Sendable {
 
     public var name: String
     public var from: Origin
-    /// After so long without data it is over.
+    /// The time without data after which it is over.
     public var idle = TimeSpan.seconds(5)
     /// In percent of one processor; nil for as much as there is.
     public var processorShare: Int?

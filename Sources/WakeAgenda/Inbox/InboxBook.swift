@@ -221,7 +221,7 @@ extension InboxBook {
         index.save(key)
     }
 
-    /// Before what comes after it.
+    /// Raises the gap of lost messages; to be called before later messages are raised.
     private func reportLoss(_ entry: inout InboxEntry, _ step: inout AgendaStep) {
         guard let lost = entry.lost else { return }
         entry.lost = nil
@@ -233,7 +233,7 @@ extension InboxBook {
 
     // MARK: Unwanted messages
 
-    /// Whether any has to be asked back.
+    /// Whether any message has to be recalled.
     private mutating func expire(_ entry: inout InboxEntry, _ step: inout AgendaStep) -> Bool {
         var isAnyQueued = false
         for message in entry.messages where message.isKept && message.end <= step.boottime {
@@ -284,7 +284,7 @@ extension InboxBook {
         case .withdrawn:
             entry.returnWake(of: message)
             discard(message, of: &entry, &step)
-        // The handler had it as it was asked back, and does not want it either.
+        // The handler had it when it was recalled, and does not want it either.
         case .handedBack where message.leaving != nil: discard(message, of: &entry, &step)
         case .handedBack(let words):
             index.forget(message.lending.sequence)
@@ -302,7 +302,7 @@ extension InboxBook {
         put(entry)
     }
 
-    /// Why it was asked back is what becomes of it.
+    /// The reason of its recall decides its end.
     private mutating func discard(_ message: KeptMessage, of entry: inout InboxEntry, _ step: inout AgendaStep) {
         switch message.leaving {
         case .collapsed(let number):
@@ -318,7 +318,7 @@ extension InboxBook {
 }
 
 extension Conclusion {
-    /// For the decision log, of what is over.
+    /// The word of the decision log for a message that is over.
     fileprivate var word: String {
         switch self {
         case .deadLettered: "dead-lettered"

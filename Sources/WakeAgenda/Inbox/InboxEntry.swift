@@ -25,7 +25,7 @@ struct KeptMessage: Sendable {
     var collapsed: Int64 = 0
     var lending = Lending()
     var leaving: Leaving?
-    /// It was asked back, at this instant.
+    /// The instant of its recall.
     var recalledAt: Instant?
     var raisedAt: Instant?
     /// A wake was taken out of the bucket for it, and for all messages that were raised with it.
@@ -144,7 +144,7 @@ struct InboxEntry: Sendable {
 
     // MARK: Messages that may be raised
 
-    /// A handler that is awake has what it was given, but for what it refused.
+    /// An awake handler is processing its messages, except refused ones.
     mutating func meet(_ step: AgendaStep) {
         let (isAwake, isHeld) = (step.isAwake(key.handler), step.holdEnd(of: key.handler) != nil)
         changeAll { message in

@@ -1,4 +1,4 @@
-// Whether an inbox wakes its handler now, when it would next, and what it waits for until then.
+// Whether an inbox wakes its handler now, when it would next, and its waits until then.
 import WakeModel
 
 enum InboxWake: Hashable, Sendable {
@@ -15,7 +15,7 @@ extension InboxEntry {
         step.obstacle(of: key.handler) == nil && step.holdEnd(of: key.handler) == nil
     }
 
-    /// - Parameter ready: what would be raised, all together.
+    /// - Parameter ready: the messages that would be raised, all together.
     func wake(for ready: [KeptMessage], _ step: AgendaStep) -> InboxWake {
         if step.isAwake(key.handler) || isWaking { return .rides }
         let due = ready.filter { wakeTime(of: $0, step) == step.boottime }
@@ -80,7 +80,7 @@ extension InboxEntry {
         return messages.contains(where: \.isQueued) ? .queued : .running
     }
 
-    /// Never none: what keeps all of them, or what the first to come waits for.
+    /// Never none: the waits of all of them, or those of the first to come.
     private func waits(of waiting: [KeptMessage], _ step: AgendaStep) -> [PendingEntry.Wait] {
         let facts = step.facts(of: key.handler)
         if rule == nil { return [.init(word: "manifest", since: waitingSince)] }

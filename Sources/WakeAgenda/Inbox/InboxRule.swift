@@ -10,9 +10,9 @@ public struct InboxRule: Hashable, Sendable {
     public var acceptance = Frequency(count: 60, unit: .minute)
     /// The most messages that wait; the oldest make way.
     public var keep: Int64 = 100
-    /// A message is kept for so long at most.
+    /// The longest time that a message is kept.
     public var lifetime = TimeSpan.seconds(7 * 86_400)
-    /// A message waits so long for another wake before it causes one.
+    /// The time that a message waits for another wake before it causes one.
     public var maxLatency = TimeSpan.zero
     /// Topics of the broker; each may contain the wildcards of MQTT.
     public var brokerTopics: [String] = []

@@ -205,7 +205,7 @@ extension JobBook {
 
 // Raising, and skipping.
 extension JobBook {
-    /// The nearest deadline goes first, where slots are few; what made way comes after all others.
+    /// The nearest deadline goes first if slots are few; a job that made way comes after all others.
     mutating func raise(_ ready: [AgendaKey], _ step: inout AgendaStep) {
         let ordered = ready.compactMap { key in
             entries[key].map { (turn: $0.madeWay ? 1 : 0, deadline: $0.current.deadline, key: key) }
@@ -249,7 +249,7 @@ extension JobBook {
         goOn(key, &step)
     }
 
-    /// The run is over, or given up: what was ordered meanwhile follows, or the schedule, or nothing.
+    /// The run is over, or given up: a later order follows, or the schedule, or no run.
     mutating func goOn(_ key: AgendaKey, _ step: inout AgendaStep) {
         guard var entry = entries[key] else { return }
         index.forget(entry.lending.sequence)

@@ -111,7 +111,7 @@ struct JobEntry: Sendable {
         (self.key, self.rule, self.current, self.waitingSince) = (key, rule, current, waitingSince)
     }
 
-    /// A handler that is awake has what it was given, but for what it refused.
+    /// An awake handler is processing its job, unless it refused that.
     mutating func meet(_ step: AgendaStep) {
         guard lending.sequence != nil else { return }
         let isResting = step.restEnd(of: lending.sequence) != nil
@@ -123,7 +123,7 @@ struct JobEntry: Sendable {
         }
     }
 
-    /// Whether its handler can run what was raised: it may be asleep, as long as it is woken for it.
+    /// Whether its handler can run the raised job: it may be asleep, as long as it is woken for it.
     func canRun(_ step: AgendaStep) -> Bool {
         guard step.restEnd(of: lending.sequence) == nil, step.holdEnd(of: key.handler) == nil else { return false }
         return !isBarred(step)

@@ -1,4 +1,4 @@
-// Jobs that manifests declare or declare no more, and jobs that an earlier life of the bridge stored.
+// Jobs that manifests declare or drop, and jobs that an earlier life of the bridge stored.
 import WakeModel
 
 extension JobBook {

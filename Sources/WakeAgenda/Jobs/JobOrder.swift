@@ -14,7 +14,7 @@ struct JobOrder: Hashable, Sendable {
     var notBefore = TimeSpan.zero
     /// Counted from the order; nil for that of the manifest, counted from the earliest begin.
     var deadline: TimeSpan?
-    /// Instead of what the manifest requires.
+    /// Replaces the manifest's conditions.
     var require: [Condition]?
     var strategy = Strategy.queue
 

@@ -45,7 +45,8 @@ extension JobBook {
         return cancel(AgendaKey(handler, .job, id), by: .handler, &step)
     }
 
-    /// The manifest's schedule goes on: with its next occurrence where nothing was ordered, for then that is cancelled.
+    /// The manifest's schedule continues: with its next occurrence if no order was pending, because the occurrence is
+    /// cancelled then.
     mutating func cancel(_ key: AgendaKey, by canceller: JobCanceller, _ step: inout AgendaStep) -> Bool {
         guard var entry = entries[key] else { return false }
         entry.history.add(canceller.sentence, step)
@@ -95,7 +96,7 @@ extension JobBook {
 }
 
 enum JobCanceller: Hashable, Sendable {
-    /// It ends what it runs in its own time.
+    /// It ends its run in its own time.
     case handler
     case person
 

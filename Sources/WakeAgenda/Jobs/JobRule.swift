@@ -1,4 +1,4 @@
-// A job as a manifest declares it: what it is for, when it is due by itself, what it requires, and how long it may take.
+// A job as a manifest declares it: its kind, its schedule, its conditions, and how long it may take.
 import WakeModel
 
 public struct JobRule: Hashable, Sendable {

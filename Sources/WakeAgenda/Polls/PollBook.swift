@@ -218,7 +218,7 @@ extension PollBook {
             return put(entry)
         }
         guard entry.rule != rule else { return }
-        // The first manifest after a start brings nothing new as a rule: what was stored goes on.
+        // The first manifest after a start mostly has no change: the stored poll continues.
         let isStored = entry.rule == nil
         let interval = entry.pace.interval
         entry.rule = rule

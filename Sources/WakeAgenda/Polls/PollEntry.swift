@@ -57,7 +57,7 @@ struct PollEntry: Sendable {
         return PollLimits(floor: floor, ceiling: max(rule.maxInterval, floor), adapts: rule.adapts)
     }
 
-    /// A handler that is awake has what it was given, but for what it refused.
+    /// An awake handler is processing its poll, unless it refused that.
     mutating func meet(_ step: AgendaStep) {
         guard let sequence = lending.sequence, step.restEnd(of: sequence) == nil else { return }
         if step.isAwake(key.handler) { lending.isRunning = true }

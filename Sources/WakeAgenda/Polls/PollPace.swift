@@ -1,7 +1,7 @@
 // How long until the next poll: the published algorithm, in whole milliseconds.
 import WakeModel
 
-/// Between what the interval may move.
+/// The bounds of the interval.
 struct PollLimits: Hashable, Sendable {
     var floor: TimeSpan
     var ceiling: TimeSpan
@@ -26,7 +26,7 @@ enum PollOutcome: String, Hashable, Sendable, CaseIterable {
 struct PollPace: Hashable, Sendable {
     private(set) var interval: TimeSpan
     private(set) var last: PollOutcome?
-    /// Means of what a poll takes, in which the newest counts an eighth.
+    /// Mean costs of a poll, in which the newest counts an eighth.
     private(set) var meanAwake = TimeSpan.zero
     private(set) var meanCPU = TimeSpan.zero
 

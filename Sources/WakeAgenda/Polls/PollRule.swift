@@ -1,4 +1,4 @@
-// How often a handler asks to look for news: in the manifest's `poll`, and in its own order.
+// How often a handler looks for news: by the manifest's `poll`, and by its own order.
 import WakeModel
 
 public struct PollRule: Hashable, Sendable {
@@ -7,7 +7,7 @@ public struct PollRule: Hashable, Sendable {
     /// The ceiling.
     public var maxInterval = TimeSpan.seconds(86_400)
     public var require: [Condition] = [.network]
-    /// The interval follows from what polls were good for; otherwise it stays at the floor.
+    /// The interval adapts to the outcomes of polls; otherwise it stays at the floor.
     public var adapts = true
     /// Otherwise it goes along with a wake that something else causes.
     public var wakes = true

@@ -240,8 +240,8 @@ struct SocketBook: AgendaBook, Sendable {
 
     /// The connection is gone, or is given up; another one follows.
     /// - Parameters:
-    /// - reason: nil if the handler need not know.
-    /// - instant: when the next attempt is made; nil leaves it to the number of failures.
+    ///   - reason: nil if the handler need not know.
+    ///   - instant: when the next attempt is made; nil leaves it to the number of failures.
     private mutating func lose(_ key: AgendaKey, tells reason: String?, at instant: Instant?, _ step: inout AgendaStep)
     {
         step.emit(.socket(key, .close))
@@ -257,7 +257,7 @@ struct SocketBook: AgendaBook, Sendable {
         store(key, &step)
     }
 
-    /// With the process ended the keys of what it encrypted. The next process inherits anything else.
+    /// The keys of a TLS connection ended with the process. The next process inherits any other.
     private mutating func orphan(_ key: AgendaKey, _ step: inout AgendaStep) {
         change(key) { $0.isPassed = false }
         if let entry = entries[key], entry.rule.isTLS, entry.isOpen {

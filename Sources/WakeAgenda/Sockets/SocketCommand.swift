@@ -12,7 +12,7 @@ public enum SocketCommand: Hashable, Sendable {
     case unwatch
     /// Report the unread bytes again, once.
     case look
-    /// Whether the peer is asked to show that it is still there.
+    /// Whether the kernel probes the peer.
     case probe(Bool)
 }
 

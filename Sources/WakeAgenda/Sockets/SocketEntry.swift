@@ -54,7 +54,7 @@ struct SocketEntry: Hashable, Sendable {
     var isPassed = false
     /// It was open when the bridge ended, and has to be found again.
     var isMissed = false
-    /// The peer is asked until then, on CLOCK_BOOTTIME.
+    /// Probes of the peer end then, on CLOCK_BOOTTIME.
     var probesUntil: Instant?
     var history = ChangeHistory()
 
@@ -64,7 +64,7 @@ struct SocketEntry: Hashable, Sendable {
     }
 
     static let longestRetry = TimeSpan.seconds(300)
-    /// A connection that held for so long had not failed.
+    /// A connection of at least this length had not failed.
     static let lastsFrom = TimeSpan.seconds(60)
     /// The time that a peer has to show that it is there.
     static let probe = TimeSpan.seconds(12)

@@ -25,7 +25,7 @@ public struct SocketRule: Hashable, Sendable {
     public static let limit = 8
     /// A process inherits them under numbers behind those of the descriptors that every handler has.
     public static let firstNumber: Int32 = 4
-    /// Over which it is passed those that open later, if its manifest asks for that.
+    /// The channel that passes later sockets to it, if its manifest requires that.
     public static let channelNumber = firstNumber + Int32(limit)
     public static let shortestKeepalive = TimeSpan.seconds(600)
     private static let example = "{\"name\":\"sip\",\"connect\":\"tcp:sip.example.org:5060\",\"keepalive\":\"10m\"}"

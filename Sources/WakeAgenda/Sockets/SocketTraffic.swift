@@ -6,7 +6,7 @@ import WakeModel
 public struct SocketTraffic: Hashable, Sendable {
     /// How the connection ended.
     public enum End: String, Hashable, Sendable, CaseIterable {
-        /// The peer sends no more.
+        /// The peer has stopped sending.
         case peer
         /// It was broken off, or the peer cannot be reached any more.
         case reset
@@ -43,12 +43,12 @@ public struct SocketTraffic: Hashable, Sendable {
     }
 }
 
-/// Judges what each wake for unread bytes was good for.
+/// Rates each wake for unread bytes by its use.
 struct UnreadBackOff: Hashable, Sendable {
-    /// For how long what a handler leaves unread wakes it no more; doubled with each wake in which it reads nothing.
+    /// How long unread bytes do not wake the handler again; doubled with each wake in which it does not read.
     static let shortest = TimeSpan.seconds(1)
     static let longest = TimeSpan.seconds(60)
-    /// After so many wakes in which it read nothing, what is new waits as well.
+    /// The wakes without a read after which new bytes wait as well.
     static let patience = 3
 
     /// Wakes in a row in which nothing was read.
@@ -57,10 +57,10 @@ struct UnreadBackOff: Hashable, Sendable {
     private(set) var wakesAt: Instant?
     /// At the last look.
     private(set) var latest = SocketTraffic.none
-    /// The handler was woken for it, and what it did is not known yet.
+    /// The handler was woken for it, and its reads are not known yet.
     private var isWoken = false
 
-    /// The handler is woken for what waits.
+    /// The handler is woken for waiting bytes.
     mutating func wake() { (isWoken, wakesAt) = (true, nil) }
 
     /// True where patience is lost by this look.

@@ -32,7 +32,7 @@ struct TransferLimiter: Hashable, Sendable {
         }
     }
 
-    /// For how long what is ordered now waits: as long for each that is ordered in one wake.
+    /// The delay of transfers that are ordered now: the same for all of one wake.
     mutating func delayOfOrder() -> TimeSpan {
         guard isChained else { return .zero }
         if !hasOrdered { delay = delay == .zero ? Self.first : min(delay * 2, Self.longest) }

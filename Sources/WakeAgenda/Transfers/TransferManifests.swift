@@ -20,7 +20,7 @@ extension TransferBook {
         if limiters.removeValue(forKey: handler) != nil { step.emit(.erase(AgendaKey(handler, .transfer, ""))) }
     }
 
-    /// After a start, what moved goes on: transferd is asked again, and may be in the midst of it.
+    /// Restarts moving transfers after a start: transferd may be in the midst of one.
     private mutating func adopt(_ rule: TransferRule, _ key: AgendaKey, _ step: inout AgendaStep) {
         guard var entry = entries[key] else { return }
         let isStored = entry.rule == nil

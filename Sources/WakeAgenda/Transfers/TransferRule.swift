@@ -1,4 +1,5 @@
-// A transfer session as a manifest declares it: how many of its files move at once, what they wait for, and when they are given up.
+// A transfer session as a manifest declares it: how many of its files move at once, their conditions, and when they are
+// given up.
 import WakeModel
 import WakeTransfer
 
@@ -6,7 +7,7 @@ public struct TransferRule: Hashable, Sendable {
     public var session: String
     /// Its end wakes the handler; otherwise that goes along with a wake that something else causes.
     public var wakes = true
-    /// Nil: what is ordered while no person has the handler is.
+    /// Nil: a transfer is if it is ordered while no person has the handler.
     public var isDiscretionary: Bool?
     public var require: [Condition] = [.network]
     public var giveUp = TimeSpan.seconds(7 * 86_400)

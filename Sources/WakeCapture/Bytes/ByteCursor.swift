@@ -1,4 +1,5 @@
-// A bounded cursor over a supply of bytes: holds what is looked at now and little more, and knows the offset of each byte.
+// A bounded cursor over a supply of bytes: it buffers little more than the present record, and knows the offset of each
+// byte.
 
 /// Every reader of a recording reads through one of these. It never reads bytes that ``has(_:)`` has not found.
 struct ByteCursor {
@@ -19,7 +20,7 @@ struct ByteCursor {
     /// How many bytes are here already, without a look at the supply.
     var held: Int { buffer.count - place }
 
-    /// Whether so many bytes are left. They are here then.
+    /// Whether this many bytes are left. They are here then.
     @inline(__always)
     mutating func has(_ count: Int) throws(ImportError) -> Bool {
         if buffer.count - place >= count { return true }
@@ -66,7 +67,7 @@ struct ByteCursor {
     /// The same without going on.
     func peek(_ count: Int) -> ArraySlice<UInt8> { buffer[place..<min(buffer.count, place + count)] }
 
-    /// Goes on by so many bytes, however many they are; false where the recording ends before.
+    /// Skips any number of bytes; false if the recording ends before.
     mutating func skip(_ count: Int) throws(ImportError) -> Bool {
         var rest = count
         while rest > 0 {

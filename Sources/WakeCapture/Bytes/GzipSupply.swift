@@ -1,4 +1,4 @@
-// The bytes of a gzip file, unpacked as they are asked for, within a bound on how much a file may become.
+// The bytes of a gzip file, unpacked on demand, within a bound on the unpacked size.
 import WakeZlib
 
 /// Refuses a file that unpacks to too many times its size: a bomb, and no recording. Nested packings count together.
@@ -69,7 +69,7 @@ final class GzipSupply: ByteSupply {
         }
     }
 
-    /// A gzip file may be several, one after the other; what else follows is padding.
+    /// A gzip file may be several, one after the other; other bytes behind them are padding.
     private func beginNext() throws(ImportError) {
         guard try cursor.has(2), cursor.byte(0) == 0x1f, cursor.byte(1) == 0x8b else {
             isAtEnd = true

@@ -120,7 +120,7 @@ extension ArraySlice<UInt8> {
         text.withUTF8Buffer { prefix in count >= prefix.count && zip(self, prefix).allSatisfy { $0 == $1 } }
     }
 
-    /// The same as ``hasPrefix(_:)``, and what follows.
+    /// The bytes behind the prefix; nil if there is none.
     func after(_ text: StaticString) -> ArraySlice<UInt8>? {
         hasPrefix(text) ? dropFirst(text.utf8CodeUnitCount) : nil
     }

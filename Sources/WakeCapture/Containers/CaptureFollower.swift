@@ -1,4 +1,4 @@
-// Hands the records of a capture to those who follow what they are: controllers, the air, USB.
+// Hands the records of a capture to the follower of their kind: controllers, the air, USB.
 import WakeHCI
 import WakeModel
 

@@ -1,6 +1,6 @@
-// Reads the records of a capture, one after the other, into the follower of what they are.
+// Reads the records of a capture, one after the other, into the follower of their kind.
 
-/// A file of records. The follower gets each as it is read; nothing of the file is kept.
+/// A file of records. The follower gets each as it is read; no part of the file is kept.
 protocol CaptureReader {
     /// The next record; false at the end.
     mutating func readNext(into follower: inout CaptureFollower) throws(ImportError) -> Bool

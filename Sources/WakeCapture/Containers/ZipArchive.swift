@@ -18,7 +18,7 @@ final class ZipArchive {
         (self.cursor, self.limit, self.isInner) = (cursor, limit, isInner)
     }
 
-    /// The next file, past what is left of the one before; nil where the directory begins.
+    /// The next file, past the rest of the one before; nil where the directory begins.
     func next() throws(ImportError) -> ZipMember? {
         while let open, try open.next() != nil {}
         open = nil

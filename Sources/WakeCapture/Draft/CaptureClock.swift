@@ -23,7 +23,7 @@ struct CaptureClock {
         return nil
     }
 
-    /// Where a recording has no times.
+    /// Advances in a recording without times.
     mutating func advance(by span: TimeSpan) {
         start = start ?? 0
         if latest + span <= TraceLimit.span { latest = latest + span }

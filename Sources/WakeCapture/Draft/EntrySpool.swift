@@ -1,10 +1,11 @@
 // The operations of devices, in a compact form outside of memory, until the names of all of them are known.
 import WakeModel
 
-/// Where entries wait: a temporary file of the tool, or memory in tests. A failure is kept, and ends nothing here.
+/// The store of waiting entries: a temporary file of the tool, or memory in tests. A failure is kept, and reported at
+/// the read.
 public protocol EntryStore: AnyObject {
     func append(_ bytes: [UInt8])
-    /// The bytes from there on, at most so many; empty at the end.
+    /// The bytes from there on, at most `most`; empty at the end.
     func read(at offset: Int, most: Int) -> [UInt8]
 }
 

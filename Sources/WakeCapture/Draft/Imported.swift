@@ -17,7 +17,7 @@ public struct ImportCounts: Hashable, Sendable {
     public var dropped = 0
 }
 
-/// A file, or a file of an archive, and what it was known as.
+/// A file, or a file of an archive, and its kind.
 public struct ImportedPart: Hashable, Sendable {
     /// Nil for the file itself.
     public var name: String?

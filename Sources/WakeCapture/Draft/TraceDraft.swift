@@ -33,7 +33,7 @@ struct TraceDraft {
         spool = EntrySpool(store)
     }
 
-    /// Grows with all that was understood: what devices did, and what they are.
+    /// Grows with each operation and each description that was understood.
     var understood: Int { counts.records + devices.count + nodes.count }
     var latest: TimeSpan { clock.latest }
     var entries: Int { spool.count }

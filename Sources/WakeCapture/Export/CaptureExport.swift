@@ -37,7 +37,7 @@ public enum CaptureExport {
     }
 }
 
-/// The capture so far, and counts of what it leaves out.
+/// The capture so far, and counts of its omissions.
 private struct CaptureComposer {
     /// A device on the air.
     private struct Peer {
@@ -149,7 +149,7 @@ private struct CaptureComposer {
         return ExportResult(capture: writer.bytes, counts: counts, warnings: warnings)
     }
 
-    /// Its time is how long after the start it happened: a capture has no other clock, and none that is set back.
+    /// Its time is its distance from the start: a capture has no other clock, and none that is set back.
     mutating func add(_ operation: TraceOperation) {
         defer { clock.follow(operation) }
         switch operation.subject {

@@ -44,7 +44,7 @@ public enum CaptureForm: String, CaseIterable, Sendable {
     case btsnoop, pcapng
 }
 
-/// The records of an export, in the file that was asked for.
+/// The records of an export, in the requested form.
 struct CaptureWriter {
     private let form: CaptureForm
     private var btsnoop = BtsnoopWriter(.h4)
@@ -55,7 +55,7 @@ struct CaptureWriter {
     var bytes: [UInt8] { form == .btsnoop ? btsnoop.bytes : pcapng.bytes }
     var count: Int { form == .btsnoop ? btsnoop.count : pcapng.count }
 
-    /// `flags` as btsnoop has them: 1 for what was received, 2 for commands and events.
+    /// `flags` as btsnoop has them: 1 for received packets, 2 for commands and events.
     mutating func add(_ packet: [UInt8], flags: UInt32, at time: WallTime) {
         switch form {
         case .btsnoop: btsnoop.add(packet, flags: flags, at: time)

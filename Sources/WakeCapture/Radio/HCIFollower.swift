@@ -9,10 +9,10 @@ struct HCIFollower {
         var handle: UInt16
     }
 
-    /// The most devices that are remembered for what they advertised, in case a link to them follows.
+    /// The most devices whose advertisements are remembered, in case a link to them follows.
     private static let advertisedLimit = 65_536
 
-    /// Whether what devices broadcast becomes values.
+    /// Whether broadcasts become values.
     private let takesBroadcasts: Bool
     private var links: [LinkKey: ImportedLink] = [:]
     /// The link of the latest packet, kept apart: nearly all packets are of the same link as the one before.
@@ -131,7 +131,7 @@ extension HCIFollower {
         }
     }
 
-    /// A new one starts with what it advertised before.
+    /// A new one starts with its earlier advertisements.
     private mutating func peer(at address: RadioAddress, _ draft: inout TraceDraft) -> Int? {
         guard let place = draft.peripheral(address) else { return nil }
         if let heard = advertised.removeValue(forKey: address) { draft.update(place) { $0.adopt(heard) } }

@@ -3,7 +3,7 @@ import WakeHCI
 import WakeModel
 import WakeTrace
 
-/// Tells no event; what a script then plays on a node is known by its device.
+/// It has no event; a script's later events on a node are known by its device.
 struct DescribedNodes: LineFollower {
     private struct Block {
         var path: String
@@ -97,7 +97,7 @@ struct DescribedNodes: LineFollower {
         blocks[blocks.count - 1].facts[String(parts[0])] = String(parts[1])
     }
 
-    /// Nodes that a source of ours could read.
+    /// Nodes that a source of the bridge could read.
     private static func isRead(_ node: String) -> Bool {
         ["/dev/hidraw", "/dev/input/event", "/dev/tty"].contains { node.hasPrefix($0) }
     }

@@ -68,7 +68,7 @@ struct EvemuFollower: LineFollower {
         draft.counts.records += 1
         abilities.see(type, code)
         guard let place = device(&draft) else { return }
-        // Up to the end of the first batch it may show what it is.
+        // Up to the end of the first batch it may show its kind.
         if gathering.isFirst { draft.update(place) { $0.facts.add(abilities.properties) } }
         gathering.add(type, code, value, to: &draft, place)
     }

@@ -46,7 +46,7 @@ struct HIDRecorderFollower: LineFollower {
         for number in devices.keys.sorted() { _ = place(number, &draft) }
     }
 
-    /// The length in decimal, then so many bytes in hexadecimal.
+    /// The length in decimal, then that many bytes in hexadecimal.
     private func bytes(_ words: inout LineWords, at offset: Int) throws(ImportError) -> [UInt8] {
         guard let count = words.decimal(), let bytes = words.bytes(most: Self.reportLimit), bytes.count == Int(count)
         else {

@@ -23,7 +23,7 @@ struct InputAbilities {
         }
     }
 
-    /// A recording that describes nothing shows by its events what they come from.
+    /// A recording without a description shows by its events which device sent them.
     mutating func see(_ type: UInt16, _ code: UInt16) {
         guard described.isEmpty, type > 0 else { return }
         codes[type, default: []].insert(code)

@@ -54,7 +54,7 @@ extension LineFollower {
     }
 }
 
-/// The addresses and colours of a terminal, taken out of what a program printed on it.
+/// Finds prompts and control sequences in a program's output.
 extension ArraySlice<UInt8> {
     /// `[bluetooth]#` or `[C0:F1:F2:F3:F4:01][LE]>`, with nothing typed behind it.
     var isPrompt: Bool {

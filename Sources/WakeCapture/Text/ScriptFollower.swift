@@ -1,4 +1,4 @@
-// A script of umockdev: what was read from a node and written to it, with the milliseconds before each.
+// A script of umockdev: reads and writes of a node, with the milliseconds before each.
 import WakeHCI
 import WakeModel
 import WakeTrace

@@ -1,4 +1,4 @@
-// Follows USB devices by their descriptors: what comes from them becomes HID reports, serial messages, or plain reports.
+// Follows USB devices by their descriptors: their data becomes HID reports, serial messages, or plain reports.
 import WakeHCI
 import WakeModel
 import WakeTrace
@@ -123,7 +123,7 @@ extension USBFollower {
     }
 }
 
-// Descriptors, as the host asks for them.
+// Descriptors, as the host requests them.
 extension USBFollower {
     private func readControl(_ packet: USBPacket, _ device: inout Device) {
         if let setup = packet.setup {

@@ -4,7 +4,8 @@ import WakeModel
 import WakeSystem
 
 extension BusAddress {
-    /// Makes the call on a thread. There is closed what others send along, which can take as long as they like.
+    /// Makes the call on a thread. The thread closes descriptors that others send along, which can take as long as they
+    /// like.
     public func ask(
         _ call: BusCall, within timeout: TimeSpan
     ) throws(SystemError) -> BackgroundJob<Result<[BusValue], BusError>> {

@@ -25,7 +25,7 @@ public struct BusError: Error, Hashable, Sendable {
             "org.freedesktop.DBus.Error.Spawn.ChildExited",
         ].contains(name)
     }
-    /// The policy of the bus, or the other side, does not let this user ask.
+    /// The policy of the bus, or the other side, refuses this user.
     public var isDenied: Bool {
         ["org.freedesktop.DBus.Error.AccessDenied", "org.freedesktop.DBus.Error.AuthFailed"].contains(name)
     }

@@ -103,7 +103,7 @@ enum BusMessage {
         return start.map { String(cString: $0) } ?? ""
     }
 
-    /// The message keeps its own copy, so ours is a duplicate.
+    /// The message keeps its own copy, so this one is a duplicate.
     private static func descriptor(_ type: CChar, _ message: OpaquePointer) throws(BusError) -> BusDescriptor {
         var raw: Int32 = -1
         try passed(sd_bus_message_read_basic(message, type, &raw), "read a descriptor")

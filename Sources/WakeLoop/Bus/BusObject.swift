@@ -1,4 +1,4 @@
-// An object of ours on the bus: calls of other programs come as requests, each answered once.
+// An object of the daemon on the bus: calls of other programs come as requests, each answered once.
 import CSystemd
 import WakeSystem
 
@@ -26,7 +26,7 @@ public final class BusObject {
     }
 }
 
-/// A method call to an object of ours. Releasing it without an answer refuses it.
+/// A method call to an object of the daemon. Releasing it without an answer refuses it.
 public final class BusRequest {
     public let sender: String
     public let interface: String

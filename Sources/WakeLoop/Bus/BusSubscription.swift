@@ -43,7 +43,7 @@ public struct BusRule: Hashable, Sendable {
     }
 }
 
-/// Changes of properties that are dropped unread: those of objects that wait for nothing of it.
+/// Changes of properties that are dropped unread: those of objects that wait for none of them.
 public struct BusGlance {
     let names: StaticString
     let isIdle: (String) -> Bool

@@ -4,7 +4,7 @@ import WakeModel
 import WakeSystem
 
 /// A connection for all parts that use the bus, and another for requests that others on the bus count by connection. A
-/// listener that gets a new connection must subscribe and ask again: nothing of the connection before it is valid.
+/// listener that gets a new connection must subscribe and ask again: the former connection's objects are invalid.
 public final class SystemBus {
     public enum Change {
         case connected(BusConnection)
@@ -56,13 +56,13 @@ public final class SystemBus {
         connect()
     }
 
-    /// A connection beside the one of all else, for what a program on the bus counts by connection, or passes descriptors over. The
-    /// caller owns it, and gives it back with ``close(_:)``.
+    /// A connection beside the common one, for requests that a program on the bus counts by connection, or answers with
+    /// descriptors. The caller owns it, and gives it back with ``close(_:)``.
     public func connectBeside(takesDescriptors: Bool = false) throws(SystemError) -> BusConnection {
         try BusConnection(on: loop, to: address, takesDescriptors: takesDescriptors)
     }
 
-    /// Closes a connection that ``connectBeside()`` made; a callback of its own may ask for that.
+    /// Closes a connection that ``connectBeside()`` made; a callback of its own may call this.
     public func close(_ connection: consuming BusConnection) {
         ending.append(connection)
         release?.schedule()

@@ -101,7 +101,7 @@ public final class MQTTConnection {
 struct ReconnectPace: Hashable {
     private var backOff = BackOff(from: .seconds(1), to: .seconds(60))
     private var connectedAt: Instant?
-    /// A connection that lasted so long was a good one.
+    /// A connection of at least this length was a good one.
     private static let goodSpan = TimeSpan.seconds(60)
 
     mutating func connected(at now: Instant) { connectedAt = now }

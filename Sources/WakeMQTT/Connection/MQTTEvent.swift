@@ -30,7 +30,7 @@ public struct MQTTFault: Hashable, Sendable {
     public enum Kind: Hashable, Sendable {
         /// Paho cannot be loaded.
         case libraryAbsent
-        /// The broker does not let this client in.
+        /// The broker refuses this client.
         case refused
         case unreachable
         case lost

@@ -1,7 +1,7 @@
 // The settings of a connection to a broker, and the messages that it publishes.
 import WakeModel
 
-/// Where a broker is: `mqtt://host:1883`, or `mqtts://host:8883` with TLS.
+/// The address of a broker: `mqtt://host:1883`, or `mqtts://host:8883` with TLS.
 public struct BrokerAddress: Hashable, Sendable {
     public let isEncrypted: Bool
     /// An IPv6 address is in brackets.
@@ -75,7 +75,7 @@ public struct MQTTOptions: Hashable, Sendable {
     /// In bytes, at most 1 MiB. A longer message arrives cut to one byte more than this.
     public var longestMessage = 64 << 10
     public var keepAlive = TimeSpan.seconds(30)
-    /// In bytes, with the topic: no connection reads more of a message into memory, whatever a broker sends.
+    /// In bytes, with the topic: no connection reads more of a message into memory.
     public static let longestPacket = (1 << 20) + (1 << 16)
 
     public init(broker: BrokerAddress, clientIdentifier: String) {

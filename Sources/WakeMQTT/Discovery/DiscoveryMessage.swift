@@ -21,7 +21,7 @@ public struct DiscoveryMessage: Hashable, Sendable {
         (self.topics, self.prefix, self.version) = (topics, prefix, version)
     }
 
-    /// Where a device is announced; an empty message removes it. A device that gets another name keeps its topic.
+    /// The topic that announces a device; an empty message removes it. A device that gets another name keeps its topic.
     public func topic(ofDevice uri: String) -> String {
         "\(prefix)/device/\(identifier(ofDevice: uri))/config"
     }
@@ -117,7 +117,7 @@ public struct DiscoveryMessage: Hashable, Sendable {
         writeAvailability(device, into: &writer)
     }
 
-    /// How the field is read from the state, and what it is.
+    /// The field's template for the state, and its meaning.
     private func writeValue(of field: ShownField, called name: String, into writer: inout JSONWriter) {
         let value = "value_json" + field.path.dropLast().map { ".get('\($0)', {})" }.joined()
         let get = "{% set v = \(value).get('\(field.path.last ?? "")') %}"
@@ -155,7 +155,7 @@ public struct DiscoveryMessage: Hashable, Sendable {
         guard switches != .none else { return }
         for control in SessionSwitch.allCases {
             components.key(named: "session.\(control.rawValue)")
-            // Home Assistant removes what has its platform alone.
+            // Home Assistant removes a component that has only its platform.
             components.object { writer in
                 writer.field("platform", "switch")
                 if switches == .shown { write(control, of: device, into: &writer) }

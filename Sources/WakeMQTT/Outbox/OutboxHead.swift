@@ -24,7 +24,7 @@ struct OutboxHead: Hashable {
     /// The place of the oldest record in the ring, or of the next one.
     var place = 0
     var number: UInt64 = 1
-    /// The loss that goes on while the ring has no room.
+    /// The growing loss while the ring has no room.
     var gap: Gap?
 
     private var words: [UInt64] {

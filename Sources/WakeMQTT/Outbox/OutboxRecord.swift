@@ -8,7 +8,7 @@ struct OutboxRecord: Hashable {
         case line = 1
         /// Numbers that were lost.
         case gap = 2
-        /// The ring goes on at its start.
+        /// The ring continues at its start.
         case wrap = 3
     }
 

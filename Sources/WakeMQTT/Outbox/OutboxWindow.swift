@@ -1,7 +1,7 @@
 // The part of the outbox that is on its way to the broker: pure, over its records.
 import WakeModel
 
-/// Publishes in the order of the numbers, and frees what the broker has acknowledged, in the same order.
+/// Publishes in the order of the numbers, and frees acknowledged records in the same order.
 public struct OutboxWindow {
     private struct Flight {
         var number: UInt64

@@ -1,4 +1,4 @@
-// The retained state of one device: what its fields are, and when the next one is to be published. Pure.
+// The retained state of one device: its fields, and the time of the next publication. Pure.
 import WakeModel
 
 public struct StatePublication {

@@ -1,4 +1,4 @@
-// A bounded reader over the bytes of one message: what is not there is a fault with its place.
+// A bounded reader over the bytes of one message: a missing byte is a fault with its place.
 import WakeModel
 
 struct ByteReader {

@@ -96,7 +96,7 @@ extension DecodedValue {
         }
     }
 
-    /// A floating-point number rounded to decimals, half away from zero; null for what is no number.
+    /// A floating-point number rounded to decimals, half away from zero; null if it is no number.
     static func rounded(_ number: Double, places: Int) -> DecodedValue {
         let shifted = (number * powerOfTen(places)).rounded()
         // Above that, a double has no decimals to round.

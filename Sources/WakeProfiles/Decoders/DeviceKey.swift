@@ -1,4 +1,4 @@
-// The key of one device, and what is opened with it: AES-128 in the forms that broadcasts use.
+// The key of one device, and its decryption: AES-128 in the forms that broadcasts use.
 import CCrypto
 import WakeModel
 

@@ -97,7 +97,7 @@ extension AccessorySource {
         }
     }
 
-    /// Limits new devices at one port, because a device that goes on sending new serial numbers invents them.
+    /// Limits new devices at one port, because a device that keeps sending new serial numbers invents them.
     private func admits(
         _ identity: AccessoryIdentity, _ waiting: [AccessoryIdentity], _ record: UdevRecord
     ) -> Bool {

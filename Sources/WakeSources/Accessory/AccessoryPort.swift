@@ -7,7 +7,7 @@ import WakeSystem
 final class AccessoryPort {
     enum Event {
         case opened
-        /// It could not be; the port is of no more use.
+        /// The open failed; the port is of no further use.
         case refused(PortRefusal)
         case word(NodeWord, Instant)
         /// The outcome of the write of a question.

@@ -37,7 +37,7 @@ public struct AccessoryRegistry: Hashable, Sendable {
     private(set) var entries: [String: Entry] = [:]
     /// URIs that only their ports distinguish.
     private var kinds: [AccessoryKind: Set<String>] = [:]
-    /// Counts what is worth keeping.
+    /// Counts changes that are worth a write.
     private(set) var changes = 0
     /// In which order they were seen last. Not worth a write of its own, so that two registries are equal without it.
     private(set) var seen: [String: UInt64] = [:]
@@ -62,8 +62,8 @@ public struct AccessoryRegistry: Hashable, Sendable {
     // MARK: Resolving
 
     /// - Parameters:
-    /// - attached: the URIs of all devices that are attached and resolved, this one's other nodes included. A URI that
-    /// is returned as known though it is attached is another node of the same interface.
+    ///   - attached: the URIs of all devices that are attached and resolved, this one's other nodes included. A URI
+    ///     that is returned as known though it is attached is another node of the same interface.
     ///   - waiting: the identities of other devices that are attached and not resolved.
     public mutating func resolve(
         _ identity: AccessoryIdentity, attached: Set<String>, waiting: [AccessoryIdentity] = []

@@ -9,7 +9,7 @@ public struct AccessoryMatch: Hashable, Sendable {
     /// The profile's name.
     public var profile: String
     public var plan: AccessoryPlan
-    /// The profile's number in the library: what its bytes decode to may change though nothing else does.
+    /// The profile's number in the library: its decoded values may change though no other setting does.
     public var edition: Int
 
     public init(profile: String, plan: AccessoryPlan, edition: Int = 0) {
@@ -37,7 +37,7 @@ public final class AccessorySource: MachineSource {
     }
 
     struct Timers {
-        /// For the machines: what is waited for, which the system's sleep is part of.
+        /// For the machines' waits, which include the system's sleep.
         var machines: Timer?
         /// For the ports: silence on a line, questions to a device, which take place while the system runs.
         var ports: Timer?
@@ -95,7 +95,7 @@ public final class AccessorySource: MachineSource {
         timers.spares = try host.loop.timer(on: .monotonic, of: self) { $0.adoptSpares() }
     }
 
-    /// Begins to listen to udev, and takes in what is attached already.
+    /// Begins to follow udev, and adds devices that are attached already.
     private func listen(to subsystems: [String]) throws(SystemError) {
         feed = try UdevFeed(on: host.loop, hearing: subsystems) { [unowned self] in apply($0) }
         self.subsystems = Set(subsystems)
@@ -128,7 +128,7 @@ public final class AccessorySource: MachineSource {
         }
     }
 
-    /// For lines to send what was written to them before the process ends, which cuts it off.
+    /// Lets lines send their written bytes before the process ends, which would cut them off.
     private static let closingTime = TimeSpan.seconds(1)
 
     // MARK: Nodes
@@ -230,7 +230,7 @@ public final class AccessorySource: MachineSource {
 extension AccessorySource: RegisteredSource {
     public static var kind: SourceKind { .externalAccessory }
 
-    /// A channel over the air outlives the last answer for a while; what comes to a node is read at once.
+    /// A channel over the air outlives the last answer for a while; the bytes of a node are read at once.
     public static func unnoticedEnd(of device: Device) -> TimeSpan {
         Device.bluetoothAddress(in: device.uri) != nil ? PortTimeouts.calling.unnoticedEnd : .zero
     }

@@ -109,7 +109,7 @@ public struct AttachedDevices: Sendable {
 
     // MARK: Enumerations
 
-    /// Makes what is known equal to what was found; all that follows from it is synthesized.
+    /// Makes the known devices equal to the found ones; all changes are synthesized.
     public mutating func reconcile(with snapshot: [UdevRecord]) -> [Change] {
         let found = Set(snapshot.map(\.path))
         var changes: [Change] = []
@@ -153,7 +153,7 @@ extension UdevRecord {
     /// When udev first saw the device, in microseconds since the machine started; it stays with the device.
     fileprivate var birth: UInt64? { properties["USEC_INITIALIZED"].flatMap { UInt64($0) } }
 
-    /// Lists without a stable order, and what only a message has.
+    /// Lists without a stable order, and properties that only a message has.
     private static let told: Set<String> = ["TAGS", "CURRENT_TAGS", "DEVLINKS", "DEVPATH_OLD", "USEC_INITIALIZED"]
 
     fileprivate func tells(sameAs other: UdevRecord) -> Bool {

@@ -93,7 +93,7 @@ public struct PortMachine: DeviceMachine, Sendable {
     public var isAttached: Bool { phase != .away }
     public var isOpen: Bool { phase == .open }
 
-    /// How far it is listened to; nil where it never was.
+    /// How far it is followed; nil if it never was.
     public var listening: Listening? {
         if phase == .open, session == .open {
             // Held data is in no journal yet: a killed bridge would lose it.
@@ -254,7 +254,7 @@ public struct PortMachine: DeviceMachine, Sendable {
 
     private var mayBeOpen: Bool { session != .closed && opensNode }
 
-    /// Opens what shall be open and closes what shall not.
+    /// Opens a node that shall be open, and closes one that shall not.
     private mutating func pursue(_ step: inout PortStep) {
         switch phase {
         case .away, .opening: return

@@ -15,7 +15,7 @@ struct PortStep {
     let stamp: Stamp
     var effects: [PortEffect] = []
 
-    /// On the clock that goes on while the system sleeps: all that is decided here is how long to wait.
+    /// On the clock that runs in the system's sleep: the machine only decides how long to wait.
     var now: Instant { stamp.moment.boottime }
 
     init(stamp: Stamp) { self.stamp = stamp }

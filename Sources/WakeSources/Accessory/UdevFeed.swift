@@ -1,4 +1,5 @@
-// Udev between the loop and its source: what is attached at first, what is announced, and all of it again where some was lost.
+// Udev between the loop and its source: the devices attached at first, announcements, and all devices again after a
+// loss.
 import WakeLoop
 import WakeModel
 import WakeSystem
@@ -53,7 +54,7 @@ public final class UdevFeed {
         arrivalWatch?.cancel()
     }
 
-    /// The monitor first, so that nothing comes between it and what is found.
+    /// The monitor first, so that no change comes between it and the enumeration.
     private func begin() throws(SystemError) {
         arrivalWatch?.cancel()
         arrivalWatch = nil

@@ -14,7 +14,8 @@ final class UdevLookup {
     private var hasFailed = false
     private let log = Log("accessories")
 
-    /// Messages may be lost faster than anybody can look; what is attached is known again within a second all the same.
+    /// Messages may be lost faster than an enumeration takes; attached devices are known again within a second all the
+    /// same.
     static let interval = TimeSpan.milliseconds(250)
 
     init(

@@ -1,4 +1,4 @@
-// When a device is asked what its profile asks: pure. Its link, its answers and time go in, what to write comes out.
+// Schedules the questions of a device's profile: pure. Inputs are its link, its answers and time; outputs are writes.
 import WakeModel
 
 /// A question that is to be written. Its number distinguishes it from the same question written again.
@@ -7,7 +7,7 @@ public struct AskedQuestion: Hashable, Sendable {
     public var question: AskPlan.Question
 }
 
-/// Why a device's profile asks in vain.
+/// Why a profile's questions get no answer.
 enum AskTrouble: Hashable, Sendable {
     case silent
     /// With why, of the device or the system.
@@ -55,7 +55,7 @@ struct AskSchedule: Hashable, Sendable {
         var silentAt: Instant
         var isWritten = false
         var isAnswered = false
-        /// It was silent for so long, and its write has not ended.
+        /// It was silent for ``patience``, and its write has not ended.
         var isOverdue = false
     }
 

@@ -9,7 +9,7 @@ public struct BluetoothPlan: Hashable, Sendable {
     /// The profile's name.
     public var profile: String
     public var link: LinkPlan
-    /// The profile's number in the library: what its values decode to may change though nothing else does.
+    /// The profile's number in the library: its decoded values may change though no other setting does.
     public var edition: Int
 
     public init(profile: String, link: LinkPlan, edition: Int = 0) {
@@ -68,7 +68,7 @@ public final class BluetoothSource: MachineSource {
     var stalls = StallLedger()
     private var unsettled: UnsettledPeripherals?
     private(set) var life = BluetoothdLife()
-    /// Some devices are asked only while a handler is awake, so it matters which are.
+    /// Some devices get questions only while a handler is awake, so it matters which are.
     public internal(set) var needsWanted = false
 
     /// - Parameters:
@@ -163,7 +163,7 @@ extension BluetoothSource: RegisteredSource {
         kernel?.end()
     }
 
-    /// The planner is asked again about every peripheral.
+    /// The planner evaluates every peripheral again.
     public func reconfigure() {
         planner.hold(plansInUse)
         application.add(planner.services)
@@ -371,7 +371,7 @@ public struct AdapterState: Hashable, Sendable {
     public var links: Int
     /// How many it carried when it refused another; nil where it never did.
     public var mostLinks: Int?
-    /// Peripherals that are not connected because it takes no more.
+    /// Peripherals that are not connected because it has no room.
     public var waiting: [Device]
 }
 

@@ -45,7 +45,7 @@ public final class BluezClient {
     private var bus: BusConnection?
     private var subscriptions: [BusSubscription] = []
     private let patience: TimeSpan
-    /// To ask again what was not answered; armed only then.
+    /// Repeats a request without an answer; armed only then.
     private var again: Timer?
     private var backOff = BackOff(from: .milliseconds(250), to: .seconds(60))
     private var question = Question.owner
@@ -93,7 +93,7 @@ public final class BluezClient {
         guard interface == BluezInterface.peripheral, Self.linking.contains(member) else {
             return bus.call(call, within: time, answer)
         }
-        // Before it is sent, so that a scan is asked to end before it.
+        // Before it is sent, so that a scan ends before it.
         countLinking(on: path.parent, 1)
         bus.call(call, within: time) { [self] result in
             countLinking(on: path.parent, -1)
@@ -101,10 +101,10 @@ public final class BluezClient {
         }
     }
 
-    /// The calls of ours that begin a link.
+    /// The bridge's own calls that begin a link.
     private static let linking: Set<String> = ["Connect", "ConnectProfile", "Pair"]
 
-    /// Whether a call of ours that begins a link at the adapter is unanswered.
+    /// Whether a call of the bridge that begins a link at the adapter is unanswered.
     public func isLinking(on adapter: String) -> Bool { links[adapter] != nil }
 
     private func countLinking(on adapter: String, _ change: Int) {
@@ -138,7 +138,7 @@ public final class BluezClient {
         call(path, BluezInterface.properties, "Set", arguments, within: .seconds(5), answer)
     }
 
-    /// An object of ours that bluetoothd calls.
+    /// An object of the bridge that bluetoothd calls.
     public func export(at path: String, _ body: @escaping (BusRequest) -> Void) -> BusObject? {
         try? bus?.export(at: path, body)
     }

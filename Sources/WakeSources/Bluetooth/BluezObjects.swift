@@ -44,7 +44,7 @@ public struct BluezPeripheral: BondFacts, Hashable, Sendable {
     public var areServicesResolved = false
     /// dBm; only while it is received advertising.
     public var signal: Int?
-    /// The sum of all received data: bluetoothd forgets nothing of it.
+    /// The sum of all received data: bluetoothd keeps all of it.
     public var manufacturerData: [UInt16: [UInt8]] = [:]
     public var serviceData: [BluetoothUUID: [UInt8]] = [:]
     /// The data that came with the latest advertisement.

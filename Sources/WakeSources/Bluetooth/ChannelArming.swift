@@ -2,7 +2,7 @@
 // report is no proof: after a reconnect `Notifying` stays true while the peripheral has forgotten.
 import WakeModel
 
-/// How far one characteristic is.
+/// The arming of one characteristic.
 struct ChannelArming: Hashable, Sendable {
     enum Stage: Hashable, Sendable {
         case starting
@@ -17,16 +17,16 @@ struct ChannelArming: Hashable, Sendable {
     var path: String
     var stage = Stage.starting
     var repairs = 0
-    /// On this link, so that what is switched on after it is surely written.
+    /// On this link, so that the next switch is surely written.
     var wasSwitchedOff = false
-    /// When to ask again what could not be asked now, or was refused.
+    /// When to repeat a request that was refused or could not be sent.
     var retryAt: Instant?
     /// How often it was refused on this link.
     var refusals = 0
 
     var failure: LinkFailure? { if case .failed(let failure) = stage { failure } else { nil } }
     var isSettled: Bool { stage == .proven || failure != nil }
-    /// StartNotify was asked for.
+    /// StartNotify was called.
     var isAsked: Bool { failure == nil }
 
     mutating func settle(_ stage: Stage) {
@@ -76,7 +76,7 @@ extension LinkMachine {
         return settleArming(&step)
     }
 
-    /// It is to be asked again, or was offered only now.
+    /// It is due again, or was offered only now.
     private func isDue(_ uuid: CharacteristicName, _ now: Instant) -> Bool {
         guard let channel = arming[uuid] else { return facts.channels[uuid] != nil }
         return channel.retryAt.map { now >= $0 } ?? false
@@ -197,7 +197,7 @@ extension LinkMachine {
         if arming[uuid]?.stage == .proven, let failure {
             switch failure {
             case .inProgress, .notConnected: return
-            // It has spoken, but for another program that listens too: with that one it would fall silent.
+            // It has notified, but for another program that listens too: it would end with that one.
             case .unauthenticated, .unknownObject, .timedOut, .noRoom, .other: return fail(uuid, failure, &step)
             }
         }

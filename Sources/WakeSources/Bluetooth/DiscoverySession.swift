@@ -30,13 +30,14 @@ public final class DiscoverySession {
     private var state = State.closed
     /// Called once the scan has ended.
     private var waiting: [() -> Void] = []
-    /// The bus keeps no time for what is asked before it has accepted a connection.
+    /// The bus applies no deadline to requests before it has accepted a connection.
     private var deadline: Timer?
 
     /// Bluetoothd rests for five seconds between two scans, and for ten after one that failed.
     private static let startPatience = TimeSpan.seconds(15)
     private static let endPatience = TimeSpan.seconds(5)
-    /// The deadlines of a scan are ours. A connection that ended while bluetoothd hangs would leave a scan that no program can end.
+    /// The bridge sets the deadlines of a scan. A connection that ended while bluetoothd hangs would leave a scan that
+    /// no program can end.
     private static let longestHang = TimeSpan.seconds(3_600)
 
     /// - Parameter adapter: its path, such as `/org/bluez/hci0`.

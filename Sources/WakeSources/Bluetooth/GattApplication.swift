@@ -72,7 +72,7 @@ final class GattApplication {
         registered = registered.filter { $0.adapter != adapter }
     }
 
-    /// The bus or bluetoothd is gone, and our registration with it.
+    /// The bus or bluetoothd is gone, and the registration with it.
     func reset() {
         life += 1
         adapters = []

@@ -4,7 +4,7 @@ import WakeModel
 
 /// The state of the bond, as its links have shown.
 struct LinkBond: Hashable, Sendable {
-    /// The peripheral refuses to be encrypted with it: whatever is tried, no link comes of it.
+    /// The peripheral refuses to be encrypted with it: no attempt leads to a link.
     var isDead = false
     /// Reported once, until it has been followed again.
     var wasToldInvalid = false
@@ -119,7 +119,7 @@ extension LinkMachine {
         }
     }
 
-    /// It is asked again of the next bluetoothd, or when the peripheral has refused again.
+    /// The next bluetoothd gets the request again, and so does this one when the peripheral has refused again.
     mutating func handleUnblocked(_ failure: LinkFailure, _ step: inout LinkStep) {
         if facts.isReachable {
             step.log(

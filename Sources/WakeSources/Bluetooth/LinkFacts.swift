@@ -100,7 +100,7 @@ public struct LinkPlan: Hashable, Sendable {
         self.ask = ask
     }
 
-    /// It is one of those that are listened to, or another of the same UUID.
+    /// Whether it is in `notify`, or another of the same UUID.
     func listens(to name: CharacteristicName) -> Bool { notify.contains(name.first) }
 
     /// The characteristics without which a peripheral is of no use.
@@ -116,7 +116,7 @@ public enum LinkInput: DeviceMachineInput, Hashable, Sendable {
     /// Closed, and trusted all the same: the link that it has, or has next, was made by no other program.
     case stillTrusted
     case session(LinkSession)
-    /// The profile's requests differ from now on.
+    /// The link has another plan from now on.
     case plan(LinkPlan)
     /// Why and when the link went down, if the kernel knows better than bluetoothd; it comes before the facts that
     /// follow.

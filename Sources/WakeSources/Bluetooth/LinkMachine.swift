@@ -70,7 +70,7 @@ public struct LinkMachine: DeviceMachine, Sendable {
     /// How often in a row this link was found to be of no use.
     var timesStuck = 0
     var dialling = Dialling()
-    /// The link came up while the bridge watched, in this life or an earlier one: it is ours to take down.
+    /// The link came up while the bridge watched, in this life or an earlier one: the bridge may take it down.
     var isOurs: Bool
     /// Closed, it may still come up this often, by earlier orders to the kernel and bluetoothd: the bridge takes those
     /// links down. Every later one is another program's, such as one that pairs it again.
@@ -158,7 +158,7 @@ public struct LinkMachine: DeviceMachine, Sendable {
         }
     }
 
-    /// Makes the one move that follows from what is now true; false when none does.
+    /// Makes the move that follows from the facts; false if there is none.
     private mutating func advance(_ step: inout LinkStep) -> Bool {
         if !facts.isUp { return fallBack(&step) }
         if session != .open { return withdraw(&step) }
@@ -270,7 +270,7 @@ public struct LinkMachine: DeviceMachine, Sendable {
         return move(to: .resolving(until: step.now + time))
     }
 
-    /// The link is not there: whatever was armed is not any more.
+    /// The link is not there: no characteristic is armed any more.
     private mutating func fallBack(_ step: inout LinkStep) -> Bool {
         defer { (dropReason, voice.fellAt) = (nil, nil) }
         switch phase {

@@ -81,7 +81,7 @@ extension BluetoothSource {
         Call(path: path, interface: interface, member: "ReadValue", arguments: [.properties([])])
     }
 
-    /// The first of several with one UUID is the one that is listened to: its value is what the machine waits for.
+    /// The first of several with one UUID is followed: the machine waits for its value.
     func path(of uuid: CharacteristicName, _ entry: Entry) -> String? {
         if let channel = entry.machine.facts.channels[uuid] { return channel.path }
         return client.mirror.characteristics(of: entry.path, named: uuid.uuid)
@@ -129,7 +129,7 @@ extension BluetoothSource {
         return links > 0
     }
 
-    /// A link more or less changes what may be tried of all others.
+    /// A link more or less changes the attempts that all others may make.
     func refreshWaiting(on adapter: String) {
         if slots.hasRefused(adapter) { refreshAll(on: adapter) }
     }

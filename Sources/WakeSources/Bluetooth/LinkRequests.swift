@@ -2,13 +2,13 @@
 // are known as such.
 
 struct LinkRequests: Hashable, Sendable {
-    /// Which link each was asked on.
+    /// The link of each request.
     private var asked: [LinkRequest: UInt64] = [:]
-    /// To be asked when the one of an earlier link is answered.
+    /// Requests to send when the one of an earlier link is answered.
     private var waiting: Set<LinkRequest> = []
     private var link: UInt64 = 0
 
-    /// True where it is to be asked now; otherwise it follows the one in flight.
+    /// True if it is to be sent now; otherwise it follows the one in flight.
     mutating func begin(_ request: LinkRequest) -> Bool {
         guard asked[request] == nil else {
             waiting.insert(request)
@@ -20,7 +20,7 @@ struct LinkRequests: Hashable, Sendable {
 
     enum Answer {
         case valid
-        /// It answers what was asked on an earlier link.
+        /// It answers a request of an earlier link.
         case late
         /// Late, and now the turn of the one that waits for it.
         case next

@@ -66,7 +66,7 @@ struct NotificationTracker: Sendable {
         return early
     }
 
-    /// The link is gone. When it was last listened to stays.
+    /// The link is gone. The time until which it was followed stays.
     mutating func leaveLink() {
         let (everHeard, assemblies, spoilt, isTold) = (everHeard, assemblies, spoilt, isTold)
         self = NotificationTracker(heardUntil: surelyHeard)
@@ -183,7 +183,7 @@ extension LinkMachine {
         if isProof(of: uuid) { prove(uuid, &step) }
         let word = NotificationTracker.Word(channel: uuid, bytes: bytes, at: step.stamp)
         guard phase == .ready else { return voice.keep(word) }
-        // Pieces may have come unheard.
+        // Pieces may have been missed.
         if voice.sleptSince != nil { cutAllShort(&step) }
         voice.heardUntil = step.stamp.wall
         voice.sleptSince = nil

@@ -1,4 +1,5 @@
-// Which peripherals are watched, under which name, what is true of each now, and how trust and sessions follow each other.
+// Chooses which peripherals are watched, and their names; keeps their facts; makes trust and sessions follow each
+// other.
 import WakeLoop
 import WakeModel
 import WakeProfiles
@@ -16,7 +17,7 @@ extension BluetoothSource {
         let isWanted = isMeant && (peripheral.isBonded || !peripheral.hasPrivateAddress)
         var offered = peripheral
         offered.services.formUnion(watched[uri]?.services ?? [])
-        // Before the planner is asked: a held plan is for the object that has the link.
+        // Before the planner decides: a kept plan is for the object that has the link.
         guard !isBetterKnown(uri, than: peripheral, at: path) else { return }
         guard isWanted, !peripheral.address.isEmpty, let plan = planner.plan(for: offered) else {
             return peripheral.isTrusted ? release(path) : dismiss(path)
@@ -68,7 +69,7 @@ extension BluetoothSource {
         setWanted(host.isWanted(uri), uri)
     }
 
-    /// Another program listens to it: what an earlier life of the bridge had switched on went off with that life.
+    /// Another program listens to it: an earlier life's notifications ended with that life.
     private func isHeardElsewhere(_ path: String) -> Bool {
         client.mirror.characteristics(of: path).contains { $0.characteristic.isNotifying }
     }
@@ -109,7 +110,7 @@ extension BluetoothSource {
 
     // MARK: Facts
 
-    /// Tells its machine what is true of it now.
+    /// Passes its present facts to its machine.
     func refresh(_ uri: String) {
         guard let entry = watched[uri] else { return }
         step(uri, .facts(facts(of: entry)))

@@ -1,7 +1,7 @@
 // Which regions' beacons are near: inside at the first sighting, outside after a silence that a listening radio has proved.
 import WakeModel
 
-/// Pure. That no radio listens for a while changes nothing, and that there is none makes unknown what was known; neither is an exit.
+/// Pure. A pause of all radios changes no presence. Without a radio all presences become unknown. Neither is an exit.
 struct BeaconRegions: Sendable {
     private struct Region: Hashable, Sendable {
         /// On the clock of listening; nil before the first sighting.

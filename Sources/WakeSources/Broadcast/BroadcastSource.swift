@@ -225,7 +225,7 @@ public final class BroadcastSource {
 
     private func followAll() { for path in client.mirror.adapters.keys.sorted() { follow(path) } }
 
-    /// Tells the adapter's machine what is true of it now.
+    /// Passes the adapter's present facts to its machine.
     private func follow(_ path: String) {
         guard let adapter = client.mirror.adapters[path] else { return }
         var facts = ScanFacts()
@@ -288,7 +288,7 @@ extension BroadcastSource: RegisteredSource {
 
     public func watches(_ uri: String) -> Bool { broadcasters.watches(uri) }
 
-    /// - Parameter alias: what it is called from now on.
+    /// - Parameter alias: its name from now on.
     public func name(_ address: RadioAddress, _ alias: String) throws(SystemError) {
         try list.name(address, alias)
         reconsider()

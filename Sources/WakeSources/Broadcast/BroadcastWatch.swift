@@ -78,7 +78,7 @@ struct BroadcastWatch: Sendable {
     static let mostStrangers = 4_096
     /// The most broadcasters that are learned without a name; each stays in the daemon's records for good.
     static let mostLearnt = 4_096
-    /// A broadcaster is gone after so many of its own pauses at least.
+    /// A broadcaster is gone after at least this many of its own pauses.
     private static let pausesOfSilence: Int64 = 4
     /// Longer ones count as this long.
     fileprivate static let longestPause = TimeSpan.seconds(900)

@@ -1,4 +1,4 @@
-// For how long a radio has listened, all in all: silence is counted by this clock, so that a radio that was off proves nothing.
+// The total time that a radio has listened. This clock counts silence, so that a radio that was off proves nothing.
 import WakeModel
 
 struct ListeningTime: Hashable, Sendable {

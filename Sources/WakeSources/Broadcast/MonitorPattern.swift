@@ -36,7 +36,7 @@ struct MonitorPattern: Hashable, Sendable {
     static func all(of profiles: [ProfileHead], _ beacons: Set<BeaconPattern>) -> [MonitorPattern]? {
         var patterns = Set(beacons.map { MonitorPattern($0) })
         for profile in profiles {
-            // Only a scan asks for names.
+            // Only a scan requests names.
             guard !profile.match.broadcasts.isEmpty, profile.match.namePrefixes.isEmpty else { return nil }
             for broadcast in profile.match.broadcasts {
                 guard let pattern = MonitorPattern(broadcast.part) else { return nil }

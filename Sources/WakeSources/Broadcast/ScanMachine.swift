@@ -40,12 +40,12 @@ struct ScanMachine: Hashable, Sendable {
         case registering(until: Instant)
         case monitoring
         case starting
-        /// Begun, as was answered: that may have been the answer to another program, for the end of its scan and of ours.
+        /// Begun, by the answer: that may have been another program's, for the end of both scans.
         case confirming
         case scanning(until: Instant)
         /// Between two scans, so that others have the radio.
         case resting(until: Instant)
-        /// Refused, or ended by no doing of ours.
+        /// Refused, or ended by another.
         case waiting(until: Instant)
         /// For a link that is being made.
         case yielding
@@ -77,7 +77,7 @@ struct ScanMachine: Hashable, Sendable {
 
     var isMonitoring: Bool { phase == .monitoring }
 
-    /// Bluetoothd scans by our doing, or rests between two scans.
+    /// Bluetoothd scans at the daemon's request, or rests between two scans.
     var isScanning: Bool {
         switch phase {
         case .starting, .confirming, .scanning, .resting: true
@@ -153,7 +153,7 @@ struct ScanMachine: Hashable, Sendable {
         return mayScan ? [.stopDiscovery] : []
     }
 
-    /// Bluetoothd may end a scan of ours in another program's stead.
+    /// Bluetoothd may end the daemon's scan in another program's stead.
     private mutating func compareScan(_ isScanning: Bool, _ now: Instant) -> [ScanRequest] {
         guard isBegun else { return [] }
         guard isScanning else { return wait(now) }

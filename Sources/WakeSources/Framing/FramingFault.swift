@@ -2,7 +2,7 @@
 import WakeModel
 
 public enum FramingFault: Hashable, Sendable, CustomStringConvertible {
-    /// No end came within the limit; what goes on until the next end is part of it.
+    /// No end came within the limit; bytes until the next end are part of it.
     case tooLong(limit: Int)
     /// They are in place of a start mark.
     case noStart
@@ -12,7 +12,7 @@ public enum FramingFault: Hashable, Sendable, CustomStringConvertible {
     case badEscape(UInt8)
     /// HDLC: an escape, then this byte.
     case badChange(UInt8)
-    /// COBS: a code that asks for more bytes than are left.
+    /// COBS: a code that needs more bytes than are left.
     case badCode(UInt8, left: Int)
     /// Their check is wrong, and another message begins within them.
     case badCheck

@@ -2,7 +2,7 @@
 import WakeModel
 
 struct SecondLook: Sendable {
-    /// Each byte pays for so many that are looked at again. A line of nothing but marks costs no more.
+    /// The bytes that each new byte allows to be searched again. A line of marks alone costs no more.
     private static let wage = 32
     /// The bytes at the beginning of a message that show its kind.
     private static let startCount = 4

@@ -1,4 +1,4 @@
-// The seam between the stream of another bridge and whatever brings it: a broker, or a test.
+// The seam between the stream of another bridge and its carrier: a broker, or a test.
 
 /// Another bridge, as a broker delivers its publications.
 public protocol RemoteFeed: AnyObject {

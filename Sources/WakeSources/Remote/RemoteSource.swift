@@ -1,4 +1,4 @@
-// Devices of other bridges as devices of this one: what their streams bring is raised here, once and in order.
+// Devices of other bridges as devices of this one: it raises the events of their streams, once and in order.
 import WakeLoop
 import WakeModel
 import WakeSystem

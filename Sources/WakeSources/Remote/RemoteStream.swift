@@ -1,9 +1,9 @@
-// The stream of one other bridge, from what a broker brings of it to what is raised here: pure.
+// The stream of another bridge, from a broker's messages to the events raised here: pure.
 import WakeModel
 
 struct RemoteStream {
     enum Input: Hashable {
-        /// The broker brings what the bridge publishes, from now on.
+        /// The broker delivers the bridge's publications from now on.
         case reached
         /// The broker is away, for the reason.
         case lost(why: String)
@@ -29,7 +29,7 @@ struct RemoteStream {
         var refusal: String?
     }
 
-    /// Whether what the bridge publishes would come here.
+    /// Whether the bridge's publications would come here.
     private enum Path: Hashable {
         /// The broker was not reached yet.
         case unreached
@@ -56,7 +56,7 @@ struct RemoteStream {
     let bridge: String
     private let prefix: String
     private(set) var cursor: StreamCursor?
-    /// False where the cursor may be older than what was raised.
+    /// False if the cursor may be older than the raised events.
     private var isCertain: Bool
     private var path = Path.unreached
     private var entries: [String: Entry] = [:]
@@ -68,9 +68,9 @@ struct RemoteStream {
     static let mostDevices = 1_000
 
     /// - Parameters:
-    /// - cursor: as the journal has it; nil for a bridge that was never received.
-    /// - devices: the known devices of the bridge.
-    /// - isCertain: false where events after the cursor were raised, and lost with it.
+    ///   - cursor: as the journal has it; nil for a bridge that was never received.
+    ///   - devices: the known devices of the bridge.
+    ///   - isCertain: false where events after the cursor were raised, and lost with it.
     init(of bridge: String, from cursor: StreamCursor?, isCertain: Bool, knowing devices: [Device]) {
         self.bridge = bridge
         prefix = SourceKind.remote.uriPrefix + bridge
@@ -122,7 +122,7 @@ extension RemoteStream {
         }
     }
 
-    /// Something of the bridge came: what is connected there is so here.
+    /// A message of the bridge came: devices that are connected there are so here.
     private mutating func open(at time: WallTime, _ outcome: inout Outcome) {
         path = .open
         for uri in order where entries[uri]?.isConnectedThere == true && entries[uri]?.isConnectedHere == false {

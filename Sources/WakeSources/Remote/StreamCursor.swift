@@ -6,9 +6,9 @@ struct StreamCursor: Hashable {
     /// Names the count that the number belongs to.
     var life: String
     var number: UInt64
-    /// When what has the number happened.
+    /// The time of the line with the number.
     var time: WallTime
-    /// Lives that are over, the newest first: what comes late of them is known.
+    /// Lives that are over, the newest first: their late lines are known.
     var formerLives: [String] = []
 
     private static let mostFormerLives = 8
@@ -17,7 +17,7 @@ struct StreamCursor: Hashable {
         (self.life, self.number, self.time, self.formerLives) = (life, number, time, formerLives)
     }
 
-    /// Nil for what no cursor is written as.
+    /// Nil if the text is no cursor.
     init?(text: String) {
         let words = text.split(separator: " ").map(String.init)
         guard words.count >= 3, let number = UInt64(words[1]), let time = Int64(words[2]) else { return nil }

@@ -12,7 +12,7 @@ public enum ReplaySpeed: Hashable, Sendable {
     /// As fast as its handlers keep up.
     case max
 
-    /// Where in real time an operation of the trace comes.
+    /// The delay of an operation in real time.
     func delay(of offset: TimeSpan) -> TimeSpan {
         switch self {
         case .max: .zero
@@ -40,9 +40,9 @@ public protocol ReplayHost: SourceHost {
     func replayEnded(_ error: TraceError?)
 }
 
-/// Lets events of a trace come when it is asked for them, beside their time.
+/// Admits events of a trace on request, beside their time.
 public protocol ReplayGate: AnyObject {
-    /// Whether the event may come now. Where not, it is asked again at the end of a turn.
+    /// Whether the event may come now. If not, the source tries again at the end of a turn.
     func admits(_ event: TraceOperation, of header: TraceHeader) -> Bool
     /// An event that was admitted comes.
     func pass()
@@ -68,7 +68,7 @@ public final class ReplaySource {
     /// How many operations were played.
     public private(set) var count = 0
 
-    /// A burst leaves the loop to others after so many operations.
+    /// The operations of a burst after which others have the loop.
     private static let operationsPerTurn = 256
 
     /// Reads up to the part, and introduces its devices.
@@ -159,7 +159,7 @@ public final class ReplaySource {
 }
 
 extension ReplaySource: WakeSource {
-    /// The next operation is due now, whatever came before it in the trace.
+    /// The next operation is due now, whatever its time in the trace.
     public func start() {
         advance()
         startedAt = SystemClock.monotonic() - speed.delay(of: upcoming?.offset ?? .zero)

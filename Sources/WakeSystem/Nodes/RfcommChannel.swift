@@ -17,8 +17,8 @@ public final class RfcommChannel: Sendable {
         descriptor = copy
     }
 
-    /// Shuts the channel down, because bluetoothd keeps a copy. Closing only ours would leave the channel up, and bluetoothd
-    /// would report it as connected for ever and never pass it again.
+    /// Shuts the channel down, because bluetoothd keeps a copy. Closing only this descriptor would leave the channel
+    /// up. Bluetoothd would report it as connected for ever, and never pass it again.
     deinit { shutdown(descriptor.raw, Int32(SHUT_RDWR)) }
 
     /// Reads once; `.closed` where the other side, or the radio, has ended the channel.

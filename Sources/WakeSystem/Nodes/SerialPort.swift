@@ -23,7 +23,7 @@ public struct SerialPort: ~Copyable, Sendable {
     /// The descriptor that the loop watches.
     public var raw: Int32 { descriptor.raw }
 
-    /// Opens the line and sets it. EBUSY where another program has it exclusively, whether or not that would stop us.
+    /// Opens the line and sets it. EBUSY if another program has it exclusively, even if this process could open it.
     ///
     /// Discards bytes that came in before: they came at another speed, while the line was not raw, or for another program.
     /// Half a message among them would spoil the first whole one.

@@ -21,7 +21,8 @@ public struct UdevMonitor: ~Copyable {
     private let handle: MonitorHandle
     public var raw: Int32 { udev_monitor_get_fd(handle.monitor) }
 
-    /// Receives announcements of these subsystems from now on. The kernel drops the rest, and does not wake us for it.
+    /// Receives announcements of these subsystems from now on. The kernel drops the rest, and does not wake the daemon
+    /// for it.
     public init(subsystems: [String]) throws(SystemError) {
         let made = try MonitorHandle()
         try Self.prepare(made.monitor, subsystems)
@@ -38,7 +39,7 @@ public struct UdevMonitor: ~Copyable {
         _ = try attemptC { udev_monitor_enable_receiving(monitor) }.get("listen to", "udev")
     }
 
-    /// Exceeds the system's limit where we may, otherwise up to it: an overflow is handled, but costs more.
+    /// Exceeds the system's limit if permitted, otherwise up to it: an overflow is handled, but costs more.
     private static func enlarge(_ descriptor: Int32) {
         var bytes = Int32(bufferBytes)
         let size = socklen_t(MemoryLayout<Int32>.size)
@@ -59,7 +60,7 @@ public struct UdevMonitor: ~Copyable {
         }
     }
 
-    /// Discards all waiting messages before an enumeration that replaces them. The enumeration includes what they announced.
+    /// Discards all waiting messages before an enumeration that replaces them. The enumeration includes their devices.
     /// Read later, they could bring back a device whose removal was lost.
     public mutating func discard() {
         var byte: UInt8 = 0

@@ -38,7 +38,7 @@ enum AISField: Sendable {
     /// A number, and the word for it.
     case kind(String, Int)
     case time, arrival, dimensions, staticPart, channels, destination
-    /// Only where at least so many bits are left.
+    /// Only if at least this many bits are left.
     case group([AISField], least: Int)
 }
 

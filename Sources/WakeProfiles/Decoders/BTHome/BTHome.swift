@@ -1,4 +1,4 @@
-// BTHome, versions 1 and 2: what its service data hold, opened with the device's key where they are encrypted.
+// BTHome, versions 1 and 2: reads its service data, opened with the device's key if they are encrypted.
 import WakeModel
 
 enum BTHome {

@@ -10,7 +10,7 @@ enum BTHomeObjects {
             let rest = Array(reader.rest)
             let number = try reader.byte()
             guard let object = BTHomeTable.objects[number] else {
-                // Its length is not known: what was read before it counts, as the format asks.
+                // Its length is not known: the objects before it count, as the format requires.
                 if fields.isEmpty {
                     throw DecoderFault.unfit("unknown object \(number.hexadecimal), and none before it")
                 }

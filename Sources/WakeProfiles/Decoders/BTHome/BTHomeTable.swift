@@ -70,7 +70,7 @@ enum BTHomeTable {
         0x63: .signed("acceleration_m_s2", 4, places: 6),
     ]
 
-    /// Each is named after what `true` means.
+    /// The meaning of `true` names each.
     private static let flags: [UInt8: BTHomeObject] = [
         0x0f: .flag("on"), 0x10: .flag("power_on"), 0x11: .flag("open"), 0x15: .flag("battery_low"),
         0x16: .flag("battery_charging"), 0x17: .flag("carbon_monoxide"), 0x18: .flag("cold"),

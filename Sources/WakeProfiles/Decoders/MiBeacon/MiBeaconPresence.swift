@@ -1,4 +1,4 @@
-// MiBeacon objects of what moves, is there, or is wet.
+// MiBeacon objects about movement, presence, and water.
 import WakeModel
 
 extension MiBeaconObjects {

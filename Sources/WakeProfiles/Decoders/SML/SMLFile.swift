@@ -29,7 +29,7 @@ enum SMLFile {
         var parser = SMLParser(bytes)
         var fields = DecodedFields()
         while let message = try parser.nextMessage() {
-            // Number, group, what to do on a fault, body, check, end.
+            // Number, group, action on a fault, body, check, end.
             guard let parts = message.list, parts.count == 6, let body = parts[3].list, body.count == 2 else {
                 throw DecoderFault.unfit("no SML message: it has not the six parts of one")
             }

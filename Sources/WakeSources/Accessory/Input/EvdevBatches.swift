@@ -1,4 +1,4 @@
-// An input device's events, gathered into what happened together, and put right where the kernel dropped some.
+// Gathers an input device's simultaneous events, and corrects its state where the kernel dropped some.
 import WakeModel
 import WakeSystem
 
@@ -45,8 +45,8 @@ public struct EvdevBatches: Sendable {
     private var answered: [Instant] = []
 
     /// - Parameters:
-    /// - known: the state of the device when it was opened.
-    /// - eventLimit: the most events in one batch; longer ones are cut.
+    ///   - known: the state of the device when it was opened.
+    ///   - eventLimit: the most events in one batch; longer ones are cut.
     public init(known: InputState, at now: Instant, eventLimit: Int = 256, answersASecond: Int = 4) {
         self.known = known
         whole = now
@@ -99,7 +99,7 @@ public struct EvdevBatches: Sendable {
         return (pieces(of: events, at: now), loss)
     }
 
-    /// The node is closed: what is missing until now stays lost. While it stays open, the node is asked all the same.
+    /// The node is closed: missing events stay lost. While it stays open, its state is read all the same.
     public mutating func giveUp(at now: Instant) -> InputLoss? {
         guard phase != .following, whole < now else { return nil }
         defer { whole = now }
@@ -116,7 +116,7 @@ public struct EvdevBatches: Sendable {
         } else if event.isReport {
             finish(at: event.time, &batches)
         } else {
-            // Not before one more is there: what ends just at the limit does not go on.
+            // Not before one more is there: a batch that ends just at the limit is complete.
             if gathered.count == eventLimit { finish(at: event.time, &batches) }
             gathered.append(event)
         }

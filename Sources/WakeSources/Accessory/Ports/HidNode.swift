@@ -44,8 +44,8 @@ final class HidNode: OpenNode {
     }
 }
 
-/// The kernel keeps 63 reports for a reader and drops what comes then without a word. A reader that finds as many waiting does not
-/// know whether there were more.
+/// The kernel keeps 63 reports for a reader and drops later ones without a report. A reader that finds as many waiting
+/// does not know whether there were more.
 struct ReportBacklog: Hashable, Sendable {
     private static let kept = 63
     /// When nothing was waiting last.

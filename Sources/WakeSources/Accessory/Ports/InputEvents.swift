@@ -3,7 +3,7 @@ import WakeModel
 import WakeSystem
 
 extension EvdevBatches {
-    /// Reads what ``bytes(of:)`` writes; part of an event at the end is left out.
+    /// Reads the form that ``bytes(of:)`` writes; part of an event at the end is left out.
     static func events(of bytes: ArraySlice<UInt8>) -> [InputEvent] {
         stride(from: bytes.startIndex, to: bytes.endIndex - 7, by: 8).map { start in
             func word(_ offset: Int, _ size: Int) -> UInt32 {

@@ -1,5 +1,5 @@
-// An open node as its opener hands it to the loop, and the opener of those in /dev. That may take seconds: drivers ask the
-// device, and wait for its answer.
+// An open node as its opener hands it to the loop, and the opener of those in /dev. That may take seconds: drivers
+// query the device, and wait for its answer.
 import WakeLoop
 import WakeModel
 import WakeSystem

@@ -11,7 +11,7 @@ enum NodeWord: Hashable, Sendable {
     case loss(from: Instant, to: Instant)
 }
 
-/// How a node took what was written to it.
+/// The result of a write to a node.
 enum NodeWriting: Sendable {
     case wrote(Int)
     /// A thread waits for the device to take it; nothing else is written until it has answered.

@@ -10,7 +10,7 @@ public struct RecordedNode: Sendable {
 
     private var making: Making
 
-    /// Nil where the plan makes no other messages than what came together.
+    /// Nil if the plan makes a message of bytes that came together.
     public init?(_ plan: AccessoryPlan) {
         switch plan.node {
         case .serial, .rfcomm:

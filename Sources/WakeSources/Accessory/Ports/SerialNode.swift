@@ -40,7 +40,7 @@ final class SerialNode: OpenNode {
     func drain(at now: Instant, _ tell: (NodeWord, Instant) -> Void) throws(SystemError) -> NodeDrain {
         var bytes: [UInt8] = []
         var drain = NodeDrain.more
-        // Also what was read before a read that fails.
+        // This includes bytes that were read before a read that fails.
         defer { frame(bytes, at: now, tell) }
         while drain == .more, bytes.count < DrainLimit.bytes {
             switch try line.read() {

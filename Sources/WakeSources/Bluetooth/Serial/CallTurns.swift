@@ -1,5 +1,4 @@
-// Whose turn it is to be called: an adapter pages one device at a time, so those of one adapter are asked for one after the
-// other.
+// The turns of devices to be called: an adapter pages one device at a time, so its calls follow one after the other.
 import WakeModel
 
 /// Pure. Each call has a number of its own.
@@ -42,7 +41,7 @@ struct CallTurns {
         return true
     }
 
-    /// It is connected, or can be no more, whatever was asked.
+    /// It is connected, or cannot be any more, whatever was requested.
     mutating func end(_ path: String) {
         waiting.removeAll { $0.path == path }
         if asked[path.parent]?.path == path { asked[path.parent] = nil }

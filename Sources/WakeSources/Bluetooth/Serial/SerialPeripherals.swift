@@ -10,7 +10,7 @@ public final class SerialPeripherals {
     /// A device that is being called.
     private struct Call {
         var number: Int
-        /// Offered already, so that bluetoothd need not be asked.
+        /// The channel that bluetoothd has offered already; nil if it must connect.
         var channel: OfferedChannel?
         var answer: (Result<any NodeHandle, PortRefusal>) -> Void
     }
@@ -30,7 +30,7 @@ public final class SerialPeripherals {
     /// Connects are requested later, never within the call that asks for one.
     private var attending: Deferred?
     private var arrival: Timer?
-    /// By the path of bluetoothd's object. They stay while bluetoothd is away: what is open goes on without it.
+    /// By the path of bluetoothd's object. They stay while bluetoothd is away: open channels go on without it.
     private var uris: [String: String] = [:]
     private var calls: [String: Call] = [:]
     private var turns = CallTurns()
@@ -46,9 +46,9 @@ public final class SerialPeripherals {
 
     /// Both are to outlive it.
     /// - Parameters:
-    /// - pauseAfterDeath: how long a device is left alone at whose call bluetoothd died.
-    /// - arrivalPatience: how long a bluetoothd that has come may take to report all: it has its name before its
-    /// adapters.
+    ///   - pauseAfterDeath: how long a device is left alone at whose call bluetoothd died.
+    ///   - arrivalPatience: how long a bluetoothd that has come may take to report all: it has its name before its
+    ///     adapters.
     public init(
         _ client: BluezClient, for accessories: AccessorySource,
         callPatience: TimeSpan = SerialPeripherals.patience,
@@ -69,7 +69,7 @@ public final class SerialPeripherals {
 
     // MARK: Which
 
-    /// The host's profiles have changed, and it is asked again of every device.
+    /// The host's profiles have changed: the planner evaluates every device again.
     public func reconsider() { for path in client.mirror.peripherals.keys.sorted() { update(path) } }
 
     /// To trust a device is to want it watched, as with a peripheral.
@@ -195,7 +195,7 @@ extension SerialPeripherals: NodeOpener {
         if calls[path]?.number == number { calls[path] = nil }
     }
 
-    /// Why bluetoothd cannot be asked to connect it.
+    /// Why bluetoothd cannot connect it.
     private func hindrance(of path: String) -> PortRefusal? {
         guard client.isThere else { return .absent(Self.noBluetoothd) }
         guard let adapter = client.mirror.adapters[path.parent], adapter.isPowered else {
@@ -245,7 +245,7 @@ extension SerialPeripherals: NodeOpener {
         attending?.schedule()
     }
 
-    /// It is not asked at once of the next bluetoothd, which is to have a life for others.
+    /// The next bluetoothd does not get the call at once, so that it lives for other devices.
     private func recordDeath(_ path: String) -> PortRefusal {
         let why = PortRefusal.other("bluetoothd died while it was asked to connect it")
         // It is not watched any more.

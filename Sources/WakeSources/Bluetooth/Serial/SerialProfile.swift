@@ -1,5 +1,5 @@
-// Our side of the Serial Port Profile (org.bluez.Profile1): registered with every bluetoothd, which then hands us the channel
-// of each device that is connected by it.
+// The bridge's side of the Serial Port Profile (org.bluez.Profile1): registered with every bluetoothd, which then hands
+// over the channel of each device that is connected by it.
 import WakeLoop
 import WakeModel
 import WakeSystem
@@ -82,7 +82,7 @@ final class SerialProfile {
 
     var isRegistered: Bool { if case .registered = standing { true } else { false } }
 
-    /// Why bluetoothd does not let us; nil where it was not asked, or has agreed.
+    /// Why bluetoothd refuses the registration; nil if there was none, or it has agreed.
     var hindrance: PortRefusal? { if case .refused(let why) = standing { why } else { nil } }
 
     /// Only once there is a device for it: no other program can have the profile then.
@@ -180,7 +180,7 @@ final class SerialProfile {
         report("", .refused(why))
     }
 
-    /// The bus or bluetoothd is gone, and our registration with it.
+    /// The bus or bluetoothd is gone, and the registration with it.
     func reset() {
         forgetConnection()
         again?.disarm()
