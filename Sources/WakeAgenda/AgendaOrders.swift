@@ -52,7 +52,7 @@ extension Agenda {
     /// The entries of the order first, then what else of its source is pending.
     private func pending(of handler: HandlerID, first keys: [AgendaKey], _ step: AgendaStep) -> [PendingEntry] {
         let sources = Set(keys.map(\.source))
-        let all = pending(of: handler, from: Self.pendingSources.filter(sources.contains), step)
+        let all = pending(of: handler, from: sources, step)
         let named = keys.flatMap { key in all.filter { $0.key == key } }
         return named + all.filter { !keys.contains($0.key) }
     }

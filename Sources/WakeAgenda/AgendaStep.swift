@@ -148,25 +148,3 @@ extension HandlerSituation {
         }
     }
 }
-
-/// One source's entries. A book raises at most one occasion of an entry at a time; what falls due meanwhile is folded.
-protocol AgendaBook {
-    /// Reads one stored row; false where it cannot be read.
-    mutating func restore(_ row: AgendaRow, _ step: inout AgendaStep) -> Bool
-    /// The handler's manifest is new or changed: what it declares is there, what it declared before and no more is gone.
-    mutating func configure(_ handler: HandlerID, _ plan: AgendaPlan, _ step: inout AgendaStep)
-    mutating func remove(_ handler: HandlerID, _ step: inout AgendaStep)
-    mutating func recordRaised(_ key: AgendaKey, as sequence: Sequence, _ step: inout AgendaStep)
-    mutating func conclude(
-        _ key: AgendaKey, _ conclusion: Conclusion, awake: TimeSpan, cpu: TimeSpan, _ step: inout AgendaStep)
-    /// Raises what is due and allowed, and brings every entry up to the step's clocks.
-    mutating func advance(_ step: inout AgendaStep)
-    /// A person wants it now; false where there is no such entry.
-    mutating func raiseNow(_ key: AgendaKey, _ step: inout AgendaStep) -> Bool
-    /// When ``advance(_:)`` has to be called again without another input, on each clock.
-    var nextBoottime: Instant? { get }
-    var nextWall: WallTime? { get }
-    /// The entry whose occasion has this number.
-    func key(of sequence: Sequence, for handler: HandlerID) -> AgendaKey?
-    func pending(of handler: HandlerID, _ step: AgendaStep) -> [PendingEntry]
-}

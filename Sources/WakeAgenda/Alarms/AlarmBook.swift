@@ -164,6 +164,7 @@ extension AlarmBook {
     }
 
     var nextWall: WallTime? { wall.next }
+    var hasStoredEntries: Bool { !entries.isEmpty }
 
     var machineWake: MachineWake { MachineWake(boottime: wakingBoottime.next, wall: wakingWall.next) }
 }

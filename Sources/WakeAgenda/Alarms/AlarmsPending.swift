@@ -2,6 +2,24 @@
 import WakeModel
 
 extension AlarmBook {
+    func raised(for handler: HandlerID) -> [Sequence] { handlers[handler]?.sequences.keys.sorted() ?? [] }
+
+    func startable(of handler: HandlerID, _ plan: AgendaPlan) -> [String] { presentKeys(of: handler).map(\.id) }
+
+    func add(_ handler: HandlerID, to outlook: inout AgendaOutlook, _ step: AgendaStep) {
+        for id in handlers[handler]?.ids ?? [] {
+            guard let entry = entries[AgendaKey(handler, .alarm, id)], !entry.isLeaving else { continue }
+            let due: WallTime? =
+                switch entry.place {
+                case .wall(let time): time
+                case .boottime(let instant): step.wallTime(at: instant)
+                case .riding(let until): until.map(step.wallTime)
+                case .nowhere, .parked: nil
+                }
+            outlook.add(due: due, step)
+        }
+    }
+
     func pending(of handler: HandlerID, _ step: AgendaStep) -> [PendingEntry] {
         presentKeys(of: handler).compactMap { pendingEntry($0, step) }
     }

@@ -2,7 +2,7 @@
 import WakeModel
 
 /// Nothing of it is stored: no flow outlives the bridge. What was begun before is owed its end alone.
-struct FlowBook: AgendaBook, Sendable {
+struct FlowBook: AgendaBook {
     /// What data comes from, as it is looked up.
     private enum Spring: Hashable {
         case device(String)
@@ -24,7 +24,6 @@ struct FlowBook: AgendaBook, Sendable {
     /// Idleness takes time in which the machine is awake. Data moves the end later, which the next look finds.
     private(set) var nextMonotonic: Instant?
     private(set) var nextBoottime: Instant?
-    var nextWall: WallTime? { nil }
 
     func key(of sequence: Sequence, for handler: HandlerID) -> AgendaKey? {
         sequences[sequence].flatMap { $0.handler == handler ? $0 : nil }
@@ -314,12 +313,14 @@ extension FlowBook {
         case .withdrawn, .ended: settle(key, entry.sequence, into: .closed)
         }
     }
-
-    mutating func raiseNow(_ key: AgendaKey, _ step: inout AgendaStep) -> Bool { false }
 }
 
 // What people and handlers are told.
 extension FlowBook {
+    func add(_ handler: HandlerID, to outlook: inout AgendaOutlook, _ step: AgendaStep) {
+        outlook.flows = running(of: handler)
+    }
+
     func pending(of handler: HandlerID, _ step: AgendaStep) -> [PendingEntry] {
         keys(of: handler).compactMap { key in
             entries[key].flatMap { entry in entry.rule.map { listed(entry, $0, step) } }

@@ -1,7 +1,7 @@
 // The jobs of all handlers: raised when they are due and allowed, taken back when a condition goes, stored with each change.
 import WakeModel
 
-struct JobBook: AgendaBook, Sendable {
+struct JobBook: AgendaBook {
     /// How many jobs that may take long run at a time, of all handlers.
     static let slots = 2
     /// So long one of these may stand still while another job waits for a slot: half of what it has while none does.
@@ -20,7 +20,7 @@ struct JobBook: AgendaBook, Sendable {
     var registrations: [HandlerID: JobRegistrations] = [:]
 
     var nextBoottime: Instant? { index.next }
-    var nextWall: WallTime? { nil }
+    var hasStoredEntries: Bool { !entries.isEmpty }
 
     func key(of sequence: Sequence, for handler: HandlerID) -> AgendaKey? {
         index.key(of: sequence).flatMap { $0.handler == handler ? $0 : nil }
@@ -28,6 +28,22 @@ struct JobBook: AgendaBook, Sendable {
 
     func keys(of handler: HandlerID) -> [AgendaKey] {
         (idsByHandler[handler] ?? []).sorted().map { AgendaKey(handler, .job, $0) }
+    }
+
+    func raised(for handler: HandlerID) -> [Sequence] {
+        keys(of: handler).compactMap { entries[$0]?.lending.sequence }
+    }
+
+    func startable(of handler: HandlerID, _ plan: AgendaPlan) -> [String] { plan.jobs.map(\.id) }
+
+    mutating func cancel(_ key: AgendaKey, _ step: inout AgendaStep) { _ = cancel(key, by: .person, &step) }
+
+    func add(_ handler: HandlerID, to outlook: inout AgendaOutlook, _ step: AgendaStep) {
+        for id in idsByHandler[handler] ?? [] {
+            guard let entry = entries[AgendaKey(handler, .job, id)] else { continue }
+            outlook.add(due: entry.lending.isWaiting ? step.wallTime(at: entry.current.earliest) : nil, step)
+            if let next = entry.next { outlook.add(due: step.wallTime(at: next.earliest), step) }
+        }
     }
 
     func pending(of handler: HandlerID, _ step: AgendaStep) -> [PendingEntry] {
