@@ -1,4 +1,4 @@
-// The agenda: alarms, polls, jobs, regions, inboxes, flows, transfers and sockets of all handlers. Pure.
+// The agenda: the entries of all handlers of which events come without a device. Pure.
 import WakeModel
 
 public struct Agenda: Sendable {
@@ -22,11 +22,13 @@ public struct Agenda: Sendable {
     var flows = FlowBook()
     var transfers = TransferBook()
     var sockets = SocketBook()
+    /// Of kinds that other modules registered, by their words.
+    var registered: [String: any AgendaBook] = [:]
 
     /// - Parameter seed: of all that is spread: two agendas with one seed decide alike.
     public init(seed: UInt64) { self.seed = seed }
 
-    /// Settling and losing conditions takes time in which the machine is awake, and so does the silence that ends a flow.
+    /// Settling and losing conditions takes time in which the machine is awake, and so does silence.
     public var nextMonotonicDeadline: Instant? {
         Self.rows.reduce(conditions.next) { .earlier($0, $1.nextMonotonic(self)) }
     }
@@ -92,10 +94,10 @@ public struct Agenda: Sendable {
             entry.waitsFor.append(.init(word: word, since: facts.obstacleSince))
         }
         let holdEnd = step.holdEnd(of: handler)
-        if holdEnd != nil { entry.waitsFor.append(.init(word: "held", since: facts.situationSince)) }
+        if holdEnd != nil { entry.waitsFor.append(.init(.held, since: facts.situationSince)) }
         let restEnd = step.restEnd(of: entry.sequence)
         if restEnd != nil, let rest = entry.sequence.flatMap({ step.rests[$0] }) {
-            entry.waitsFor.append(.init(word: "time", since: rest.since))
+            entry.waitsFor.append(.init(.time, since: rest.since))
         }
         if let end = [holdEnd, restEnd].compactMap({ $0 }).max() { entry.nextChance = step.wallTime(at: end) }
         return entry
@@ -195,7 +197,6 @@ extension Agenda {
             for sequence in books.flatMap({ $0.raised(for: handler) }) where !owed.contains(sequence) {
                 if let key = key(of: sequence, for: handler) { conclude(key, .dropped, .zero, .zero, &step) }
             }
-        case .owed(let key, let sequence): flows.owe(key, sequence, step)
         case .configured(let handler, let plan): configure(handler, plan, &step)
         case .removed(let handler): remove(handler, &step)
         case .ordered(let handler, let epoch, let order, let ref):
@@ -207,14 +208,8 @@ extension Agenda {
             guard let key = key(of: sequence, for: handler) else { break }
             if conclusion.namesPath { step.orderedPaths = orderedPaths(of: handler) }
             conclude(key, conclusion, max(awake, .zero), max(cpu, .zero), &step)
-        case .progressed(let handler, let sequence, let done, let total):
-            if let key = jobs.key(of: sequence, for: handler) { jobs.progress(key, done: done, total: total, step) }
-        case .region(let beacon, let presence): regions.hear(beacon, presence)
-        case .message(let handler, let message, let ticket): inboxes.receive(message, for: handler, ticket, &step)
-        case .traffic(let origin): flows.hear(origin, step)
-        case .sleeping(let isAsleep): flows.setMachineAsleep(isAsleep)
-        case .transfer(let handler, let number, let news): transfers.hear(handler, number, news, &step)
-        case .socket(let key, let report): sockets.hear(key, report, &step)
+        case .owed, .progressed, .region, .message, .traffic, .sleeping, .transfer, .socket:
+            for row in Self.rows { row.receive(input, in: &self, &step) }
         case .operated(let key, _): operate(key, &step)
         case .cancelled(let key): Self.row(of: key.source)?.cancel(key, in: &self, &step)
         case .ending: if hasEntries { seen.store(&step) }
@@ -228,8 +223,7 @@ extension Agenda {
             switch row.key.source {
             case .gate: gates.restore(row, bootID: bootID)
             case .seen: seen.restore(row)
-            case .alarm, .poll, .job, .region, .inbox, .flow, .transfer, .socket:
-                Self.row(of: row.key.source)?.restore(row, in: &self, &step) ?? false
+            default: Self.row(of: row.key.source)?.restore(row, in: &self, &step) ?? false
             }
         guard !isReadable else { return }
         step.decide(row.key, "drop unreadable")

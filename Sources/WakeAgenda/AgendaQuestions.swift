@@ -41,13 +41,13 @@ public struct AgendaOutlook: Hashable, Sendable {
     public var next: WallTime?
     /// Of its inbox, those that wait or are on their way.
     public var messages = 0
-    /// The names of the flows that hold it awake.
-    public var flows: [String] = []
+    /// The names of open-ended entries that hold it awake.
+    public var holdingAwake: [String] = []
     public var transfers = TransferProgress()
 
     public init() {}
 
-    mutating func add(due: WallTime?, _ step: AgendaStep) {
+    package mutating func add(due: WallTime?, _ step: AgendaStep) {
         count += 1
         guard let due, due > step.wall else { return }
         next = next.map { min($0, due) } ?? due

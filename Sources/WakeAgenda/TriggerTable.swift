@@ -1,12 +1,28 @@
 // The table of the kinds of events that the agenda raises: one row each, by the key path of its book.
+import Synchronization
 import WakeModel
 
 /// One kind's entries. A book raises at most one occasion of an entry at a time; what falls due meanwhile is folded.
-protocol AgendaBook: Sendable {
+package protocol AgendaBook: Sendable {
+    static var kind: TriggerKind { get }
+    init()
+    /// Reads the value of its key in a manifest.
+    static func read(_ value: JSONValue, into plan: inout AgendaPlan) throws(ProtocolFault)
+    static func contradictions(in plan: AgendaPlan, with program: ScheduledProgram) -> [PlanContradiction]
+    /// Does what a handler orders with one of its kind's verbs.
+    static func carryOut(
+        _ order: HandlerOrder, from sender: OrderSender, in agenda: inout Agenda, _ step: inout AgendaStep
+    ) throws(ProtocolFault) -> Agenda.OrderAnswer.Content
+    /// Does what a handler orders with `cancel` and its kind's word, or with the plural for all.
+    static func carryOut(
+        _ cancellation: Cancellation, from sender: OrderSender, in agenda: inout Agenda, _ step: inout AgendaStep
+    ) throws(ProtocolFault) -> Agenda.OrderAnswer.Content
     /// Reads one stored row; false where it cannot be read.
     mutating func restore(_ row: AgendaRow, _ step: inout AgendaStep) -> Bool
     /// Adds what a new or changed manifest declares, and removes what it no longer declares.
     mutating func configure(_ handler: HandlerID, _ plan: AgendaPlan, _ step: inout AgendaStep)
+    /// What was reported from outside; most of it is for other kinds.
+    mutating func receive(_ input: AgendaInput, _ step: inout AgendaStep)
     mutating func remove(_ handler: HandlerID, _ step: inout AgendaStep)
     mutating func recordRaised(_ key: AgendaKey, as sequence: Sequence, _ step: inout AgendaStep)
     mutating func conclude(
@@ -35,18 +51,32 @@ protocol AgendaBook: Sendable {
 
 // A kind implements of these only what applies to it.
 extension AgendaBook {
-    mutating func raiseNow(_ key: AgendaKey, _ step: inout AgendaStep) -> Bool { false }
-    mutating func cancel(_ key: AgendaKey, _ step: inout AgendaStep) {}
-    var nextMonotonic: Instant? { nil }
-    var nextWall: WallTime? { nil }
-    var hasStoredEntries: Bool { false }
-    func raised(for handler: HandlerID) -> [Sequence] { [] }
-    func pending(of handler: HandlerID, _ step: AgendaStep) -> [PendingEntry] { [] }
-    func add(_ handler: HandlerID, to outlook: inout AgendaOutlook, _ step: AgendaStep) {}
-    func startable(of handler: HandlerID, _ plan: AgendaPlan) -> [String] { [] }
+    package static func contradictions(
+        in plan: AgendaPlan, with program: ScheduledProgram
+    ) -> [PlanContradiction] { [] }
+    package static func carryOut(
+        _ order: HandlerOrder, from sender: OrderSender, in agenda: inout Agenda, _ step: inout AgendaStep
+    ) throws(ProtocolFault) -> Agenda.OrderAnswer.Content {
+        throw .notCarriedOut(order.verb, kind)
+    }
+    package static func carryOut(
+        _ cancellation: Cancellation, from sender: OrderSender, in agenda: inout Agenda, _ step: inout AgendaStep
+    ) throws(ProtocolFault) -> Agenda.OrderAnswer.Content {
+        throw .notCarriedOut(.cancel, kind)
+    }
+    package mutating func receive(_ input: AgendaInput, _ step: inout AgendaStep) {}
+    package mutating func raiseNow(_ key: AgendaKey, _ step: inout AgendaStep) -> Bool { false }
+    package mutating func cancel(_ key: AgendaKey, _ step: inout AgendaStep) {}
+    package var nextMonotonic: Instant? { nil }
+    package var nextWall: WallTime? { nil }
+    package var hasStoredEntries: Bool { false }
+    package func raised(for handler: HandlerID) -> [Sequence] { [] }
+    package func pending(of handler: HandlerID, _ step: AgendaStep) -> [PendingEntry] { [] }
+    package func add(_ handler: HandlerID, to outlook: inout AgendaOutlook, _ step: AgendaStep) {}
+    package func startable(of handler: HandlerID, _ plan: AgendaPlan) -> [String] { [] }
 }
 
-/// A row of the table: the word of a kind, and where the agenda keeps its book.
+/// A row of the table: where the agenda keeps the book of a kind.
 protocol TriggerRow: Sendable {
     associatedtype Book: AgendaBook
     var source: AgendaSource { get }
@@ -60,6 +90,27 @@ extension TriggerRow {
     }
     func configure(_ handler: HandlerID, _ plan: AgendaPlan, in agenda: inout Agenda, _ step: inout AgendaStep) {
         agenda[keyPath: book].configure(handler, plan, &step)
+    }
+    var kind: TriggerKind { Book.kind }
+
+    func read(_ value: JSONValue, into plan: inout AgendaPlan) throws(ProtocolFault) {
+        try Book.read(value, into: &plan)
+    }
+    func contradictions(in plan: AgendaPlan, with program: ScheduledProgram) -> [PlanContradiction] {
+        Book.contradictions(in: plan, with: program)
+    }
+    func carryOut(
+        _ order: HandlerOrder, from sender: OrderSender, in agenda: inout Agenda, _ step: inout AgendaStep
+    ) throws(ProtocolFault) -> Agenda.OrderAnswer.Content {
+        try Book.carryOut(order, from: sender, in: &agenda, &step)
+    }
+    func carryOut(
+        _ cancellation: Cancellation, from sender: OrderSender, in agenda: inout Agenda, _ step: inout AgendaStep
+    ) throws(ProtocolFault) -> Agenda.OrderAnswer.Content {
+        try Book.carryOut(cancellation, from: sender, in: &agenda, &step)
+    }
+    func receive(_ input: AgendaInput, in agenda: inout Agenda, _ step: inout AgendaStep) {
+        agenda[keyPath: book].receive(input, &step)
     }
     func remove(_ handler: HandlerID, from agenda: inout Agenda, _ step: inout AgendaStep) {
         agenda[keyPath: book].remove(handler, &step)
@@ -93,24 +144,41 @@ extension TriggerRow {
 }
 
 private struct Row<Book: AgendaBook>: TriggerRow {
-    let source: AgendaSource
+    let source = AgendaSource(Book.kind)
     let book: WritableKeyPath<Agenda, Book> & Sendable
 
-    init(_ source: AgendaSource, _ book: WritableKeyPath<Agenda, Book> & Sendable) {
-        (self.source, self.book) = (source, book)
-    }
+    init(_ book: WritableKeyPath<Agenda, Book> & Sendable) { self.book = book }
 }
+
+/// Names the book of a kind of another module in a key path.
+private struct RegisteredBook<Book: AgendaBook>: Hashable, Sendable {}
 
 extension Agenda {
     /// In the order in which a step brings them up to date, and in which pending entries are listed.
-    static let rows: [any TriggerRow] = [
-        Row(.alarm, \.alarms), Row(.poll, \.polls), Row(.job, \.jobs), Row(.region, \.regions),
-        Row(.inbox, \.inboxes), Row(.flow, \.flows), Row(.transfer, \.transfers), Row(.socket, \.sockets),
-    ]
+    private static let table = Mutex<[any TriggerRow]>([
+        Row(\.alarms), Row(\.polls), Row(\.jobs), Row(\.regions), Row(\.inboxes), Row(\.flows), Row(\.transfers),
+        Row(\.sockets),
+    ])
+
+    static var rows: [any TriggerRow] { table.withLock { $0 } }
 
     /// Nil for what is stored beside the kinds of events, such as gates.
     static func row(of source: AgendaSource) -> (any TriggerRow)? { rows.first { $0.source == source } }
 
     /// The books, to be read.
     var books: [any AgendaBook] { Self.rows.map { $0.entries(in: self) } }
+
+    /// A kind of another module makes itself known, once, before any agenda is made or any manifest read.
+    package static func register<Book: AgendaBook>(_ book: Book.Type) {
+        TriggerKind.register(book.kind)
+        table.withLock { rows in
+            guard !rows.contains(where: { $0.source == AgendaSource(book.kind) }) else { return }
+            rows.append(Row(\.[registered: RegisteredBook<Book>()]))
+        }
+    }
+
+    private subscript<Book: AgendaBook>(registered book: RegisteredBook<Book>) -> Book {
+        get { registered[Book.kind.word] as? Book ?? Book() }
+        set { registered[Book.kind.word] = newValue }
+    }
 }

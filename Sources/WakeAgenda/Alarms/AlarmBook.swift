@@ -209,7 +209,7 @@ extension AlarmBook {
 
     /// In the words of ``PendingEntry/Wait``.
     func obstacle(of handler: HandlerID, _ step: AgendaStep) -> String? {
-        handlers[handler]?.isConfigured == true ? step.obstacle(of: handler) : "manifest"
+        handlers[handler]?.isConfigured == true ? step.obstacle(of: handler) : WaitReason.manifest.word
     }
 
     /// What may wait for another reason to wake its handler goes along with one.

@@ -36,7 +36,7 @@ extension AlarmBook {
         case .raised(let occurrence, let sequence):
             (result.state, result.sequence) = (.queued, sequence)
             result.due = overdue?.wall ?? occurrence.due
-            if overdue != nil { result.waitsFor = [wait("earlier-run", entry)] }
+            if overdue != nil { result.waitsFor = [wait(.earlierRun, entry)] }
         case .owed(let occurrence, let conditions):
             result.due = occurrence.due
             result.waitsFor = waits(of: entry, until: conditions, key.handler, step)
@@ -49,8 +49,8 @@ extension AlarmBook {
         return result
     }
 
-    private func wait(_ word: String, _ entry: AlarmEntry) -> PendingEntry.Wait {
-        PendingEntry.Wait(word: word, since: entry.since)
+    private func wait(_ reason: WaitReason, _ entry: AlarmEntry) -> PendingEntry.Wait {
+        PendingEntry.Wait(reason, since: entry.since)
     }
 
     /// Of one that was handed back; never none.
@@ -61,7 +61,7 @@ extension AlarmBook {
         let conditions = unmet.map(step.wait)
         let waits = conditions + obstacles(of: handler, step)
         let isResting = entry.restsUntil.map { step.boottime < $0 } ?? false
-        return (isResting || waits.isEmpty ? [wait("time", entry)] : []) + waits
+        return (isResting || waits.isEmpty ? [wait(.time, entry)] : []) + waits
     }
 
     /// All of them must come true; never none.
@@ -69,11 +69,11 @@ extension AlarmBook {
         of entry: AlarmEntry, isZoneKnown: Bool, isOverdue: Bool, _ handler: HandlerID, _ step: AgendaStep
     ) -> [PendingEntry.Wait] {
         var waits = obstacles(of: handler, step)
-        if !isZoneKnown { waits.append(wait("zone", entry)) }
-        if !mayRun(entry) { waits.append(wait("clock", entry)) }
-        if entry.place == .riding(until: nil) { return waits + [wait("wake", entry)] }
+        if !isZoneKnown { waits.append(wait(.zone, entry)) }
+        if !mayRun(entry) { waits.append(wait(.clock, entry)) }
+        if entry.place == .riding(until: nil) { return waits + [wait(.wake, entry)] }
         // What is overdue, and has nothing else to wait for, was put off.
-        if !isOverdue && isZoneKnown || waits.isEmpty { waits.append(wait("time", entry)) }
+        if !isOverdue && isZoneKnown || waits.isEmpty { waits.append(wait(.time, entry)) }
         return waits
     }
 
@@ -88,7 +88,7 @@ extension AlarmBook {
         of entry: AlarmEntry, waits: [PendingEntry.Wait], _ step: AgendaStep
     ) -> WallTime? {
         let rested = entry.restsUntil.map { step.wallTime(at: $0) } ?? step.wall
-        let again = waits.first?.word == "time" ? rested : nil
+        let again = waits.first?.word == WaitReason.time.word ? rested : nil
         let settled = waits.allSatisfy { $0.settles != nil } ? waits.compactMap(\.settles).max() : nil
         let chances = [again, settled, wall(of: entry.place, step)].compactMap { $0 }
         return chances.min().map { max($0, step.wall) }
@@ -99,8 +99,8 @@ extension AlarmBook {
         of entry: AlarmEntry, waits: [PendingEntry.Wait], _ next: WallTime?, _ step: AgendaStep
     ) -> WallTime? {
         switch waits.first?.word {
-        case "time": wall(of: entry.place, step) ?? next.map { max($0, step.wall) }
-        case "clock": step.wallTime(at: max(AlarmClock.patience, step.boottime))
+        case WaitReason.time.word: wall(of: entry.place, step) ?? next.map { max($0, step.wall) }
+        case WaitReason.clock.word: step.wallTime(at: max(AlarmClock.patience, step.boottime))
         default: nil
         }
     }

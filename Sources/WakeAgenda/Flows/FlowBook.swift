@@ -164,7 +164,7 @@ struct FlowBook: AgendaBook {
     /// Why its handler cannot run, in the words of ``PendingEntry/Wait``; nil where it can.
     private func bar(on key: AgendaKey, _ step: AgendaStep) -> String? {
         if let word = step.obstacle(of: key.handler), !step.isAwake(key.handler) { return word }
-        return step.holdEnd(of: key.handler) == nil ? nil : "held"
+        return step.holdEnd(of: key.handler) == nil ? nil : WaitReason.held.word
     }
 
     private mutating func leave(_ key: AgendaKey, because end: FlowEnd?, _ step: inout AgendaStep) {
@@ -318,7 +318,7 @@ extension FlowBook {
 // What people and handlers are told.
 extension FlowBook {
     func add(_ handler: HandlerID, to outlook: inout AgendaOutlook, _ step: AgendaStep) {
-        outlook.flows = running(of: handler)
+        outlook.holdingAwake = running(of: handler)
     }
 
     func pending(of handler: HandlerID, _ step: AgendaStep) -> [PendingEntry] {
@@ -357,15 +357,15 @@ extension FlowBook {
         _ entry: FlowEntry, _ rule: FlowRule, _ holder: AgendaKey?, _ step: AgendaStep
     ) -> [PendingEntry.Wait] {
         var words = [bar(on: entry.key, step)].compactMap { $0 }
-        if isMachineAsleep { words.append("machine") }
+        if isMachineAsleep { words.append(WaitReason.machine.word) }
         if entry.lastData == nil {
-            words.append(rule.from == .handler ? "open" : "data")
+            words.append((rule.from == .handler ? WaitReason.open : .data).word)
         } else if entry.isDeclined {
-            words.append("pause")
+            words.append(WaitReason.pause.word)
         }
-        if entry.restsUntil != nil { words.append("time") }
+        if entry.restsUntil != nil { words.append(WaitReason.time.word) }
         if let group = rule.group, holder != nil { words.append("group:\(group)") }
-        if words.isEmpty { words = ["earlier-run"] }
+        if words.isEmpty { words = [WaitReason.earlierRun.word] }
         return words.map { PendingEntry.Wait(word: $0, since: entry.since) }
     }
 
@@ -374,6 +374,6 @@ extension FlowBook {
 }
 
 extension Agenda {
-    /// Data flows, and silence will end that.
-    public var hasFlow: Bool { flows.nextMonotonic != nil }
+    /// Data comes without a pause, and silence will end that.
+    public var hasTraffic: Bool { flows.nextMonotonic != nil }
 }

@@ -53,7 +53,7 @@ struct JobBook: AgendaBook {
     func listed(_ key: AgendaKey, _ step: AgendaStep) -> [PendingEntry] {
         guard let entry = entries[key] else { return [] }
         var waits = entry.waits(step)
-        if waits.isEmpty, let since = slotWaiters[key] { waits = [.init(word: "slot", since: since)] }
+        if waits.isEmpty, let since = slotWaiters[key] { waits = [.init(.slot, since: since)] }
         return [entry.listed(waits: waits, step)] + (entry.listedNext(step).map { [$0] } ?? [])
     }
 

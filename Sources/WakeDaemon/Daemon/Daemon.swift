@@ -294,7 +294,7 @@ public final class Daemon {
         let manifests = bridge.catalog.manifests
         warnings =
             ManifestWarnings.all(of: manifests, bridge.accounts)
-            + ManifestWarnings.ofUnlimitedFlows(manifests, bridge.executor.processorLimits) + instanceWarnings()
+            + ManifestWarnings.ofUnkeptLimits(manifests, bridge.executor.processorLimits) + instanceWarnings()
         for warning in warnings where !before.contains(warning) { log.warning(warning.sentence) }
     }
 
