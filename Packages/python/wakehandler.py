@@ -58,7 +58,7 @@ class Pending:
     """One alarm, poll, job or transfer of the handler, its inbox with messages in it, or one of its sockets."""
 
     source: str
-    """`alarm`, `poll`, `job`, `inbox`, `transfer` or `socket`."""
+    """`alarm`, `poll`, `job`, `inbox`, `flow`, `transfer` or `socket`."""
     id: str
     """Its name, such as `photos/17` for a transfer; empty for the poll and the inbox, of which there is one."""
     state: str
@@ -210,13 +210,13 @@ class Event:
     def retry(self, after_s: Optional[float] = None, *, until: Sequence[str] = ()) -> None:
         """Gives the event back. It comes again, with its device's later events, after 0 to 86,400 s.
 
-        None leaves the wait to the daemon. What is no device's may have `until` in place of `after_s`:
-        conditions such as `network`. It comes again, without a charge, when all of them are true.
+        None leaves the wait to the daemon. Alarms, polls, jobs, messages and transfers may have `until` in place
+        of `after_s`: conditions such as `network`. It comes again, without a charge, when all of them are true.
         """
         conditions = [until] if isinstance(until, str) else list(until)
         if conditions and (after_s is not None or self.kind not in _SCHEDULED):
             raise ValueError(f"{self!r} is given back until {conditions}: leave out after_s, and use until only for "
-                             "alarms, polls, jobs, regions and messages.")
+                             "alarms, polls, jobs, messages and transfers.")
         self._session._give_back(self, after_s, conditions)
 
     def progress(self, done: int, total: Optional[int] = None) -> None:
