@@ -107,9 +107,13 @@ let package = Package(
                 "ExampleHoldLine", "SteppedDaemon", "TestBench", "TickingDaemon", "wakebridge", "wakebridged",
                 "WakeModel", "WakeSystem",
             ]),
+        .target(name: "TickTrigger", dependencies: ["WakeAgenda", "WakeModel"], path: "Tests/TickTrigger"),
         .executableTarget(
             name: "TickingDaemon",
-            dependencies: ["WakeDaemon", "WakeLoop", "WakeModel", "WakeProfiles", "WakeSources", "WakeSystem"],
+            dependencies: [
+                "TickTrigger", "WakeAgenda", "WakeDaemon", "WakeLoop", "WakeModel", "WakeProfiles", "WakeSources",
+                "WakeSystem",
+            ],
             path: "Tests/TickingDaemon"),
         // Its clocks and alarms are moved by the tests; no program that is installed links them.
         .target(name: "SteppedClock", path: "Tests/SteppedClock"),
@@ -157,7 +161,8 @@ let package = Package(
         .testTarget(
             name: "WakeDaemonTests",
             dependencies: [
-                "ConditionProbe", "TestBench", "WakeAgenda", "WakeDaemon", "WakeEngine", "WakeModel", "WakeCore",
+                "ConditionProbe", "TestBench", "TickTrigger", "WakeAgenda", "WakeDaemon", "WakeEngine", "WakeModel",
+                "WakeCore",
                 "WakeProfiles", "WakeSources", "WakeLoop", "WakeJournal", "WakeSystem", "WakeTrace", "WakeControl",
             ]),
         .testTarget(name: "WakeTraceTests", dependencies: ["TestBench", "WakeTrace", "WakeAgenda", "WakeModel"]),

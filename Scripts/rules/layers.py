@@ -7,7 +7,7 @@ LAYERS = [
     ("WakeModel", "Synchronization"),
     ("WakeCore", "WakeModel"),
     ("WakeTransfer", "WakeModel"),
-    ("WakeAgenda", "WakeModel WakeTransfer"),
+    ("WakeAgenda", "WakeModel WakeTransfer Synchronization"),
     ("WakeProfiles", "WakeModel CCrypto Synchronization"),
     ("WakeTrace", "WakeModel"),
     ("WakeHCI", "WakeModel"),

@@ -1,4 +1,4 @@
-// The agenda: alarms, polls, jobs, regions, inboxes, flows, transfers and sockets of all handlers. Pure.
+// The agenda: the entries of all handlers of which events come without a device. Pure.
 import WakeModel
 
 public struct Agenda: Sendable {
@@ -22,21 +22,21 @@ public struct Agenda: Sendable {
     var flows = FlowBook()
     var transfers = TransferBook()
     var sockets = SocketBook()
+    /// Of kinds that other modules registered, by their words.
+    var registered: [String: any AgendaBook] = [:]
 
     /// - Parameter seed: of all that is spread: two agendas with one seed decide alike.
     public init(seed: UInt64) { self.seed = seed }
 
-    /// Settling and losing conditions takes time in which the machine is awake, and so does the silence that ends a flow.
-    public var nextMonotonicDeadline: Instant? { .earlier(conditions.next, flows.nextMonotonic) }
-    public var nextBoottimeDeadline: Instant? {
-        let books = [
-            seen.next, alarms.nextBoottime, polls.nextBoottime, jobs.nextBoottime, regions.nextBoottime,
-            inboxes.nextBoottime, flows.nextBoottime, transfers.nextBoottime, sockets.nextBoottime,
-        ]
-        return books.compactMap { $0 }.min()
+    /// Settling and losing conditions takes time in which the machine is awake, and so does silence.
+    public var nextMonotonicDeadline: Instant? {
+        Self.rows.reduce(conditions.next) { .earlier($0, $1.nextMonotonic(self)) }
     }
-    /// Polls and jobs go by real time.
-    public var nextWallDeadline: WallTime? { alarms.nextWall }
+    public var nextBoottimeDeadline: Instant? {
+        Self.rows.reduce(seen.next) { .earlier($0, $1.nextBoottime(self)) }
+    }
+    /// Only alarms follow the wall clock; polls and jobs count the time that passes.
+    public var nextWallDeadline: WallTime? { Self.rows.compactMap { $0.nextWall(self) }.min() }
 
     /// What happens because of the input, in the order in which it is to happen.
     public mutating func step(_ input: AgendaInput, at stamp: Stamp) -> [AgendaEffect] {
@@ -49,14 +49,7 @@ public struct Agenda: Sendable {
         var step = makeStep(stamp, changes)
         let answer = dispatch(input, &step)
         gates.advance(&step)
-        alarms.advance(&step)
-        polls.advance(&step)
-        jobs.advance(&step)
-        regions.advance(&step)
-        inboxes.advance(&step)
-        flows.advance(&step)
-        transfers.advance(&step)
-        sockets.advance(&step)
+        for row in Self.rows { row.advance(&self, &step) }
         seen.advance(isNeeded: hasEntries, &step)
         followMachineWake(&step)
         leaveZones(&step)
@@ -83,29 +76,13 @@ public struct Agenda: Sendable {
         return makeStep(known, AgendaChanges())
     }
 
-    /// Those of which something can be pending, in the order in which that is listed.
-    static let pendingSources: [AgendaSource] = [.alarm, .poll, .job, .inbox, .transfer, .flow, .socket]
-
-    func pending(of handler: HandlerID, _ step: AgendaStep) -> [PendingEntry] {
-        pending(of: handler, from: Self.pendingSources, step)
-    }
-
-    func pending(of handler: HandlerID, from sources: [AgendaSource], _ step: AgendaStep) -> [PendingEntry] {
-        let entries = sources.flatMap { pending(of: handler, from: $0, step) }
+    /// - Parameter sources: nil for all.
+    func pending(
+        of handler: HandlerID, from sources: Set<AgendaSource>? = nil, _ step: AgendaStep
+    ) -> [PendingEntry] {
+        let rows = Self.rows.filter { sources?.contains($0.source) ?? true }
+        let entries = rows.flatMap { $0.entries(in: self).pending(of: handler, step) }
         return entries.map { $0.isIndependent ? $0 : hindered($0, step) }
-    }
-
-    private func pending(of handler: HandlerID, from source: AgendaSource, _ step: AgendaStep) -> [PendingEntry] {
-        switch source {
-        case .alarm: alarms.pending(of: handler, step)
-        case .poll: polls.pending(of: handler, step)
-        case .job: jobs.pending(of: handler, step)
-        case .inbox: inboxes.pending(of: handler, step)
-        case .transfer: transfers.pending(of: handler, step)
-        case .flow: flows.pending(of: handler, step)
-        case .socket: sockets.pending(of: handler, step)
-        case .region, .gate, .seen: []
-        }
     }
 
     /// What was raised waits for its handler alone, whatever its source is: where that cannot run, it is said.
@@ -117,19 +94,16 @@ public struct Agenda: Sendable {
             entry.waitsFor.append(.init(word: word, since: facts.obstacleSince))
         }
         let holdEnd = step.holdEnd(of: handler)
-        if holdEnd != nil { entry.waitsFor.append(.init(word: "held", since: facts.situationSince)) }
+        if holdEnd != nil { entry.waitsFor.append(.init(.held, since: facts.situationSince)) }
         let restEnd = step.restEnd(of: entry.sequence)
         if restEnd != nil, let rest = entry.sequence.flatMap({ step.rests[$0] }) {
-            entry.waitsFor.append(.init(word: "time", since: rest.since))
+            entry.waitsFor.append(.init(.time, since: rest.since))
         }
         if let end = [holdEnd, restEnd].compactMap({ $0 }).max() { entry.nextChance = step.wallTime(at: end) }
         return entry
     }
 
-    private var hasEntries: Bool {
-        !alarms.entries.isEmpty || !polls.entries.isEmpty || !jobs.entries.isEmpty || inboxes.hasMessages
-            || !transfers.entries.isEmpty
-    }
+    private var hasEntries: Bool { books.contains { $0.hasStoredEntries } }
 
     private mutating func leaveZones(_ step: inout AgendaStep) {
         for name in alarms.removeUnusedZones() {
@@ -220,30 +194,24 @@ extension Agenda {
         switch input {
         case .restored(let rows, _): for row in rows { restore(row, &step) }
         case .recovered(let handler, let owed):
-            for sequence in raised(for: handler) where !owed.contains(sequence) {
+            for sequence in books.flatMap({ $0.raised(for: handler) }) where !owed.contains(sequence) {
                 if let key = key(of: sequence, for: handler) { conclude(key, .dropped, .zero, .zero, &step) }
             }
-        case .owed(let key, let sequence): flows.owe(key, sequence, step)
         case .configured(let handler, let plan): configure(handler, plan, &step)
         case .removed(let handler): remove(handler, &step)
         case .ordered(let handler, let epoch, let order, let ref):
             return answer(order, of: handler, epoch, ref, &step)
-        case .raised(let key, let sequence): recordRaised(key, sequence, &step)
+        case .raised(let key, let sequence):
+            Self.row(of: key.source)?.recordRaised(key, as: sequence, in: &self, &step)
         case .refused(let key): conclude(key, .dropped, .zero, .zero, &step)
         case .concluded(let handler, let sequence, let conclusion, let awake, let cpu):
             guard let key = key(of: sequence, for: handler) else { break }
             if conclusion.namesPath { step.orderedPaths = orderedPaths(of: handler) }
             conclude(key, conclusion, max(awake, .zero), max(cpu, .zero), &step)
-        case .progressed(let handler, let sequence, let done, let total):
-            if let key = jobs.key(of: sequence, for: handler) { jobs.progress(key, done: done, total: total, step) }
-        case .region(let beacon, let presence): regions.hear(beacon, presence)
-        case .message(let handler, let message, let ticket): inboxes.receive(message, for: handler, ticket, &step)
-        case .traffic(let origin): flows.hear(origin, step)
-        case .sleeping(let isAsleep): flows.setMachineAsleep(isAsleep)
-        case .transfer(let handler, let number, let news): transfers.hear(handler, number, news, &step)
-        case .socket(let key, let report): sockets.hear(key, report, &step)
+        case .owed, .progressed, .region, .message, .traffic, .sleeping, .transfer, .socket:
+            for row in Self.rows { row.receive(input, in: &self, &step) }
         case .operated(let key, _): operate(key, &step)
-        case .cancelled(let key): cancel(key, &step)
+        case .cancelled(let key): Self.row(of: key.source)?.cancel(key, in: &self, &step)
         case .ending: if hasEntries { seen.store(&step) }
         case .situated, .condition, .overridden, .zone, .clockChanged, .tick: break
         }
@@ -253,16 +221,9 @@ extension Agenda {
     private mutating func restore(_ row: AgendaRow, _ step: inout AgendaStep) {
         let isReadable =
             switch row.key.source {
-            case .alarm: alarms.restore(row, &step)
-            case .poll: polls.restore(row, &step)
-            case .job: jobs.restore(row, &step)
-            case .region: regions.restore(row, &step)
-            case .inbox: inboxes.restore(row, &step)
-            case .flow: flows.restore(row, &step)
-            case .transfer: transfers.restore(row, &step)
-            case .socket: sockets.restore(row, &step)
             case .gate: gates.restore(row, bootID: bootID)
             case .seen: seen.restore(row)
+            default: Self.row(of: row.key.source)?.restore(row, in: &self, &step) ?? false
             }
         guard !isReadable else { return }
         step.decide(row.key, "drop unreadable")
@@ -271,92 +232,30 @@ extension Agenda {
 
     private mutating func configure(_ handler: HandlerID, _ plan: AgendaPlan, _ step: inout AgendaStep) {
         gates.configure(handler, plan.gates, &step)
-        alarms.configure(handler, plan, &step)
-        polls.configure(handler, plan, &step)
-        jobs.configure(handler, plan, &step)
-        regions.configure(handler, plan, &step)
-        inboxes.configure(handler, plan, &step)
-        flows.configure(handler, plan, &step)
-        transfers.configure(handler, plan, &step)
-        sockets.configure(handler, plan, &step)
+        for row in Self.rows { row.configure(handler, plan, in: &self, &step) }
     }
 
     private mutating func remove(_ handler: HandlerID, _ step: inout AgendaStep) {
         gates.remove(handler, &step)
-        alarms.remove(handler, &step)
-        polls.remove(handler, &step)
-        jobs.remove(handler, &step)
-        regions.remove(handler, &step)
-        inboxes.remove(handler, &step)
-        flows.remove(handler, &step)
-        transfers.remove(handler, &step)
-        sockets.remove(handler, &step)
-    }
-
-    private mutating func recordRaised(_ key: AgendaKey, _ sequence: Sequence, _ step: inout AgendaStep) {
-        switch key.source {
-        case .alarm: alarms.recordRaised(key, as: sequence, &step)
-        case .poll: polls.recordRaised(key, as: sequence, &step)
-        case .job: jobs.recordRaised(key, as: sequence, &step)
-        case .region: regions.recordRaised(key, as: sequence, &step)
-        case .inbox: inboxes.recordRaised(key, as: sequence, &step)
-        case .flow: flows.recordRaised(key, as: sequence, &step)
-        case .transfer: transfers.recordRaised(key, as: sequence, &step)
-        case .socket: sockets.recordRaised(key, as: sequence, &step)
-        case .gate, .seen: break
-        }
+        for row in Self.rows { row.remove(handler, from: &self, &step) }
     }
 
     private mutating func conclude(
         _ key: AgendaKey, _ conclusion: Conclusion, _ awake: TimeSpan, _ cpu: TimeSpan, _ step: inout AgendaStep
     ) {
-        switch key.source {
-        case .alarm: alarms.conclude(key, conclusion, awake: awake, cpu: cpu, &step)
-        case .poll: polls.conclude(key, conclusion, awake: awake, cpu: cpu, &step)
-        case .job: jobs.conclude(key, conclusion, awake: awake, cpu: cpu, &step)
-        case .region: regions.conclude(key, conclusion, awake: awake, cpu: cpu, &step)
-        case .inbox: inboxes.conclude(key, conclusion, awake: awake, cpu: cpu, &step)
-        case .flow: flows.conclude(key, conclusion, awake: awake, cpu: cpu, &step)
-        case .transfer: transfers.conclude(key, conclusion, awake: awake, cpu: cpu, &step)
-        case .socket: sockets.conclude(key, conclusion, awake: awake, cpu: cpu, &step)
-        case .gate, .seen: break
-        }
+        Self.row(of: key.source)?.conclude(key, conclusion, awake: awake, cpu: cpu, in: &self, &step)
     }
 
     private mutating func operate(_ key: AgendaKey, _ step: inout AgendaStep) {
-        let isKnown =
-            switch key.source {
-            case .alarm: alarms.raiseNow(key, &step)
-            case .poll: polls.raiseNow(key, &step)
-            case .job: jobs.raiseNow(key, &step)
-            case .region, .inbox, .flow, .transfer, .socket, .gate, .seen: false
-            }
+        let isKnown = Self.row(of: key.source)?.raiseNow(key, in: &self, &step) ?? false
         step.decide(key, isKnown ? "operate" : "operate unknown")
     }
 
-    private mutating func cancel(_ key: AgendaKey, _ step: inout AgendaStep) {
-        switch key.source {
-        case .job: _ = jobs.cancel(key, by: .person, &step)
-        case .transfer: transfers.fail(key, .cancelled, &step)
-        case .alarm, .poll, .region, .inbox, .flow, .socket, .gate, .seen: break
-        }
-    }
-
-    private func raised(for handler: HandlerID) -> [Sequence] {
-        let ofAlarms = alarms.handlers[handler]?.sequences.keys.sorted() ?? []
-        let ofPoll = [polls.entries[handler]?.lending.sequence].compactMap { $0 }
-        let ofJobs = jobs.keys(of: handler).compactMap { jobs.entries[$0]?.lending.sequence }
-        let scheduled = ofAlarms + ofPoll + ofJobs + regions.raised(for: handler) + sockets.raised(for: handler)
-        return scheduled + inboxes.raised(for: handler) + transfers.raised(for: handler)
-    }
-
     private func key(of sequence: Sequence, for handler: HandlerID) -> AgendaKey? {
-        alarms.key(of: sequence, for: handler) ?? polls.key(of: sequence, for: handler)
-            ?? jobs.key(of: sequence, for: handler) ?? regions.key(of: sequence, for: handler)
-            ?? inboxes.key(of: sequence, for: handler)
-            ?? flows.key(of: sequence, for: handler)
-            ?? transfers.key(of: sequence, for: handler)
-            ?? sockets.key(of: sequence, for: handler)
+        for row in Self.rows {
+            if let key = row.key(of: sequence, for: handler, in: self) { return key }
+        }
+        return nil
     }
 }
 

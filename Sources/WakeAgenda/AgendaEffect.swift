@@ -82,10 +82,7 @@ public struct PendingEntry: Hashable, Sendable {
 
     /// Something that must come true before it is raised.
     public struct Wait: Hashable, Sendable {
-        /// `time`, `power`, `mount:/data`, `stopped`, `quarantined`, `held`, `gate`, `manifest`, `slot`, `wake`, `earlier-run`,
-        /// `rate`; of a flow also `data`, `open`, `pause`, `machine`, `group:audio`,
-        /// and of transfers `paused`, `credential`, `retry`, `place`, `session`. Of a socket
-        /// also `connection`, `address`, `retry`, `traffic`, `peer`, `unread`, `handler`.
+        /// The word of a ``WaitReason``, of a condition such as `mount:/data`, or a group such as `group:audio`.
         public var word: String
         public var since: WallTime
         /// Of a condition that is true and does not count yet: when it will, if it stays true.
@@ -94,6 +91,8 @@ public struct PendingEntry: Hashable, Sendable {
         public init(word: String, since: WallTime, settles: WallTime? = nil) {
             (self.word, self.since, self.settles) = (word, since, settles)
         }
+
+        public init(_ reason: WaitReason, since: WallTime) { self.init(word: reason.word, since: since) }
     }
 
     public var key: AgendaKey
@@ -118,9 +117,9 @@ public struct PendingEntry: Hashable, Sendable {
     public var messages: Int64?
     /// Of a poll, by what its due time was reckoned beside the interval.
     public var pace: Pace?
-    /// Of a flow, the one of its group that it waits for.
+    /// The one of its group that it waits for.
     public var holder: AgendaKey?
-    /// Of a flow, in percent of one processor, where it has such a limit.
+    /// In percent of one processor, where it has such a limit.
     public var processorShare: Int?
     /// Its last changes, the newest last, 32 at most.
     public var history: [Change]

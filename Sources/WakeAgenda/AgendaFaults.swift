@@ -9,6 +9,13 @@ extension ProtocolFault {
             advice: "Write \(example) in the manifest.")
     }
 
+    /// - Parameter kind: nil where no kind has the verb.
+    static func notCarriedOut(_ verb: HandlerOrder.Verb, _ kind: TriggerKind?) -> ProtocolFault {
+        ProtocolFault(
+            .notPermitted, "\(verb.rawValue): the bridge cannot do this\(kind.map { " for \($0.nouns)" } ?? "").",
+            advice: "Leave it out.")
+    }
+
     static func notDeclared(job: String, verb: String, known: [String]) -> ProtocolFault {
         let advice =
             known.isEmpty

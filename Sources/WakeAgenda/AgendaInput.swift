@@ -2,25 +2,33 @@
 import WakeModel
 import WakeTransfer
 
-/// Which source an entry of the agenda belongs to; also the word in its origin's URI, `/alarm/HANDLER/ID`.
-public enum AgendaSource: String, Hashable, Sendable, CaseIterable, Comparable {
-    case alarm, poll, job
-    /// It has no time of its own: it is raised when beacons come and go.
-    case region
-    /// What something sends; its entries are messages, and the one without a name is the inbox itself.
-    case inbox
-    /// It has no time of its own either: it is raised while data flows. Nothing of it is stored.
-    case flow
-    /// A transfer is named `session/id`, its session by the session alone.
-    case transfer
-    /// One of the manifest's sockets: raised when something arrives, or its peer has to hear of the handler.
-    case socket
+/// The kind of event that an entry of the agenda is for; also the word in its origin's URI, `/alarm/HANDLER/ID`.
+public struct AgendaSource: RawRepresentable, Hashable, Sendable, Comparable {
+    public let rawValue: String
+
+    package init(_ kind: TriggerKind) { rawValue = kind.word }
+    private init(rowsOnly word: String) { rawValue = word }
+
+    /// Nil for a word that is no registered kind, and no kind of row.
+    public init?(rawValue: String) {
+        let isKnown = TriggerKind.named(rawValue) != nil || Self.rowsOnly.contains { $0.rawValue == rawValue }
+        guard isKnown else { return nil }
+        self.rawValue = rawValue
+    }
+
+    /// Nil for rows that raise nothing.
+    public var kind: TriggerKind? { TriggerKind.named(rawValue) }
+
     /// Only of stored rows: that a handler's gates have opened in this boot. It raises nothing, and is never pending.
-    case gate
+    public static let gate = AgendaSource(rowsOnly: "gate")
     /// Only of one stored row: until when an earlier life ran.
-    case seen
+    public static let seen = AgendaSource(rowsOnly: "seen")
+    private static let rowsOnly = [gate, seen]
 
     public static func < (left: AgendaSource, right: AgendaSource) -> Bool { left.rawValue < right.rawValue }
+
+    /// Handler and name tell keys apart well enough; a few bytes of the word cost less than all of it.
+    public func hash(into hasher: inout Hasher) { hasher.combine(rawValue.utf8.first ?? 0) }
 }
 
 /// One entry: of one handler, one source, and with a name that is unique among those.
@@ -62,7 +70,7 @@ public enum AgendaInput: Sendable {
     /// Once for each handler of which something was restored, when its manifest is known: what the journal still owes it. What was
     /// raised and is not among that has gone, and nothing else would say so.
     case recovered(HandlerID, owed: Set<Sequence>)
-    /// After ``restored(_:bootID:)``: a flow's beginning that the journal still owes its handler. It is concluded with the start.
+    /// After ``restored(_:bootID:)``: an open-ended event that the journal still owes its handler. It is concluded with the start.
     case owed(AgendaKey, Sequence)
     /// A manifest appeared or changed.
     case configured(HandlerID, AgendaPlan)
@@ -85,7 +93,7 @@ public enum AgendaInput: Sendable {
     case region(BeaconPattern, RegionPresence)
     /// Something sent it. Answered with ``AgendaEffect/receipt(_:)`` of the same ticket.
     case message(HandlerID, InboxMessage, ticket: UInt64)
-    /// Data came from there, as the stamp says. What flows without a pause is told no more often than ``FlowRule/grain``.
+    /// Data came from there, as the stamp says. Of a steady stream only some pieces are reported.
     case traffic(TrafficOrigin)
     /// The machine is about to sleep; false when it has woken.
     case sleeping(Bool)

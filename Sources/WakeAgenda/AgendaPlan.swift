@@ -19,7 +19,20 @@ public struct AgendaPlan: Hashable, Sendable {
     /// `after`: what must have come true since boot before the handler is launched.
     public var gates: [Condition] = []
 
+    /// Values of keys that other modules registered; their books read them again.
+    package var registered: [String: JSONValue] = [:]
+
     public init() {}
+
+    /// Reads the value of the kind's key.
+    public mutating func read(_ value: JSONValue, of kind: TriggerKind) throws(ProtocolFault) {
+        try Agenda.rows.first { $0.kind.word == kind.word }?.read(value, into: &self)
+    }
+
+    /// What its kinds' keys say that its program cannot do.
+    public func contradictions(with program: ScheduledProgram) -> [PlanContradiction] {
+        Agenda.rows.flatMap { $0.contradictions(in: self, with: program) }
+    }
 
     /// The manifest's `after`.
     public static func gates(_ value: JSONValue) throws(ProtocolFault) -> [Condition] {
@@ -53,6 +66,29 @@ public struct AgendaPlan: Hashable, Sendable {
 
     public var isEmpty: Bool {
         alarms == nil && poll == nil && jobs.isEmpty && gates.isEmpty && regions.isEmpty && inbox == nil
-            && flows.isEmpty && transfers.isEmpty && sockets.isEmpty
+            && flows.isEmpty && transfers.isEmpty && sockets.isEmpty && registered.isEmpty
     }
+}
+
+/// What a manifest says of its program beside the plan.
+public struct ScheduledProgram: Sendable {
+    /// Its process is gone after each batch.
+    public var endsAfterBatch: Bool
+    /// Events are acknowledged as they are written.
+    public var acknowledgesByWrite: Bool
+    /// Keys of kinds that the manifest has, though perhaps none can be read.
+    public var declaredKeys: Set<String>
+
+    public init(endsAfterBatch: Bool, acknowledgesByWrite: Bool, declaredKeys: Set<String>) {
+        (self.endsAfterBatch, self.acknowledgesByWrite) = (endsAfterBatch, acknowledgesByWrite)
+        self.declaredKeys = declaredKeys
+    }
+}
+
+/// A fault of a manifest whose keys can all be read.
+public struct PlanContradiction: Hashable, Sendable {
+    public var key: String
+    public var sentence: String
+
+    package init(_ key: String, _ sentence: String) { (self.key, self.sentence) = (key, sentence) }
 }

@@ -41,13 +41,13 @@ public struct AgendaOutlook: Hashable, Sendable {
     public var next: WallTime?
     /// Of its inbox, those that wait or are on their way.
     public var messages = 0
-    /// The names of the flows that hold it awake.
-    public var flows: [String] = []
+    /// The names of open-ended entries that hold it awake.
+    public var holdingAwake: [String] = []
     public var transfers = TransferProgress()
 
     public init() {}
 
-    mutating func add(due: WallTime?, _ step: AgendaStep) {
+    package mutating func add(due: WallTime?, _ step: AgendaStep) {
         count += 1
         guard let due, due > step.wall else { return }
         next = next.map { min($0, due) } ?? due
@@ -137,25 +137,14 @@ extension Agenda {
     public func outlook(of handler: HandlerID, at stamp: Stamp) -> AgendaOutlook {
         let step = look(at: stamp)
         var outlook = AgendaOutlook()
-        alarms.add(handler, to: &outlook, step)
-        polls.add(handler, to: &outlook, step)
-        jobs.add(handler, to: &outlook, step)
-        outlook.messages = inboxes.entries[handler]?.messages.count ?? 0
-        outlook.flows = flows.running(of: handler)
-        transfers.add(handler, to: &outlook, step)
-        sockets.add(handler, to: &outlook, step)
+        for book in books { book.add(handler, to: &outlook, step) }
         return outlook
     }
 
     /// The names of a source's entries that a person may have raised; of a poll, the empty text.
     public func startable(_ source: AgendaSource, of handler: HandlerID) -> [String] {
-        let plan = handlers[handler]?.plan
-        return switch source {
-        case .alarm: alarms.presentKeys(of: handler).map(\.id)
-        case .poll: plan?.poll == nil ? [] : [""]
-        case .job: plan?.jobs.map(\.id) ?? []
-        case .region, .inbox, .flow, .transfer, .socket, .gate, .seen: []
-        }
+        let plan = handlers[handler]?.plan ?? AgendaPlan()
+        return Self.row(of: source)?.entries(in: self).startable(of: handler, plan) ?? []
     }
 
     /// Nil where ``AgendaInput/operated(_:ref:)`` has the entry raised, as soon as its hard conditions and a slot let it.
@@ -171,50 +160,6 @@ extension Agenda {
         guard facts.isGateOpen else { return .gated(gates.closed(of: key.handler, conditions)) }
         let state = pending(of: key.handler, at: stamp).first { $0.key == key }?.state
         return state.flatMap { $0 == .waiting ? nil : .underWay($0) }
-    }
-}
-
-// What each book has of one handler.
-extension AlarmBook {
-    fileprivate func add(_ handler: HandlerID, to outlook: inout AgendaOutlook, _ step: AgendaStep) {
-        for id in handlers[handler]?.ids ?? [] {
-            guard let entry = entries[AgendaKey(handler, .alarm, id)], !entry.isLeaving else { continue }
-            let due: WallTime? =
-                switch entry.place {
-                case .wall(let time): time
-                case .boottime(let instant): step.wallTime(at: instant)
-                case .riding(let until): until.map(step.wallTime)
-                case .nowhere, .parked: nil
-                }
-            outlook.add(due: due, step)
-        }
-    }
-}
-
-extension PollBook {
-    fileprivate func add(_ handler: HandlerID, to outlook: inout AgendaOutlook, _ step: AgendaStep) {
-        guard let entry = entries[handler], !entry.isNever else { return }
-        outlook.add(due: entry.lending.isWaiting ? step.wallTime(at: entry.due) : nil, step)
-    }
-}
-
-extension JobBook {
-    fileprivate func add(_ handler: HandlerID, to outlook: inout AgendaOutlook, _ step: AgendaStep) {
-        for id in idsByHandler[handler] ?? [] {
-            guard let entry = entries[AgendaKey(handler, .job, id)] else { continue }
-            outlook.add(due: entry.lending.isWaiting ? step.wallTime(at: entry.current.earliest) : nil, step)
-            if let next = entry.next { outlook.add(due: step.wallTime(at: next.earliest), step) }
-        }
-    }
-}
-
-extension TransferBook {
-    fileprivate func add(_ handler: HandlerID, to outlook: inout AgendaOutlook, _ step: AgendaStep) {
-        for key in keys(of: handler) {
-            guard let entry = entries[key], entry.isOpen else { continue }
-            outlook.add(due: entry.phase == .waiting ? step.wallTime(at: entry.earliest) : nil, step)
-            outlook.transfers.add(entry)
-        }
     }
 }
 

@@ -16,8 +16,8 @@ struct AgendaChanges {
 }
 
 /// What a book may ask and do while it handles one input. `Agenda` makes it, and performs nothing in between.
-struct AgendaStep {
-    let stamp: Stamp
+package struct AgendaStep {
+    package let stamp: Stamp
     /// The kernel's; instants of CLOCK_BOOTTIME of another boot mean nothing.
     let bootID: String
     /// Zones whose tables are known; a name that stands for nothing has no table and a nil value.
@@ -49,17 +49,17 @@ struct AgendaStep {
         (self.conditions, self.changes) = (conditions, changes)
     }
 
-    var boottime: Instant { stamp.moment.boottime }
-    var wall: WallTime { stamp.wall }
+    package var boottime: Instant { stamp.moment.boottime }
+    package var wall: WallTime { stamp.wall }
     /// Last, on CLOCK_BOOTTIME.
     var cameUpAt: Instant { comeUps.latest }
 
     /// What the wall clock will show at an instant of CLOCK_BOOTTIME, as it goes now.
     func wallTime(at instant: Instant) -> WallTime { wall + (instant - boottime) }
 
-    mutating func emit(_ effect: AgendaEffect) { effects.append(effect) }
+    package mutating func emit(_ effect: AgendaEffect) { effects.append(effect) }
 
-    mutating func decide(_ key: AgendaKey, _ wireName: String) {
+    package mutating func decide(_ key: AgendaKey, _ wireName: String) {
         emit(.decision(key.handler, AgendaDecision(key, wireName)))
     }
 
@@ -77,9 +77,9 @@ struct AgendaStep {
     func facts(of handler: HandlerID) -> HandlerFacts { handlers[handler] ?? HandlerFacts(since: wall) }
 
     /// Why nothing is raised for the handler at all, in the words of ``PendingEntry/Wait``; nil where it may be.
-    func obstacle(of handler: HandlerID) -> String? {
+    package func obstacle(of handler: HandlerID) -> String? {
         let facts = facts(of: handler)
-        return facts.situation.obstacle ?? (facts.isGateOpen ? nil : "gate")
+        return facts.situation.obstacle ?? (facts.isGateOpen ? nil : WaitReason.gate.word)
     }
 
     /// When a handler that failed may run again; nil where nothing holds it.
@@ -141,32 +141,10 @@ extension HandlerSituation {
     /// Why nothing is raised for the handler, in the words of ``PendingEntry/Wait``; nil where it may be.
     var obstacle: String? {
         switch self {
-        case .stopped: "stopped"
-        case .quarantined: "quarantined"
-        case .unread: "manifest"
+        case .stopped: WaitReason.stopped.word
+        case .quarantined: WaitReason.quarantined.word
+        case .unread: WaitReason.manifest.word
         case .held, .asleep, .awake, .attached: nil
         }
     }
-}
-
-/// One source's entries. A book raises at most one occasion of an entry at a time; what falls due meanwhile is folded.
-protocol AgendaBook {
-    /// Reads one stored row; false where it cannot be read.
-    mutating func restore(_ row: AgendaRow, _ step: inout AgendaStep) -> Bool
-    /// The handler's manifest is new or changed: what it declares is there, what it declared before and no more is gone.
-    mutating func configure(_ handler: HandlerID, _ plan: AgendaPlan, _ step: inout AgendaStep)
-    mutating func remove(_ handler: HandlerID, _ step: inout AgendaStep)
-    mutating func recordRaised(_ key: AgendaKey, as sequence: Sequence, _ step: inout AgendaStep)
-    mutating func conclude(
-        _ key: AgendaKey, _ conclusion: Conclusion, awake: TimeSpan, cpu: TimeSpan, _ step: inout AgendaStep)
-    /// Raises what is due and allowed, and brings every entry up to the step's clocks.
-    mutating func advance(_ step: inout AgendaStep)
-    /// A person wants it now; false where there is no such entry.
-    mutating func raiseNow(_ key: AgendaKey, _ step: inout AgendaStep) -> Bool
-    /// When ``advance(_:)`` has to be called again without another input, on each clock.
-    var nextBoottime: Instant? { get }
-    var nextWall: WallTime? { get }
-    /// The entry whose occasion has this number.
-    func key(of sequence: Sequence, for handler: HandlerID) -> AgendaKey?
-    func pending(of handler: HandlerID, _ step: AgendaStep) -> [PendingEntry]
 }

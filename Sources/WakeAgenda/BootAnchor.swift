@@ -92,7 +92,7 @@ extension JSONValue {
 
 extension JSONWriter {
     /// One object, without a newline.
-    static func whole(_ write: (inout JSONWriter) -> Void) -> [UInt8] {
+    package static func whole(_ write: (inout JSONWriter) -> Void) -> [UInt8] {
         var writer = JSONWriter()
         writer.object(write)
         return writer.bytes

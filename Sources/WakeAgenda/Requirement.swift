@@ -34,12 +34,12 @@ struct Requirement {
     /// Why nothing is raised yet: time, the handler, conditions.
     func waits(of handler: HandlerID, since: WallTime, _ step: AgendaStep) -> [PendingEntry.Wait] {
         var waits: [PendingEntry.Wait] = []
-        if step.boottime < start { waits.append(.init(word: "time", since: since)) }
+        if step.boottime < start { waits.append(.init(.time, since: since)) }
         if let obstacle = step.obstacle(of: handler) {
             waits.append(.init(word: obstacle, since: step.facts(of: handler).obstacleSince))
         }
         if needsWake, !step.isAwake(handler) {
-            waits.append(.init(word: "wake", since: step.facts(of: handler).situationSince))
+            waits.append(.init(.wake, since: step.facts(of: handler).situationSince))
         }
         let used = used(at: step.boottime)
         for condition in missing(step).unmet where used.contains(condition) {

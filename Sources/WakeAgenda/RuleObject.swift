@@ -1,7 +1,7 @@
 // Reads one JSON object of a manifest or an order: closed keys, spans, words. Each fault says what stands there.
 import WakeModel
 
-struct RuleObject {
+package struct RuleObject {
     /// As a sentence names the object: `"submit"`, `a job`.
     let owner: String
     private let members: [JSONValue.Member]
@@ -10,7 +10,7 @@ struct RuleObject {
     ///   - keys: those that the object may hold, without their spans.
     ///   - spans: each may be written `every: "1h"` or `every_s: 3600`.
     ///   - example: how it is written well.
-    init(
+    package init(
         _ value: JSONValue, owner: String, keys: [String], spans: [String] = [], example: String
     ) throws(ProtocolFault) {
         guard case .object(let members) = value else {
@@ -69,10 +69,12 @@ struct RuleObject {
 
 // Spans, in either way of writing.
 extension RuleObject {
-    static let longestSpan = TimeSpan.seconds(366 * 86_400)
+    package static let longestSpan = TimeSpan.seconds(366 * 86_400)
 
     /// The span of `key` or of `key_s`; nil where neither is there.
-    func span(_ key: String, from least: TimeSpan, to most: TimeSpan = longestSpan) throws(ProtocolFault) -> TimeSpan? {
+    package func span(_ key: String, from least: TimeSpan, to most: TimeSpan = longestSpan) throws(ProtocolFault)
+        -> TimeSpan?
+    {
         switch (self[key], self["\(key)_s"]) {
         case (nil, nil): return nil
         case (let value?, nil): return try within(key, try written(key, value), value, least, most)

@@ -93,8 +93,8 @@ public struct HandlerReport: Hashable, Sendable {
 
 /// What is due to a handler besides events of devices.
 public struct AgendaReport: Hashable, Sendable {
-    /// How many alarms, polls, jobs, transfers and sockets wait or run, and when the next of them comes due by time; nil where
-    /// none does.
+    /// How many entries of kinds that ``TriggerKind/Traits/isScheduled`` names wait or run, and when the next of them comes due by
+    /// time; nil where none does.
     public var scheduled = 0
     public var nextDue: WallTime?
     /// Messages of its inbox that wait or are on their way.

@@ -3,31 +3,17 @@
 import WakeModel
 
 /// Why a process is started or thawed; written, it is WAKEBRIDGE_REASON and the `reason` of `restored` and `resumed`.
-public enum WakeReason: Hashable, Sendable, CaseIterable {
+public enum WakeReason: Hashable, Sendable {
     case connected, disconnected, data, gap, attention
     /// Leases kept over a suspension, or events returned to the queue, are due.
     case owed
     case autostart, attach, `operator`
     case lock
     case coalesced
-    /// Occasions.
-    case alarm, poll, job, region, message, flow, transfer, socket, keepalive
+    case occasion(Occasion.Reason)
 
-    /// The reason of an occasion; that of a later version counts as ``owed``.
-    init(_ occasion: Occasion.Reason?) {
-        switch occasion {
-        case .alarm: self = .alarm
-        case .poll: self = .poll
-        case .job: self = .job
-        case .region: self = .region
-        case .message: self = .message
-        case .flow: self = .flow
-        case .transfer: self = .transfer
-        case .socket: self = .socket
-        case .keepalive: self = .keepalive
-        case nil: self = .owed
-        }
-    }
+    /// The reason of a later version counts as ``owed``.
+    init(_ reason: Occasion.Reason?) { self = reason.map { .occasion($0) } ?? .owed }
 
     public var wireName: String {
         switch self {
@@ -41,16 +27,18 @@ public enum WakeReason: Hashable, Sendable, CaseIterable {
         case .attach: "attach"
         case .operator: "operator"
         case .lock: "lock"
-        case .alarm: "alarm"
-        case .poll: "poll"
-        case .job: "job"
-        case .region: "region"
-        case .message: "message"
-        case .flow: "flow"
-        case .transfer: "transfer"
-        case .socket: "socket"
-        case .keepalive: "keepalive"
+        case .occasion(let reason): reason.rawValue
         }
+    }
+}
+
+extension WakeReason: CaseIterable {
+    public static var allCases: [WakeReason] {
+        let own: [WakeReason] = [
+            .connected, .disconnected, .data, .gap, .attention, .owed, .autostart, .attach, .operator, .lock,
+            .coalesced,
+        ]
+        return own + Occasion.Reason.allCases.map { .occasion($0) }
     }
 }
 
@@ -61,8 +49,8 @@ public struct DeliveredEvent: Hashable, Sendable {
     public var isRedelivered: Bool
     /// The time that it has by itself, where that is not the batch's.
     public var ownBudget: TimeSpan?
-    /// It is open for as long as data flows.
-    public var isFlow = false
+    /// It is open until its maker ends it.
+    public var isOpenEnded = false
 }
 
 /// The lines that a handler gets in one piece before it runs.

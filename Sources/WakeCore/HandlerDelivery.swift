@@ -219,7 +219,7 @@ extension HandlerLifecycle {
         return taken.map {
             DeliveredEvent(
                 sequence: $0.sequence, origin: $0.origin, attempt: $0.attempts, isRedelivered: $0.isRedelivered,
-                ownBudget: standing.contains($0.sequence) ? $0.standingTime : nil, isFlow: $0.isFlow)
+                ownBudget: standing.contains($0.sequence) ? $0.standingTime : nil, isOpenEnded: $0.isOpenEnded)
         }
     }
 
@@ -230,7 +230,7 @@ extension HandlerLifecycle {
         budget.renew(at: step.now, for: timers.budget)
     }
 
-    /// Long jobs and flows are leased beside the batch, which goes on without them. If a write acknowledges, none is.
+    /// Long jobs and open-ended events are leased beside the batch, which goes on without them. If a write acknowledges, none is.
     private mutating func leaseOccasions(among taken: [QueuedEvent], _ step: Step) {
         let mayStand = settings.acknowledgement == .explicit
         let others = taken.filter { !mayStand || !$0.isStanding }

@@ -23,7 +23,7 @@ extension HandlerLifecycle {
 
     // MARK: Long jobs
 
-    /// Only an acknowledgement that names a long job or a flow closes it, and it closes nothing else.
+    /// Only an acknowledgement that names a long job or an open-ended event closes it, and it closes nothing else.
     mutating func acknowledgeStanding(_ sequence: Sequence, as result: Reply.Result?, _ step: inout Step) {
         guard let lease = closeStanding(sequence, step) else { return }
         statistics.outcomes.count(1, as: result)
@@ -211,7 +211,7 @@ extension ProtocolFault {
     fileprivate static func noOccasion(_ sequence: Sequence) -> ProtocolFault {
         ProtocolFault(
             .notPermitted,
-            "nack \(sequence.rawValue): until goes with alarms, polls and jobs, and this is a device's event.",
+            "nack \(sequence.rawValue): until goes with \(TriggerKind.nouns(.returnsUntil)), and this is a device's event.",
             advice: "Use after_s, or leave both out for the bridge's own back-off.")
     }
 }

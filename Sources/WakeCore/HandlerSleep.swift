@@ -138,15 +138,7 @@ extension HandlerLifecycle {
 
 extension QueuedEvent {
     var wakeReason: WakeReason {
-        if attempts > 0 { return .owed }
-        return switch kind {
-        case .data: .data
-        case .connected: .connected
-        case .disconnected: .disconnected
-        case .attention: .attention
-        case .gap: .gap
-        case .occasion(_, let reason): reason
-        }
+        attempts > 0 ? .owed : reason
     }
 }
 

@@ -174,8 +174,8 @@ extension HandlerLifecycle {
         if dialogue.flood != nil { return "it floods descriptor 3, is read slowly, and is killed if it goes on" }
         if !budget.tasks.isEmpty { return "task \(budget.tasks.joined(separator: ", ")) is open" }
         if let first = standing.first {
-            return first.isFlow
-                ? "its flow, event \(first.sequence.rawValue), is open, for data flows"
+            return first.isOpenEnded
+                ? "its \(first.reason.wireName), event \(first.sequence.rawValue), is open, for data flows"
                 : "its long job, event \(first.sequence.rawValue), is under way"
         }
         if batch.hasOpen {

@@ -133,8 +133,8 @@ extension HandlerLifecycle {
     mutating func recover(_ events: [RecoveredEvent], _ step: inout Step, rules: (EventOrigin) -> DeliveryRules) {
         for recovered in events {
             var event = QueuedEvent(recovered)
-            // No flow outlives the daemon: further data begins another.
-            if event.isFlow {
+            // No open-ended event outlives the daemon: its maker begins another.
+            if event.isOpenEnded {
                 conclude(released: event, awake: .zero, &step)
                 continue
             }

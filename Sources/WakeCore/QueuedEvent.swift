@@ -38,7 +38,18 @@ struct QueuedEvent: Sendable {
     /// Nil for an event that is no occasion.
     var budgetClass: BudgetClass? { if case .occasion(let own, _) = kind { own } else { nil } }
     var isStanding: Bool { budgetClass?.isStanding ?? false }
-    var isFlow: Bool { if case .flow? = budgetClass { true } else { false } }
+    var isOpenEnded: Bool { if case .openEnded? = budgetClass { true } else { false } }
+    /// Why a handler that has it is awake.
+    var reason: WakeReason {
+        switch kind {
+        case .data: .data
+        case .connected: .connected
+        case .disconnected: .disconnected
+        case .attention: .attention
+        case .gap: .gap
+        case .occasion(_, let reason): reason
+        }
+    }
     /// When it may wake its handler. Connects, disconnects and attentions never wait for company.
     var wakesAt: Instant { isBarrier ? .zero : due }
     func isDue(at now: Instant) -> Bool { wakesAt <= now }

@@ -1,14 +1,14 @@
-// Leases of long jobs and flows, beside the batch: device data goes on meanwhile, and only an answer that names one
-// closes it.
+// Leases of long jobs and open-ended events, beside the batch: device data goes on meanwhile, and only an answer that
+// names one closes it.
 import WakeModel
 
 /// The lease of a long job ends when its progress has not grown for ``stallTime``, or when its work has taken
-/// ``BudgetClass/work(longest:)``. That of a flow ends when its maker releases it. The clock of all of them stops while
+/// ``BudgetClass/work(longest:)``. That of an open-ended event ends when its maker releases it. The clock of all of them stops while
 /// the process is frozen.
 struct StandingLeases: Sendable {
     struct Lease: Sendable {
         var event: QueuedEvent
-        /// Nil for a flow, which has no time of its own.
+        /// Nil for an open-ended event, which has no time of its own.
         var time: WorkTime?
         /// For how long the process was awake for it.
         var awake = TimeSpan.zero
@@ -38,7 +38,7 @@ struct StandingLeases: Sendable {
     private var since: Instant?
 
     var hasOpen: Bool { !leases.isEmpty }
-    var hasFlow: Bool { leases.contains { $0.event.isFlow } }
+    var hasOpenEnded: Bool { leases.contains { $0.event.isOpenEnded } }
     var sequences: [Sequence] { leases.map(\.event.sequence) }
     func contains(_ sequence: Sequence) -> Bool { hasOpen && leases.contains { $0.event.sequence == sequence } }
 
@@ -47,7 +47,7 @@ struct StandingLeases: Sendable {
         let timed = leases.indices.compactMap { index in leases[index].time.map { (left: $0.left, index: index) } }
         return timed.min { $0.left < $1.left }?.index
     }
-    /// The occasion that is charged if one of them is to blame: the long job whose time ends first, or else a flow.
+    /// The occasion to charge: the long job whose time ends first, or else an open-ended event.
     var first: QueuedEvent? { firstIndex.map { leases[$0].event } ?? leases.first?.event }
     var deadline: Instant? {
         guard let since, let left = firstIndex.flatMap({ leases[$0].time?.left }) else { return nil }
@@ -129,11 +129,11 @@ extension StandingLeases.WorkTime {
 }
 
 extension QueuedEvent {
-    /// The time that its line gives: a long job's without progress, a flow's without data.
+    /// The time that its line gives: a long job's without progress, an open-ended event's without data.
     var standingTime: TimeSpan? {
         switch budgetClass {
         case .work: StandingLeases.stallTime
-        case .flow(let idle): idle
+        case .openEnded(let idle): idle
         case .data, .content, nil: nil
         }
     }

@@ -1,6 +1,6 @@
 // What is scheduled for the handler, as the daemon lists it, and the daemon's answer to an order.
 
-/// One alarm, poll, job or transfer that is scheduled for the handler.
+/// An alarm, poll, job, inbox, flow, transfer or socket that waits or runs.
 public struct PendingRequest: Hashable, Sendable {
     /// What it is.
     public let source: PendingSource

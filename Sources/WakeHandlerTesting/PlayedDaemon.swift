@@ -77,7 +77,7 @@ struct PlayedDaemon {
         case nil, .data?: budget
         case .content?: .seconds(30)
         case .work?: .seconds(60)
-        case .flow(let idle)?: idle
+        case .openEnded(let idle)?: idle
         }
     }
 

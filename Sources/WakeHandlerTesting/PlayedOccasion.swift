@@ -109,22 +109,21 @@ extension PlayedOccasion {
     /// The entry of the agenda as an event's device.
     var device: Device {
         switch content {
-        case .alarm(let id, _, _, _):
-            Device(uri: "/alarm/\(Self.handler)/\(id)", alias: id, profile: nil, kind: .alarm)
-        case .fetch: Device(uri: "/poll/\(Self.handler)", alias: "poll", profile: nil, kind: .poll)
-        case .message: Device(uri: "/inbox/\(Self.handler)", alias: "inbox", profile: nil, kind: .inbox)
-        case .task(let id, _, _, _, _):
-            Device(uri: "/job/\(Self.handler)/\(id)", alias: id, profile: nil, kind: .job)
-        case .flow(let name, _):
-            Device(uri: "/flow/\(Self.handler)/\(name)", alias: name, profile: nil, kind: .flow)
+        case .alarm(let id, _, _, _): Self.device(.alarm, id)
+        case .fetch: Self.device(.poll)
+        case .message: Self.device(.inbox)
+        case .task(let id, _, _, _, _): Self.device(.job, id)
+        case .flow(let name, _): Self.device(.flow, name)
         case .finished(let id, let session, _, _), .challenged(let id, let session, _):
-            Self.transfer("\(session)/\(id)")
-        case .settled(let session, _, _): Self.transfer(session)
+            Self.device(.transfer, "\(session)/\(id)")
+        case .settled(let session, _, _): Self.device(.transfer, session)
         }
     }
 
-    private static func transfer(_ name: String) -> Device {
-        Device(uri: "/transfer/\(handler)/\(name)", alias: name, profile: nil, kind: .transfer)
+    private static func device(_ kind: TriggerKind, _ name: String = "") -> Device {
+        Device(
+            uri: "\(kind.source.uriPrefix)\(handler)" + (name.isEmpty ? "" : "/\(name)"),
+            alias: name.isEmpty ? kind.word : name, profile: nil, kind: kind.source)
     }
 
     /// The name of the handler under test.
@@ -162,7 +161,7 @@ extension PlayedOccasion {
             case .processing, .continued: .work(longest: .seconds(600))
             case .refresh, .other: .content
             }
-        case .flow(_, let step): step == .started ? .flow(idle: .seconds(5)) : .data
+        case .flow(_, let step): step == .started ? .openEnded(idle: .seconds(5)) : .data
         }
     }
 

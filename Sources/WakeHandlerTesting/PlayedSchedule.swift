@@ -58,6 +58,7 @@ struct PlayedSchedule: Sendable {
                 ? .alreadyOrdered : .ordered
         case .resume: return .resumed
         case .credential: return .other("given")
+        default: return nil
         }
     }
 

@@ -214,7 +214,7 @@ extension Occasion {
         case 0: budgetClass = .data
         case 1: budgetClass = .content
         case 2: budgetClass = .work(longest: TimeSpan(nanoseconds: time))
-        case 3: budgetClass = .flow(idle: TimeSpan(nanoseconds: time))
+        case 3: budgetClass = .openEnded(idle: TimeSpan(nanoseconds: time))
         default: throw MalformedRecord()
         }
         self.init(name: try reader.word(), budgetClass: budgetClass, payload: reader.rest)
@@ -278,7 +278,7 @@ extension [UInt8] {
             case .data: (0, .zero)
             case .content: (1, .zero)
             case .work(let longest): (2, longest)
-            case .flow(let idle): (3, idle)
+            case .openEnded(let idle): (3, idle)
             }
         append(code)
         appendLittleEndian(time.nanoseconds)

@@ -211,9 +211,12 @@ extension JSONValue {
 
 extension [String] {
     /// `a, b or c`.
-    package var listed: String {
+    package var listed: String { joined(with: "or") }
+    package var joinedByAnd: String { joined(with: "and") }
+
+    private func joined(with word: String) -> String {
         guard let last, count > 1 else { return first ?? "" }
-        return dropLast().joined(separator: ", ") + " or " + last
+        return dropLast().joined(separator: ", ") + " \(word) " + last
     }
 }
 

@@ -64,8 +64,31 @@ extension ReplyLine {
 extension Reply {
     private enum Verb: String, CaseIterable {
         case ack, nack, progress, ready, begin, end, remaining, write, read, checkpoint
-        case alarm, cancel, flow, credential, keepalive, pending, poll, reconnect, register, resume, state, submit,
-            transfer
+    }
+
+    /// What a line asks for: a verb of the protocol's own, or an order of a kind of event.
+    private enum Subject: Equatable {
+        case own(Verb)
+        case order(HandlerOrder.Verb)
+
+        init?(_ word: String) {
+            if let verb = Verb(rawValue: word) {
+                self = .own(verb)
+            } else if let order = HandlerOrder.Verb(rawValue: word) {
+                self = .order(order)
+            } else {
+                return nil
+            }
+        }
+
+        var word: String {
+            switch self {
+            case .own(let verb): verb.rawValue
+            case .order(let verb): verb.rawValue
+            }
+        }
+
+        static var words: [String] { Verb.allCases.map(\.rawValue) + HandlerOrder.Verb.allCases.map(\.rawValue) }
     }
 
     /// Keys that belong to one verb only.
@@ -74,64 +97,62 @@ extension Reply {
     ]
 
     fileprivate init(_ members: [JSONValue.Member]) throws(ProtocolFault) {
-        let (verb, value) = try Self.verb(of: members)
-        let companions = try Self.companions(of: verb, in: members)
-        switch verb {
-        case .ack:
-            self = .ack(
-                try value.sequence(for: "ack"),
-                result: try companions["result"].map { value throws(ProtocolFault) in try Result(value) })
-        case .nack: self = try Self.refusal(of: try value.sequence(for: "nack"), companions)
-        case .progress:
-            self = .progress(
-                try value.sequence(for: "progress"), done: try (companions["done"] ?? .null).count(for: "done"),
-                total: try companions["total"].map { value throws(ProtocolFault) in try value.count(for: "total") })
-        case .alarm: self = .order(HandlerOrder(.alarm, value))
-        case .cancel: self = .order(HandlerOrder(.cancel, value))
-        case .flow: self = .order(HandlerOrder(.flow, value))
-        case .credential: self = .order(HandlerOrder(.credential, value))
-        case .keepalive: self = .order(HandlerOrder(.keepalive, value))
-        case .pending: self = .order(HandlerOrder(.pending, value))
-        case .poll: self = .order(HandlerOrder(.poll, value))
-        case .reconnect: self = .order(HandlerOrder(.reconnect, value))
-        case .register: self = .order(HandlerOrder(.register, value))
-        case .resume: self = .order(HandlerOrder(.resume, value))
-        case .state: self = .order(HandlerOrder(.state, value))
-        case .submit: self = .order(HandlerOrder(.submit, value))
-        case .transfer: self = .order(HandlerOrder(.transfer, value))
-        case .ready:
-            try value.requireTrue(for: "ready")
-            self = .ready
-        case .remaining:
-            try value.requireTrue(for: "remaining")
-            self = .remaining
-        case .begin: self = .begin(try value.taskName(for: "begin"))
-        case .end: self = .end(try value.taskName(for: "end"))
-        case .write:
-            let request = try value.writeRequest()
-            self = .write(request.target, bytes: request.bytes)
-        case .read: self = .read(try value.address(for: "read", keys: ["device", "characteristic", "stream"]))
-        case .checkpoint: self = .checkpoint(try value.checkpoint())
+        let (subject, value) = try Self.subject(of: members)
+        let companions = try Self.companions(of: subject, in: members)
+        switch subject {
+        case .own(let verb): self = try Self.own(verb, value, companions)
+        case .order(let verb): self = .order(HandlerOrder(verb, value))
         }
     }
 
-    private static func verb(of members: [JSONValue.Member]) throws(ProtocolFault) -> (Verb, JSONValue) {
-        var found: (verb: Verb, value: JSONValue)?
-        let known = Verb.allCases.map(\.rawValue) + companions.map(\.key) + ["ref"]
+    private static func own(
+        _ verb: Verb, _ value: JSONValue, _ companions: [String: JSONValue]
+    ) throws(ProtocolFault) -> Reply {
+        switch verb {
+        case .ack:
+            return .ack(
+                try value.sequence(for: "ack"),
+                result: try companions["result"].map { value throws(ProtocolFault) in try Result(value) })
+        case .nack: return try refusal(of: try value.sequence(for: "nack"), companions)
+        case .progress:
+            return .progress(
+                try value.sequence(for: "progress"), done: try (companions["done"] ?? .null).count(for: "done"),
+                total: try companions["total"].map { value throws(ProtocolFault) in try value.count(for: "total") })
+        case .ready:
+            try value.requireTrue(for: "ready")
+            return .ready
+        case .remaining:
+            try value.requireTrue(for: "remaining")
+            return .remaining
+        case .begin: return .begin(try value.taskName(for: "begin"))
+        case .end: return .end(try value.taskName(for: "end"))
+        case .write:
+            let request = try value.writeRequest()
+            return .write(request.target, bytes: request.bytes)
+        case .read: return .read(try value.address(for: "read", keys: ["device", "characteristic", "stream"]))
+        case .checkpoint: return .checkpoint(try value.checkpoint())
+        }
+    }
+
+    private static func subject(of members: [JSONValue.Member]) throws(ProtocolFault) -> (Subject, JSONValue) {
+        var found: (subject: Subject, value: JSONValue)?
+        let others = companions.map(\.key) + ["ref"]
         for member in members {
-            guard let verb = Verb(rawValue: member.name) else {
-                guard known.contains(member.name) else { throw .unknownKey(member.name, of: "a reply", known: known) }
+            guard let subject = Subject(member.name) else {
+                guard others.contains(member.name) else {
+                    throw .unknownKey(member.name, of: "a reply", known: Subject.words + others)
+                }
                 continue
             }
             guard found == nil else {
                 throw .malformed(
-                    "Two verbs in one line, \"\(found?.verb.rawValue ?? "")\" and \"\(verb.rawValue)\".",
+                    "Two verbs in one line, \"\(found?.subject.word ?? "")\" and \"\(subject.word)\".",
                     advice: "Write each on a line of its own.")
             }
-            found = (verb, member.value)
+            found = (subject, member.value)
         }
         guard let found else {
-            throw .malformed("The line holds no verb.", advice: "Write one of \(Verb.allCases.map(\.rawValue).listed).")
+            throw .malformed("The line holds no verb.", advice: "Write one of \(Subject.words.listed).")
         }
         return found
     }
@@ -150,14 +171,14 @@ extension Reply {
     }
 
     private static func companions(
-        of verb: Verb, in members: [JSONValue.Member]
+        of subject: Subject, in members: [JSONValue.Member]
     ) throws(ProtocolFault) -> [String: JSONValue] {
         var found: [String: JSONValue] = [:]
         for (key, owner) in companions {
             guard let member = members.first(where: { $0.name == key }) else { continue }
-            guard owner == verb else {
+            guard subject == .own(owner) else {
                 throw .malformed(
-                    "\"\(key)\" stands beside \"\(verb.rawValue)\", and goes with \"\(owner.rawValue)\" only.",
+                    "\"\(key)\" stands beside \"\(subject.word)\", and goes with \"\(owner.rawValue)\" only.",
                     advice: "Leave it out.")
             }
             found[key] = member.value

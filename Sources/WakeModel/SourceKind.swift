@@ -65,16 +65,6 @@ public struct SourceKind: Sendable {
     /// A device of another bridge.
     public static let remote = SourceKind("remote", uriPrefix: "/remote/", isRelayed: true)
 
-    /// Entries of the agenda, which are no devices.
-    public static let alarm = SourceKind("alarm", uriPrefix: "/alarm/")
-    public static let poll = SourceKind("poll", uriPrefix: "/poll/")
-    public static let job = SourceKind("job", uriPrefix: "/job/")
-    public static let region = SourceKind("region", uriPrefix: "/region/")
-    public static let inbox = SourceKind("inbox", uriPrefix: "/inbox/")
-    public static let flow = SourceKind("flow", uriPrefix: "/flow/")
-    public static let transfer = SourceKind("transfer", uriPrefix: "/transfer/")
-    public static let socket = SourceKind("socket", uriPrefix: "/socket/")
-
     private static let registry = Mutex<[SourceKind]>([.bluetoothCentral, .externalAccessory, .remote])
 
     /// A source of another module makes its kind known, once, before anything is read that names it.

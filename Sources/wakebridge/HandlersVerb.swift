@@ -8,8 +8,8 @@ extension Verb {
             name: "handlers", summary: "the handlers with their states and counts", synopsis: ["[--json] [HANDLER]"],
             detail:
                 "Counts are since the daemon started. QUEUED events wait; OPEN ones are not acknowledged. USEFUL is the "
-                + "share of its wakes that it called so, of those it said anything about. SCHEDULED counts alarms, jobs, "
-                + "polls, transfers and sockets, with the next that comes due.",
+                + "share of its wakes that it called so, of those it said anything about. SCHEDULED counts "
+                + "\(TriggerKind.nouns(.isScheduled)), with the next that comes due.",
             examples: ["wakebridge handlers", "wakebridge handlers hr"],
             flags: [jsonFlag] + daemonFlags, operands: [.handler]
         ) { words throws(Complaint) in

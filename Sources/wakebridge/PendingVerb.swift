@@ -7,7 +7,7 @@ extension Verb {
     static var pending: Verb {
         Verb(
             name: "pending",
-            summary: "alarms, polls, jobs, messages, transfers, sockets and flows, and what each waits for",
+            summary: "\(TriggerKind.nouns(.isPending)), and what each waits for",
             synopsis: ["[--json] [HANDLER]"],
             detail: """
                 DUE is when an entry is due at the earliest. At its DEADLINE it runs without what may be waived, or is

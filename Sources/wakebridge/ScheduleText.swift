@@ -49,8 +49,7 @@ struct ScheduleEntry {
 
     var sentence: String {
         switch entry.text("state") {
-        case "running" where entry.text("source") == "flow": return "\(name) flows\(share)"
-        case "running": return messages.map { "the handler has \($0)" } ?? "\(name) runs\(progress)"
+        case "running": return messages.map { "the handler has \($0)" } ?? "\(name) \(activity)\(share)\(progress)"
         case "queued": return "\(messages ?? name) is on its way to the handler"
         default: return name + (messages.map { ", with \($0)," } ?? "") + waiting + pace
         }
@@ -64,7 +63,9 @@ struct ScheduleEntry {
         return ", \(done)\(entry["total"]?.integer.map { " of \($0)" } ?? "") done"
     }
 
-    /// Of a flow.
+    private var activity: String { TriggerKind.named(entry.text("source"))?.activity ?? "runs" }
+
+    /// Of one with such a limit.
     private var share: String {
         entry["cpu_percent"]?.integer.map { ", with \($0) % of a processor at most" } ?? ""
     }
@@ -107,43 +108,10 @@ struct ScheduleEntry {
         return "; it comes every \(TimeSpan.seconds(interval).spoken), in slots of \(slot); \(known)\(quiet)"
     }
 
-    /// A flow waits for the one of its group that has it.
+    /// An entry may wait for the one of its group that has it.
     private func phrase(of word: String) -> String {
-        guard word.hasPrefix("group:"), let holder = entry["holder"]?.string else { return Self.phrase(word) }
-        return "the flow \(holder), which has the group \(word.dropFirst("group:".count)),"
-    }
-
-    /// What a word of `waits_for` stands for; a condition stands for itself.
-    static func phrase(_ word: String) -> String {
-        switch word {
-        case "stopped": "its handler to be started"
-        case "quarantined": "its handler, which crashed too often, to be started"
-        case "held": "its handler to be let run again after it failed"
-        case "gate": "the gates of its handler"
-        case "slot": "one of the two slots of long jobs"
-        case "earlier-run": "its earlier run to end"
-        case "manifest": "its manifest"
-        case "attached": "a person to attach"
-        case "wake": "another wake of its handler"
-        case "rate": "its rate to allow a wake"
-        case "zone": "its time zone to be known"
-        case "clock": "the clock to be kept"
-        case "data": "data"
-        case "open": "its handler to open it"
-        case "pause": "its data to pause, for its handler is done with it"
-        case "machine": "the machine to wake"
-        case "paused": "its handler to resume it"
-        case "credential": "its handler to say who asks"
-        case "retry": "the next attempt after a failure"
-        case "place": "a place among those of its session"
-        case "session": "the end of its session"
-        case "connection": "its connection"
-        case "address": "its address"
-        case "peer": "a peer to connect"
-        case "handler": "its handler, which is awake, to read it"
-        case "unread": "its handler to read what it left"
-        default: word
-        }
+        guard word.hasPrefix("group:"), let holder = entry["holder"]?.string else { return WaitReason.phrase(of: word) }
+        return "the \(entry.text("source")) \(holder), which has the group \(word.dropFirst("group:".count)),"
     }
 
     // MARK: The history

@@ -10,9 +10,9 @@ extension Verb {
             name: "why", summary: "why a handler is or is not awake, and every wake that did not happen",
             synopsis: ["[--json] [HANDLER]"],
             detail:
-                "Answers in a sentence what the handler waits for, and which device it misses by what. It tells what each of its alarms, jobs, polls, messages, "
-                + "transfers, sockets and flows waits for, what it made of its wakes and what they cost, and lists the "
-                + "latest wakes that did not happen. Without HANDLER it prints the sentence of each handler.",
+                "Answers in a sentence what the handler waits for, and which device it misses by what. It tells what each of its "
+                + "\(TriggerKind.nouns(.isPending)) waits for, what it made of its wakes and what they cost, "
+                + "and lists the latest wakes that did not happen. Without HANDLER it prints the sentence of each handler.",
             examples: ["wakebridge why hr"],
             flags: [jsonFlag] + daemonFlags, operands: [.handler]
         ) { words throws(Complaint) in

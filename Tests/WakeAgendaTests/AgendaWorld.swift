@@ -255,18 +255,13 @@ extension AgendaWorld {
 struct Unwritten: Error { var text: String }
 
 extension AgendaPlan {
-    /// As a manifest has it: `alarms`, `jobs`, `poll`, `regions`, `inbox`, `flows`, `transfers`, `sockets`, `after`.
+    /// As a manifest has it: the keys of the kinds of events, and `after`.
     static func parsed(_ text: String) throws -> AgendaPlan {
         let value = try JSONValue(json5: Array(text.utf8))
         var plan = AgendaPlan()
-        if let jobs = value["jobs"] { plan.jobs = try JobRule.list(jobs) }
-        if let poll = value["poll"] { plan.poll = try PollRule(poll) }
-        if let alarms = value["alarms"] { plan.alarms = try AlarmRule.rules(alarms) }
-        if let inbox = value["inbox"] { plan.inbox = try InboxRule(inbox) }
-        if let regions = value["regions"] { plan.regions = try RegionRule.list(regions) }
-        if let flows = value["flows"] { plan.flows = try FlowRule.list(flows) }
-        if let transfers = value["transfers"] { plan.transfers = try TransferRule.list(transfers) }
-        if let sockets = value["sockets"] { plan.sockets = try SocketRule.list(sockets) }
+        for kind in TriggerKind.all {
+            if let rules = value[kind.manifestKey] { try plan.read(rules, of: kind) }
+        }
         if let after = value["after"] { plan.gates = try Condition.list(after, for: "\"after\"") }
         return plan
     }

@@ -58,7 +58,7 @@ struct FlowsTests {
         var world = try AgendaWorld.with(ecg)
         world.flow(strap, for: .seconds(600))
         #expect(world.story == ["flow.started ecg"])
-        #expect(world.raised[0].occasion.budgetClass == .flow(idle: .seconds(5)))
+        #expect(world.raised[0].occasion.budgetClass == .openEnded(idle: .seconds(5)))
         #expect(world.payload(0) == #"{"name":"ecg","from":"device:strap"}"#)
         #expect(world.entry("ecg", .flow)?.state == .running)
         world.pass(.milliseconds(4_900))

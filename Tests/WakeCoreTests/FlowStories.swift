@@ -5,7 +5,7 @@ import WakeModel
 @testable import WakeCore
 
 extension Scenario {
-    func flow(_ origin: EventOrigin) { occasion(origin, "flow.started", .flow(idle: .seconds(5))) }
+    func flow(_ origin: EventOrigin) { occasion(origin, "flow.started", .openEnded(idle: .seconds(5))) }
     func release(_ sequence: UInt64, _ handler: HandlerID) { step(.release(handler, Sequence(sequence))) }
 }
 
@@ -98,7 +98,8 @@ struct FlowStories {
         let handler = story.handler()
         let entry = story.entry(9, of: handler)
         let event = RecoveredEvent(
-            sequence: Sequence(3), origin: entry, content: .occasion(.flow(idle: .seconds(5)), .flow), size: 2,
+            sequence: Sequence(3), origin: entry,
+            content: .occasion(.openEnded(idle: .seconds(5)), Occasion.Reason(rawValue: "flow")), size: 2,
             stamp: story.stamp, wasDelivered: true, durability: .disk)
         story.step(.recovered(handler, [event]))
         story.advance(.seconds(1))

@@ -185,7 +185,7 @@ private final class Canceller: TurnObserver {
 }
 
 /// A played machine's zone; what is true on it stands in the trace itself.
-private final class ZoneOnly: MachineReading {
+final class ZoneOnly: MachineReading {
     private let replay: VirtualReplay
 
     init(_ replay: VirtualReplay) { self.replay = replay }
@@ -198,7 +198,7 @@ private final class ZoneOnly: MachineReading {
 }
 
 /// Records a replay as the daemon and the tool record a day together.
-private final class Witness: DayListener, EventSink {
+final class Witness: DayListener, EventSink {
     private let recorder: DayRecorder
     private let replay: VirtualReplay
     private var tool: TraceRecorder

@@ -78,8 +78,7 @@ struct ValueTests {
         let paths = [WakeAgenda.Condition.mount("/a b"), .unlocked("/c")].map(\.word)
         #expect([RunCondition.mount("/a b"), .unlocked("/c")].map(\.word) == paths)
         #expect(words(PendingState.self) == ["waiting", "queued", "running"])
-        let neverPending = ["gate", "seen", "region"]
-        #expect(words(PendingSource.self) == Set(AgendaSource.allCases.map(\.rawValue)).subtracting(neverPending))
+        #expect(words(PendingSource.self) == Set(TriggerKind.all(.isPending).map(\.word)))
         #expect(words(RegionState.self) == Set(RegionPresence.allCases.map(\.rawValue)))
         #expect(words(TaskKind.self) == ["refresh", "processing", "continued"])
         #expect(words(ScheduleOutcome.self).isSuperset(of: ["set", "submitted", "replaced", "cancelled"]))

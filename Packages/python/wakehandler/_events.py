@@ -138,13 +138,13 @@ class Event:
     def retry(self, after_s: Optional[float] = None, *, until: Sequence[str] = ()) -> None:
         """Gives the event back. It comes again, with its device's later events, after 0 to 86,400 s.
 
-        None leaves the wait to the daemon. What is no device's may have `until` in place of `after_s`:
-        conditions such as `network`. It comes again, without a charge, when all of them are true.
+        None leaves the wait to the daemon. Alarms, polls, jobs, messages and transfers may have `until` in place
+        of `after_s`: conditions such as `network`. It comes again, without a charge, when all of them are true.
         """
         conditions = [until] if isinstance(until, str) else list(until)
         if conditions and (after_s is not None or self.kind.is_of_device):
             raise ValueError(f"{self!r} is given back until {conditions}: leave out after_s, and use until only for "
-                             "alarms, polls, jobs, regions and messages.")
+                             "alarms, polls, jobs, messages and transfers.")
         self._is_finished = True
         self._session._give_back(self, after_s, conditions)
 

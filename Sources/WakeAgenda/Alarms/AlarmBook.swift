@@ -164,6 +164,7 @@ extension AlarmBook {
     }
 
     var nextWall: WallTime? { wall.next }
+    var hasStoredEntries: Bool { !entries.isEmpty }
 
     var machineWake: MachineWake { MachineWake(boottime: wakingBoottime.next, wall: wakingWall.next) }
 }
@@ -208,7 +209,7 @@ extension AlarmBook {
 
     /// In the words of ``PendingEntry/Wait``.
     func obstacle(of handler: HandlerID, _ step: AgendaStep) -> String? {
-        handlers[handler]?.isConfigured == true ? step.obstacle(of: handler) : "manifest"
+        handlers[handler]?.isConfigured == true ? step.obstacle(of: handler) : WaitReason.manifest.word
     }
 
     /// Raises alarms that may wait for another wake of their handler, when there is one.

@@ -2,6 +2,24 @@
 import WakeModel
 
 extension AlarmBook {
+    func raised(for handler: HandlerID) -> [Sequence] { handlers[handler]?.sequences.keys.sorted() ?? [] }
+
+    func startable(of handler: HandlerID, _ plan: AgendaPlan) -> [String] { presentKeys(of: handler).map(\.id) }
+
+    func add(_ handler: HandlerID, to outlook: inout AgendaOutlook, _ step: AgendaStep) {
+        for id in handlers[handler]?.ids ?? [] {
+            guard let entry = entries[AgendaKey(handler, .alarm, id)], !entry.isLeaving else { continue }
+            let due: WallTime? =
+                switch entry.place {
+                case .wall(let time): time
+                case .boottime(let instant): step.wallTime(at: instant)
+                case .riding(let until): until.map(step.wallTime)
+                case .nowhere, .parked: nil
+                }
+            outlook.add(due: due, step)
+        }
+    }
+
     func pending(of handler: HandlerID, _ step: AgendaStep) -> [PendingEntry] {
         presentKeys(of: handler).compactMap { pendingEntry($0, step) }
     }
@@ -18,7 +36,7 @@ extension AlarmBook {
         case .raised(let occurrence, let sequence):
             (result.state, result.sequence) = (.queued, sequence)
             result.due = overdue?.wall ?? occurrence.due
-            if overdue != nil { result.waitsFor = [wait("earlier-run", entry)] }
+            if overdue != nil { result.waitsFor = [wait(.earlierRun, entry)] }
         case .owed(let occurrence, let conditions):
             result.due = occurrence.due
             result.waitsFor = waits(of: entry, until: conditions, key.handler, step)
@@ -31,8 +49,8 @@ extension AlarmBook {
         return result
     }
 
-    private func wait(_ word: String, _ entry: AlarmEntry) -> PendingEntry.Wait {
-        PendingEntry.Wait(word: word, since: entry.since)
+    private func wait(_ reason: WaitReason, _ entry: AlarmEntry) -> PendingEntry.Wait {
+        PendingEntry.Wait(reason, since: entry.since)
     }
 
     /// The waits of an alarm that was handed back; never none.
@@ -43,7 +61,7 @@ extension AlarmBook {
         let conditions = unmet.map(step.wait)
         let waits = conditions + obstacles(of: handler, step)
         let isResting = entry.restsUntil.map { step.boottime < $0 } ?? false
-        return (isResting || waits.isEmpty ? [wait("time", entry)] : []) + waits
+        return (isResting || waits.isEmpty ? [wait(.time, entry)] : []) + waits
     }
 
     /// All of them must come true; never none.
@@ -51,11 +69,11 @@ extension AlarmBook {
         of entry: AlarmEntry, isZoneKnown: Bool, isOverdue: Bool, _ handler: HandlerID, _ step: AgendaStep
     ) -> [PendingEntry.Wait] {
         var waits = obstacles(of: handler, step)
-        if !isZoneKnown { waits.append(wait("zone", entry)) }
-        if !mayRun(entry) { waits.append(wait("clock", entry)) }
-        if entry.place == .riding(until: nil) { return waits + [wait("wake", entry)] }
+        if !isZoneKnown { waits.append(wait(.zone, entry)) }
+        if !mayRun(entry) { waits.append(wait(.clock, entry)) }
+        if entry.place == .riding(until: nil) { return waits + [wait(.wake, entry)] }
         // An overdue alarm without another wait was postponed.
-        if !isOverdue && isZoneKnown || waits.isEmpty { waits.append(wait("time", entry)) }
+        if !isOverdue && isZoneKnown || waits.isEmpty { waits.append(wait(.time, entry)) }
         return waits
     }
 
@@ -70,7 +88,7 @@ extension AlarmBook {
         of entry: AlarmEntry, waits: [PendingEntry.Wait], _ step: AgendaStep
     ) -> WallTime? {
         let rested = entry.restsUntil.map { step.wallTime(at: $0) } ?? step.wall
-        let again = waits.first?.word == "time" ? rested : nil
+        let again = waits.first?.word == WaitReason.time.word ? rested : nil
         let settled = waits.allSatisfy { $0.settles != nil } ? waits.compactMap(\.settles).max() : nil
         let chances = [again, settled, wall(of: entry.place, step)].compactMap { $0 }
         return chances.min().map { max($0, step.wall) }
@@ -81,8 +99,8 @@ extension AlarmBook {
         of entry: AlarmEntry, waits: [PendingEntry.Wait], _ next: WallTime?, _ step: AgendaStep
     ) -> WallTime? {
         switch waits.first?.word {
-        case "time": wall(of: entry.place, step) ?? next.map { max($0, step.wall) }
-        case "clock": step.wallTime(at: max(AlarmClock.patience, step.boottime))
+        case WaitReason.time.word: wall(of: entry.place, step) ?? next.map { max($0, step.wall) }
+        case WaitReason.clock.word: step.wallTime(at: max(AlarmClock.patience, step.boottime))
         default: nil
         }
     }

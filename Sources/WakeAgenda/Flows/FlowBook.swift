@@ -2,7 +2,7 @@
 import WakeModel
 
 /// Flows are not stored: none outlives the bridge. Only the end of an earlier life's flow is still raised.
-struct FlowBook: AgendaBook, Sendable {
+struct FlowBook: AgendaBook {
     /// The key of a data source.
     private enum Spring: Hashable {
         case device(String)
@@ -24,7 +24,6 @@ struct FlowBook: AgendaBook, Sendable {
     /// Idleness takes time in which the machine is awake. Data moves the end later, which the next look finds.
     private(set) var nextMonotonic: Instant?
     private(set) var nextBoottime: Instant?
-    var nextWall: WallTime? { nil }
 
     func key(of sequence: Sequence, for handler: HandlerID) -> AgendaKey? {
         sequences[sequence].flatMap { $0.handler == handler ? $0 : nil }
@@ -165,7 +164,7 @@ struct FlowBook: AgendaBook, Sendable {
     /// Why its handler cannot run, in the words of ``PendingEntry/Wait``; nil where it can.
     private func bar(on key: AgendaKey, _ step: AgendaStep) -> String? {
         if let word = step.obstacle(of: key.handler), !step.isAwake(key.handler) { return word }
-        return step.holdEnd(of: key.handler) == nil ? nil : "held"
+        return step.holdEnd(of: key.handler) == nil ? nil : WaitReason.held.word
     }
 
     private mutating func leave(_ key: AgendaKey, because end: FlowEnd?, _ step: inout AgendaStep) {
@@ -315,12 +314,14 @@ extension FlowBook {
         case .withdrawn, .ended: settle(key, entry.sequence, into: .closed)
         }
     }
-
-    mutating func raiseNow(_ key: AgendaKey, _ step: inout AgendaStep) -> Bool { false }
 }
 
 // The view for people and handlers.
 extension FlowBook {
+    func add(_ handler: HandlerID, to outlook: inout AgendaOutlook, _ step: AgendaStep) {
+        outlook.holdingAwake = running(of: handler)
+    }
+
     func pending(of handler: HandlerID, _ step: AgendaStep) -> [PendingEntry] {
         keys(of: handler).compactMap { key in
             entries[key].flatMap { entry in entry.rule.map { listed(entry, $0, step) } }
@@ -357,15 +358,15 @@ extension FlowBook {
         _ entry: FlowEntry, _ rule: FlowRule, _ holder: AgendaKey?, _ step: AgendaStep
     ) -> [PendingEntry.Wait] {
         var words = [bar(on: entry.key, step)].compactMap { $0 }
-        if isMachineAsleep { words.append("machine") }
+        if isMachineAsleep { words.append(WaitReason.machine.word) }
         if entry.lastData == nil {
-            words.append(rule.from == .handler ? "open" : "data")
+            words.append((rule.from == .handler ? WaitReason.open : .data).word)
         } else if entry.isDeclined {
-            words.append("pause")
+            words.append(WaitReason.pause.word)
         }
-        if entry.restsUntil != nil { words.append("time") }
+        if entry.restsUntil != nil { words.append(WaitReason.time.word) }
         if let group = rule.group, holder != nil { words.append("group:\(group)") }
-        if words.isEmpty { words = ["earlier-run"] }
+        if words.isEmpty { words = [WaitReason.earlierRun.word] }
         return words.map { PendingEntry.Wait(word: $0, since: entry.since) }
     }
 
@@ -374,6 +375,6 @@ extension FlowBook {
 }
 
 extension Agenda {
-    /// Data flows, and silence will end that.
-    public var hasFlow: Bool { flows.nextMonotonic != nil }
+    /// Data comes without a pause, and silence will end that.
+    public var hasTraffic: Bool { flows.nextMonotonic != nil }
 }

@@ -117,7 +117,7 @@ struct FlowEntry: Sendable {
     /// When it is over unless more data comes.
     var idleAt: Instant? {
         guard let lastData, let rule else { return nil }
-        return lastData + rule.idle + (rule.from == .handler ? .zero : FlowRule.grain)
+        return lastData + rule.idle + (rule.from == .handler ? .zero : TrafficOrigin.grain)
     }
 
     /// True where that begins a stretch.
@@ -146,6 +146,6 @@ struct FlowEntry: Sendable {
             $0.field("name", rule.name)
             $0.field("from", rule.from.word)
         }
-        return Occasion(name: "flow.started", budgetClass: .flow(idle: rule.idle), payload: payload)
+        return Occasion(name: "flow.started", budgetClass: .openEnded(idle: rule.idle), payload: payload)
     }
 }

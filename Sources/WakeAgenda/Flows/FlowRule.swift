@@ -2,18 +2,8 @@
 import WakeModel
 
 public struct FlowRule: Hashable, Sendable {
-    /// The source whose data keeps the handler awake.
-    public enum Origin: Hashable, Sendable {
-        /// By its alias or URI.
-        case device(String)
-        /// A socket of the manifest.
-        case socket(String)
-        /// The handler itself, which reports it.
-        case handler
-    }
-
     public var name: String
-    public var from: Origin
+    public var from: DataSource
     /// The time without data after which it is over.
     public var idle = TimeSpan.seconds(5)
     /// In percent of one processor; nil for as much as there is.
@@ -22,12 +12,10 @@ public struct FlowRule: Hashable, Sendable {
     public var group: String?
     public var priority = 0
 
-    public init(name: String, from: Origin) { (self.name, self.from) = (name, from) }
+    public init(name: String, from: DataSource) { (self.name, self.from) = (name, from) }
 
     /// The most flows of one handler.
     public static let limit = 4
-    /// The shortest time between reports of data, so the last data may be younger by that.
-    public static let grain = TimeSpan.milliseconds(100)
     public static let idleRange = TimeSpan.seconds(1)...TimeSpan.seconds(600)
     public static let shareRange = 1...1_000
     public static let priorityRange = 0...100
@@ -74,9 +62,9 @@ public struct FlowRule: Hashable, Sendable {
         let object = try RuleObject(value, owner: "a flow", keys: Self.keys, spans: Self.spans, example: Self.example)
         name = try object.identifier("name")
         guard let origin = object["from"] else {
-            throw .malformed("The flow \"\(name)\" lacks \"from\".", advice: Origin.advice)
+            throw .malformed("The flow \"\(name)\" lacks \"from\".", advice: DataSource.advice)
         }
-        from = try Origin(origin, of: object)
+        from = try DataSource(origin, of: object)
         idle = try object.span("idle", from: Self.idleRange.lowerBound, to: Self.idleRange.upperBound) ?? idle
         processorShare = try object["cpu"].map { value throws(ProtocolFault) in try Self.share(value, of: object) }
         group = object["group"] == nil ? nil : try object.identifier("group")
@@ -105,7 +93,22 @@ public struct FlowRule: Hashable, Sendable {
     }
 }
 
-extension FlowRule.Origin {
+/// Keeps a handler awake while data comes from it.
+public enum DataSource: Hashable, Sendable {
+    /// By its alias or URI.
+    case device(String)
+    /// One of the manifest's sockets.
+    case socket(String)
+    /// The handler itself, by an order.
+    case handler
+}
+
+extension AgendaPlan {
+    /// Whose traffic its handler waits for.
+    public var dataSources: Set<DataSource> { Set(flows.map(\.from)) }
+}
+
+extension DataSource {
     fileprivate static let advice = "Write \"device:NAME\", \"socket:NAME\" or \"self\"."
 
     fileprivate init(_ value: JSONValue, of object: RuleObject) throws(ProtocolFault) {
@@ -146,4 +149,7 @@ public enum TrafficOrigin: Hashable, Sendable {
     case device(alias: String, uri: String)
     /// A socket of a handler's manifest.
     case socket(HandlerID, String)
+
+    /// Reports of one stream come no more often, so its last data may be so much younger.
+    public static let grain = TimeSpan.milliseconds(100)
 }

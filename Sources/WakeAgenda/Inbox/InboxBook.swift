@@ -1,7 +1,7 @@
 // The inboxes of all handlers: each message is raised when its handler is awake, or when the inbox may wake it.
 import WakeModel
 
-struct InboxBook: AgendaBook, Sendable {
+struct InboxBook: AgendaBook {
     private(set) var entries: [HandlerID: InboxEntry] = [:]
     private var index = EntryIndex()
     /// Handlers whose instants wait for a synchronized clock.
@@ -11,8 +11,7 @@ struct InboxBook: AgendaBook, Sendable {
     private var accepted: (ticket: UInt64, handler: HandlerID, number: Int64, lifetime: TimeSpan)?
 
     var nextBoottime: Instant? { index.next }
-    var nextWall: WallTime? { nil }
-    var hasMessages: Bool { entries.values.contains { !$0.messages.isEmpty } }
+    var hasStoredEntries: Bool { entries.values.contains { !$0.messages.isEmpty } }
 
     func key(of sequence: Sequence, for handler: HandlerID) -> AgendaKey? {
         index.key(of: sequence).flatMap { $0.handler == handler ? $0 : nil }
@@ -22,14 +21,15 @@ struct InboxBook: AgendaBook, Sendable {
         (entries[handler]?.messages ?? []).compactMap(\.lending.sequence)
     }
 
+    func add(_ handler: HandlerID, to outlook: inout AgendaOutlook, _ step: AgendaStep) {
+        outlook.messages = entries[handler]?.messages.count ?? 0
+    }
+
     func pending(of handler: HandlerID, _ step: AgendaStep) -> [PendingEntry] {
         [entries[handler]?.listed(step)].compactMap { $0 }
     }
 
     static func key(_ handler: HandlerID) -> AgendaKey { AgendaKey(handler, .inbox, "") }
-
-    /// A person makes no messages due.
-    mutating func raiseNow(_ key: AgendaKey, _ step: inout AgendaStep) -> Bool { false }
 }
 
 // Messages that arrive.

@@ -83,15 +83,15 @@ extension InboxEntry {
     /// Never none: the waits of all of them, or those of the first to come.
     private func waits(of waiting: [KeptMessage], _ step: AgendaStep) -> [PendingEntry.Wait] {
         let facts = step.facts(of: key.handler)
-        if rule == nil { return [.init(word: "manifest", since: waitingSince)] }
+        if rule == nil { return [.init(.manifest, since: waitingSince)] }
         if let obstacle = step.obstacle(of: key.handler) { return [.init(word: obstacle, since: facts.obstacleSince)] }
-        if step.holdEnd(of: key.handler) != nil { return [.init(word: "held", since: facts.situationSince)] }
+        if step.holdEnd(of: key.handler) != nil { return [.init(.held, since: facts.situationSince)] }
         guard let first = waiting.min(by: { isSooner($0, $1, step) }) else { return [] }
         let unmet = first.until.filter { !step.conditions.isTrue($0) }.map(step.wait)
         if !unmet.isEmpty { return unmet }
-        guard let wakesAt = first.wakesAt else { return [.init(word: "wake", since: facts.situationSince)] }
+        guard let wakesAt = first.wakesAt else { return [.init(.wake, since: facts.situationSince)] }
         let isEarly = step.boottime < wakesAt || isResting(first, step)
-        return [.init(word: isEarly ? "time" : "rate", since: waitingSince)]
+        return [.init(isEarly ? .time : .rate, since: waitingSince)]
     }
 
     private func isSooner(_ one: KeptMessage, _ other: KeptMessage, _ step: AgendaStep) -> Bool {

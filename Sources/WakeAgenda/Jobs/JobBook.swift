@@ -1,7 +1,7 @@
 // The jobs of all handlers: raised when they are due and allowed, taken back when a condition goes, stored with each change.
 import WakeModel
 
-struct JobBook: AgendaBook, Sendable {
+struct JobBook: AgendaBook {
     /// How many jobs that may take long run at a time, of all handlers.
     static let slots = 2
     /// The time without progress after which a job makes way for another: half of the time that it has without one
@@ -21,7 +21,7 @@ struct JobBook: AgendaBook, Sendable {
     var registrations: [HandlerID: JobRegistrations] = [:]
 
     var nextBoottime: Instant? { index.next }
-    var nextWall: WallTime? { nil }
+    var hasStoredEntries: Bool { !entries.isEmpty }
 
     func key(of sequence: Sequence, for handler: HandlerID) -> AgendaKey? {
         index.key(of: sequence).flatMap { $0.handler == handler ? $0 : nil }
@@ -31,6 +31,22 @@ struct JobBook: AgendaBook, Sendable {
         (idsByHandler[handler] ?? []).sorted().map { AgendaKey(handler, .job, $0) }
     }
 
+    func raised(for handler: HandlerID) -> [Sequence] {
+        keys(of: handler).compactMap { entries[$0]?.lending.sequence }
+    }
+
+    func startable(of handler: HandlerID, _ plan: AgendaPlan) -> [String] { plan.jobs.map(\.id) }
+
+    mutating func cancel(_ key: AgendaKey, _ step: inout AgendaStep) { _ = cancel(key, by: .person, &step) }
+
+    func add(_ handler: HandlerID, to outlook: inout AgendaOutlook, _ step: AgendaStep) {
+        for id in idsByHandler[handler] ?? [] {
+            guard let entry = entries[AgendaKey(handler, .job, id)] else { continue }
+            outlook.add(due: entry.lending.isWaiting ? step.wallTime(at: entry.current.earliest) : nil, step)
+            if let next = entry.next { outlook.add(due: step.wallTime(at: next.earliest), step) }
+        }
+    }
+
     func pending(of handler: HandlerID, _ step: AgendaStep) -> [PendingEntry] {
         keys(of: handler).flatMap { listed($0, step) }
     }
@@ -38,7 +54,7 @@ struct JobBook: AgendaBook, Sendable {
     func listed(_ key: AgendaKey, _ step: AgendaStep) -> [PendingEntry] {
         guard let entry = entries[key] else { return [] }
         var waits = entry.waits(step)
-        if waits.isEmpty, let since = slotWaiters[key] { waits = [.init(word: "slot", since: since)] }
+        if waits.isEmpty, let since = slotWaiters[key] { waits = [.init(.slot, since: since)] }
         return [entry.listed(waits: waits, step)] + (entry.listedNext(step).map { [$0] } ?? [])
     }
 

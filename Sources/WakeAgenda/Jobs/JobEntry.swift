@@ -285,12 +285,12 @@ extension JobEntry {
         let facts = step.facts(of: key.handler)
         guard let rule else {
             let isUnread = facts.situation == .unread
-            return isUnread ? [] : [PendingEntry.Wait(word: "manifest", since: waitingSince)]
+            return isUnread ? [] : [PendingEntry.Wait(.manifest, since: waitingSince)]
         }
         var waits: [PendingEntry.Wait] = []
-        if heldUntil(step) != nil { waits.append(.init(word: "held", since: facts.situationSince)) }
+        if heldUntil(step) != nil { waits.append(.init(.held, since: facts.situationSince)) }
         if rule.kind == .continued, !isOperated, facts.situation != .attached {
-            waits.append(.init(word: "attached", since: facts.situationSince))
+            waits.append(.init(.attached, since: facts.situationSince))
         }
         return waits
     }
@@ -326,9 +326,9 @@ extension JobEntry {
         guard let next else { return nil }
         var waits: [PendingEntry.Wait] = []
         if overtakenAt == nil {
-            waits.append(.init(word: "earlier-run", since: waitingSince))
+            waits.append(.init(.earlierRun, since: waitingSince))
         }
-        if step.boottime < next.earliest { waits.append(.init(word: "time", since: waitingSince)) }
+        if step.boottime < next.earliest { waits.append(.init(.time, since: waitingSince)) }
         var listed = PendingEntry(
             key: key, state: .waiting, due: step.wallTime(at: next.earliest),
             deadline: step.wallTime(at: next.deadline),

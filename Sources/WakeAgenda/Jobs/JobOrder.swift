@@ -46,37 +46,3 @@ struct JobOrder: Hashable, Sendable {
         return order
     }
 }
-
-/// The value of `cancel`.
-enum Cancellation: Hashable, Sendable {
-    case alarm(String)
-    case alarms
-    case job(String)
-    case jobs
-    case transfer(TransferName)
-    case transfers
-
-    private static let example = "{\"cancel\":{\"job\":\"backup\"}}"
-
-    init(_ value: JSONValue) throws(ProtocolFault) {
-        let keys = ["alarm", "alarms", "job", "jobs", "transfer", "transfers"]
-        let object = try RuleObject(value, owner: "\"cancel\"", keys: keys, example: Self.example)
-        let named = keys.filter { object[$0] != nil }
-        guard let key = named.first, named.count == 1, let value = object[key] else {
-            throw .malformed(
-                "\"cancel\" names \(named.isEmpty ? "nothing" : named.listed); it takes one of \(keys.listed).",
-                advice: "Write \(Self.example), or {\"cancel\":{\"jobs\":true}} for all.")
-        }
-        switch key {
-        case "alarm": self = .alarm(try value.identifier(key, of: "\"cancel\""))
-        case "job": self = .job(try value.identifier(key, of: "\"cancel\""))
-        case "transfer": self = .transfer(try TransferName(value, of: "\"transfer\" of \"cancel\""))
-        default:
-            guard value.boolean == true else {
-                throw object.fault(
-                    key, takes: "true", value, advice: "Write {\"cancel\":{\"\(key)\":true}}, or name one of them.")
-            }
-            self = key == "alarms" ? .alarms : key == "jobs" ? .jobs : .transfers
-        }
-    }
-}

@@ -30,7 +30,7 @@ extension JobBook {
         let isFull = rule.kind.isWork && working.count >= Self.slots
         let words =
             [step.obstacle(of: entry.key.handler)].compactMap { $0 } + entry.ownWaits(step).map(\.word) + unmet
-            + (isFull ? ["slot"] : []) + (entry.lending.isWaiting ? [] : ["earlier-run"])
+            + (isFull ? [WaitReason.slot.word] : []) + (entry.lending.isWaiting ? [] : [WaitReason.earlierRun.word])
         guard !words.isEmpty else { return }
         throw ProtocolFault(
             .unavailable, "submit \"\(entry.key.id)\": it cannot start now, for it would wait for \(words.listed).",

@@ -1,7 +1,7 @@
 // The polls of all handlers: one each, raised when it is due and allowed, or along with another wake.
 import WakeModel
 
-struct PollBook: AgendaBook, Sendable {
+struct PollBook: AgendaBook {
     private(set) var entries: [HandlerID: PollEntry] = [:]
     private var index = EntryIndex()
     /// Handlers whose instants wait for a synchronized clock.
@@ -9,10 +9,21 @@ struct PollBook: AgendaBook, Sendable {
     private var wallOffset = WallOffset()
 
     var nextBoottime: Instant? { index.next }
-    var nextWall: WallTime? { nil }
+    var hasStoredEntries: Bool { !entries.isEmpty }
 
     func key(of sequence: Sequence, for handler: HandlerID) -> AgendaKey? {
         index.key(of: sequence).flatMap { $0.handler == handler ? $0 : nil }
+    }
+
+    func raised(for handler: HandlerID) -> [Sequence] {
+        [entries[handler]?.lending.sequence].compactMap { $0 }
+    }
+
+    func startable(of handler: HandlerID, _ plan: AgendaPlan) -> [String] { plan.poll == nil ? [] : [""] }
+
+    func add(_ handler: HandlerID, to outlook: inout AgendaOutlook, _ step: AgendaStep) {
+        guard let entry = entries[handler], !entry.isNever else { return }
+        outlook.add(due: entry.lending.isWaiting ? step.wallTime(at: entry.due) : nil, step)
     }
 
     func pending(of handler: HandlerID, _ step: AgendaStep) -> [PendingEntry] {

@@ -111,7 +111,7 @@ struct PollEntry: Sendable {
     }
 
     func waits(_ step: AgendaStep) -> [PendingEntry.Wait] {
-        let own = rule == nil ? [PendingEntry.Wait(word: "manifest", since: waitingSince)] : []
+        let own = rule == nil ? [PendingEntry.Wait(.manifest, since: waitingSince)] : []
         return requirement(step).waits(of: key.handler, since: waitingSince, step) + own
     }
 

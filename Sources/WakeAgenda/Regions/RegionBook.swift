@@ -2,7 +2,7 @@
 import WakeModel
 
 /// Stores the last presence that each handler got over restarts, so that only differences are raised.
-struct RegionBook: AgendaBook, Sendable {
+struct RegionBook: AgendaBook {
     private(set) var entries: [AgendaKey: RegionEntry] = [:]
     private var presences: [BeaconPattern: RegionPresence] = [:]
     private var sequences: [Sequence: AgendaKey] = [:]
@@ -12,14 +12,12 @@ struct RegionBook: AgendaBook, Sendable {
     static let rest = TimeSpan.seconds(60)
 
     var nextBoottime: Instant? { entries.values.compactMap(\.restsUntil).min() }
-    var nextWall: WallTime? { nil }
 
     func key(of sequence: Sequence, for handler: HandlerID) -> AgendaKey? {
         sequences[sequence].flatMap { $0.handler == handler ? $0 : nil }
     }
 
     /// Regions have no waits that a person could see.
-    func pending(of handler: HandlerID, _ step: AgendaStep) -> [PendingEntry] { [] }
 
     func keys(of handler: HandlerID) -> [AgendaKey] { entries.keys.filter { $0.handler == handler }.sorted() }
 
@@ -142,8 +140,6 @@ struct RegionBook: AgendaBook, Sendable {
         touched.insert(key)
         step.emit(.store(entry.row(step)))
     }
-
-    mutating func raiseNow(_ key: AgendaKey, _ step: inout AgendaStep) -> Bool { false }
 }
 
 /// A region of a handler.

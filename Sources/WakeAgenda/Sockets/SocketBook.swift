@@ -2,7 +2,7 @@
 import WakeModel
 
 /// Decides; those who hold the sockets carry out ``SocketCommand`` and answer with ``SocketReport``.
-struct SocketBook: AgendaBook, Sendable {
+struct SocketBook: AgendaBook {
     private(set) var entries: [AgendaKey: SocketEntry] = [:]
     /// In the order of the manifest.
     private(set) var names: [HandlerID: [String]] = [:]
@@ -17,7 +17,6 @@ struct SocketBook: AgendaBook, Sendable {
     static let rest = TimeSpan.seconds(60)
 
     var nextBoottime: Instant? { due.next }
-    var nextWall: WallTime? { nil }
 
     func key(of sequence: Sequence, for handler: HandlerID) -> AgendaKey? {
         sequences[sequence].flatMap { $0.handler == handler ? $0 : nil }
@@ -121,9 +120,6 @@ struct SocketBook: AgendaBook, Sendable {
         // Bytes that came during the call counted as left by its handler, so the socket is looked at again.
         if isBehind { step.emit(.socket(key, .look)) }
     }
-
-    /// Only `reconnect` starts it by hand.
-    mutating func raiseNow(_ key: AgendaKey, _ step: inout AgendaStep) -> Bool { false }
 
     // MARK: Orders
 

@@ -20,7 +20,7 @@ extension SocketEntry {
         entry.interval = keepalive.period
         if isOpen { entry.due = keepalive.dueAt.map(step.wallTime) }
         guard entry.state == .waiting else { return entry }
-        entry.waitsFor = [PendingEntry.Wait(word: obstacle(step) ?? word(step), since: linkSince)]
+        entry.waitsFor = [PendingEntry.Wait(word: obstacle(step) ?? reason(step).word, since: linkSince)]
         entry.nextChance = nextLook.map(step.wallTime)
         return entry
     }
@@ -35,13 +35,12 @@ extension SocketEntry {
 
     private func obstacle(_ step: AgendaStep) -> String? { isShut ? step.obstacle(of: key.handler) : nil }
 
-    /// In the words of ``PendingEntry/Wait``.
-    private func word(_ step: AgendaStep) -> String {
+    private func reason(_ step: AgendaStep) -> WaitReason {
         switch link {
-        case .shut, .opening: rule.isConnection ? "connection" : "address"
-        case .retrying: "retry"
-        case .open(.handlers): "handler"
-        case .open(.ours): unread.fruitless > 0 ? "unread" : rule.isConnection ? "traffic" : "peer"
+        case .shut, .opening: rule.isConnection ? .connection : .address
+        case .retrying: .retry
+        case .open(.handlers): .handler
+        case .open(.ours): unread.fruitless > 0 ? .unread : rule.isConnection ? .traffic : .peer
         }
     }
 }

@@ -3,7 +3,7 @@
 import WakeModel
 import WakeTransfer
 
-struct TransferBook: AgendaBook, Sendable {
+struct TransferBook: AgendaBook {
     /// Open transfers of one handler.
     static let mostOpen = 1_000
     /// The wait before an undelivered event is raised again.
@@ -26,7 +26,7 @@ struct TransferBook: AgendaBook, Sendable {
     var wallOffset = WallOffset()
 
     var nextBoottime: Instant? { index.next }
-    var nextWall: WallTime? { nil }
+    var hasStoredEntries: Bool { !entries.isEmpty }
 
     func key(of sequence: Sequence, for handler: HandlerID) -> AgendaKey? {
         index.key(of: sequence).flatMap { $0.handler == handler ? $0 : nil }
@@ -46,6 +46,16 @@ struct TransferBook: AgendaBook, Sendable {
         let ofEntries = keys(of: handler).compactMap { entries[$0]?.sequence }
         return ofEntries + sessionKeys(of: handler).compactMap { sessions[$0]?.sequence }
     }
+
+    func add(_ handler: HandlerID, to outlook: inout AgendaOutlook, _ step: AgendaStep) {
+        for key in keys(of: handler) {
+            guard let entry = entries[key], entry.isOpen else { continue }
+            outlook.add(due: entry.phase == .waiting ? step.wallTime(at: entry.earliest) : nil, step)
+            outlook.transfers.add(entry)
+        }
+    }
+
+    mutating func cancel(_ key: AgendaKey, _ step: inout AgendaStep) { fail(key, .cancelled, &step) }
 
     func pending(of handler: HandlerID, _ step: AgendaStep) -> [PendingEntry] {
         keys(of: handler).compactMap { entries[$0]?.listed(step) }
@@ -74,9 +84,6 @@ struct TransferBook: AgendaBook, Sendable {
         touched.insert(entry.session)
         step.emit(.erase(entry.key))
     }
-
-    /// A person has nothing to raise here: a transfer ends by itself.
-    mutating func raiseNow(_ key: AgendaKey, _ step: inout AgendaStep) -> Bool { false }
 }
 
 // The passing of time.

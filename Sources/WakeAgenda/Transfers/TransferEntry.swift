@@ -117,15 +117,15 @@ struct TransferEntry: Sendable {
 
     /// Its waits before it may move; a place among those of its session comes last of all.
     func waits(_ step: AgendaStep) -> [PendingEntry.Wait] {
-        var waits = rule == nil ? [PendingEntry.Wait(word: "manifest", since: waitingSince)] : []
-        if isPaused { waits.append(.init(word: "paused", since: waitingSince)) }
-        if challenge != nil { waits.append(.init(word: "credential", since: waitingSince)) }
-        if step.boottime < earliest { waits.append(.init(word: "time", since: waitingSince)) }
+        var waits = rule == nil ? [PendingEntry.Wait(.manifest, since: waitingSince)] : []
+        if isPaused { waits.append(.init(.paused, since: waitingSince)) }
+        if challenge != nil { waits.append(.init(.credential, since: waitingSince)) }
+        if step.boottime < earliest { waits.append(.init(.time, since: waitingSince)) }
         let used = requirement.used(at: step.boottime)
         for condition in requirement.missing(step).unmet where used.contains(condition) {
             waits.append(step.wait(for: condition))
         }
-        if let retry = status.retry, retry.at > step.boottime { waits.append(.init(word: "retry", since: retry.since)) }
+        if let retry = status.retry, retry.at > step.boottime { waits.append(.init(.retry, since: retry.since)) }
         return waits
     }
 
@@ -263,17 +263,17 @@ extension TransferEntry {
         switch phase {
         case .waiting:
             let own = waits(step)
-            return own.isEmpty ? [.init(word: "place", since: waitingSince)] : own
+            return own.isEmpty ? [.init(.place, since: waitingSince)] : own
         case .moving:
-            if challenge != nil { return [.init(word: "credential", since: waitingSince)] }
-            return status.retry.map { [.init(word: "retry", since: $0.since)] } ?? []
+            if challenge != nil { return [.init(.credential, since: waitingSince)] }
+            return status.retry.map { [.init(.retry, since: $0.since)] } ?? []
         case .ended:
             guard run == .idle else { return [] }
             let missing = until.filter { !step.conditions.isTrue($0) }
             if !missing.isEmpty { return missing.map { step.wait(for: $0) } }
-            if handBacks > 0, restsUntil != nil { return [.init(word: "time", since: waitingSince)] }
+            if handBacks > 0, restsUntil != nil { return [.init(.time, since: waitingSince)] }
             // Its session's end wakes the handler.
-            return [.init(word: "session", since: waitingSince)]
+            return [.init(.session, since: waitingSince)]
         }
     }
 }

@@ -93,17 +93,6 @@ struct CredentialOrder: Hashable, Sendable {
     }
 }
 
-extension HandlerOrder {
-    /// For a record: of a credential only that it was given. Nil for one that would be refused.
-    public var withoutSecret: HandlerOrder? {
-        guard verb == .credential else { return self }
-        guard let order = try? CredentialOrder(value) else { return nil }
-        let members = [("transfer", order.name.text), ("user", ""), ("password", "")]
-        return HandlerOrder(
-            .credential, .object(members.map { JSONValue.Member(name: $0.0, value: .string($0.1)) }))
-    }
-}
-
 extension RuleObject {
     fileprivate func address() throws(ProtocolFault) -> WebAddress {
         let value = self["url"] ?? .null

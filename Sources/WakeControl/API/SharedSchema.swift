@@ -1,4 +1,5 @@
 // The forms of answers that openapi.json names, each written as the code that answers writes it.
+import WakeModel
 
 /// One of `components.schemas`.
 enum SharedSchema: String, Hashable, Sendable, CaseIterable {
@@ -167,7 +168,7 @@ enum SharedSchema: String, Hashable, Sendable, CaseIterable {
 
     private static let scheduled = Schema.object([
         .always("handler", .text),
-        .always("source", .word(["alarm", "poll", "job", "inbox", "flow", "transfer", "socket"])),
+        .always("source", .word(TriggerKind.all(.isPending).map(\.word))),
         .perhaps("id", .text), .always("state", .word(["waiting", "queued", "running"])), .perhaps("due", .moment),
         .perhaps("deadline", .moment), .always("waits_for", .list(.text)), .perhaps("next_chance", .moment),
         .perhaps("event", .natural), .perhaps("messages", .natural), .always("waits", .list(wait)),

@@ -43,7 +43,7 @@ extension ControlAnswers {
     // MARK: A flow
 
     private func flows(of standing: HandlerStatus) -> [String] {
-        let names = bridge.turn.outlook(of: standing.handler).flows
+        let names = bridge.turn.outlook(of: standing.handler).holdingAwake
         guard !names.isEmpty else { return [] }
         let rules = bridge.catalog.handlers[standing.handler]?.agenda.flows ?? []
         let isLimited = rules.contains { names.contains($0.name) && $0.processorShare != nil }

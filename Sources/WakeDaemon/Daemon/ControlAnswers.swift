@@ -144,7 +144,7 @@ final class ControlAnswers {
         status.unbonded = unbonded(of: standing).map(\.alias)
         let outlook = bridge.turn.outlook(of: standing.handler)
         (status.agenda.scheduled, status.agenda.nextDue, status.agenda.messages, status.agenda.flows) = (
-            outlook.count, outlook.next, outlook.messages, outlook.flows
+            outlook.count, outlook.next, outlook.messages, outlook.holdingAwake
         )
         status.transfers = TransfersReport(outlook.transfers)
         return status

@@ -306,7 +306,7 @@ public final class Daemon {
         let manifests = bridge.catalog.manifests
         inspection.stated =
             ManifestWarnings.all(of: manifests, bridge.accounts)
-            + ManifestWarnings.ofUnlimitedFlows(manifests, bridge.executor.processorLimits) + instanceWarnings()
+            + ManifestWarnings.ofUnkeptLimits(manifests, bridge.executor.processorLimits) + instanceWarnings()
             + (settings.mqtt == nil ? manifests.compactMap { ManifestWarnings.ofAbsentBroker($0) } : [])
         inspection.begin(inspected)
         inspection.report(warnings, forgets: true)

@@ -15,7 +15,7 @@ enum ManifestWarnings {
     }
 
     /// Flows that are to take no more than a share of a processor, where the kernel keeps no such limit.
-    static func ofUnlimitedFlows(
+    static func ofUnkeptLimits(
         _ manifests: some Collection<HandlerManifest>, _ limits: ProcessorLimits
     ) -> [BridgeWarning] {
         let limited = manifests.filter { $0.agenda.flows.contains { $0.processorShare != nil } }.sorted {

@@ -34,8 +34,8 @@ final class HeldSocket {
     let serial: Int
     /// Its handler sleeps: what waits is reported.
     var isWatched = false
-    /// A flow of its handler goes by what arrives, also while the handler is awake and reads it.
-    var feedsFlow = false
+    /// The agenda waits for what arrives, also while the handler is awake and reads it.
+    var reportsTraffic = false
     /// The name under which the service manager keeps it; nil where it does not.
     var keptAs: String?
     /// Nil where it has none, or it is not known whose it is.
@@ -57,13 +57,13 @@ final class HeldSocket {
         watch = nil
     }
 
-    /// Calls `body` at each arrival for as long as it is watched or feeds a flow; at once where something waits already. Where
-    /// it feeds a flow, calls for what is sent too: ``hasArrival(_:)`` tells.
+    /// Calls `body` at each arrival for as long as it is watched or reports traffic; at once where something waits already. Where
+    /// it reports traffic, calls for what is sent too: ``hasArrival(_:)`` tells.
     func listen<Owner: AnyObject>(
         on loop: EventLoop, of owner: Owner, _ body: @escaping (Owner) -> Void
     ) throws(SystemError) {
-        guard isWatched || feedsFlow else { return stopListening() }
-        let readiness: Readiness = feedsFlow ? .traffic : .arrival
+        guard isWatched || reportsTraffic else { return stopListening() }
+        let readiness: Readiness = reportsTraffic ? .traffic : .arrival
         guard watch?.readiness != readiness else { return }
         stopListening()
         gauge = ArrivalGauge()

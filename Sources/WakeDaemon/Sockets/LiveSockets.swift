@@ -170,7 +170,7 @@ package final class LiveSockets {
         held[key] = socket
         nameFile(of: socket, key)
         watchWays(of: socket.rule)
-        feedFlow(from: socket, key)
+        reportTraffic(of: socket, key)
         return socket
     }
 
@@ -182,10 +182,10 @@ package final class LiveSockets {
         }
     }
 
-    /// The manifest may have changed: a flow goes by what arrives, or none does any more.
-    private func feedFlow(from socket: HeldSocket, _ key: AgendaKey) {
-        let flows = bridge.catalog.handlers[key.handler]?.agenda.flows ?? []
-        socket.feedsFlow = flows.contains { $0.from == .socket(key.id) }
+    /// The manifest may have changed: the agenda waits for the socket's traffic, or no longer does.
+    private func reportTraffic(of socket: HeldSocket, _ key: AgendaKey) {
+        let sources = bridge.catalog.handlers[key.handler]?.agenda.dataSources ?? []
+        socket.reportsTraffic = sources.contains(.socket(key.id))
         listen(to: socket, key)
     }
 
@@ -267,7 +267,7 @@ package final class LiveSockets {
     private func hear(_ found: SocketLook, of socket: HeldSocket, _ key: AgendaKey) {
         let answer = socket.endLook()
         if answer.counts {
-            if socket.feedsFlow, socket.hasArrival(found) { turn.hearTraffic(ofSocket: key.id, of: key.handler) }
+            if socket.reportsTraffic, socket.hasArrival(found) { turn.hearTraffic(ofSocket: key.id, of: key.handler) }
             if socket.isWatched { report(.traffic(socket.traffic(found)), of: key) }
         }
         if answer.isDueAgain { look(at: socket) }
@@ -315,7 +315,7 @@ extension LiveSockets: TurnObserver {
 extension LiveSockets: InputListener {
     package func hear(_ input: Input, at stamp: Stamp) {
         if case .configure(let handler, _, _, _) = input {
-            for (key, socket) in held where key.handler == handler { feedFlow(from: socket, key) }
+            for (key, socket) in held where key.handler == handler { reportTraffic(of: socket, key) }
         }
         if case .exited(let handler, _, _) = input { takeBack(from: handler) }
     }

@@ -42,7 +42,7 @@ final class AgendaStage {
         guard !plan.isEmpty || concerned.contains(handler) else { return }
         concerned.insert(handler)
         if plan.poll == nil { polled.remove(handler) } else { polled.insert(handler) }
-        traffic.configure(handler, plan.flows)
+        traffic.configure(handler, plan.dataSources)
         receive(.configured(handler, plan))
         if let owed = unread.removeValue(forKey: handler) { recover(owed, of: handler, at: stamp) }
     }
@@ -85,7 +85,7 @@ final class AgendaStage {
     var hasInputs: Bool { !inputs.isEmpty }
     var isOutwardEmpty: Bool { outward.isEmpty }
 
-    /// Every value that a device says comes by here, and mostly no flow comes of it.
+    /// Every value that a device says comes by here, and mostly nothing comes of it.
     func hearTraffic(of device: EventOrigin, at stamp: Stamp) {
         guard traffic.hasDevices, let device = catalog.entry(device)?.device else { return }
         let origin = TrafficOrigin.device(alias: device.alias, uri: device.uri)
@@ -136,20 +136,20 @@ final class AgendaStage {
             if let name = journal.handlerName(of: handler) { catalog.introduce(handler, name) }
         }
         receive(.restored(rows, bootID: journal.bootID))
-        for (key, sequence) in flowsOwed(recovery, known) { receive(.owed(key, sequence)) }
+        for (key, sequence) in openEnded(recovery, known) { receive(.owed(key, sequence)) }
     }
 
-    /// No flow outlives the bridge: the core ends them as it recovers them, and their handlers are told.
-    private func flowsOwed(
+    /// No open-ended event outlives the bridge: the core ends them as it recovers them, and their handlers are told.
+    private func openEnded(
         _ recovery: Recovery, _ known: [(origin: EventOrigin, key: AgendaKey)]
     ) -> [(AgendaKey, Sequence)] {
         let keys = Dictionary(known.map { ($0.origin, $0.key) }) { first, _ in first }
-        let events = recovery.pending.values.joined().filter(\.isFlow).sorted { $0.sequence < $1.sequence }
+        let events = recovery.pending.values.joined().filter(\.isOpenEnded).sorted { $0.sequence < $1.sequence }
         return events.compactMap { event in keys[event.origin].map { ($0, event.sequence) } }
     }
 
     private func key(of device: Device, _ source: AgendaSource) -> AgendaKey? {
-        let parts = device.uri.dropFirst(source.kind.uriPrefix.count).split(separator: "/", maxSplits: 1)
+        let parts = device.uri.dropFirst(source.deviceKind.uriPrefix.count).split(separator: "/", maxSplits: 1)
         guard let name = parts.first, let handler = journal.knownHandlerID(named: String(name)) else { return nil }
         return AgendaKey(handler, source, parts.count > 1 ? String(parts[1]) : "")
     }
@@ -161,8 +161,8 @@ final class AgendaStage {
         // Not what people call it, which may change.
         let owner = journal.handlerName(of: key.handler) ?? catalog.name(of: key.handler)
         let device = Device(
-            uri: "\(key.source.kind.uriPrefix)\(owner)" + (key.id.isEmpty ? "" : "/\(key.id)"),
-            alias: key.id.isEmpty ? key.source.rawValue : key.id, profile: nil, kind: key.source.kind)
+            uri: "\(key.source.deviceKind.uriPrefix)\(owner)" + (key.id.isEmpty ? "" : "/\(key.id)"),
+            alias: key.id.isEmpty ? key.source.rawValue : key.id, profile: nil, kind: key.source.deviceKind)
         let origin: EventOrigin
         if let reused = origins.reuse(for: key) {
             journal.rename(reused, to: device)
@@ -220,7 +220,7 @@ final class AgendaStage {
     private(set) var nextMonotonicDeadline: Instant?
     private(set) var nextBoottimeDeadline: Instant?
     private(set) var nextWallDeadline: WallTime?
-    var hasFlow: Bool { agenda.hasFlow }
+    var hasTraffic: Bool { agenda.hasTraffic }
 
     func isDue(at stamp: Stamp) -> Bool {
         nextMonotonicDeadline.map { $0 <= stamp.moment.monotonic } ?? false
@@ -263,35 +263,19 @@ extension AgendaEffect {
 }
 
 extension AgendaSource {
-    var kind: SourceKind {
-        switch self {
-        case .alarm: .alarm
-        case .poll: .poll
-        case .job: .job
-        case .region: .region
-        case .inbox: .inbox
-        case .flow: .flow
-        case .transfer: .transfer
-        case .socket: .socket
-        // Rows that raise nothing.
-        case .gate: SourceKind("gate", uriPrefix: "/gate/")
-        case .seen: SourceKind("seen", uriPrefix: "/seen/")
-        }
-    }
+    /// The kind of its entries where they stand beside devices.
+    var deviceKind: SourceKind { kind?.source ?? SourceKind(rawValue, uriPrefix: "/\(rawValue)/") }
 }
 
 extension AgendaKey {
-    /// The entry whose name events come under: all messages of a handler come from its inbox, in one order.
+    /// The entry under whose name events come: those of some kinds all come in one order.
     var origin: AgendaKey {
-        switch source {
-        case .inbox: AgendaKey(handler, source, "")
-        case .alarm, .poll, .job, .region, .flow, .transfer, .socket, .gate, .seen: self
-        }
+        source.kind?.traits.contains(.sharesOrigin) ?? false ? AgendaKey(handler, source, "") : self
     }
 }
 
 extension RecoveredEvent {
-    fileprivate var isFlow: Bool { if case .occasion(.flow, _) = content { true } else { false } }
+    fileprivate var isOpenEnded: Bool { if case .occasion(.openEnded, _) = content { true } else { false } }
 }
 
 extension StoredEntry.Key {

@@ -61,10 +61,12 @@ struct EntryOrigins {
         for (origin, key) in known { set(origin, for: key) }
     }
 
-    /// After a start: those without an entry are free. Flows store none, and are few.
+    /// After a start: those without an entry are free. Kinds that store none have few.
     mutating func releaseAll(but rows: [AgendaRow]) {
         let held = Set(rows.map(\.key.origin))
-        for key in origins.keys where !held.contains(key) && key.source != .flow { release(key) }
+        for key in origins.keys where !held.contains(key) && key.source.kind?.traits.contains(.isStored) ?? true {
+            release(key)
+        }
     }
 
     private mutating func recycle(_ origin: EventOrigin) {

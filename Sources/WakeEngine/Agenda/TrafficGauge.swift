@@ -1,24 +1,24 @@
-// Which traffic a flow comes of, and which of it is news: what flows without a pause is told to the agenda ten times a second at most.
+// The traffic that manifests wait for, and how much of it is news: of a steady stream the agenda gets ten reports a second at most.
 import WakeAgenda
 import WakeModel
 
 struct TrafficGauge {
-    private var origins: [HandlerID: Set<FlowRule.Origin>] = [:]
+    private var origins: [HandlerID: Set<DataSource>] = [:]
     private var devices: Set<String> = []
     private var lastTold: [TrafficOrigin: Instant] = [:]
 
     var hasDevices: Bool { !devices.isEmpty }
 
-    mutating func configure(_ handler: HandlerID, _ flows: [FlowRule]) {
-        guard origins[handler] != nil || !flows.isEmpty else { return }
-        origins[handler] = flows.isEmpty ? nil : Set(flows.map(\.from))
+    mutating func configure(_ handler: HandlerID, _ sources: Set<DataSource>) {
+        guard origins[handler] != nil || !sources.isEmpty else { return }
+        origins[handler] = sources.isEmpty ? nil : sources
         devices = Set(origins.values.joined().compactMap(\.device))
         lastTold = [:]
     }
 
     mutating func isNews(_ origin: TrafficOrigin, at now: Instant) -> Bool {
         guard feeds(origin) else { return false }
-        if let last = lastTold[origin], now - last < FlowRule.grain { return false }
+        if let last = lastTold[origin], now - last < TrafficOrigin.grain { return false }
         lastTold[origin] = now
         return true
     }
@@ -31,6 +31,6 @@ struct TrafficGauge {
     }
 }
 
-extension FlowRule.Origin {
+extension DataSource {
     fileprivate var device: String? { if case .device(let name) = self { name } else { nil } }
 }

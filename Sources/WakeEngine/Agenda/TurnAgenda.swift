@@ -29,7 +29,7 @@ extension Turn {
         }
     }
 
-    /// Data came through a socket of the handler's manifest: a flow may come of that, as of a device's.
+    /// Data came through a socket of the handler's manifest: its handler may wait for that, as for a device's.
     package func hearTraffic(ofSocket name: String, of handler: HandlerID) {
         let stamp = clock.stamp()
         guard agenda.isConcerned(handler), agenda.isNews(.socket(handler, name), at: stamp) else { return }

@@ -37,12 +37,13 @@ public struct HandlerManifest: Hashable, Sendable {
     static let ownUser = "auto"
     package var hasOwnUser: Bool { user == Self.ownUser }
 
-    static let keys = [
+    /// Those of kinds of events come from their table.
+    static var keys: [String] { ownKeys + TriggerKind.all.map(\.manifestKey) }
+    private static let ownKeys = [
         "exec", "user", "group", "groups", "env", "cwd", "modes", "watch", "lifecycle", "ready", "ack", "budget",
         "max_extension",
         "on_overrun", "max_batch", "autostart", "timers", "enabled", "stop_events", "idle_exit",
-        "allow_background_children", "queue_cap", "notify", "require", "limits", "alarms", "poll", "jobs", "regions",
-        "flows", "transfers", "after", "inbox", "sockets", "instance", "sleepers_listen",
+        "allow_background_children", "queue_cap", "notify", "require", "limits", "after", "instance", "sleepers_listen",
     ]
     static let watchKeys = [
         "profile", "device", "wake", "policy", "durability", "max_latency", "queue_cap", "retention",
@@ -259,54 +260,19 @@ extension HandlerManifest {
 /// What is scheduled for it.
 extension HandlerManifest {
     private mutating func readAgenda(_ object: ConfigurationObject) {
-        agenda.alarms = object.convert("alarms", AlarmRule.rules)
-        agenda.poll = object.convert("poll", PollRule.init)
-        agenda.jobs = object.convert("jobs", JobRule.list) ?? []
-        agenda.regions = object.convert("regions", RegionRule.list) ?? []
-        agenda.inbox = object.convert("inbox", InboxRule.init)
-        agenda.flows = object.convert("flows", FlowRule.list) ?? []
-        if !agenda.flows.isEmpty { refuseForFlows(object) }
-        agenda.transfers = object.convert("transfers", TransferRule.list) ?? []
-        agenda.sockets = object.convert("sockets", SocketRule.list) ?? []
-        refuseUnknownSprings(object)
+        for kind in TriggerKind.all {
+            _ = object.convert(kind.manifestKey) { value throws(ProtocolFault) in try agenda.read(value, of: kind) }
+        }
         agenda.gates = object.convert("after", AgendaPlan.gates) ?? []
         settings.hasGates = !agenda.gates.isEmpty
-        if settings.lifecycle == .oneshot, !agenda.sockets.isEmpty {
-            object.add(
-                "sockets do not fit lifecycle \"oneshot\", whose process is gone after each batch; make it \"resident\"",
-                at: "sockets")
-        }
+        let program = ScheduledProgram(
+            endsAfterBatch: settings.lifecycle == .oneshot, acknowledgesByWrite: settings.acknowledgement == .delivery,
+            declaredKeys: Set(TriggerKind.all.map(\.manifestKey).filter(object.has)))
+        for fault in agenda.contradictions(with: program) { object.add(fault.sentence, at: fault.key) }
     }
 
-    /// A flow's event stays open for as long as data flows.
-    private func refuseForFlows(_ object: ConfigurationObject) {
-        if settings.lifecycle == .oneshot {
-            object.add(
-                "flows do not fit lifecycle \"oneshot\", which cannot be told that a flow has ended; make it resident",
-                at: "flows")
-        }
-        if settings.acknowledgement == .delivery {
-            object.add(
-                "flows do not fit ack \"delivery\", which ends each flow as it begins; make it explicit", at: "flows")
-        }
-    }
-
-    /// A flow of a socket goes by one that the daemon holds.
-    private func refuseUnknownSprings(_ object: ConfigurationObject) {
-        // Those that cannot be read are told of by themselves.
-        guard !object.has("sockets") || !agenda.sockets.isEmpty else { return }
-        for flow in agenda.flows {
-            guard case .socket(let name) = flow.from, !agenda.sockets.contains(where: { $0.name == name }) else {
-                continue
-            }
-            object.add(
-                "the flow \"\(flow.name)\" comes from \"\(flow.from.word)\", and sockets declares none of that name; declare it",
-                at: "flows")
-        }
-    }
-
-    /// What comes due without a device. Transfers are none of them: an order comes first.
-    private static let reasons = ["alarms", "poll", "jobs", "regions", "inbox", "flows", "sockets"]
+    /// Keys of events that come without a device and without an order.
+    private static var reasons: [String] { TriggerKind.all(.comesUnasked).map(\.manifestKey) }
 
     /// It names devices, or something that comes due, or is started at boot; gates alone give it nothing to do.
     private func requireReason(_ object: ConfigurationObject) {
@@ -314,7 +280,8 @@ extension HandlerManifest {
         guard !settings.startsAtBoot, !Self.reasons.contains(where: object.has) else { return }
         guard object.has("after") else { return object.require(["modes", "watch"]) }
         object.add(
-            "after says what it waits for, and nothing starts it then; add autostart: true, or watch, alarms, poll, jobs, regions, inbox, flows or sockets",
+            "after says what it waits for, and nothing starts it then; add autostart: true, or "
+                + "\((["watch"] + Self.reasons).listed)",
             at: "after")
     }
 }

@@ -106,8 +106,8 @@ final class SimulatedExecutor: EffectExecutor {
     }
 
     private func take(_ delivery: Delivery, as id: HandlerID, _ epoch: Epoch, at now: Instant) {
-        // A flow is held for as long as it lasts.
-        for event in delivery.events where event.ownBudget != nil && !event.isFlow {
+        // An open-ended event is held for as long as it lasts.
+        for event in delivery.events where event.ownBudget != nil && !event.isOpenEnded {
             doJob(event.sequence, as: id, epoch, at: now)
         }
         guard let last = delivery.events.last(where: { $0.ownBudget == nil })?.sequence else { return }

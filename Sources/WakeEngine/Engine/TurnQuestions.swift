@@ -13,9 +13,9 @@ extension Turn {
     }
     package var nextWallDeadline: WallTime? { agenda.nextWallDeadline }
     /// Whether the passing of time alone goes on with what has begun, beside what is scheduled: a handler is still to do
-    /// something, or a flow is to end.
+    /// something, or data comes whose end is awaited.
     var hasWorkInHand: Bool {
-        agenda.hasFlow || ask { $0.nextMonotonicDeadline != nil || $0.nextBoottimeDeadline != nil }
+        agenda.hasTraffic || ask { $0.nextMonotonicDeadline != nil || $0.nextBoottimeDeadline != nil }
     }
     /// Whether something is scheduled.
     var hasSchedule: Bool { agenda.nextBoottimeDeadline != nil || agenda.nextWallDeadline != nil }

@@ -1,4 +1,4 @@
-// How much of a processor each handler may use while a flow holds it awake, and why that cannot be kept where it cannot.
+// How much of a processor each handler may use while the agenda limits it, and why that cannot be kept where it cannot.
 import WakeModel
 import WakeSystem
 

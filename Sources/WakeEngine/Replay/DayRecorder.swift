@@ -180,7 +180,7 @@ extension DayRecorder: InputListener {
     /// An answer to an event means nothing to the models of a replay, and what they acknowledge they know themselves. Of a
     /// credential they need no word.
     private func hear(_ line: ReplyLine, of handler: HandlerID, at stamp: Stamp) {
-        guard case .order(let order) = line.reply, let told = order.withoutSecret else { return }
+        guard case .order(let order) = line.reply, let told = order.withoutSecrets else { return }
         var writer = JSONWriter()
         ReplyLine(.order(told), reference: line.reference).write(into: &writer)
         let text = String(decoding: writer.bytes.dropLast(), as: UTF8.self)
@@ -206,7 +206,7 @@ extension DayRecorder: InputListener {
             if clocks != nil { tell(.handler(catalog.name(of: key.handler), deed), stamp.wall) }
         case .socket(let key, .traffic(let traffic)): tell(traffic, of: key, at: stamp)
         case .traffic(.socket(let handler, let name)):
-            // What a flow goes by; how much of it waits is told for itself.
+            // The fact alone: how much of it waits has a line of its own.
             let deed = HandlerOperation.readable(name, bytes: 0)
             if clocks != nil { tell(.handler(catalog.name(of: handler), deed), stamp.wall) }
         case .zone(ZoneFiles.localName, _): if clocks != nil { lookAtZone(at: stamp) }

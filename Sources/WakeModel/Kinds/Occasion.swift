@@ -1,5 +1,4 @@
-// An event of no device: an alarm, a poll or a job that is due, a region that is entered or left, a message, a flow that begins,
-// a transfer that has ended, a socket with traffic. Its maker decides when; handlers get it like any other event.
+// An event that no device sends, of a kind of the table: its maker decides when it comes, and handlers get it like any other event.
 
 /// How long a process may stay awake for an occasion.
 public enum BudgetClass: Hashable, Sendable {
@@ -9,20 +8,20 @@ public enum BudgetClass: Hashable, Sendable {
     case content
     /// As long as its progress grows within 60 s, and `longest` in all; beside what else the handler is given.
     case work(longest: TimeSpan)
-    /// As long as data flows, beside what else the handler is given: its maker ends it, `idle` after the last data.
-    case flow(idle: TimeSpan)
+    /// Until its maker ends it, `idle` after the last data, beside what else the handler is given.
+    case openEnded(idle: TimeSpan)
 
     /// It stands beside the batch: only an acknowledgement that names it closes it.
     public var isStanding: Bool {
         switch self {
-        case .work, .flow: true
+        case .work, .openEnded: true
         case .data, .content: false
         }
     }
 }
 
 public struct Occasion: Hashable, Sendable {
-    /// Such as `alarm.fired`: the CloudEvents type without `wakebridge.`. The word before the dot is the reason of a wake.
+    /// The name of an ``EventShape``, such as `alarm.fired`.
     public var name: String
     public var budgetClass: BudgetClass
     /// The `data` of its line: a JSON object.
@@ -35,14 +34,34 @@ public struct Occasion: Hashable, Sendable {
     /// What stands between the braces of the payload.
     var members: ArraySlice<UInt8> { payload.dropFirst().dropLast() }
 
-    /// Why a handler is woken for it.
-    public enum Reason: String, Hashable, Sendable, CaseIterable {
-        case alarm, poll, job, region, message, flow, transfer, socket, keepalive
-    }
+    /// Nil for one of a later version.
+    public var reason: Reason? { Reason(event: name) }
+}
 
-    /// `alarm` of `alarm.fired`; nil for one of a later version.
-    public var reason: Reason? {
-        name == "socket.keepalive" ? .keepalive : Reason(rawValue: String(name.prefix { $0 != "." }))
+extension Occasion {
+    /// Why a handler is woken for an occasion: a word of ``EventShape/reason``.
+    public struct Reason: RawRepresentable, Hashable, Sendable, CaseIterable {
+        /// Its place among the known ones: the core keeps one with each event, and a text would be larger.
+        private let place: UInt8
+
+        private init(place: Int) { self.place = UInt8(place) }
+
+        public init?(rawValue: String) {
+            guard let place = TriggerRegistry.read({ $0.reasons.firstIndex(of: rawValue) }) else { return nil }
+            self.init(place: place)
+        }
+
+        /// An event of a later version has the reason that its first word is.
+        fileprivate init?(event name: String) {
+            if let place = TriggerRegistry.read({ $0.reasonsByEvent[name] }) {
+                self.init(place: place)
+            } else {
+                self.init(rawValue: String(name.prefix { $0 != "." }))
+            }
+        }
+
+        public var rawValue: String { TriggerRegistry.read { $0.reasons[Int(place)] } }
+        public static var allCases: [Reason] { TriggerRegistry.read { $0.reasons.indices }.map(Reason.init(place:)) }
     }
 }
 
@@ -88,13 +107,36 @@ public enum Withdrawal: String, Hashable, Sendable, CaseIterable {
 
 /// A verb of descriptor 3 that is not about an event: for the agenda, which alone reads its value.
 public struct HandlerOrder: Hashable, Sendable {
-    public enum Verb: String, Hashable, Sendable, CaseIterable {
-        case alarm, cancel, flow, credential, keepalive, pending, poll, reconnect, register, resume, state, submit,
-            transfer
+    public struct Verb: RawRepresentable, Hashable, Sendable, CaseIterable {
+        public let rawValue: String
+
+        init(_ word: String) { rawValue = word }
+
+        /// Nil for a word that is no order of a registered kind.
+        public init?(rawValue: String) {
+            guard TriggerRegistry.read({ $0.orders[rawValue] != nil }) else { return nil }
+            self.init(rawValue)
+        }
+
+        public static var allCases: [Verb] {
+            TriggerRegistry.read { $0.orders.values.map(\.verb) }.sorted { $0.rawValue < $1.rawValue }
+        }
     }
 
     public var verb: Verb
     public var value: JSONValue
 
     public init(_ verb: Verb, _ value: JSONValue) { (self.verb, self.value) = (verb, value) }
+
+    /// For a record, with empty texts in place of secrets. Nil for one that would be refused.
+    public var withoutSecrets: HandlerOrder? {
+        guard let shape = TriggerRegistry.read({ $0.orders[verb.rawValue] }), !shape.secrets.isEmpty else {
+            return self
+        }
+        guard case .object(let members) = value, Set(members.map(\.name)) == Set(shape.members) else { return nil }
+        let kept = shape.members.map { name in
+            JSONValue.Member(name: name, value: shape.secrets.contains(name) ? .string("") : value[name] ?? .null)
+        }
+        return HandlerOrder(verb, .object(kept))
+    }
 }
