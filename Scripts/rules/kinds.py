@@ -1,4 +1,4 @@
-"""Kinds of events: a kind's word stands in its own folders and in the table of kinds, and elsewhere ever more seldom."""
+"""Kinds of events: a kind's word is in its own folders and in the table of kinds, and in fewer and fewer other files."""
 import re
 
 from rules import missing, rule
@@ -22,16 +22,18 @@ NAMING = {
     "Sources/WakeDaemon/Daemon/CauseAnswers.swift",
     "Sources/WakeDaemon/Daemon/ControlAnswers.swift",
     "Sources/WakeDaemon/Daemon/ManifestWarnings.swift",
-    "Sources/WakeHandler/AccessoryDelegate.swift",
+    "Sources/WakeHandler/BackgroundEvent.swift",
     "Sources/WakeHandler/BackgroundFlow.swift",
     "Sources/WakeHandler/BackgroundSession.swift",
     "Sources/WakeHandler/BridgeWord.swift",
+    "Sources/WakeHandler/Devices.swift",
+    "Sources/WakeHandler/EventProcessing.swift",
+    "Sources/WakeHandler/EventWorks.swift",
     "Sources/WakeHandler/InboundLine.swift",
-    "Sources/WakeHandler/Occasion.swift",
-    "Sources/WakeHandler/OccasionBook.swift",
     "Sources/WakeHandler/OpenEvents.swift",
     "Sources/WakeHandler/PendingRequest.swift",
     "Sources/WakeHandler/ScheduleWords.swift",
+    "Sources/WakeHandler/SessionDelegate.swift",
     "Sources/WakeHandlerTesting/PlayedOccasion.swift",
     "Sources/WakeHandlerTesting/PlayedSchedule.swift",
     "Sources/WakeModel/Kinds/KnownKinds.swift",

@@ -138,6 +138,7 @@ class PendingSource(Word):
     POLL = "poll"
     JOB = "job"
     INBOX = "inbox"
+    FLOW = "flow"
     TRANSFER = "transfer"
     SOCKET = "socket"
 
