@@ -166,12 +166,14 @@ extension Profile.Match {
     }
 
     private func service(on facts: DeviceFacts, _ wanted: BluetoothUUID) -> (NearMiss.Demand, Double) {
-        let offered = facts.services.map { (uuid: $0, similarity: $0.similarity(to: wanted)) }
+        let offered = facts.services.filter { $0 == wanted || !Self.isOfEveryDevice($0) }
+            .map { (uuid: $0, similarity: $0.similarity(to: wanted)) }
             .sorted { ($1.similarity, $0.uuid.description) < ($0.similarity, $1.uuid.description) }
         let best = offered.first?.similarity ?? 0
-        // One that is nearly the same is the one that was meant.
-        let shown = best > 0.5 ? Array(offered.prefix(1)) : offered.filter { !Self.isOfEveryDevice($0.uuid) }
-        return (.service(wanted, offered: shown.map(\.uuid)), best == 1 ? 1 : best / 2)
+        // A service that is nearly the same is the one that was meant, and counts for more than a common name.
+        let isMeant = best > 0.5
+        let shown = isMeant ? Array(offered.prefix(1)) : offered
+        return (.service(wanted, offered: shown.map(\.uuid)), best == 1 ? 1 : isMeant ? best * 0.9 : best / 2)
     }
 
     /// Generic access and generic attribute.
@@ -191,7 +193,7 @@ extension Profile.Match {
     private func property(on facts: DeviceFacts, _ wanted: Property) -> (NearMiss.Demand, Double) {
         let found = facts.properties[wanted.name]
         let isMet = found.map(wanted.values.contains) ?? false
-        return (.property(wanted.name, values: wanted.values, found: found), isMet ? 1 : 0)
+        return (.property(wanted.name, values: wanted.values, found: found), isMet ? 1 : found == nil ? 0 : 0.1)
     }
 
     private func broadcast(on facts: DeviceFacts) -> [(NearMiss.Demand, Double)] {

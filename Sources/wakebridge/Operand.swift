@@ -61,6 +61,7 @@ extension Flag {
         case "FACTOR": .words("1", "2", "10", "max")
         case "LEVEL": .words("low", "critical")
         case "LANGUAGE": .words("shell", "python", "swift")
+        case "TEMPLATE": .words("csv", "sqlite", "alert", "http")
         case "WHEN": .words("auto", "always", "never")
         case "ROLE": .words("read", "operate", "pair")
         case "FORM": .words("btsnoop", "pcapng", "csv", "ndjson")

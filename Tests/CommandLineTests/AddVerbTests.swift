@@ -67,7 +67,7 @@ import WakeModel
         for (word, sentence) in [
             ("cellar", "'cellar' is not ADDRESS=NAME, such as A4:C1:38:00:11:22=cellar"),
             ("A4:C1=cellar", "'A4:C1=cellar' is not ADDRESS=NAME"),
-            ("A4:C1:38:00:00:02=a/b", "'a/b' cannot be a name"),
+            ("A4:C1:38:00:00:02=/b", "'/b' cannot be a name"),
             ("A4:C1:38:00:00:02=attic", "'A4:C1:38:00:00:02=attic' and A4:C1:38:00:00:01=attic exclude each other"),
             ("--for=3s", "--for goes with the list only"),
         ] {

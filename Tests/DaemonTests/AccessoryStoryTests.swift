@@ -55,7 +55,7 @@ struct AccessoryStoryTests {
             signal INT watch
             """)
         #expect(said.hasSuffix("ended 0\nended 0\n"))
-        let watched = lines(of: workshop.folder + "/watched").map { $0.split(separator: " ").dropFirst() }
+        let watched = lines(of: workshop.folder + "/watched").map { $0.split(separator: " ").dropFirst(2) }
         #expect(watched.allSatisfy { $0.first == name[...] }, "\(watched)")
         // Where this machine's clock is not set, each says so.
         let shown = watched.map { $0.dropFirst().filter { $0 != "clock_synced=false" }.joined(separator: " ") }

@@ -193,7 +193,7 @@ struct FlowTests {
         let isKept = try leaf(of: "one", planner.daemon).map { lines(of: "\($0)/cpu.max") == ["25000 100000"] } ?? false
         #expect(isKept != warnings.contains { $0.contains("gives a flow a share of a processor") }, "\(warnings)")
         let why = try planner.daemon.tool("why", "one").output
-        #expect(why.contains("its cpu limit is not kept") != isKept && why.contains("with 25% of a processor at most"))
+        #expect(why.contains("its cpu limit is not kept") != isKept && why.contains("with 25 % of a processor at most"))
         let said = planner.daemon.log.split(separator: "\n").filter { $0.contains("share of a processor") }
         #expect(said.count == (isKept ? 0 : 1), "\(said)")
     }

@@ -28,7 +28,7 @@ struct BudgetStories {
         for _ in 0..<2 { story.misdirect(handler) }
         #expect(story.decisions(handler).count { $0 == "misdirected" } == 1)
         #expect(story.handlerStatus(handler)?.why == "1 event awaits its acknowledgement; \(cure)")
-        story.advance(.seconds(12))
+        story.advance(.seconds(13))
         #expect(story.state(handler) == .held && story.struck(handler) == 1)
         let why = story.handlerStatus(handler)?.why ?? ""
         #expect(why.hasSuffix(cure) && !why.contains("ack: \"delivery\""), "\(why)")

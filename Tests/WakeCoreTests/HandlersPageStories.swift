@@ -61,7 +61,7 @@ struct HandlersPageStories {
             "| `checkpoint` | \(ReplyLine.checkpointLimit >> 10) KiB of text |",
             "| `after_s` | 0 to \(Int(ReplyLine.longestWait.seconds)) |",
             "| `ref` | \(ReplyLine.referenceLimit) bytes as written; no array, no object |",
-            "| a task's name | 1 to \(ReplyLine.taskNameLimit) bytes |",
+            "| a task's name | 1 to \(ReplyLine.taskNameLimit) bytes; 120 in the libraries, which add a number |",
             "| open tasks | \(BudgetLedger.taskLimit) |",
             "| a value for a characteristic | \(ReplyLine.characteristicLimit) bytes |",
         ]

@@ -74,7 +74,7 @@ import WakeModel
                 == "the profile plant asks for ID_MODEL_ID 0043, and it has 0042")
         #expect(
             try Self.sentence(match, kind: .externalAccessory, of: Self.accessory(["ID_MODEL_ID": "0042"]))
-                == "the profile plant asks for ID_VENDOR_ID 2341, and it has none, and 1 other demand of it is not met")
+                == "the profile plant asks for ID_MODEL_ID 0043, and it has 0042, and 1 other demand of it is not met")
     }
 
     @Test("broadcasts that do not fit are named")
