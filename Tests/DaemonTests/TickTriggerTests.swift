@@ -22,10 +22,13 @@ import WakeSystem
             """)
         try daemon.start()
         #expect(daemon.wait { ticks(daemon).count >= 2 }, "\(daemon.log)")
+        #expect(daemon.wait { (try? daemon.state(of: "metronome")) == "suspended" })
         #expect(try daemon.stop() == 0)
         let before = ticks(daemon).count
         try daemon.start()
-        #expect(daemon.wait { ticks(daemon).count > before }, "\(daemon.log)")
+        #expect(
+            daemon.wait { ticks(daemon).count > before },
+            "\((try? daemon.tool("why", "metronome").output) ?? "") \(ticks(daemon)) \(daemon.log)")
         #expect(ticks(daemon).last?.contains("\"count\": \(ticks(daemon).count)") ?? false, "\(ticks(daemon))")
 
         let pending = try daemon.json("pending")["pending"]?.array ?? []

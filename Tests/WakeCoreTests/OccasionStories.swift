@@ -315,6 +315,11 @@ struct OccasionStories {
         story.data(device)
         story.say(.handBack(Sequence(2), until: ["network"]), handler)
         #expect(story.faults(handler) == [.notPermitted])
+        let known = "until goes with alarms, polls, jobs, messages and transfers"
+        #expect(
+            story.notices(handler).contains {
+                if case .error(let fault) = $0 { fault.sentence.contains(known) } else { false }
+            })
         story.acknowledge(2, handler)
         story.close()
     }

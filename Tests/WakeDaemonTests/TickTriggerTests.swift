@@ -102,7 +102,7 @@ struct TickTriggerTests {
             +0.000000 handler t manifest {"tick":{"every":"10m"}}
             +3600.000000 handler t stop
             +1200.000000 handler t start
-            +3600.000000 machine condition power off
+            +3600.000000 handler t stop
             end
 
             """
