@@ -9,7 +9,7 @@ public struct HandlerManifest: Hashable, Sendable {
     public var id: String
     /// Each device that it watches has a process of its own.
     public var isPerDevice = false
-    /// Nil for a manifest as it stands in its file.
+    /// Nil for a manifest as it is in its file.
     public var instance: HandlerInstance?
     /// The name of the file in errors.
     public var file: String
@@ -256,7 +256,7 @@ extension HandlerManifest {
     }
 }
 
-/// What is scheduled for it.
+/// MARK: Scheduled work
 extension HandlerManifest {
     private mutating func readAgenda(_ object: ConfigurationObject) {
         agenda.alarms = object.convert("alarms", AlarmRule.rules)
@@ -293,7 +293,7 @@ extension HandlerManifest {
 
     /// A flow of a socket goes by one that the daemon holds.
     private func refuseUnknownSprings(_ object: ConfigurationObject) {
-        // Those that cannot be read are told of by themselves.
+        // Unreadable sockets have faults of their own.
         guard !object.has("sockets") || !agenda.sockets.isEmpty else { return }
         for flow in agenda.flows {
             guard case .socket(let name) = flow.from, !agenda.sockets.contains(where: { $0.name == name }) else {
@@ -305,7 +305,7 @@ extension HandlerManifest {
         }
     }
 
-    /// What comes due without a device. Transfers are none of them: an order comes first.
+    /// Reasons to wake without a device. Transfers are none of them: an order comes first.
     private static let reasons = ["alarms", "poll", "jobs", "regions", "inbox", "flows", "sockets"]
 
     /// It names devices, or something that comes due, or is started at boot; gates alone give it nothing to do.
