@@ -42,7 +42,7 @@ public struct NearMiss: Hashable, Sendable {
     }
 
     public var profile: String
-    /// Never empty; the first one is the most telling.
+    /// Never empty; the first one is the most useful.
     public var unmet: [Demand]
     /// 1 where everything is met, 0 where nothing is even similar.
     public var similarity: Double
