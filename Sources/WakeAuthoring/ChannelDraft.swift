@@ -1,4 +1,4 @@
-// A layout to begin with, of messages that were heard of one channel: what never changes, and what does.
+// A layout to begin with, from one channel's recorded messages: the bytes that never change, and those that do.
 import WakeModel
 
 /// Pure: the same messages make the same draft.
@@ -7,7 +7,7 @@ public struct ChannelDraft: Hashable, Sendable {
     public enum Part: Hashable, Sendable {
         case constant(at: Int, bytes: [UInt8])
         case number(at: Int, type: NumberType, low: UInt64, high: UInt64)
-        /// What only longer messages have.
+        /// Bytes that only longer messages have.
         case rest(at: Int)
         /// All of it is text.
         case text
@@ -54,7 +54,7 @@ public struct ChannelDraft: Hashable, Sendable {
         return parts
     }
 
-    /// Where the bytes that never change end; nil where none begin here. One message tells nothing of that.
+    /// Where the bytes that never change end; nil where none begin here. A single message shows no changes.
     private static func constantRun(_ messages: [[UInt8]], _ start: Int, _ end: Int) -> Int? {
         guard messages.count > 1 else { return nil }
         let changes = (start..<end).first { place in messages.contains { $0[place] != messages[0][place] } } ?? end

@@ -1,4 +1,5 @@
-// A profile to begin with, of what a device showed and said: its services, its channels, and what changes in their messages.
+// A profile to begin with, from a device's recorded facts: its services, its channels, and the changes in their
+// messages.
 import WakeModel
 import WakeProfiles
 import WakeTrace
@@ -11,9 +12,9 @@ public struct ProfileDraft {
     private var messages: [Channel: [[UInt8]]] = [:]
     private var broadcasts: [AdvertisementPart: [[UInt8]]] = [:]
 
-    /// Of every device: its name, its maker, its battery.
+    /// Services of every device: its name, its maker, its battery.
     private static let common = Set([0x1800, 0x1801, 0x180a, 0x180f].map { BluetoothUUID(short: $0) })
-    /// More of one channel would say the same again.
+    /// More messages of one channel would show the same again.
     private static let mostMessages = 1_000
 
     /// - Parameter device: its place in the header; the first one where nil.
@@ -49,12 +50,12 @@ public struct ProfileDraft {
     /// The file, with what was seen as comments.
     /// - Parameters:
     ///   - name: of its folder.
-    ///   - known: names of characteristics that a shared definition says, by UUID.
+    ///   - known: names of characteristics from shared definitions, by UUID.
     public func text(named name: String, known: [BluetoothUUID: String]) -> String {
         let body = kind == .externalAccessory ? accessory : peripheral(known)
         return """
-            // The profile \(name), drafted from what the device said: put names, units and scales in place of the numbers.
-            // 'wakebridge profile check' tells what is wrong with it; Devices/example explains every key.
+            // The profile \(name), drafted from the device's messages: put names, units and scales in place of the numbers.
+            // 'wakebridge profile check' shows its faults; Devices/example explains every key.
             {
               name: "\(name)",
               title: "\(name)",

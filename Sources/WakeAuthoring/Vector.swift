@@ -2,7 +2,7 @@
 import WakeModel
 import WakeProfiles
 
-/// One message, or several that belong together, with the value of the last.
+/// A message, or several that belong together, with the value of the last.
 public struct Vector: Sendable {
     /// Where its bytes come from.
     public enum Origin: Hashable, Sendable {
@@ -11,7 +11,7 @@ public struct Vector: Sendable {
         case part(AdvertisementPart)
     }
 
-    /// What its profile must make of it.
+    /// The required outcome of its profile.
     public enum Outcome: Hashable, Sendable {
         case value(JSONValue)
         /// The message is delivered raw, with a reason that begins so.
@@ -26,10 +26,10 @@ public struct Vector: Sendable {
     /// They are given as pieces, so a framing has to find the messages in them.
     var isCut: Bool
     public var sender: DeviceMemory.Sender
-    /// Goes on where the vector before it ended, so much later; otherwise it is of a device that was not heard yet.
+    /// Continues after the vector before it, so much later; otherwise its device is a new one.
     public var pause: TimeSpan?
     public var outcome: Outcome
-    /// Who published it, and where.
+    /// The publisher, and the place.
     public var source: String
     /// Its place in the file, from 1.
     public var number: Int
@@ -98,7 +98,7 @@ extension Vector {
         return pieces.compactMap { $0 }
     }
 
-    /// What no advertisement can hold.
+    /// Refuses pieces that no advertisement can contain.
     private static func refuseLong(_ pieces: [[UInt8]], of part: AdvertisementPart, in object: ConfigurationObject) {
         for piece in pieces where part.structure(with: piece).isEmpty {
             object.add("\(object.path) has \(piece.count) bytes, more than a part of an advertisement can have")
@@ -127,7 +127,7 @@ extension Vector {
 }
 
 extension ConfigurationObject {
-    /// Spaces may stand between bytes.
+    /// Spaces may separate bytes.
     fileprivate func hexadecimal(_ key: String) -> [UInt8]? {
         guard let text = anyText(key) else { return nil }
         let bytes = [UInt8](hexadecimal: text.filter { $0 != " " })

@@ -1,4 +1,4 @@
-// Plays vectors to a profile, as a device would say them, and tells where the profile makes something else of them.
+// Plays vectors to a profile, as a device would send them, and reports where the profile makes something else of them.
 import WakeModel
 import WakeProfiles
 import WakeSources
@@ -43,7 +43,7 @@ public struct VectorCheck {
         return last
     }
 
-    /// What its pieces are cut into.
+    /// The messages into which its pieces are cut.
     private func messages(of vector: Vector) -> (channel: Channel, messages: [[UInt8]]) {
         switch vector.origin {
         case .part(let part): (.advertisement, vector.pieces.map { part.structure(with: $0) })
@@ -56,7 +56,7 @@ public struct VectorCheck {
         let messages = pieces.flatMap { framer.append($0[...], at: now, readBy: now) }.compactMap { frame in
             if case .message(let bytes) = frame { bytes } else { nil }
         }
-        // A damaged one may come in parts; whole, it says why it is none.
+        // A damaged message may come in parts; the fault of the whole is the useful one.
         return messages.isEmpty ? [Array(pieces.joined())] : messages
     }
 

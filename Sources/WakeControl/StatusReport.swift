@@ -66,14 +66,14 @@ public struct HandlerReport: Hashable, Sendable {
     public var queued = 0
     public var open = 0
     public var strikes = 0
-    /// What is left of a penalty; zero where none runs.
+    /// The rest of a penalty; zero where none runs.
     public var heldFor: TimeSpan = .zero
     /// Since the daemon started.
     public var wakes: UInt64 = 0
     public var events: UInt64 = 0
     public var awake: TimeSpan = .zero
     public var work = WorkReport()
-    /// What its process says of itself; nil where it has said nothing.
+    /// The status that the process reports of itself; nil where it has reported none.
     public var status: String?
     /// How its last process ended, as a sentence; nil where none has.
     public var lastExit: String?
@@ -91,7 +91,7 @@ public struct HandlerReport: Hashable, Sendable {
     }
 }
 
-/// What is due to a handler besides events of devices.
+/// The work that is due to a handler besides events of devices.
 public struct AgendaReport: Hashable, Sendable {
     /// How many entries of kinds that ``TriggerKind/Traits/isScheduled`` names wait or run, and when the next of them comes due by
     /// time; nil where none does.
@@ -152,7 +152,7 @@ public struct DeviceStatus: Hashable, Sendable {
     public var match: Match?
     /// `connected`, `disconnected`, or `unknown` before the first word of it.
     public var link: String
-    /// What keeps it from being connected, a sentence; nil where nothing does, or its session alone.
+    /// The reason why it is not connected, a sentence; nil where it is, or lacks its session alone.
     public var why: String?
     /// When the last data came; nil for never.
     public var lastData: WallTime?
@@ -178,13 +178,13 @@ public struct DeviceStatus: Hashable, Sendable {
     }
 }
 
-/// A device that is there and that no handler hears.
+/// A present device that no handler watches.
 public struct UnwatchedStatus: Hashable, Sendable {
     public var alias: String
     public var uri: String
     public var kind: SourceKind
     public var isConnected: Bool
-    /// What it misses, a sentence.
+    /// The missing condition, a sentence.
     public var why: String
 
     public init(alias: String, uri: String, kind: SourceKind, isConnected: Bool, why: String) {
@@ -371,11 +371,11 @@ public struct BridgeWarning: Hashable, Sendable {
     }
 
     public var code: Code
-    /// What is wrong, without a full stop.
+    /// The fault, without a full stop.
     public var what: String
-    /// What it leads to, without a full stop.
+    /// The fault's consequence, without a full stop.
     public var why: String
-    /// What to do.
+    /// The remedy.
     public var advice: String
 
     public init(_ what: String, code: Code = .handlerRights, why: String, advice: String) {

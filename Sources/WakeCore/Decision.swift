@@ -117,7 +117,7 @@ public enum Decision: Hashable, Sendable {
     case misdirected
     case notWoken(Sequence, NotWoken)
 
-    /// What a handler that misdirects its answers has to change, as a sentence.
+    /// The change that a handler with misdirected answers needs, as a sentence.
     public static let misdirection = "it wrote an acknowledgement to stdout, which is its log; write it to descriptor 3"
 
     /// The decision as a line, without its instant and its handler's name.

@@ -100,7 +100,7 @@ public struct ControllerFacts: Hashable, Sendable {
 // MARK: The bus and bluetoothd
 
 public enum BusState: Hashable, Sendable {
-    /// The value says why it cannot be reached.
+    /// The value is the reason why it cannot be reached.
     case absent(String)
     case refused(String)
     case silent
@@ -119,7 +119,7 @@ public struct BluezFacts: Hashable, Sendable {
     public var adapters: [AdapterFacts]
     /// False where a peripheral reports `Paired` but not `Bonded`: before 5.66.
     public var tellsBonds: Bool
-    /// Other programs that use bluetoothd, looked for while an adapter scans; as far as the bus tells.
+    /// Other programs that use bluetoothd, looked for while an adapter scans; as far as the bus reports them.
     public var clients: [BusClient] = []
 
     public init(_ adapters: [AdapterFacts], tellsBonds: Bool = true) {
@@ -278,7 +278,7 @@ public struct AccessoryFacts: Hashable, Sendable {
     public enum Rules: Hashable, Sendable {
         /// No profile describes an accessory.
         case unneeded
-        /// They cannot be made from the profiles; the value says why.
+        /// They cannot be made from the profiles; the value is the reason.
         case unmade(String)
         case absent
         /// The file at this path differs from what the profiles need.
@@ -320,7 +320,7 @@ extension AccessoryFacts {
         /// As sysfs names it: `1-1.2`.
         public var device: String
         public var profile: String
-        /// The rules that say so.
+        /// The file of the rules.
         public var file: String
     }
 }

@@ -1,4 +1,4 @@
-// One finding: how bad it is, what is wrong, why it matters, and how to fix it.
+// A finding: its severity, the fault, the reason why it matters, and the remedy.
 
 public struct Finding: Hashable, Sendable {
     /// In order, from harmless to bad.
@@ -19,7 +19,7 @@ public struct Finding: Hashable, Sendable {
     }
 
     public enum Remedy: Hashable, Sendable {
-        /// A command, to be run as it stands.
+        /// A command, to be run unchanged.
         case run(String)
         /// Advice, where no single command is enough.
         case act(String)
@@ -27,7 +27,7 @@ public struct Finding: Hashable, Sendable {
 
     public var level: Level
     public var code: Code
-    /// What is wrong, without a full stop.
+    /// The fault, without a full stop.
     public var what: String
     /// Why it matters, a sentence or two; empty where all is well.
     public var why: String

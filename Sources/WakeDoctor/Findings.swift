@@ -15,7 +15,7 @@ public struct Findings: Hashable, Sendable {
 }
 
 extension Facts {
-    /// What systemd, or the scripts of a machine without it, does to a service.
+    /// The command with which systemd, or the scripts of a machine without it, changes a service.
     fileprivate func service(_ verb: String, _ name: String) -> String {
         hasSystemd ? "sudo systemctl \(verb) \(name)" : "sudo service \(name) \(verb)"
     }
@@ -122,7 +122,7 @@ extension Facts {
                     : "sudo busctl set-property org.bluez \(path) org.bluez.Adapter1 Powered b true"))
     }
 
-    /// Bluetoothd does not tell for which program it scans: beside a scan of the daemon no other shows.
+    /// Bluetoothd does not report for which program it scans: beside a scan of the daemon no other shows.
     private func scanned(_ adapter: AdapterFacts) -> Finding? {
         guard adapter.isScanning, !bridgeScans(with: adapter) else { return nil }
         let what = "another program scans with adapter \(adapter.address) (\(adapter.name))"
@@ -427,7 +427,7 @@ extension Facts {
                 .fault, .bluetoothdMasked, "bluetooth.service is masked, so nothing can start bluetoothd", why,
                 .run("sudo systemctl unmask bluetooth && sudo systemctl enable --now bluetooth"))
         }
-        // Systemd does not start it then; the kernel's finding says what is missing.
+        // Systemd does not start it then; the kernel's finding names the missing part.
         if !kernel.hasBluetooth, hasSystemd { return nil }
         return Finding(.fault, .bluetoothdDown, "bluetoothd is not running", why, .run(startBluetoothd))
     }

@@ -5,12 +5,12 @@ public struct SetupPlan: Hashable, Sendable {
     public enum Step: Hashable, Sendable {
         /// The command is run as root, without `sudo`.
         case fix(Finding, command: String)
-        /// What a person must do first.
+        /// A finding that a person must act on first.
         case blocked(Finding)
         case ready
     }
 
-    /// Of what was run already: a command that did not help is not run twice.
+    /// The commands that ran already: one that did not help is not run twice.
     private var tried: Set<Finding.Code> = []
 
     public init() {}
@@ -55,7 +55,7 @@ public struct SetupPlan: Hashable, Sendable {
         }
     }
 
-    /// Those whose command does no harm to other programs, and needs no reboot.
+    /// Findings whose command does no harm to other programs, and needs no reboot.
     private static func isFixable(_ code: Finding.Code) -> Bool {
         switch code {
         case .busAbsent, .bluetoothdAbsent, .bluetoothdMasked, .bluetoothdDown, .blockedBySoftware,

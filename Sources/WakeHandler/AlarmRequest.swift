@@ -1,4 +1,4 @@
-// What a handler asks an alarm to be: when it fires and what it carries, as in iOS's local notifications.
+// A handler's request for an alarm: when it fires and what it carries, as in iOS's local notifications.
 internal import WakeModel
 
 /// A request for an alarm: as `UNNotificationRequest`. ``AlarmCenter/add(_:)`` takes it.
@@ -17,11 +17,11 @@ public struct AlarmRequest: Hashable, Sendable {
         case every(Duration)
     }
 
-    /// What becomes of times at which it could not fire, since the machine slept or was off.
+    /// The treatment of times at which it could not fire, since the machine slept or was off.
     public enum CatchUp: Hashable, Sendable {
-        /// It fires late, once, and says how many it missed.
+        /// It fires late, once, with the number of missed times.
         case once
-        /// It does not fire for them; the next one says how many were missed.
+        /// It does not fire for them; the next one has the number of missed times.
         case skip
     }
 
@@ -31,9 +31,9 @@ public struct AlarmRequest: Hashable, Sendable {
     public var trigger: Trigger
     /// Comes back in ``FiredAlarm/data``: up to 4 KiB.
     public var data: DecodedValue?
-    /// For people: told by the configured hook while the handler is not attached.
+    /// A text for people: the configured hook shows it while the handler is not attached.
     public var alert: String?
-    /// What becomes of missed times.
+    /// The treatment of missed times.
     public var catchUp = CatchUp.once
     /// For how long it may wait for something else to wake the handler; nil for not at all.
     public var leeway: Duration?

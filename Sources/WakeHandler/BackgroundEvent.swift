@@ -1,6 +1,7 @@
 // Events as a handler gets them: plain values, copied out of the line.
 
-/// One event, of a device or of anything else that the manifest names. It may come more than once; its ``id`` stays the same.
+/// An event of a device or of anything else that the manifest names. It may come more than once; its ``id`` stays the
+/// same.
 ///
 /// ```swift
 /// switch event.kind {
@@ -10,7 +11,7 @@
 /// }
 /// ```
 public struct BackgroundEvent: Hashable, Sendable {
-    /// What happened, and to what.
+    /// The event's content, and its subject.
     public enum Kind: Hashable, Sendable {
         /// A Bluetooth LE peripheral did something.
         case peripheral(Peripheral, PeripheralEvent)
@@ -36,7 +37,7 @@ public struct BackgroundEvent: Hashable, Sendable {
         case other(type: String)
     }
 
-    /// What happened, and to what.
+    /// The event's content, and its subject.
     public let kind: Kind
     /// Journal and sequence, such as `j7-42`; store it with your data to recognise a repeated delivery.
     public let id: String
@@ -58,7 +59,7 @@ public struct BackgroundEvent: Hashable, Sendable {
     public let isClockSynchronized: Bool
 }
 
-/// What a peripheral did.
+/// A peripheral's event.
 public enum PeripheralEvent: Hashable, Sendable {
     /// Ready for use. `folded` counts connects and disconnects that were folded into this one.
     case connected(folded: Int)
@@ -72,7 +73,7 @@ public enum PeripheralEvent: Hashable, Sendable {
     case attention(kind: AttentionKind, detail: String?)
 }
 
-/// What an accessory did.
+/// An accessory's event.
 public enum AccessoryEvent: Hashable, Sendable {
     /// Ready for use. `folded` counts connects and disconnects that were folded into this one.
     case connected(folded: Int)
@@ -112,7 +113,7 @@ public struct AccessoryData: Hashable, Sendable {
     public let fragment: Fragment?
 }
 
-/// One loss. Every loss is reported as such a gap.
+/// A loss. Every loss is reported as such a gap.
 public struct EventGap: Hashable, Sendable {
     /// Why events were lost.
     public let cause: GapCause
@@ -151,7 +152,7 @@ extension BackgroundEvent {
     var isFetch: Bool { if case .fetch = kind { true } else { false } }
     var isTask: Bool { if case .task = kind { true } else { false } }
 
-    /// What was lost, if this reports a loss.
+    /// The loss, if this reports one.
     var gap: EventGap? {
         switch kind {
         case .peripheral(_, .gap(let gap)), .accessory(_, .gap(let gap)): gap

@@ -17,7 +17,7 @@ public struct BackgroundFetch: Sendable {
     let session: BackgroundSession
 
     /// Registers a closure that looks for news: as `performFetchWithCompletionHandler`. Register before the session runs.
-    /// - Parameter perform: its result says how soon the next one comes. After an error the same one comes again.
+    /// - Parameter perform: its result decides how soon the next one comes. After an error the same one comes again.
     /// - Returns: false where a closure is registered already; that one stays.
     @discardableResult
     public func register(_ perform: @escaping @MainActor (DueFetch) throws -> FetchResult) -> Bool {
@@ -27,7 +27,7 @@ public struct BackgroundFetch: Sendable {
     }
 
     /// Registers work that awaits. It is cancelled when its time is nearly over.
-    /// - Parameter perform: its result says how soon the next one comes. After an error the same one comes again.
+    /// - Parameter perform: its result decides how soon the next one comes. After an error the same one comes again.
     /// - Returns: false where a closure is registered already; that one stays.
     @discardableResult
     public func register(_ perform: @escaping @MainActor @Sendable (DueFetch) async throws -> FetchResult) -> Bool {

@@ -1,9 +1,11 @@
-// A flow as iOS's background audio: what keeps the handler awake while data flows, and what it is told when that begins and ends.
+// A flow as iOS's background audio: it keeps the handler awake while data flows, and events report when that begins and
+// ends.
 internal import WakeModel
 
 /// A flow of the manifest. ``BackgroundSession/flow(_:)`` makes one.
 ///
-/// While data flows the process is not frozen. A flow from a device begins and ends by itself; of one with `from: "self"` you say so:
+/// While data flows the process is not frozen. A flow from a device begins and ends by itself; you open one with `from:
+/// "self"`:
 ///
 /// ```swift
 /// let ecg = session.flow("ecg")
@@ -24,8 +26,7 @@ public struct BackgroundFlow: Sendable {
     /// It begins with a ``FlowChange`` event. Where another flow of its group comes first, it waits for that.
     public func open() { session.order(order(true)) }
 
-    /// As ``open()``, and tells whether it is open, or has to wait.
-    /// - Throws: where the daemon does not answer, or the manifest has no such flow.
+    /// As ``open()``, and returns whether it is open, or has to wait.
     public func openAndAsk() async throws(BridgeError) -> ScheduleOutcome {
         try await session.order(order(true)).outcome
     }
@@ -48,7 +49,7 @@ public struct BackgroundFlow: Sendable {
 
 /// A flow that began, was interrupted, or ended.
 public struct FlowChange: Hashable, Sendable {
-    /// What happened to it.
+    /// A change of the flow.
     public enum Step: Hashable, Sendable {
         /// Data flows. The event stays open until the flow is over: finish it only to end the flow yourself.
         case started
@@ -60,7 +61,7 @@ public struct FlowChange: Hashable, Sendable {
 
     /// The flow's name in the manifest.
     public let name: String
-    /// What happened.
+    /// The change.
     public let step: Step
 
     /// It keeps the process awake from here on.

@@ -47,10 +47,10 @@ public final class BackgroundSession {
     private var isReading = false
     private let noticeSupply: AsyncStream<SessionNotice>.Continuation
 
-    /// What the process was told at its start; nil before that. It is there before the first event.
+    /// The process's state at its start; nil before that. It is there before the first event.
     public private(set) var restoration: Restoration?
 
-    /// What a session without a delegate is told beside its events; the last 64 are kept until you take them.
+    /// The notices beside events for a session without a delegate; the last 64 are kept until you take them.
     ///
     /// Take them in a task of its own: `Task { for await notice in session.notices { … } }`.
     public let notices: AsyncStream<SessionNotice>
@@ -171,7 +171,7 @@ public final class BackgroundSession {
 
     func write(logLine: String) { output.write(Array("\(logLine)\n".utf8)) }
 
-    /// For manifests that say `ready: "explicit"`: events come after this.
+    /// Asks for events in manifests with `ready: "explicit"`: they come after this.
     public func declareReady() { send(.ready, nil) }
 
     func end(_ task: BackgroundTask) {
@@ -219,7 +219,7 @@ extension BackgroundSession {
     }
 }
 
-// What comes in.
+// MARK: Input
 extension BackgroundSession {
     /// Handles the lines in these bytes; the rest of an unfinished line is kept.
     package func receive(_ bytes: [UInt8]) {
@@ -227,7 +227,7 @@ extension BackgroundSession {
         while let line = splitter.next() { handle(line) }
     }
 
-    /// Handles an unended line, and tells all who wait that nothing more will come.
+    /// Handles an unended line, and reports to all who wait that nothing more will come.
     package func endInput() {
         if let line = splitter.finish() { handle(line) }
         arrived.end()

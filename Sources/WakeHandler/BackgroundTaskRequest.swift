@@ -1,4 +1,4 @@
-// What a handler submits to have a job run: one type for each kind, as in iOS's BackgroundTasks.
+// A handler's requests to have a job run: one type for each kind, as in iOS's BackgroundTasks.
 internal import WakeModel
 
 /// A request to run a job once. The manifest declares the job under `jobs`, with the same id and kind.
@@ -12,15 +12,15 @@ public protocol BackgroundTaskRequest: Hashable, Sendable {
     var delay: Duration? { get }
     /// It begins no sooner than then; nil for at once.
     var earliestBeginDate: Timestamp? { get }
-    /// After this it runs without the conditions that can be waived; nil for what the manifest says.
+    /// After this it runs without the conditions that can be waived; nil for the manifest's value.
     var deadline: Duration? { get }
-    /// What must be true for it to run; nil for what the manifest says.
+    /// The conditions of its run; nil for the manifest's value.
     var conditions: [RunCondition]? { get }
-    /// What happens where it cannot begin now.
+    /// The strategy where it cannot begin now.
     var strategy: SubmissionStrategy { get }
 }
 
-/// What happens to a request that cannot begin now.
+/// The treatment of a request that cannot begin now.
 public enum SubmissionStrategy: Hashable, Sendable {
     /// It waits.
     case queue
@@ -54,7 +54,7 @@ public struct BackgroundProcessingRequest: BackgroundTaskRequest {
 
     /// - Parameters:
     ///   - identifier: a job of the kind `processing`.
-    ///   - conditions: what must be true; nil for what the manifest says.
+    ///   - conditions: the conditions of its run; nil for the manifest's value.
     public init(
         identifier: String, delay: Duration? = nil, deadline: Duration? = nil, conditions: [RunCondition]? = nil
     ) {

@@ -20,7 +20,7 @@ public struct BackgroundTaskScheduler: Sendable {
 
     /// Registers a closure that begins the work, as on iOS. Register before the session runs.
     /// - Parameters:
-    ///   - identifier: the job's id in the manifest. The daemon tells an error where the manifest has none of it.
+    ///   - identifier: the job's id in the manifest. The daemon reports an error where the manifest has none of it.
     ///   - launchHandler: is called when the job is due, and sees to it that ``ScheduledTask/setTaskCompleted(success:)`` is.
     /// - Returns: false where a closure is registered for it already; that one stays.
     @discardableResult
@@ -34,7 +34,7 @@ public struct BackgroundTaskScheduler: Sendable {
 
     /// Registers work that awaits. It is cancelled when its time is nearly over.
     /// - Parameters:
-    ///   - identifier: the job's id in the manifest. The daemon tells an error where the manifest has none of it.
+    ///   - identifier: the job's id in the manifest. The daemon reports an error where the manifest has none of it.
     ///   - work: its result completes the task. An error gives the task back: it comes again, after a ``HandBack`` when
     ///     its conditions are true.
     /// - Returns: false where a closure is registered for it already; that one stays.

@@ -2,11 +2,11 @@
 
 /// The daemon's answer to a line that it could not use, or to a request that failed.
 public struct BridgeError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What was wrong, for programs.
+    /// The fault, for programs.
     public let code: Code
-    /// What was wrong, as one sentence.
+    /// The fault, as one sentence.
     public let sentence: String
-    /// What to do about it, as one sentence.
+    /// The remedy, as one sentence.
     public let advice: String
 
     /// Both sentences, for a log.

@@ -24,7 +24,7 @@ public enum WakeReason: BridgeWord {
     case connected, disconnected, data, gap, attention
     /// An event from before, which you have not answered or have refused, is due.
     case owed
-    /// The manifest says `autostart: true`.
+    /// The manifest has `autostart: true`.
     case autostart
     /// An operator ran `wakebridge attach`.
     case attach
@@ -96,7 +96,7 @@ public enum ExpirationReason: BridgeWord {
     case thermal
     /// The daemon ends.
     case shutdown
-    /// What a job relies on has gone, such as the network: the job comes again, and nothing is charged.
+    /// A condition of a job has gone, such as the network: the job comes again, and nothing is charged.
     case condition
     /// A job has made no progress for a minute, or for half of one while another job waits for its place.
     case stalled
@@ -185,7 +185,7 @@ public enum MemoryLevel: BridgeWord {
 public enum BridgeCondition: BridgeWord {
     /// Events are kept in memory only from now on.
     case durabilityLost
-    /// Events are kept as their subscriptions say again.
+    /// Events are kept again as their subscriptions demand.
     case durabilityRestored
     /// The Bluetooth adapter was switched on, or came.
     case adapterUp

@@ -26,7 +26,7 @@ extension DecodedValue: ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral, 
     public init(stringLiteral value: String) { self.init(value) }
     public init(booleanLiteral value: Bool) { self.init(value) }
     public init(arrayLiteral elements: DecodedValue...) { self.init(elements) }
-    /// Of a name that stands twice, the last one counts.
+    /// The last value of a repeated name counts.
     public init(dictionaryLiteral elements: (String, DecodedValue)...) {
         self.init(Dictionary(elements) { $1 })
     }

@@ -42,7 +42,7 @@ enum LineOutput {
         }
     }
 
-    /// What is kept, once.
+    /// Returns the kept bytes, once.
     mutating func drain() -> [UInt8] {
         guard case .memory(let kept) = self else { return [] }
         self = .memory([])
@@ -77,7 +77,7 @@ struct OutputDescriptor {
 
 /// A pipe without a reader raises SIGPIPE, which ends a program that does not ignore it.
 #if canImport(Darwin)
-    /// The descriptor is told to raise none.
+    /// Sets the descriptor to raise no signal.
     private func writeQuietly(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
         _ = fcntl(descriptor, F_SETNOSIGPIPE, 1)
         return write(descriptor, bytes.baseAddress, bytes.count)

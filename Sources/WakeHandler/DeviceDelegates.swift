@@ -1,6 +1,6 @@
 // The callbacks that a handler's author writes for devices: one protocol for peripherals, and one for accessories.
 
-/// What a handler does with Bluetooth LE peripherals. All callbacks run on the main actor, one at a time. All have a default.
+/// A handler's callbacks for Bluetooth LE peripherals. All run on the main actor, one at a time. All have a default.
 @MainActor
 public protocol PeripheralDelegate: BackgroundSessionDelegate {
     /// The peripheral is ready for use.
@@ -61,7 +61,7 @@ extension PeripheralDelegate {
     }
 }
 
-/// What a handler does with accessories. All callbacks run on the main actor, one at a time. All have a default.
+/// A handler's callbacks for accessories. All run on the main actor, one at a time. All have a default.
 @MainActor
 public protocol AccessoryDelegate: BackgroundSessionDelegate {
     /// The accessory is ready for use.

@@ -1,4 +1,4 @@
-// What a handler asks of a device: to write and to read, of a peripheral's characteristic or an accessory's stream.
+// A handler's requests to a device: to write and to read, of a peripheral's characteristic or an accessory's stream.
 internal import WakeModel
 
 extension BackgroundSession {

@@ -1,4 +1,4 @@
-// The words that tell about a device: why it went, what was lost, what it needs, and what a piece of a line is.
+// The words about a device: why it went, what was lost, what it needs, and what a piece of a line is.
 
 /// Why a device is disconnected.
 public enum DisconnectReason: BridgeWord {
@@ -8,7 +8,7 @@ public enum DisconnectReason: BridgeWord {
     case remoteUser, remoteLowResources, remotePowerOff
     /// This machine ended the link.
     case localHost
-    /// The bond does not hold any more; an attention of the kind ``AttentionKind/bondInvalid`` says more.
+    /// The bond is no longer valid; an attention of the kind ``AttentionKind/bondInvalid`` has the details.
     case keyMissing, authenticationFailure
     /// A packet could not be verified.
     case micFailure
@@ -18,9 +18,9 @@ public enum DisconnectReason: BridgeWord {
     case insufficientSecurity, unacceptableConnectionParameters, failedToEstablish
     /// The link ended, and the daemon cannot know why.
     case linkLost
-    /// The link is there, and none of its characteristics could be heard.
+    /// The link is there, and none of its characteristics could be subscribed.
     case notUsable
-    /// What the peripheral offers, or its profile, changed; it connects again where it can be heard.
+    /// The peripheral's services, or its profile, changed; it connects again where it can be subscribed.
     case servicesChanged, profileChanged
     /// The Bluetooth service ended, or the adapter was switched off or unplugged.
     case bluetoothdGone, adapterDown
@@ -32,7 +32,7 @@ public enum DisconnectReason: BridgeWord {
     case hungUp
     /// The accessory had been released while no handler was awake for it.
     case detached
-    /// A device that only broadcasts was not heard for a while.
+    /// A device that only broadcasts was not received for a while.
     case silent
     /// A device that only broadcasts is named by no manifest and no person any more.
     case notAllowed
@@ -99,13 +99,13 @@ public enum DisconnectReason: BridgeWord {
 
 /// Why events were lost.
 public enum GapCause: BridgeWord {
-    /// What the device may have said while it was not connected, or not heard.
+    /// Messages that the device may have sent while it was not connected, or not subscribed.
     case link
     /// There was no room in a queue, in the journal, or in the kernel's own buffer.
     case overflow
     /// The subscription's `policy` dropped data.
     case policy
-    /// The device said more than `storm` lets pass.
+    /// The device sent more than `storm` lets pass.
     case storm
     /// The handler was stopped.
     case stopped
@@ -140,7 +140,7 @@ public enum GapCause: BridgeWord {
     }
 }
 
-/// What a device needs an operator for.
+/// The reason why a device needs an operator.
 public enum AttentionKind: BridgeWord {
     /// The bond does not hold any more: run the command in the detail.
     case bondInvalid
@@ -154,7 +154,7 @@ public enum AttentionKind: BridgeWord {
     case undecodable
     /// It comes and goes too often.
     case flapping
-    /// It says too much.
+    /// It sends too much.
     case storm
     /// A word of a later version.
     case other(String)
@@ -181,7 +181,7 @@ public enum AttentionKind: BridgeWord {
 public enum Fragment: BridgeWord {
     /// No end came within the limit.
     case tooLong
-    /// The bytes stand before the start of a message.
+    /// The bytes come before the start of a message.
     case noStart
     /// The length cannot be right.
     case badLength

@@ -62,7 +62,7 @@ public struct Characteristic: Hashable, Sendable, CustomStringConvertible, Expre
     public var description: String { channel.description }
 }
 
-/// One of the two, as a line names it.
+/// Either of the two, as a line names it.
 enum NamedDevice {
     case peripheral(Peripheral)
     case accessory(Accessory)
@@ -127,10 +127,10 @@ extension Array {
 extension BackgroundSession {
     /// The peripherals that the manifest watches, as far as the daemon and the events since the start have named them.
     public var peripherals: [Peripheral] { devices.peripherals }
-    /// Those of ``peripherals`` that are ready for use.
+    /// The ``peripherals`` that are ready for use.
     public var connectedPeripherals: [Peripheral] { devices.connectedPeripherals }
     /// The accessories that the manifest watches, as far as the daemon and the events since the start have named them.
     public var accessories: [Accessory] { devices.accessories }
-    /// Those of ``accessories`` that are ready for use.
+    /// The ``accessories`` that are ready for use.
     public var connectedAccessories: [Accessory] { devices.connectedAccessories }
 }

@@ -1,4 +1,4 @@
-// What comes due or comes in beside devices: an alarm, a poll, a job, a message, a region, as plain values.
+// Due work and arrivals beside devices: an alarm, a poll, a job, a message, a region, as plain values.
 
 /// An alarm that fired.
 public struct FiredAlarm: Hashable, Sendable {
@@ -10,7 +10,7 @@ public struct FiredAlarm: Hashable, Sendable {
     public let lateBy: Duration
     /// How many earlier times of it were missed, and are folded into this one.
     public let missed: Int
-    /// What ``AlarmRequest/data`` held; nil where it held nothing.
+    /// The content of ``AlarmRequest/data``; nil where it had none.
     public let data: DecodedValue?
     /// Its line for people, as in ``AlarmRequest/alert``. Show it if a person looks at you now.
     public let alert: String?
@@ -20,13 +20,14 @@ public struct FiredAlarm: Hashable, Sendable {
 public struct DueFetch: Hashable, Sendable {
     /// The interval of now, which follows the results.
     public let interval: Duration
-    /// How you ended the last one; nil where you did not say, or there was none.
+    /// Your result of the last one; nil where you gave none, or there was none.
     public let last: FetchResult?
     /// The conditions that are not met, since it waited long enough for them.
     public let waived: [RunCondition]
 }
 
-/// What a poll or a message brought. The daemon polls more often while there is news, and more rarely while there is none.
+/// The result of a poll or a message. The daemon polls more often while there is news, and more rarely while there is
+/// none.
 public enum FetchResult: Hashable, Sendable {
     /// There was news.
     case newData
@@ -35,7 +36,7 @@ public enum FetchResult: Hashable, Sendable {
     /// It failed; the next one comes as usual. To have this one again, throw an error.
     case failed
 
-    /// As the acknowledgement says it.
+    /// The result as the acknowledgement contains it.
     var workResult: WorkResult {
         switch self {
         case .newData: .useful
@@ -45,11 +46,11 @@ public enum FetchResult: Hashable, Sendable {
     }
 }
 
-/// A job that is due, as the event tells it. ``ScheduledTask`` is what you work with.
+/// A due job, as the event describes it. ``ScheduledTask`` is what you work with.
 public struct DueTask: Hashable, Sendable {
     /// The job's id in the manifest.
     public let identifier: String
-    /// What the manifest says that it is.
+    /// The kind that the manifest gives it.
     public let kind: TaskKind
     /// By then it was to run; nil where it has no deadline.
     public let deadline: Timestamp?
@@ -73,7 +74,7 @@ public struct RegionChange: Hashable, Sendable {
 
 /// A message that came into the handler's inbox.
 public struct ReceivedMessage: Hashable, Sendable {
-    /// As the sender was told it.
+    /// The identifier that the sender got for it.
     public let identifier: String
     /// Messages of one topic take each other's place.
     public let topic: String?
@@ -87,7 +88,7 @@ public struct ReceivedMessage: Hashable, Sendable {
     public let payload: [UInt8]
     /// When it was sent, which may be long ago.
     public let received: Timestamp
-    /// How many earlier messages of the topic it stands for.
+    /// The number of earlier messages of the topic that it replaces.
     public let collapsed: Int
 
     /// The payload as text; nil where it is none.
@@ -96,7 +97,7 @@ public struct ReceivedMessage: Hashable, Sendable {
 
 /// Throw it from the work of an alarm, a fetch or a task that cannot go on now: it comes again when all of this is true.
 public struct HandBack: Error, Hashable, Sendable {
-    /// What must be true; 16 at most.
+    /// The required conditions; 16 at most.
     public let conditions: [RunCondition]
 
     /// - Parameter conditions: none at all leaves the wait to the daemon.

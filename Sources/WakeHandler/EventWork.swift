@@ -3,7 +3,7 @@
 /// Held by its session until it is finished, or until the daemon has taken the event back.
 @MainActor
 final class EventWork {
-    /// What is done when its time is nearly over.
+    /// The action when its time is nearly over.
     enum Expiration {
         case awaited((@MainActor () -> Void)?)
         case told(ExpirationReason)

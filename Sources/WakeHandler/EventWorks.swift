@@ -1,8 +1,8 @@
-// What a session does with events: the closures that are registered for them, and the works that are in hand.
+// A session's work on events: the closures that are registered for them, and the works that are in hand.
 
 @MainActor
 struct EventWorks {
-    /// What a closure is registered for.
+    /// The events that a closure is registered for.
     enum Subject: Hashable {
         case task(String)
         case alarm(String)
@@ -66,7 +66,7 @@ struct EventWorks {
         return lost.sorted { $0.key < $1.key }.map(\.value)
     }
 
-    /// Those of `owed` whose time ends for this reason.
+    /// The works among `owed` whose time ends for this reason.
     func works(expiring reason: ExpirationReason, among owed: [UInt64]) -> [EventWork] {
         owed.compactMap { works[$0] }.filter { work in
             switch reason {

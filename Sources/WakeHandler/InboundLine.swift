@@ -300,7 +300,7 @@ extension PendingRequest {
 }
 
 extension ScheduleAnswer {
-    /// Of a later version.
+    /// The answer of a later version.
     static var unknown: ScheduleAnswer { ScheduleAnswer(outcome: .other(""), startsIn: nil, pending: []) }
 
     fileprivate init(_ data: JSONValue) {

@@ -4,11 +4,11 @@
 public enum LogLevel: Int, CaseIterable, Comparable, Sendable, CustomStringConvertible {
     /// For whoever looks for a fault; not written unless ``BackgroundSession/logLevel`` is this.
     case debug
-    /// What happens in ordinary work.
+    /// Ordinary work.
     case info
-    /// What may be wrong, and did not stop the work.
+    /// A possible fault that did not stop the work.
     case warning
-    /// What stopped some work.
+    /// A fault that stopped some work.
     case error
 
     /// The word in the log: `debug`, `info`, `warning` or `error`.

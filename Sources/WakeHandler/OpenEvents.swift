@@ -15,7 +15,7 @@ struct OpenEvents {
     private var entries: [Entry] = []
     /// Long jobs and flows: acknowledgements of other events pass over them, and each is acknowledged by itself.
     private var standing: Set<UInt64> = []
-    /// Those of them that are flows, by their numbers.
+    /// The flows among them, by their numbers.
     private var flows: [UInt64: String] = [:]
     /// Each device's nacked event: until it comes again, the events after it come again too.
     private var nacked: [String: Entry] = [:]
@@ -35,7 +35,7 @@ struct OpenEvents {
             if case .flow(let change) = event.kind { flows[event.sequence] = change.name }
             return true
         }
-        // Of an alarm, a poll or a job one at a time is in hand, so that nothing of it can be out of order.
+        // An alarm, a poll or a job is in hand one at a time, so that nothing of it can be out of order.
         if !event.passesNacks, event.isOfDevice {
             if let awaited = nacked[event.source], awaited.sequence != event.sequence,
                 !event.mayReportLoss(at: awaited.time)

@@ -1,8 +1,8 @@
-// What is scheduled for the handler, as the daemon lists it, and the daemon's answer to an order.
+// The handler's scheduled work, as the daemon lists it, and the daemon's answer to an order.
 
 /// An alarm, poll, job, inbox, flow, transfer or socket that waits or runs.
 public struct PendingRequest: Hashable, Sendable {
-    /// What it is.
+    /// The kind of work.
     public let source: PendingSource
     /// Its id; empty for the poll, of which there is one.
     public let identifier: String
@@ -20,16 +20,16 @@ public struct PendingRequest: Hashable, Sendable {
     public let sequence: UInt64?
     /// Bytes of a transfer that have been moved; nil while none is known, and for all else.
     public let bytesDone: Int?
-    /// Bytes of a transfer in all; nil where the server does not say.
+    /// Bytes of a transfer in all; nil where the server does not report them.
     public let bytesTotal: Int?
 }
 
 /// The daemon's answer to an order that it follows.
 public struct ScheduleAnswer: Hashable, Sendable {
-    /// What became of it.
+    /// The order's outcome.
     public let outcome: ScheduleOutcome
-    /// Of a transfer that was ordered: it does not move before this has passed. Nil for all else.
+    /// The wait before an ordered transfer moves. Nil for all else.
     public let startsIn: Duration?
-    /// What is pending now.
+    /// The work that is pending now.
     public let pending: [PendingRequest]
 }

@@ -1,4 +1,4 @@
-// The inbox as iOS's remote notifications: a closure that has each message, and says what it brought.
+// The inbox as iOS's remote notifications: a closure gets each message, and returns its result.
 
 /// Has what is sent to the handler. ``BackgroundSession/remoteNotifications`` is one.
 ///

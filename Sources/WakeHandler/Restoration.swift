@@ -1,6 +1,6 @@
-// What a new process is told at its start, as a plain value.
+// The state that a new process gets at its start, as a plain value.
 
-/// What a new process is told.
+/// The state that a new process gets at its start.
 public struct Restoration: Hashable, Sendable {
     /// Why the process was launched.
     public let reason: WakeReason
@@ -15,7 +15,7 @@ public struct Restoration: Hashable, Sendable {
     /// The identifiers of the devices that are ready for use now.
     let connected: Set<String>
 
-    /// What ``BackgroundSession/checkpoint(_:)`` stored last; nil where there is none.
+    /// The last value of ``BackgroundSession/checkpoint(_:)``; nil where there is none.
     /// - Throws: a `DecodingError` where another version of the program stored something else.
     public func checkpoint<Value: Decodable>(as type: Value.Type) throws(DecodingError) -> Value? {
         guard let checkpointText else { return nil }

@@ -1,6 +1,6 @@
-// The words that tell about scheduled work: what it waits for, what it is, and how far it is.
+// The words about scheduled work: what it waits for, what it is, and how far it is.
 
-/// What a job may wait for.
+/// A condition that a job may wait for.
 public enum RunCondition: BridgeWord {
     /// The machine is on mains, or has no battery.
     case power
@@ -18,7 +18,7 @@ public enum RunCondition: BridgeWord {
     case cool
     /// The wall clock is right.
     case timeSynced
-    /// One with a path, such as ``mount(_:)``, or a word of a later version.
+    /// A condition with a path, such as ``mount(_:)``, or a word of a later version.
     case other(String)
 
     /// The path is mounted.
@@ -45,7 +45,7 @@ public enum RunCondition: BridgeWord {
     }
 }
 
-/// What kind of work a job is.
+/// The kind of a job's work.
 public enum TaskKind: BridgeWord {
     /// A short look for news: 30 s.
     case refresh
@@ -68,7 +68,7 @@ public enum TaskKind: BridgeWord {
     }
 }
 
-/// What a pending request asks for.
+/// The kind of a pending request.
 public enum PendingSource: BridgeWord {
     /// An alarm.
     case alarm
@@ -128,9 +128,9 @@ public enum PendingState: BridgeWord {
 
 /// Where the handler is to a region.
 public enum RegionState: BridgeWord {
-    /// One of its beacons is heard.
+    /// At least one of its beacons is received.
     case inside
-    /// None of them is.
+    /// All of its beacons are silent.
     case outside
     /// No radio listens, or it has not listened for long enough.
     case unknown
@@ -149,7 +149,7 @@ public enum RegionState: BridgeWord {
     }
 }
 
-/// What became of an order.
+/// The outcome of an order.
 public enum ScheduleOutcome: BridgeWord {
     /// An alarm is set, or the poll's interval is.
     case set
@@ -163,7 +163,7 @@ public enum ScheduleOutcome: BridgeWord {
     case notPending
     /// The manifest has the job.
     case registered
-    /// Nothing is polled any more.
+    /// Polls are off.
     case never
     /// A flow is open, and keeps the process awake.
     case open

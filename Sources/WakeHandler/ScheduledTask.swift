@@ -5,7 +5,7 @@
 /// Unlike ``BackgroundTask``, which you begin, it was begun by the daemon.
 @MainActor
 public struct ScheduledTask: Sendable {
-    /// What the daemon says of it: its kind, its deadline and what that waived.
+    /// The daemon's description: its kind, its deadline and what that waived.
     public nonisolated let details: DueTask
     /// The event that brought it; its ``BackgroundEvent/attempt`` counts the deliveries.
     public nonisolated let event: BackgroundEvent
@@ -34,7 +34,7 @@ public struct ScheduledTask: Sendable {
     /// The second time, or after the daemon took the task back, it is an error in ``SessionNotice/failed(_:)``.
     public func setTaskCompleted(success: Bool) { complete(success ? .useful : .retry(after: nil)) }
 
-    /// Ends the task with more than success: ``WorkResult/failed`` says that it went wrong and need not come again.
+    /// Ends the task with more than success: ``WorkResult/failed`` means that it went wrong and need not come again.
     public func complete(_ result: WorkResult) { work.complete(result) }
 
     /// Says how far it is. Long work goes on for as long as `done` grows at least once a minute.

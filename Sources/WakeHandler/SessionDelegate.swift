@@ -14,7 +14,7 @@ public enum WorkResult: Hashable, Sendable {
     case pending
 }
 
-/// What a handler is told beside the events of devices, for which there are ``PeripheralDelegate`` and ``AccessoryDelegate``.
+/// Notifications beside the events of devices, for which there are ``PeripheralDelegate`` and ``AccessoryDelegate``.
 /// All callbacks run on the main actor, one at a time. All have a default.
 @MainActor
 public protocol BackgroundSessionDelegate: AnyObject {

@@ -1,6 +1,6 @@
-// What a handler is told about itself and the daemon; it needs no answer.
+// Notices to a handler about itself and the daemon; they need no answer.
 
-/// What a handler is told about itself and the daemon. It needs no answer.
+/// A notice to a handler about itself and the daemon. It needs no answer.
 public enum SessionNotice: Hashable, Sendable {
     /// The first after a launch.
     case restored(Restoration)

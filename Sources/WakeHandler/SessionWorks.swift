@@ -1,4 +1,4 @@
-// What a session does with works and orders: begins registered closures, ends their works, asks the daemon.
+// A session's works and orders: begins registered closures, ends their works, asks the daemon.
 internal import WakeModel
 
 extension BackgroundSession {
@@ -32,7 +32,7 @@ extension BackgroundSession {
 
 // Orders.
 extension BackgroundSession {
-    /// An order whose refusal is told as ``SessionNotice/failed(_:)``.
+    /// Sends an order whose refusal is reported as ``SessionNotice/failed(_:)``.
     func order(_ order: HandlerOrder) { send(.order(order), nil) }
 
     func order(_ order: HandlerOrder, _ completion: @escaping (Result<ScheduleAnswer, BridgeError>) -> Void) {
@@ -112,7 +112,7 @@ extension BackgroundSession {
         acknowledge(open.acknowledgeable())
     }
 
-    /// What is not held any more is told as the daemon would tell it, and nothing is written: an acknowledgement could
+    /// Reports a work that is no longer held as the daemon would, and writes nothing: an acknowledgement could
     /// cover other events that are open.
     private func checkHeld(_ work: EventWork) -> Bool {
         let sequence = work.event.sequence

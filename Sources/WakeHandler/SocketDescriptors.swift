@@ -26,7 +26,7 @@ struct SocketDescriptors {
     subscript(name: String) -> Int32? { numbers[name] }
     var names: [String] { numbers.keys.sorted() }
 
-    /// Receives what was passed before the event that tells of it.
+    /// Receives the descriptors that were passed before their event.
     mutating func follow(_ event: SocketEvent) {
         switch event.kind {
         case .opened: while let passed = receivePassed() { numbers[passed.name] = passed.number }
@@ -35,7 +35,7 @@ struct SocketDescriptors {
         }
     }
 
-    /// One line comes with one descriptor, in one piece.
+    /// Each line comes with one descriptor, in one piece.
     private func receivePassed() -> (name: String, number: Int32)? {
         guard let channel else { return nil }
         var text = [UInt8](repeating: 0, count: 256)
@@ -50,7 +50,7 @@ struct SocketDescriptors {
 }
 
 #if os(Linux)
-    /// What was sent in one piece, and the descriptor that came with it or -1; nil where nothing was sent.
+    /// Returns the bytes of one piece, and the descriptor that came with it or -1; nil where nothing was sent.
     private func receive(on channel: Int32, _ text: inout [UInt8]) -> (count: Int, number: Int32)? {
         // A control message with one number, and room for no second one.
         var control = [UInt](repeating: 0, count: 3)

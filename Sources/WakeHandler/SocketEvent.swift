@@ -1,10 +1,10 @@
-// What happened to a socket that the daemon holds for the handler, as a plain value.
+// An event of a socket that the daemon holds for the handler, as a plain value.
 
 /// A socket of the manifest: opened, with traffic, closed, or to be kept alive.
 public struct SocketEvent: Hashable, Sendable {
-    /// What happened to it.
+    /// The socket's change.
     public enum Kind: Hashable, Sendable {
-        /// It is open from now on. ``SocketCenter/descriptor(of:)`` says under which number.
+        /// It is open from now on. ``SocketCenter/descriptor(of:)`` has its number.
         case opened
         /// Something waits to be read: so many bytes, or connections to be accepted. Read all of it before you finish the event.
         case readable(Int)
@@ -16,7 +16,7 @@ public struct SocketEvent: Hashable, Sendable {
 
     /// Its name in the manifest.
     public let name: String
-    /// What happened.
+    /// The change.
     public let kind: Kind
 }
 
@@ -34,7 +34,7 @@ public enum SocketEndReason: BridgeWord {
     case unresolved, refused, unreachable, timeout
     /// Another program listens at the address.
     case taken
-    /// It could not be opened for another reason, which the daemon's log says.
+    /// It could not be opened for another reason, which is in the daemon's log.
     case failed
     /// A word of a later version.
     case other(String)

@@ -30,7 +30,7 @@ public struct Timestamp: Comparable, Hashable, Sendable, CustomStringConvertible
         left.microsecondsSince1970 < right.microsecondsSince1970
     }
 
-    /// So much later; earlier where the duration is negative.
+    /// Adds the duration; the result is earlier where that is negative.
     public static func + (left: Timestamp, right: Duration) -> Timestamp {
         let (seconds, attoseconds) = min(max(right, .seconds(-1 << 40)), .seconds(1 << 40)).components
         return Timestamp(

@@ -1,12 +1,12 @@
 // The fate of transfers as plain values: how one ended, why it failed, and which server wants a credential.
 
-/// What has become of transfers that you handed over.
+/// A change of transfers that you handed over.
 public enum TransferChange: Hashable, Sendable {
-    /// One has ended: the file is where you wanted it, or ``FinishedTransfer/failure`` says why not.
+    /// A transfer has ended: the file is where you wanted it, or ``FinishedTransfer/failure`` has the reason.
     case finished(FinishedTransfer)
     /// The server asks who you are: answer within an hour.
     case challenge(TransferChallenge)
-    /// Nothing of the session is open any more.
+    /// All transfers of the session have ended.
     case settled(session: String, finished: Int, failed: Int)
 
     /// The session of the manifest.
@@ -31,7 +31,7 @@ public struct FinishedTransfer: Hashable, Sendable {
     public let path: String
     /// Why it failed; nil where the file is whole.
     public let failure: TransferFailure?
-    /// Of HTTP; nil where no answer came.
+    /// The status of HTTP; nil where no answer came.
     public let status: Int?
     /// Bytes of the file.
     public let sent: Int
@@ -45,14 +45,14 @@ public struct TransferChallenge: Hashable, Sendable {
     public let session: String
     /// The transfer's name in that session.
     public let identifier: String
-    /// What was asked for.
+    /// The requested address.
     public let address: String
     /// In the server's words.
     public let realm: String
 
-    /// What you say to it.
+    /// Your answer to it.
     public enum Answer: Hashable, Sendable {
-        /// Neither word is kept on the disk, and no other host is told.
+        /// Neither word is kept on the disk, and no other host gets them.
         case useCredential(user: String, password: String)
         /// The task is taken back.
         case cancelTask

@@ -53,7 +53,7 @@ public struct TransferSession: Sendable {
         return names.filter { $0.count == 2 && $0[0] == identifier }.map { task($0[1]) }
     }
 
-    /// Cancels all of them. Their ends are not told.
+    /// Cancels all of them. Their ends are not reported.
     /// - Throws: where the daemon does not answer.
     public func cancelAllTasks() async throws(BridgeError) {
         for task in try await allTasks() { task.cancel() }
@@ -75,7 +75,7 @@ public struct TransferSession: Sendable {
     }
 }
 
-/// One file that is received or sent. ``TransferSession`` makes it, or the delegate is given it.
+/// A file that is received or sent. ``TransferSession`` makes it, or the delegate gets it.
 @MainActor
 public struct TransferTask: Sendable {
     let session: BackgroundSession
@@ -97,7 +97,7 @@ public struct TransferTask: Sendable {
     @discardableResult
     public func resume() async throws(BridgeError) -> ScheduleAnswer { try await session.order(resumption) }
 
-    /// Takes the task back. Its end is not told, and nothing of its file stays.
+    /// Takes the task back. Its end is not reported, and nothing of its file stays.
     public func cancel() { session.order(HandlerOrder(.cancel, .object(of: "transfer", .string(name)))) }
 
     private var name: String { "\(sessionIdentifier)/\(identifier)" }
@@ -118,13 +118,13 @@ public struct TransferTask: Sendable {
     }
 }
 
-/// What a task waits for, and what is known of its file beforehand.
+/// The conditions of a task, and the facts of its file that are known beforehand.
 public struct TransferOptions: Hashable, Sendable {
     /// It does not begin before this has passed: as `earliestBeginDate`.
     public var earliestBegin: Duration?
     /// From the order on; then it moves whatever power and link are like.
     public var deadline: Duration?
-    /// Of the whole file, 64 hexadecimal digits: another file fails.
+    /// The digest of the whole file, 64 hexadecimal digits: another file fails.
     public var sha256: String?
     /// Bytes: as `countOfBytesClientExpectsToReceive`.
     public var expectedReceived: Int?
@@ -133,7 +133,7 @@ public struct TransferOptions: Hashable, Sendable {
     /// It is handed over, and waits for a second ``TransferTask/resume()``, of a task of ``TransferSession/allTasks()``.
     public var isPaused = false
 
-    /// Nothing of all this.
+    /// Makes options without any of this.
     public init() {}
 
     func add(to members: inout JSONMembers) {

@@ -1,11 +1,11 @@
-// What a session of transfers calls: the ends of its tasks, challenges of servers, and that nothing of it is open any more.
+// The callbacks of a session of transfers: its tasks' ends, challenges of servers, and the end of all that was open.
 internal import WakeModel
 
-/// What becomes of the tasks of a ``TransferSession``. All calls come on the main actor, one at a time, and all have a default.
+/// The callbacks for tasks of a ``TransferSession``. All run on the main actor, one at a time, and all have a default.
 /// An event is acknowledged when its call returns; where there is a completion handler, when you call that.
 @MainActor
 public protocol TransferSessionDelegate: AnyObject {
-    /// The file is whole and lies at `path`, from your state directory on. The end of the task is told next.
+    /// The file is whole at `path`, from your state directory on. The end of the task is reported next.
     func transferSession(
         _ session: TransferSession, downloadTask: TransferTask, didFinishDownloadingTo path: String)
     /// The task has ended; `failure` is nil where all of its file was received or sent.
@@ -16,7 +16,7 @@ public protocol TransferSessionDelegate: AnyObject {
     func transferSession(
         _ session: TransferSession, task: TransferTask, didReceive challenge: TransferChallenge,
         completionHandler: @escaping @MainActor (TransferChallenge.Answer) -> Void)
-    /// Nothing of the session is open any more. Call the completion handler when you have made use of what came.
+    /// All tasks of the session have ended. Call the completion handler when you have made use of what came.
     func transferSessionDidFinishEvents(
         _ session: TransferSession, finished: Int, failed: Int, completionHandler: @escaping @MainActor () -> Void)
 }
@@ -39,7 +39,7 @@ extension TransferSessionDelegate {
 }
 
 extension BackgroundSession {
-    /// The session of transfers with this name, whose delegate is told what becomes of its tasks.
+    /// The session of transfers with this name, whose delegate is notified of its tasks' changes.
     /// - Parameters:
     ///   - identifier: declared in `transfers` of the manifest.
     ///   - delegate: held until the process ends. The first of a session stays.

@@ -13,7 +13,7 @@ struct ValueDecoder: Decoder {
         } catch let error as DecodingError {
             throw error
         } catch {
-            // What an author's own `init(from:)` throws.
+            // An author's own `init(from:)` threw another error.
             let sentence = "A value could not be decoded as \(type): \(error)."
             throw .dataCorrupted(.init(codingPath: [], debugDescription: sentence, underlyingError: error))
         }
@@ -134,7 +134,7 @@ private struct ListedValues: UnkeyedDecodingContainer {
     }
 }
 
-/// One value that is neither looked up by key nor by place.
+/// A value that is neither looked up by key nor by place.
 private struct SingleValue: SingleValueDecodingContainer {
     let decoder: ValueDecoder
     var codingPath: [any CodingKey] { decoder.codingPath }

@@ -27,7 +27,7 @@ final class ValueEncoder: Encoder {
         } catch let error as EncodingError {
             throw error
         } catch {
-            // What an author's own `encode(to:)` throws.
+            // An author's own `encode(to:)` threw another error.
             let sentence = "The value could not be encoded: \(error)."
             throw .invalidValue(value, .init(codingPath: [], debugDescription: sentence, underlyingError: error))
         }
@@ -115,7 +115,7 @@ private struct ListedElements: UnkeyedEncodingContainer {
     func superEncoder() -> any Encoder { encoder.element() }
 }
 
-/// One value that has neither a key nor a place.
+/// A value that has neither a key nor a place.
 private struct OneValue: SingleValueEncodingContainer {
     let encoder: ValueEncoder
     var codingPath: [any CodingKey] { encoder.codingPath }

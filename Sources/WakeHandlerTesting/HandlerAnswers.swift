@@ -1,9 +1,9 @@
-// What a handler did with a recording: everything that it answered, asked for and logged.
+// The answers of a handler to a recording: all that it acknowledged, ordered and logged.
 import WakeHandler
 
-/// What a handler did with a recording.
+/// All that a handler did with a recording.
 public struct HandlerAnswers: Hashable, Sendable {
-    /// One acknowledgement.
+    /// An acknowledgement.
     public struct Acknowledgement: Hashable, Sendable {
         /// The event that it names.
         public let sequence: UInt64
@@ -13,55 +13,55 @@ public struct HandlerAnswers: Hashable, Sendable {
         public let settled: [UInt64]
     }
 
-    /// One refusal: the event came again, after that long in the time of the recording.
+    /// A refusal: the event came again, after that long in the time of the recording.
     public struct Retry: Hashable, Sendable {
         /// The event that came again.
         public let sequence: UInt64
         /// Nil where the handler leaves the wait to the daemon.
         public let after: Duration?
 
-        /// What a test expects.
+        /// Makes the retry that a test expects.
         public init(sequence: UInt64, after: Duration?) { (self.sequence, self.after) = (sequence, after) }
     }
 
-    /// One occasion that was handed back.
+    /// An occasion that was handed back.
     public struct HandedBack: Hashable, Sendable {
         /// The event that is handed back. It does not come again in the recording.
         public let sequence: UInt64
-        /// What must be true first, in the daemon's words.
+        /// The conditions that must be true first, in the daemon's words.
         public let until: [String]
 
-        /// What a test expects.
+        /// Makes the occasion that a test expects.
         public init(sequence: UInt64, until: [String]) { (self.sequence, self.until) = (sequence, until) }
     }
 
-    /// One report of how far long work is.
+    /// A report of how far long work is.
     public struct Progress: Hashable, Sendable {
         /// The event of the work.
         public let sequence: UInt64
         /// As the handler counts.
         public let done: Int
-        /// Nil where the handler does not say.
+        /// Nil where the handler reports none.
         public let total: Int?
 
-        /// What a test expects.
+        /// Makes the progress that a test expects.
         public init(sequence: UInt64, done: Int, total: Int? = nil) {
             (self.sequence, self.done, self.total) = (sequence, done, total)
         }
     }
 
-    /// One order: of an alarm, a job or the poll.
+    /// An order of an alarm, a job or the poll.
     public struct Order: Hashable, Sendable {
         /// `alarm`, `cancel`, `pending`, `poll`, `register` or `submit`.
         public let verb: String
         /// The value as JSON text.
         public let value: String
 
-        /// What a test expects.
+        /// Makes the order that a test expects.
         public init(verb: String, value: String) { (self.verb, self.value) = (verb, value) }
     }
 
-    /// One `write` or `read`.
+    /// A `write` or `read`.
     public struct Request: Hashable, Sendable {
         /// As the handler wrote it.
         public let device: String
@@ -70,29 +70,29 @@ public struct HandlerAnswers: Hashable, Sendable {
         /// Empty for a read.
         public let bytes: [UInt8]
 
-        /// What a test expects.
+        /// Makes the request that a test expects.
         public init(device: String, channel: String?, bytes: [UInt8]) {
             (self.device, self.channel, self.bytes) = (device, channel, bytes)
         }
     }
 
-    /// What the handler finished, in the order of its lines.
+    /// The handler's acknowledgements, in the order of its lines.
     public internal(set) var acknowledgements: [Acknowledgement] = []
-    /// What the handler refused for then, in the order of its lines.
+    /// The handler's temporary refusals, in the order of its lines.
     public internal(set) var retries: [Retry] = []
-    /// What the handler handed back, in the order of its lines.
+    /// The occasions that the handler handed back, in the order of its lines.
     public internal(set) var handedBack: [HandedBack] = []
     /// The jobs that the daemon took back, since what they relied on had gone.
     public internal(set) var takenBack: [UInt64] = []
     /// How far long work was, in the order of the handler's lines.
     public internal(set) var progress: [Progress] = []
-    /// What the handler ordered, also where that was refused.
+    /// The handler's orders, also where they were refused.
     public internal(set) var orders: [Order] = []
     /// All texts of ``BackgroundSession/checkpoint(_:)``; the last one is kept.
     public internal(set) var checkpoints: [String] = []
-    /// What the handler asked to be written, also where that was refused.
+    /// The writes that the handler requested, also where they were refused.
     public internal(set) var writes: [Request] = []
-    /// What the handler asked to be read, also where that was refused.
+    /// The reads that the handler requested, also where they were refused.
     public internal(set) var reads: [Request] = []
     /// The names of all tasks that were begun.
     public internal(set) var tasks: [String] = []
@@ -100,7 +100,7 @@ public struct HandlerAnswers: Hashable, Sendable {
     public internal(set) var openTasks: [String] = []
     /// The lines that ``BackgroundSession/log(_:)`` wrote.
     public internal(set) var log: [String] = []
-    /// What the daemon would have refused, as its sentences.
+    /// The daemon's refusals, as its sentences.
     public internal(set) var refusals: [String] = []
     /// The events that came and were not settled: the daemon would deliver them again.
     public internal(set) var unanswered: [UInt64] = []

@@ -1,4 +1,4 @@
-// The daemon's part in a recording: says which line comes next, and keeps book of what the handler answers.
+// The daemon's part in a recording: chooses the next line, and records the handler's answers.
 import WakeHandler
 internal import WakeModel
 internal import WakeProfiles
@@ -23,7 +23,7 @@ struct PlayedDaemon {
     /// The end of one occasion's time.
     private enum Ending {
         case due(Sequence, ExpirationReason)
-        /// The handler was told, and gives it up or loses it.
+        /// The handler was notified, and gives it up or loses it.
         case told(Sequence)
     }
 
@@ -44,7 +44,7 @@ struct PlayedDaemon {
     private var (played, numbered) = (0, 0)
     private var noticeCount: UInt64 = 0
     private var now = TimeSpan.zero
-    /// What the wall clock would have said at the start, as it is set now.
+    /// The wall clock's time at the start, as it is set now.
     private var wallAtStart: WallTime
     private var hasExpired = false
     private var ending: Ending?
@@ -65,7 +65,7 @@ struct PlayedDaemon {
             alarms: recording.pendingAlarms, tasks: recording.pendingTasks, refusals: recording.orderRefusals)
     }
 
-    /// True while the next line tells the handler that the time of an occasion ends.
+    /// True while the next line notifies the handler that the time of an occasion ends.
     var expiresNext: Bool {
         guard case .due(let sequence, _)? = ending else { return false }
         return owed.contains { $0.sequence == sequence }
@@ -106,7 +106,7 @@ struct PlayedDaemon {
     }
 }
 
-// What is delivered.
+// MARK: Deliveries
 extension PlayedDaemon {
     private mutating func nextDelivery() -> [UInt8]? {
         while true {
@@ -211,7 +211,7 @@ extension PlayedDaemon {
     }
 }
 
-// What is answered.
+// MARK: Answers
 extension PlayedDaemon {
     private mutating func hear(_ line: Result<ArraySlice<UInt8>, ProtocolFault>) -> [UInt8] {
         do throws(ProtocolFault) {
@@ -337,7 +337,7 @@ extension PlayedDaemon {
 }
 
 extension DeviceEvent.Kind {
-    /// A `link-down` is told at once, and a gap may report the loss of what is waited for.
+    /// A `link-down` is reported at once, and a gap may report the loss of what is waited for.
     fileprivate var passesRetries: Bool {
         switch self {
         case .attention(let kind, _): kind == .linkDown

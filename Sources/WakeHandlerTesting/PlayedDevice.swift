@@ -31,7 +31,7 @@ struct PlayedDevice: Sendable {
         return writer.bytes
     }
 
-    /// What becomes of a message with those before it, as the daemon hears it.
+    /// Decodes a message with those before it, as the daemon does on arrival.
     func hear(_ kind: DeviceEvent.Kind, at now: Instant, after memory: inout DeviceMemory) -> HeardValue {
         guard let decoder, decoder.hasMemory else { return .none }
         switch kind {

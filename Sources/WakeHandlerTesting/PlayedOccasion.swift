@@ -25,7 +25,7 @@ public struct PlayedOccasion: Hashable, Sendable {
     private var content: Content
     /// How long after the start of the recording it is due.
     public var after: Duration
-    /// Why the handler is told that its time ends, if it has not finished this one by the next line; nil for never.
+    /// The reason of the handler's expiration, if it has not finished this one by the next line; nil for never.
     ///
     /// With ``ExpirationReason/condition`` the daemon takes it back where it is still open after that, and raises it again.
     public var expires: ExpirationReason?
@@ -78,7 +78,7 @@ public struct PlayedOccasion: Hashable, Sendable {
 
     /// A download that has ended.
     /// - Parameters:
-    ///   - path: where its file lies, from the state directory on.
+    ///   - path: the path of its file, from the state directory on.
     ///   - failure: why there is none; nil where it is whole.
     public static func download(
         _ identifier: String, in session: String, to path: String, failure: TransferFailure? = nil,

@@ -1,4 +1,4 @@
-// What the handler under test orders: the daemon's list of what is pending, and its answers.
+// The orders of the handler under test: the daemon's list of pending entries, and its answers.
 import WakeHandler
 internal import WakeModel
 

@@ -1,4 +1,4 @@
-// What a recording plays, in order: what its devices did, and the occasions that the test puts between.
+// The steps of a recording, in order: the events of its devices, and the occasions that the test puts between.
 internal import WakeModel
 
 struct PlayedScript: Sendable {
@@ -11,7 +11,7 @@ struct PlayedScript: Sendable {
     private(set) var items: [Item] = []
     private(set) var devices: [PlayedDevice]
 
-    /// What falls on one time comes in the order of the test, devices first.
+    /// Steps at one time come in the order of the test, devices first.
     init(_ recording: Recording) {
         devices = recording.devices
         var occasions = recording.occasions.enumerated().sorted {

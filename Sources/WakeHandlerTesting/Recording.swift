@@ -21,7 +21,7 @@ public struct Recording: Sendable {
         public let description: String
     }
 
-    /// What the handler's writes and reads are answered with.
+    /// The answers to the handler's writes and reads.
     public enum RequestAnswers: Hashable, Sendable {
         /// The error `replayed`, as in `wakebridge replay`.
         case refused
@@ -33,7 +33,7 @@ public struct Recording: Sendable {
     public var requestAnswers = RequestAnswers.refused
     /// The text that the handler gets back in ``Restoration/checkpoint``; nil for a first start.
     public var checkpoint: String?
-    /// After so many events the handler is told that its time ends in 2 s; nil for never.
+    /// The number of events after which the handler's time ends in 2 s; nil for never.
     public var expiresAfter: Int?
     /// Alarms, polls and jobs that come due beside what the devices do.
     public var occasions: [PlayedOccasion] = []
@@ -113,7 +113,7 @@ public struct Recording: Sendable {
     }
 }
 
-/// What a device did, and when.
+/// An event of a device, and its time.
 struct RecordedEvent: Sendable {
     let device: Int
     let kind: DeviceEvent.Kind
@@ -188,8 +188,9 @@ extension Recording {
         }
     }
 
-    /// Until the handler waits for the next event, and its closures have returned. What is to be told that its time ends is
-    /// given time to begin, and no more.
+    /// Runs until the handler waits for the next event, and its closures have returned. Work whose time is to end gets
+    /// time
+    /// to begin, and no more.
     @MainActor
     private func exchange(_ session: BackgroundSession, _ daemon: inout PlayedDaemon, _ progress: Progress) async {
         var looks = 0

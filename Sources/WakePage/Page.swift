@@ -10,14 +10,15 @@ public enum Page {
         public var gzip: [UInt8]
         /// In quotes, as the header ETag has it.
         public var entityTag: String
-        /// Its address says what it holds, so it never has to be asked for again.
+        /// Its address depends on its content, so it never has to be requested again.
         public var isImmutable: Bool
 
-        /// What the header Cache-Control says.
+        /// The value of the header Cache-Control.
         public var cacheControl: String { isImmutable ? "public, max-age=31536000, immutable" : "no-cache" }
     }
 
-    /// What the header Content-Security-Policy says: the page loads nothing from elsewhere, and stands in no other page's frame.
+    /// The value of the header Content-Security-Policy: the page loads nothing from elsewhere, and is in no other
+    /// page's frame.
     public static let securityPolicy =
         "default-src 'self'; base-uri 'none'; object-src 'none'; form-action 'self'; frame-ancestors 'none'"
 
@@ -31,7 +32,8 @@ public enum Page {
     /// Stands in the document for the folder that all other files are in.
     private static let folderMark = "{folder}"
 
-    /// Every file but the document lies in a folder that is named by what all of them hold, so modules find each other there.
+    /// Every file but the document is in a folder whose name depends on all their bytes, so modules find each other
+    /// there.
     private static let assets: [String: Asset] = {
         let files = EmbeddedFile.all.sorted { $0.name < $1.name }
         let folder = folderName(of: files.flatMap { [Array($0.name.utf8), $0.bytes] })

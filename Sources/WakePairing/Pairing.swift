@@ -12,7 +12,7 @@ public final class Pairing {
 
     /// The alias that the peripheral shall have, by all that is known of it.
     public var alias: (BluezPeripheral) -> String = { $0.alias }
-    /// A question for the operator, and how a terminal puts it; answered by ``hear(_:)``.
+    /// Asks the operator a question, with the words that a terminal shows; the caller passes the answer back.
     public var ask: (PairingQuestion?, String) -> Void = { _, _ in }
     public var withdraw: () -> Void = {}
     /// A sentence, and the passkey that is to be typed on the peripheral if it shows none.

@@ -295,7 +295,7 @@ public struct ConfigurationError: Error, Hashable, Sendable, CustomStringConvert
     public var isPassing = false
     /// Its line, once ``located(in:)`` has looked; of a text that cannot be read it is known at once.
     public fileprivate(set) var line: Int?
-    /// Of a text that cannot be read, in characters from 1.
+    /// The column of a text that cannot be read, in characters from 1.
     public fileprivate(set) var column: Int?
 
     public init(file: String, sentence: String, place: ConfigurationPath? = nil) {

@@ -1,12 +1,12 @@
 // The nearest miss: which demand of a profile a device does not meet, and what the device has in its place.
 import WakeModel
 
-/// What is known of a device that is there, as far as profiles ask for it.
+/// The facts about a present device that profiles ask for.
 public struct DeviceFacts: Hashable, Sendable {
     public var kind: SourceKind
     public var services: Set<BluetoothUUID>
     public var name: String?
-    /// Of udev.
+    /// Properties from udev.
     public var properties: [String: String]
     public var advertisement: [UInt8]
 
@@ -27,7 +27,7 @@ public struct OfferedCharacteristic: Hashable, Sendable {
     public init(_ uuid: BluetoothUUID, canNotify: Bool) { (self.uuid, self.canNotify) = (uuid, canNotify) }
 }
 
-/// One profile that a device does not fit, or that it fits without all that the profile listens to.
+/// A profile that a device does not fit, or that it fits without all that the profile listens to.
 public struct NearMiss: Hashable, Sendable {
     public enum Demand: Hashable, Sendable {
         /// The most similar services that the device offers come first.
@@ -42,12 +42,12 @@ public struct NearMiss: Hashable, Sendable {
     }
 
     public var profile: String
-    /// Never empty; the first one tells most.
+    /// Never empty; the first one is the most useful.
     public var unmet: [Demand]
     /// 1 where everything is met, 0 where nothing is even similar.
     public var similarity: Double
 
-    /// What the profile asks for and what the device has: "it" is the device.
+    /// Compares the profile's demand with the device; "it" is the device.
     public var sentence: String {
         let others =
             unmet.count > 1
@@ -119,7 +119,7 @@ extension ProfileLibrary {
     public func nearestMiss(of facts: DeviceFacts, among isMeant: (ProfileHead) -> Bool) -> NearMiss? {
         guard match(facts) == nil else { return nil }
         let misses = heads.filter(isMeant).compactMap { index(named: $0.name) }.compactMap { miss(of: facts, by: $0) }
-        // Of equals the first by name.
+        // Between equals the first by name wins.
         return misses.filter { $0.similarity > 0 }.max {
             ($0.similarity, $1.profile) < ($1.similarity, $0.profile)
         }

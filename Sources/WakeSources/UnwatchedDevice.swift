@@ -4,7 +4,7 @@ import WakeProfiles
 import WakeSystem
 
 public struct UnwatchedDevice: Hashable, Sendable {
-    /// What keeps a device from being watched though a profile fits it.
+    /// The reason why a device is not watched though a profile fits it.
     public enum Obstacle: Hashable, Sendable {
         /// Bluetoothd does not trust it.
         case untrusted
@@ -12,7 +12,7 @@ public struct UnwatchedDevice: Hashable, Sendable {
         case unidentified
     }
 
-    /// What it calls itself, its node or its address.
+    /// The device's own name, its node or its address.
     public var alias: String
     public var uri: String
     public var isConnected: Bool

@@ -24,9 +24,9 @@ public protocol WakeSource: AnyObject {
     func perform(_ request: DeviceRequest, on device: Device, _ answer: @escaping (DeviceAnswer) -> Void)
     /// A sentence on why a device's events do not reach its handlers; nil if they do.
     func blockingReason(of uri: String) -> String?
-    /// The devices that are there and get no profile, or are not adopted, so that no handler hears them.
+    /// The present devices without a profile or without adoption, so that no handler receives their events.
     var unwatched: [UnwatchedDevice] { get }
-    /// What a device that is watched lacks of its profile; nil for none, and while that is not known.
+    /// The demands of its profile that a watched device does not meet; nil for none, and while that is not known.
     func lack(of uri: String) -> NearMiss?
     /// Whether it matters to one of its devices which handlers are awake.
     var needsWanted: Bool { get }

@@ -54,7 +54,7 @@ public enum ProgramLook {
         return obstacle == .missing(path) && path != word ? .missingArgument(word, path: path) : obstacle
     }
 
-    /// Of a working directory that a manifest names.
+    /// The obstacle to entering a working directory that a manifest names.
     public static func obstacle(toEnter directory: String, for account: Account) -> Obstacle? {
         // Its own entry: each folder on the way has to be entered, and so has it.
         switch obstacle(to: directory + "/.", for: account, asking: 0o1) {
@@ -68,7 +68,7 @@ public enum ProgramLook {
     /// Options of shells and Python that take no value and leave the next word the script.
     private static let plainOptions: Set<Character> = ["B", "E", "O", "S", "e", "s", "u", "x"]
 
-    /// The script that an interpreter is given; nil where the program is none, or the words say something else.
+    /// The script that an interpreter runs; nil where the program is none, or the words mean something else.
     private static func script(of command: [String]) -> String? {
         guard isInterpreter(command[0]) else { return nil }
         let rest = command.dropFirst().drop { word in

@@ -1,4 +1,4 @@
-// The grammar of lines without a device: `+60 machine sleep 28800`, and `+0.1 handler hr say {"ack":7}`.
+// The grammar of lines without a device: `+60 machine sleep 28800`, and a handler's answers such as `{"ack":7}`.
 import WakeModel
 
 /// The conditions that a trace may contain, by their words.

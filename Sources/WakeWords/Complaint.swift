@@ -10,12 +10,12 @@ public enum Complaint: Error, Hashable {
     case notRunning(String)
     /// This user may not do it.
     case notPermitted(String)
-    /// What was named is not there, or contradicts what is there.
+    /// The named thing is not there, or contradicts what is there.
     case notFound(String)
     /// The daemon refused, in its own words.
     case refused(DaemonRefusal)
 
-    /// What the tool ends with.
+    /// The tool's exit status.
     public var exitStatus: Int32 {
         switch self {
         case .failure: 1
@@ -27,7 +27,7 @@ public enum Complaint: Error, Hashable {
         }
     }
 
-    /// What failed and what to do, as one sentence.
+    /// The failure and the remedy, as one sentence.
     public var sentence: String {
         switch self {
         case .usage(let sentence), .failure(let sentence), .notRunning(let sentence), .notPermitted(let sentence),
@@ -81,7 +81,7 @@ public enum Complaint: Error, Hashable {
         return adviceStart.map { String(sentence[..<$0]) } ?? sentence
     }
 
-    /// What to do stands after the sentence's last semicolon.
+    /// The remedy comes after the sentence's last semicolon.
     private var advice: String {
         if case .refused(let refusal) = self { return refusal.advice }
         return adviceStart.map { String(sentence[sentence.index($0, offsetBy: 2)...]) } ?? ""
@@ -94,7 +94,7 @@ public enum Complaint: Error, Hashable {
 
 /// An error of the control API.
 public struct DaemonRefusal: Hashable, Sendable {
-    /// Of HTTP.
+    /// The status of HTTP.
     public let status: Int
     public let code: String
     public let message: String

@@ -1,6 +1,6 @@
-// One option of a command line, as the tool and the daemon describe theirs.
+// An option of a command line, as the tool and the daemon describe theirs.
 
-/// One option of a verb.
+/// An option of a verb.
 public struct Flag: Hashable, Sendable {
     public let name: String
     public let short: Character?

@@ -1,7 +1,7 @@
 // Unpacks compressed bytes piece by piece, so that neither side of them is ever held whole.
 import CZlib
 
-/// One compressed stream, from its header to its end.
+/// A compressed stream, from its header to its end.
 public struct Inflater: ~Copyable {
     public enum Form: Sendable {
         case gzip, zlib

@@ -8,7 +8,7 @@ import WakeSources
 import WakeSystem
 import WakeWords
 
-/// One attached node, with the profile that matches it.
+/// An attached node, with the profile that matches it.
 struct AttachedRow: Hashable {
     var record: UdevRecord
     var profile: String?
@@ -35,7 +35,7 @@ final class AccessoryScan {
         }
     }
 
-    /// Sorted by their paths in /sys, so that the nodes of one device stand together.
+    /// Sorted by their paths in /sys, so that the nodes of one device come together.
     var rows: [AttachedRow] {
         attached.records.map { AttachedRow(record: $0, profile: profiles.profile(of: $0)?.name) }
     }

@@ -1,4 +1,5 @@
-// The tool's connection to bluetoothd: opens it and waits for it. Where something is missing, a sentence says how to fix it.
+// The tool's connection to bluetoothd: opens it and waits for it. Where something is missing, an error gives the
+// remedy.
 import Glibc
 import WakeDaemon
 import WakeEngine

@@ -42,7 +42,7 @@ extension Verb {
                     unread = unread ?? error
                 }
             }
-            // One that cannot be read does not hide what is wrong with the others.
+            // An unreadable file does not hide the faults of the others.
             if !checks.isEmpty {
                 Console.print(words.has("json") ? CheckedFile.json(checks) : Array(checks.map(\.text).joined().utf8))
             }
@@ -52,7 +52,7 @@ extension Verb {
     }
 }
 
-/// One file, with all that was found.
+/// A file with all its findings.
 private struct CheckedFile {
     let file: String
     private let check: ConfigurationCheck

@@ -32,7 +32,7 @@ enum ColumnText {
         }.joined()
     }
 
-    /// One way to use a verb; breaks only between options, never in one.
+    /// A synopsis of a verb; breaks only between options, never in one.
     static func usage(_ start: String, _ synopsis: String, margin: Int) -> String {
         hanging([start[...]] + pieces(of: synopsis), below: margin, isFirstAtMargin: false)
     }
@@ -63,7 +63,7 @@ enum ColumnText {
         return lines
     }
 
-    /// What stands in brackets is one piece, and so is an option with its value.
+    /// Brackets with their content are one piece, and so is an option with its value.
     private static func pieces(of synopsis: String) -> [Substring] {
         var pieces: [Substring] = []
         var depth = 0

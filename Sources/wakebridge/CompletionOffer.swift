@@ -1,4 +1,5 @@
-// What fits at the last word of an unfinished command line: verbs, options, names and fixed words, by the verbs' own table.
+// Completes the last word of an unfinished command line: verbs, options, names and fixed words, by the verbs' own
+// table.
 import WakeEngine
 import WakeModel
 import WakeProfiles
@@ -6,7 +7,7 @@ import WakeWords
 
 /// The candidates, and what only the shell can list.
 struct CompletionOffer {
-    /// What the shell lists by itself; the raw value is what its script reads.
+    /// The values that the shell lists by itself; its script reads the raw value.
     enum Listing: String {
         case files = ":files"
         case directories = ":directories"
@@ -86,7 +87,7 @@ private struct UnfinishedLine {
     /// The option that the next word is the value of.
     private var open: Flag?
     private var isAfterDashes = false
-    /// The options that say where the daemon is, with their values.
+    /// The options that locate the daemon, with their values.
     private(set) var daemonWords: [String] = []
 
     private var flags: [Flag] { verb?.allOptions ?? (isHelp ? [] : Verb.globalOptions) }
@@ -105,7 +106,7 @@ private struct UnfinishedLine {
             guard let flag = flags.first(where: { $0.name == parts[0] }), flag.value != nil else { return }
             if parts.count > 1 { accept(String(parts[1]), of: flag) } else { open = flag }
         } else if word.hasPrefix("-"), word != "-" {
-            // Of several letters only the last can have its value in the next word.
+            // Only the last of several letters can have its value in the next word.
             guard let flag = flags.first(where: { $0.short == word.last }) else { return }
             open = flag.value == nil ? nil : flag
         } else if verb != nil || isHelp {

@@ -1,4 +1,4 @@
-// The scripts that a shell loads: each passes the words to the tool, and shows what the tool says fits.
+// The scripts that a shell loads: each passes the words to the tool, and shows what the tool returns.
 
 enum CompletionScript: String, CaseIterable {
     case bash

@@ -75,7 +75,7 @@ extension Verb {
     }
 }
 
-/// What setting one key has come to.
+/// The outcome of setting one key.
 struct SettingOutcome {
     let key: String
     let value: String

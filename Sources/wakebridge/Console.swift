@@ -70,11 +70,11 @@ enum Console {
     static func print(_ text: String) { print(Array(text.utf8)) }
     static func print(_ bytes: [UInt8]) { Output.write(bytes, to: 1, called: Output.standard) }
 
-    /// Whether a program reads what is said, because --json was given.
+    /// Whether a program reads the output, because --json was given.
     private static let speaksJSON = Atomic(false)
     static func speakJSON() { speaksJSON.store(true, ordering: .relaxed) }
 
-    /// What may be left out: what was done, beside the results.
+    /// Prints a sentence about a finished step, which --quiet omits.
     static func note(_ sentence: String) { if !isQuiet.load(ordering: .relaxed) { say(sentence) } }
 
     /// A warning or another thing that must be read, beside the results: a line, or with --json a JSON object on a line.
@@ -103,7 +103,7 @@ extension String {
     }
 }
 
-/// Output of the tool: writes all bytes, or ends the tool and says why.
+/// Output of the tool: writes all bytes, or ends the tool with an error.
 enum Output {
     static let standard = "standard output"
 
@@ -125,7 +125,7 @@ enum Output {
     }
 }
 
-/// One line at the bottom of a terminal, redrawn during work; a pipe gets nothing of it.
+/// A line at the bottom of a terminal, redrawn during work; a pipe gets nothing of it.
 final class ProgressLine {
     /// Nil where standard error is no terminal, or one that cannot redraw.
     static func onTerminal() -> ProgressLine? { Console.canRedraw(on: 2) ? ProgressLine() : nil }

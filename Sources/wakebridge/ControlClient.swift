@@ -104,7 +104,7 @@ struct ControlAnswer {
     let json: JSONValue
 }
 
-/// One HTTP exchange with all that libcurl keeps for it.
+/// An HTTP exchange with all that libcurl keeps for it.
 private final class Transfer {
     private let easy: UnsafeMutableRawPointer
     private let multi: UnsafeMutableRawPointer

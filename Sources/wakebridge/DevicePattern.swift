@@ -1,4 +1,4 @@
-// What tells a device that is there from others, as the key `match` of a profile writes it.
+// The properties that distinguish a present device from others, as the key `match` of a profile writes them.
 import WakeModel
 import WakePairing
 import WakeProfiles
@@ -32,7 +32,7 @@ enum DevicePattern {
         self = .peripheral(services: services, name: found.name)
     }
 
-    /// Of every device: its name, its maker, its battery.
+    /// Services of every device: its name, its maker, its battery.
     private static let common: Set = ["1800", "1801", "180a", "180f"]
 
     private static func accessory(at node: String) throws(Complaint) -> DevicePattern {
@@ -42,7 +42,7 @@ enum DevicePattern {
         }
         let wanted = ["ID_VENDOR_ID", "ID_MODEL_ID", "ID_USB_INTERFACE_NUM"]
         var found = row.properties.filter { wanted.contains($0.key) }
-        // What is no USB device has its name at best.
+        // Other devices than USB ones have their name at best.
         if found.isEmpty { found = row.properties.filter { ["NAME", "HID_NAME", "ID_MODEL"].contains($0.key) } }
         let kind = ["tty": "serial", "hidraw": "hid", "input": "input"][row.record.subsystem] ?? "none"
         return .accessory(found.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) }, node: kind)
@@ -57,7 +57,7 @@ enum DevicePattern {
             let list = services.map(\.asJSON).joined(separator: ", ")
             let parts = [
                 services.isEmpty ? nil : "services: [\(list)]",
-                // A service of its maker's own tells it well enough.
+                // A service of its maker's own identifies it well enough.
                 services.isEmpty ? name.map { "name_prefix: \($0.asJSON)" } : nil,
             ]
             return parts.compactMap { $0 }.joined(separator: ", ")

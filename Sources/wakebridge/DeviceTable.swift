@@ -47,7 +47,7 @@ struct DeviceTable {
     }
 }
 
-/// The devices that are there and that no handler hears, each with what it misses, besides those of a table.
+/// The present devices that no handler watches, each with what it misses, besides those of a table.
 struct UnwatchedDevices {
     let rows: [JSONValue]
 

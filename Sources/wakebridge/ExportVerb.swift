@@ -97,7 +97,8 @@ private func exportCapture(_ options: ExportOptions, _ form: CaptureForm) throws
     printSummary(of: result.counts, options)
 }
 
-/// As a replay in virtual time raises and decodes them, each once, whatever handlers the trace tells of.
+/// Exports the values as a replay in virtual time raises and decodes them, each once, whatever handlers the trace
+/// contains.
 private func exportValues(_ options: ExportOptions, _ form: ValueExport.Form) throws {
     let chunks = try ShownChunks(options.trace)
     var export = ValueExport(form)

@@ -9,13 +9,13 @@ import WakeWords
 struct GattService {
     struct Characteristic {
         let uuid: BluetoothUUID
-        /// What can be done with it: `read`, `notify`, …
+        /// The operations that it offers: `read`, `notify`, …
         let properties: [String]
-        /// What the profile calls it.
+        /// The profile's name for it.
         let name: String?
     }
 
-    /// Nil where bluetoothd would not tell.
+    /// Nil where bluetoothd reports none.
     let uuid: BluetoothUUID?
     let characteristics: [Characteristic]
 

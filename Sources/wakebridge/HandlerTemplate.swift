@@ -38,7 +38,7 @@ enum HandlerTemplate: String, CaseIterable {
         }
     }
 
-    /// What a person sets in the manifest's `env`, with examples.
+    /// The variables that a person sets in the manifest's `env`, with examples.
     func variables(of handler: NewHandler) -> [(name: String, value: String)] {
         switch self {
         case .csv, .sqlite: []
@@ -237,7 +237,7 @@ extension HandlerTemplate {
         """#
     }
 
-    /// What becomes of the files that the last template hands over.
+    /// Handles the files that the last template hands over.
     private static let outbox = #"""
         class Outbox(wakehandler.TransferDelegate):
             def finished(self, task, path, event):

@@ -15,7 +15,7 @@ enum HandlerText {
         let device = handler.device.map { ", device: \($0.asJSON)" } ?? ""
         let user = isRoot ? "\n  user: \"auto\",                 // a user that no other handler has" : ""
         return """
-            // The handler \(handler.name); 'wakebridge check' tells what is wrong with this file.
+            // The handler \(handler.name); 'wakebridge check' shows the faults of this file.
             {
               exec: [\(exec.map(\.asJSON).joined(separator: ", "))],\(user)\(environment)
               modes: ["\(handler.profile.kind.rawValue)"],
@@ -70,7 +70,7 @@ enum HandlerText {
 }
 
 extension NewHandler {
-    /// What it does, for its first line.
+    /// Describes the handler in its first line.
     fileprivate var about: String {
         let channels = Set(profile.channelNames.values).sorted().joined(separator: ", ")
         return "logs what devices of \(profile.name) say" + (channels.isEmpty ? "." : ": \(channels).")

@@ -10,7 +10,7 @@ struct ImportOptions: Hashable {
     /// Nil for standard output.
     var output: String?
     var terms = ImportTerms()
-    /// Whether to say what is inside, and write no trace.
+    /// Whether to list the contents, and write no trace.
     var lists = false
     /// Whether to print the result as JSON; only with an output file, because otherwise standard output is the trace.
     var printsJSON = false
@@ -132,7 +132,7 @@ private func printSummary(of imported: Imported, _ options: ImportOptions) {
     Console.print(JSONWriter.line { writer in writer.counts(of: imported) })
 }
 
-/// What the file is, what it is packed in, and the devices in it with what they sent.
+/// Prints the file's kind and packing, and the devices in it with what they sent.
 private func printList(of imported: Imported, _ options: ImportOptions) {
     guard !options.printsJSON else { return printJSONList(of: imported) }
     for part in imported.parts {

@@ -1,4 +1,4 @@
-// wakebridge inspect: what a device is made of, and with --live what it says.
+// wakebridge inspect: the services or nodes of a device, and with --live the values that it sends.
 import WakeModel
 import WakeSources
 import WakeWords
@@ -36,7 +36,7 @@ extension Verb {
     }
 }
 
-/// What is shown of a device.
+/// The shown facts of a device.
 private struct InspectedDevice {
     private enum Inside {
         case services([GattService])

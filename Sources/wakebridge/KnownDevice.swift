@@ -4,7 +4,7 @@ import WakePairing
 import WakeSources
 import WakeWords
 
-/// What is known of one device, by the daemon, by bluetoothd or by both.
+/// The facts about one device, from the daemon, from bluetoothd or from both.
 struct KnownDevice {
     let told: ToldDevice?
     let neighbour: Neighbour?
@@ -42,7 +42,7 @@ struct KnownDevice {
 }
 
 extension Neighbour {
-    /// What events call it; nil where no profile knows it, so that it has no events.
+    /// The device's name in events; nil where no profile knows it, so that it has no events.
     var eventAlias: String? { profile.map { peripheral.deviceAlias(profile: $0) } }
 }
 

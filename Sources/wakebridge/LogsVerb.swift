@@ -28,7 +28,7 @@ extension Verb {
     }
 }
 
-/// One line of a log stream: `07:42:46.727 strap: text`.
+/// A line of a log stream: `07:42:46.727 strap: text`.
 enum LogText {
     /// The function that prints each line, by the options.
     /// - Parameter asked: whose lines do not name it; nil where all are named.

@@ -8,7 +8,7 @@ enum NamedDevice {
     case accessory(NamedAccessory)
     /// A Bluetooth peripheral, or no particular device.
     case other
-    /// The daemon could not be asked for accessories; the value says why.
+    /// The daemon did not answer for accessories; the value is the reason.
     case unknown(String)
 
     init(_ words: ParsedWords) throws(Complaint) {

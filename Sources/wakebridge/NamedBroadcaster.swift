@@ -1,4 +1,4 @@
-// Devices that only broadcast, as the tool has them: what they say just now, and their names, which the daemon keeps.
+// Devices that only broadcast, as the tool has them: their latest values, and their names, which the daemon keeps.
 import WakeModel
 import WakePairing
 import WakeProfiles
@@ -12,7 +12,7 @@ extension BluetoothStation {
         found.profile.flatMap { profiles.index(named: $0) }.map { profiles[$0].isOfBroadcasters } ?? false
     }
 
-    /// What a broadcaster says, as its profile reads it; nil for others, and for what does not fit.
+    /// A broadcaster's value, as its profile decodes it; nil for others, and for what does not fit.
     func broadcast(of found: Neighbour) -> [UInt8]? {
         guard isBroadcaster(found), let index = found.profile.flatMap({ profiles.index(named: $0) }),
             let bytes = found.peripheral.newestAdvertisement
@@ -42,7 +42,7 @@ struct NamedBroadcaster {
         "\(alias.printable) (\(found.peripheral.address), \(found.profile ?? "")) is named: it broadcasts, and needs no pairing"
     }
 
-    /// Has the daemon hear it from now on.
+    /// Orders the daemon to accept it from now on.
     func keep(_ words: ParsedWords) throws(Complaint) {
         _ = try words.client.ask(.post, "/v1/devices/name", body: order)
     }
@@ -54,7 +54,7 @@ struct NamedBroadcaster {
         }
     }
 
-    /// The sentence that says so where the daemon had it named; nil where it had not, or there is no daemon.
+    /// A sentence of success where the daemon had it named; nil where it had not, or there is no daemon.
     static func forget(_ word: String, _ words: ParsedWords) -> String? {
         let body = Verb.object([("device", word)])
         guard let answer = try? words.client.ask(.post, "/v1/devices/forget", body: body, within: .seconds(5)),

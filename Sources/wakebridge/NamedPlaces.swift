@@ -30,7 +30,7 @@ struct NamedPlaces: Hashable {
 
     private init() { (named, profiles) = (nil, nil) }
 
-    /// Those of this user.
+    /// The places of this user.
     static let own = NamedPlaces()
 
     /// Whether another configuration is named than this user's own.
@@ -39,7 +39,7 @@ struct NamedPlaces: Hashable {
     var manifests: String { configuration + "/handlers.d" }
     var settingsFile: String { configuration + "/wakebridge.json5" }
 
-    /// What a daemon of these places would load. Prints the faults of profiles that cannot be read.
+    /// The profiles that a daemon of these places would load. Prints the faults of profiles that cannot be read.
     var library: ProfileLibrary {
         let folders = ProfileFolder.known(in: configuration) + [profiles].compactMap { $0 }
         let (library, errors) = ProfileFolder.load(folders)

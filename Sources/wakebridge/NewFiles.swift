@@ -15,10 +15,10 @@ struct NewFiles {
         mention(path)
     }
 
-    /// Tells of a file, or of a folder whose files are too many to be told of.
+    /// Adds a file to the report, or a folder whose files are too many to list.
     mutating func mention(_ path: String) { paths.append(path) }
 
-    /// Writes one of many files, of which none is told of by itself.
+    /// Writes one of many files that the report does not list by themselves.
     func copy(_ text: String, to path: String, mode: UInt32 = 0o644) throws(Complaint) {
         try Self.refuse(path)
         // The handler's user must reach and read them, whatever the umask of the one who asks.

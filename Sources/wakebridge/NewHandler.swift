@@ -58,7 +58,7 @@ struct NewHandler {
         } catch { throw .failure("cannot find a place for \(name): \(error.description)") }
     }
 
-    /// The profile that is said, else that of the device; and what a manifest calls the device.
+    /// The profile that the words name, else that of the device; and the device's name in a manifest.
     private static func watched(
         _ words: ParsedWords, _ library: ProfileLibrary
     ) throws(Complaint) -> (Profile, device: String?) {

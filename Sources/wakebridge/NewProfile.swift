@@ -1,4 +1,4 @@
-// A profile to begin with: its text, with a comment for each key, and what a device that is there showed or said.
+// A profile to begin with: its text, with a comment for each key, and the values that a present device showed or sent.
 import WakeAuthoring
 import WakeCapture
 import WakeDaemon
@@ -68,7 +68,7 @@ struct NewProfile {
         }
     }
 
-    /// What the shipped definitions call characteristics.
+    /// The names of characteristics in the shipped definitions.
     private static func sharedNames() -> [BluetoothUUID: String] {
         let named = ProfileFolder.shared(beside: "").compactMap { definition -> (BluetoothUUID, String)? in
             guard let uuid = BluetoothUUID(definition.name), let text = definition.text,
@@ -82,7 +82,7 @@ struct NewProfile {
     private func text(of pattern: DevicePattern) -> String {
         """
         // The profile \(name): which devices it is for, and how their bytes become values.
-        // 'wakebridge check' tells what is wrong with it; Devices/example explains every key.
+        // 'wakebridge check' shows its faults; Devices/example explains every key.
         {
           name: "\(name)",        // the name of this folder
           title: "\(name)",       // what people read in lists
@@ -96,7 +96,7 @@ struct NewProfile {
         """
           mode: "bluetooth-central",
 
-          // What a device must show: services that it offers, how its name begins, or both.
+          // The features that a device must show: services that it offers, how its name begins, or both.
           match: { \(pattern.match) },
 
           // Characteristics whose notifications are wanted, and those to be read once at connect.
@@ -117,10 +117,10 @@ struct NewProfile {
           // Properties of udev that a device must have, exactly.
           match: { \(pattern.match) },
 
-          // Which of its nodes is opened: "serial", "hid", "input", or "none" to hear only that it comes and goes.
+          // The node that the bridge opens: "serial", "hid", "input", or "none" to notice only that it comes and goes.
           node: "\(pattern.node)",
 
-          // Of a serial line: how it is set, and how its bytes become messages.
+          // Settings of a serial line: how it is set, and how its bytes become messages.
           // serial: { baud: 115200 },
           // framing: { kind: "line" },
 

@@ -1,4 +1,4 @@
-// What a word of a command line stands for, so that completion offers the same in every shell.
+// The meaning of each word on a command line, so that completion offers the same in every shell.
 import WakeWords
 
 indirect enum Operand: Hashable {
@@ -19,7 +19,7 @@ indirect enum Operand: Hashable {
     case user
     case group
     case verb
-    /// One of these words, and the operands that follow each.
+    /// Any of these words, and the operands that follow each.
     case word([Choice])
     /// As many of a kind as you like.
     case several(Operand)
@@ -35,7 +35,7 @@ indirect enum Operand: Hashable {
         .word(words.map { Choice(word: $0, then: operands) })
     }
 
-    /// Of several lists of words, each with its own operands.
+    /// Joins several lists of words, each with its own operands.
     static func either(_ lists: Operand...) -> Operand {
         .word(
             lists.flatMap { list -> [Choice] in
@@ -45,8 +45,9 @@ indirect enum Operand: Hashable {
 }
 
 extension Flag {
-    /// What its value is, by the placeholder that the help shows; nil for a flag without a value, and for a placeholder that is
-    /// not known.
+    /// The kind of its value, by the placeholder that the help shows; nil for a flag without a value, and for an
+    /// unknown
+    /// placeholder.
     var operand: Operand? {
         switch value {
         case "HANDLER": .handler

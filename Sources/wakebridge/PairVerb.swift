@@ -53,7 +53,7 @@ extension Verb {
 }
 
 /// Pairs one of those that a profile knows, chosen among those near by.
-/// - Returns: the sentence that says what was paired.
+/// - Returns: the sentence that names the paired device.
 func pairChosen(_ words: ParsedWords) throws(Complaint) -> String {
     let run = try PairingRun(try PairingOrder(words))
     let found = try run.find()
@@ -92,7 +92,7 @@ struct PairingOrder {
     }
 }
 
-/// One run of the verb, from finding the peripheral to the result.
+/// A run of the verb, from finding the peripheral to the result.
 private final class PairingRun {
     private let order: PairingOrder
     private let station: BluetoothStation

@@ -4,7 +4,7 @@ import WakePairing
 import WakeWords
 
 final class PairingDialogue {
-    /// What a line of the other program says.
+    /// The meaning of the other program's line.
     enum Answer: Hashable {
         /// In the words of a person at the keyboard.
         case line(String)

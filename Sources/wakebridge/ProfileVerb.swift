@@ -76,7 +76,7 @@ private func checkProfiles(_ words: ParsedWords) throws(Complaint) -> Int32 {
     return checks.contains(where: \.isFaulty) ? 1 : 0
 }
 
-/// One folder, with all that was found.
+/// A folder with all its findings.
 private struct CheckedFolder {
     let folder: String
     private var faults: [String] = []

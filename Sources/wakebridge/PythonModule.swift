@@ -24,7 +24,7 @@ enum PythonModule {
                 + "another language with --language")
     }
 
-    /// Of Debian's own packages, or of a version of Python.
+    /// The module's path in Debian's own packages, or in those of a version of Python.
     private static func installed(below prefix: String) -> String? {
         let versions = (try? Directory.names(in: prefix + "/lib"))?.filter { $0.hasPrefix("python3") } ?? []
         let folders = versions.flatMap { version in

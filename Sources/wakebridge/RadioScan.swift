@@ -1,4 +1,4 @@
-// One scan of the tool: discovery on its adapters, its results, and its end before anything else uses the radio.
+// A scan of the tool: discovery on its adapters, its results, and its end before anything else uses the radio.
 import WakeModel
 import WakePairing
 import WakeSources

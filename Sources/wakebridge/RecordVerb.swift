@@ -140,7 +140,7 @@ extension ControlClient {
     }
 }
 
-/// One recording: after every line the file is a trace that only lacks its end.
+/// A recording: after every line the file is a trace that only lacks its end.
 private final class Recording {
     private let file: RecordingFile
     private var recorder: TraceRecorder

@@ -34,8 +34,8 @@ extension RemadeTrace {
     }
 }
 
-/// Where `--output` says, or to standard output.
-/// - Parameter deed: what is done to the trace, for the sentence that says that it failed.
+/// Writes to `--output`, or to standard output.
+/// - Parameter deed: the change of the trace, for the sentence of a failure.
 func remakeTrace<Remade: RemadeTrace>(
     _ file: String, _ words: ParsedWords, _ deed: String, _ make: (TraceReader) throws -> Remade
 ) throws(Complaint) -> Int32 {
@@ -60,7 +60,7 @@ func remakeTrace<Remade: RemadeTrace>(
     }
 }
 
-/// What a trace that was written holds.
+/// Prints the contents of a written trace.
 func printSummary(of count: Int, _ header: TraceHeader, _ output: String, asJSON: Bool) {
     guard asJSON else {
         return Console.note("\(output): \(count.counted("operation")) of \(header.devices.count.counted("device"))")

@@ -149,7 +149,7 @@ private func playLive(
     printsJSON: Bool
 ) throws -> Int32 {
     if manifest.settings.requirements.contains(.bonded) { throw RequiredBond(file: manifest.file) }
-    // A line that is drawn again and again would stand below each step.
+    // A line that is drawn again and again would appear below each step.
     let progress = trace.isStepped ? nil : ProgressLine.onTerminal()
     return try live(
         manifest, profiles, wokenBy: .trace, keepingStateIn: folder, printsJSON: printsJSON, progress, decisions

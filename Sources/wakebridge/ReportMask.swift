@@ -7,7 +7,7 @@ struct ReportMask {
     /// The longest first: one may be the beginning of another.
     private let serials: [String]
 
-    /// - Parameter texts: everything that the report may say of devices.
+    /// - Parameter texts: everything that the report may contain about devices.
     init(of texts: [String]) {
         addresses = Set(texts.flatMap { Self.addresses(in: Array($0)) })
         serials = Set(texts.flatMap(Self.serials)).sorted { ($1.count, $0) < ($0.count, $1) }
@@ -51,7 +51,7 @@ struct ReportMask {
 }
 
 extension String {
-    /// What a handler wrote last may say anything, and its log is only in the report where you ask for logs.
+    /// A handler's last output may contain anything, and its log is only in the report where you ask for logs.
     mutating func hideLastWords() {
         self = replacing(#/it said last: .*/#, with: "it said last: <hidden; --logs shows it>")
     }

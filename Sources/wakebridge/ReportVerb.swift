@@ -45,7 +45,7 @@ private struct BugReport {
     }
 
     private let sections: [Section]
-    /// Of each question: a daemon that hangs is what a report is written about.
+    /// The limit of each question: a daemon that hangs is what a report is written about.
     private static let patience = TimeSpan.seconds(5)
 
     init(_ words: ParsedWords) {
@@ -81,7 +81,7 @@ private struct BugReport {
         }
     }
 
-    // MARK: What stands in it
+    // MARK: Contents
 
     private static func asked<Answer>(
         _ words: ParsedWords, _ question: (ControlClient) throws(Complaint) -> Answer

@@ -21,7 +21,7 @@ extension Verb {
         }
     }
 
-    /// Has the daemon raise an entry, and says where it stands then.
+    /// Orders the daemon to raise an entry, and returns its new state.
     static func raise(_ words: ParsedWords, _ entry: RaisedEntry, of handler: String) throws(Complaint) -> Int32 {
         try order(words, path(ofHandler: handler, entry.path)) { answer in
             let standing = ScheduleEntry(entry: answer["entry"] ?? .null, now: SystemClock.wall())
@@ -30,7 +30,7 @@ extension Verb {
     }
 }
 
-/// What a person can have raised.
+/// The entries that a person can have raised.
 enum RaisedEntry {
     case job(String)
     case alarm(String)

@@ -9,7 +9,7 @@ struct RunOptions: Hashable {
     /// A handler's program and its arguments.
     var handler: [String]
     var manifest: String?
-    /// The profiles to watch where no manifest says it.
+    /// The profiles to watch where no manifest names them.
     var profile: String?
     var device: String?
     /// A trace instead of real devices.

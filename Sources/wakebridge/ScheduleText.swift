@@ -1,7 +1,7 @@
-// What is scheduled, as people read it: the table of pending entries, a sentence for each, and how each came to where it is.
+// Scheduled work as people read it: the table of pending entries, a sentence for each, and its history.
 import WakeModel
 
-/// One entry of `pending`, as the daemon writes it.
+/// An entry of `pending`, as the daemon writes it.
 struct ScheduleEntry {
     let entry: JSONValue
     var now: WallTime
@@ -32,13 +32,13 @@ struct ScheduleEntry {
         wait["since"]?.string.flatMap { WallTime(rfc3339: $0) }.map { spokenSecond($0) } ?? "?"
     }
 
-    /// Of what is true, and does not count yet.
+    /// The time until which a condition that is true does not count yet.
     private func settling(_ wait: JSONValue) -> String? {
         let settles = wait["settles"]?.string.flatMap { WallTime(rfc3339: $0) }
         return settles.map { "settles until \(spokenSecond($0))" }
     }
 
-    /// What it requires beyond what it waits for now.
+    /// The requirements beyond those that it waits for now.
     private var later: [String] {
         let waits = entry.list("waits").map { $0.text("for") }
         guard waits.contains("time") else { return [] }
@@ -55,7 +55,7 @@ struct ScheduleEntry {
         }
     }
 
-    /// Of the inbox.
+    /// The number of messages of an inbox.
     private var messages: String? { entry["messages"]?.integer.map { Int($0).counted("message") } }
 
     private var progress: String {
@@ -65,7 +65,7 @@ struct ScheduleEntry {
 
     private var activity: String { TriggerKind.named(entry.text("source"))?.activity ?? "runs" }
 
-    /// Of one with such a limit.
+    /// The share of a processor that the entry may use.
     private var share: String {
         entry["cpu_percent"]?.integer.map { ", with \($0) % of a processor at most" } ?? ""
     }
@@ -82,13 +82,13 @@ struct ScheduleEntry {
         return start + words.joined(separator: " and ") + outcome(of: others)
     }
 
-    /// What is overdue comes when its spread or its leeway is over.
+    /// An overdue entry comes when its spread or its leeway is over.
     private var comesDue: String? {
         guard let due, due > now else { return moment("next_chance") ?? moment("due") }
         return moment("due")
     }
 
-    /// What happens where that goes on.
+    /// The outcome if the waits last until the deadline.
     private func outcome(of waits: [JSONValue]) -> String {
         guard let deadline = moment("deadline") else { return "" }
         let pronoun = waits.count == 1 ? "it" : "them"
@@ -96,7 +96,7 @@ struct ScheduleEntry {
         return isWaived ? "; it runs without \(pronoun) at its deadline, \(deadline)" : ""
     }
 
-    /// Of a poll, by what its time was reckoned.
+    /// The observation behind the time of a poll.
     private var pace: String {
         guard let bin = entry["bin"], let interval = entry["interval_s"]?.integer else { return "" }
         let slot = TimeSpan.seconds(entry.count("slot_s")).spoken

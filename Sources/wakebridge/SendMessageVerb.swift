@@ -35,7 +35,7 @@ extension Verb {
         }
     }
 
-    /// More than the daemon takes, so that its answer says what is too long.
+    /// More than the daemon takes, so that its answer names what is too long.
     private static let longestMessage = 64 << 10
 
     private static func messageOnStandardInput() throws(Complaint) -> [UInt8] {
@@ -44,7 +44,7 @@ extension Verb {
         }
     }
 
-    /// Without a type the header is left out: libcurl would otherwise say that it is a form.
+    /// The header is left out without a type: libcurl would otherwise declare a form.
     private static func messageHeaders(_ words: ParsedWords) throws(Complaint) -> [String] {
         let named = [("type", "Content-Type"), ("topic", "Topic"), ("urgency", "Urgency"), ("ttl", "TTL")]
         var headers: [String] = []

@@ -38,7 +38,7 @@ extension Verb {
     }
 }
 
-/// One run of the verb.
+/// A run of the verb.
 private final class MachineSetup {
     private let words: ParsedWords
     private let patience: TimeSpan
@@ -84,7 +84,7 @@ private final class MachineSetup {
         }
     }
 
-    /// What a command starts, such as bluetoothd with its adapters, comes a moment after the command has ended.
+    /// Waits for the effect of a command, such as bluetoothd with its adapters, which comes a moment after its end.
     private func awaitEnd(of code: Finding.Code) {
         let end = SystemClock.monotonic() + Self.settleTime
         while Findings(Facts(words)).all.contains(where: { $0.code == code }), SystemClock.monotonic() < end {
@@ -116,7 +116,7 @@ private final class MachineSetup {
         return status == 0
     }
 
-    /// The shell was ended by SIGINT, or tells that its command was.
+    /// The shell was ended by SIGINT, or reports that its command was.
     private static let interruptions = [SIGINT, (128 + SIGINT) << 8]
 
     // MARK: The user
@@ -193,7 +193,7 @@ private final class MachineSetup {
         return try explainSilence()
     }
 
-    /// What is read once at each connect, such as a battery's charge, does not show that the device measures.
+    /// A value that is read once at each connect, such as a battery's charge, does not show that the device measures.
     private func isMeasured(_ line: ArraySlice<UInt8>) -> Bool {
         guard let event = try? JSONValue(parsing: line), event["type"]?.string == "wakebridge.device.data" else {
             return false
@@ -221,7 +221,7 @@ private final class MachineSetup {
         return block("the device is connected and says nothing: wear it or use it, and see 'wakebridge watch'")
     }
 
-    /// What may keep a device from being connected without being wrong.
+    /// A foreign scan, which may keep a device from being connected without being wrong.
     private var scanOfOthers: String {
         let scan = Findings(Facts(words)).all.first { $0.code == .foreignScan }
         return scan.map { "; \($0.what): \($0.why)" } ?? ""

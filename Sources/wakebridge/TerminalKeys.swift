@@ -24,7 +24,7 @@ final class TerminalKeys {
         tcsetattr(0, TCSANOW, &before)
     }
 
-    /// What was typed since the last call.
+    /// The keys that were typed since the last call.
     func typed() -> [UInt8] {
         var keys: [UInt8] = []
         _ = try? input.read(appendingTo: &keys, limit: 64)

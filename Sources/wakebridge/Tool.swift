@@ -1,4 +1,4 @@
-// Runs a verb from the command line, tells what went wrong, and returns the exit status.
+// Runs a verb from the command line, prints its error, and returns the exit status.
 import WakeDaemon
 import WakeEngine
 import WakeWords

@@ -71,7 +71,7 @@ private final class TopScreen {
     }
 }
 
-/// What is drawn of two looks, or of one and the daemon's start.
+/// Draws two looks, or one and the daemon's start.
 private struct TopText {
     let now: StatusLook
     let before: StatusLook?

@@ -1,4 +1,4 @@
-// What wakebridge trace shows of traces: the contents of one, and the differences of two.
+// The reports of `wakebridge trace`: the contents of one trace, and the differences of two.
 import WakeModel
 import WakeSystem
 import WakeTrace

@@ -71,7 +71,7 @@ private enum TraceDeed: String, CaseIterable {
 
     private var fileCount: Int { self == .diff ? 2 : 1 }
 
-    /// Of those that not every deed has.
+    /// Options that not every deed has.
     private var options: Set<String> {
         switch self {
         case .info, .diff: []

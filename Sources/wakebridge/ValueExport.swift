@@ -13,10 +13,10 @@ struct ValueExport {
 
     init(_ form: Form) { self.form = form }
 
-    /// What stands before the first value.
+    /// The bytes before the first value.
     var header: [UInt8] { form == .csv ? Self.row(Self.columns) : [] }
 
-    /// What event lines become: those of values of devices, and nothing for others.
+    /// Turns event lines into rows: those of values of devices, and nothing for others.
     mutating func rows(of events: [UInt8]) -> [UInt8] {
         events.split(separator: UInt8(ascii: "\n")).flatMap { rows(ofLine: $0) }
     }
@@ -51,7 +51,7 @@ struct ValueExport {
         }
     }
 
-    /// Those of one inside another are named by both: `battery.percent`, `rr_s.0`.
+    /// Names the fields of one inside another by both: `battery.percent`, `rr_s.0`.
     private static func fields(of value: JSONValue, named name: String) -> [(String, String)] {
         func inside(_ part: String) -> String { name.isEmpty ? part : "\(name).\(part)" }
         switch value {

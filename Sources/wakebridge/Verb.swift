@@ -4,16 +4,16 @@ import WakeWords
 
 struct Verb {
     let name: String
-    /// One line for the list of verbs.
+    /// A line for the list of verbs.
     let summary: String
     /// The text after the verb's name, a line for each way to use it.
     let synopsis: [String]
-    /// What you must know to use it, in whole sentences.
+    /// The knowledge that its use needs, in whole sentences.
     let detail: String
     /// Whole command lines, as you would type them.
     let examples: [String]
     let flags: [Flag]
-    /// For completion: what stands at each place.
+    /// The operands of each place, for completion.
     var operands: [Operand] = []
     /// Whether a program and its words follow after `--`.
     var takesProgram = false
@@ -83,7 +83,7 @@ extension Verb {
         "/v1/handlers/\(id.percentEncoded)" + (last.isEmpty ? "" : "/" + last)
     }
 
-    /// One JSON object of texts.
+    /// A JSON object of texts.
     static func object(_ members: [(StaticString, String)]) -> [UInt8] {
         var writer = JSONWriter()
         writer.beginObject()

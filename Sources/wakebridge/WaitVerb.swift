@@ -1,4 +1,4 @@
-// wakebridge wait: returns when a device is connected, is not, or has said something, for scripts.
+// wakebridge wait: returns when a device is connected, is not, or has sent something, for scripts.
 import WakeModel
 import WakeSystem
 import WakeWords

@@ -28,7 +28,7 @@ extension Verb {
     }
 }
 
-/// One event line as people read it: `07:42:46.727  chest-strap  data  2a37  bpm=73 rr_s=[0.832]`.
+/// An event line as people read it: `07:42:46.727  chest-strap  data  2a37  bpm=73 rr_s=[0.832]`.
 struct EventText {
     let line: ArraySlice<UInt8>
 

@@ -44,7 +44,7 @@ extension Verb {
     }
 }
 
-/// What the verb is to do.
+/// The verb's order.
 private enum WebOrder {
     case list
     case enable(listen: NetworkAddress?)
@@ -180,7 +180,7 @@ private enum WebOrder {
         }
     }
 
-    /// The daemon's answer. Without a daemon the sentence says what was done and what is left to do.
+    /// The daemon's answer. Without a daemon the sentence states what was done and what is left to do.
     private static func tokens(
         _ words: ParsedWords, of file: SettingsFile, isWritten: Bool
     ) throws(Complaint) -> JSONValue {

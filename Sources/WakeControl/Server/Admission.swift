@@ -126,7 +126,7 @@ enum Admission {
 struct LocalAdmission: Sendable {
     var daemonUser: UInt32
     var group: UInt32?
-    /// What members of the group may do.
+    /// The role of the group's members.
     var groupRole = AccessRole.pair
 
     func role(of peer: Peer) -> AccessRole? {

@@ -4,7 +4,7 @@ import WakeLoop
 import WakeModel
 import WakeSystem
 
-/// What every entrance answers.
+/// The answers of every entrance.
 struct Answers {
     /// Must answer at once.
     let handle: (ControlRequest) -> ControlResponse
@@ -15,7 +15,7 @@ struct Answers {
     }
 }
 
-/// Who may use the control socket, beside root and the daemon's user.
+/// The group that may use the control socket, beside root and the daemon's user.
 public struct ControlGroup: Hashable, Sendable {
     public var number: UInt32
     public var role: AccessRole
@@ -121,7 +121,7 @@ public final class ControlServer {
         }
     }
 
-    /// What is wrong over TCP leaves the control socket as it is.
+    /// A fault over TCP leaves the control socket as it is.
     private func beginWeb() {
         do throws(SystemError) { try web?.begin(.web, answers) } catch {
             web = nil

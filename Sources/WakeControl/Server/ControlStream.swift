@@ -6,7 +6,7 @@ public final class ControlStream {
     /// The bytes that a client may leave unread; beyond that it is disconnected.
     public static let capacity = 256 * 1024
 
-    /// How lines stand in the answer.
+    /// The format of lines in the answer.
     enum Framing: Hashable {
         case lines
         /// Server-sent events: browsers connect again by themselves.
@@ -61,7 +61,7 @@ public final class ControlStream {
 
     enum Portion: Equatable {
         case bytes([UInt8])
-        /// Nothing now; `wake` is called when there is something.
+        /// No bytes now; `wake` is called when there are some.
         case none
         case end
     }

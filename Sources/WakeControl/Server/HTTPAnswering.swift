@@ -88,7 +88,7 @@ extension HTTPEdge {
         return answer(response, exchange, on: connection)
     }
 
-    /// Nothing comes later for it any more.
+    /// Drops the exchange's pending answer, so that nothing comes later for it.
     func forget(_ exchange: Exchange) {
         guard let answer = exchange.pending else { return }
         exchange.pending = nil

@@ -1,4 +1,4 @@
-// One connection of libmicrohttpd as a value: what was sent on it, and what is answered. Bytes are copied at once.
+// A connection of libmicrohttpd as a value: its request, and its answer. Bytes are copied at once.
 import CMicrohttpd
 import WakeSystem
 
@@ -80,7 +80,7 @@ struct HTTPConnection: Hashable {
 }
 
 extension ControlStream.Portion {
-    /// Into the library's buffer, which has room for it; returns what the library is told.
+    /// Copies into the library's buffer, which has room for it; returns the library's return value.
     fileprivate func copy(_ buffer: UnsafeMutablePointer<CChar>) -> Int {
         switch self {
         case .bytes(let bytes):

@@ -5,7 +5,7 @@ import WakeLoop
 import WakeModel
 import WakeSystem
 
-/// One HTTP server on one listening socket. Runs only when called, and calls back only while it runs.
+/// An HTTP server on one listening socket. Runs only when called, and calls back only while it runs.
 final class HTTPEdge {
     struct Limits {
         var connections: Int

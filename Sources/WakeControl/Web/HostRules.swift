@@ -11,7 +11,7 @@ package struct HostRules: Hashable, Sendable {
 
     /// Nil where a request may go on.
     /// - Parameters:
-    ///   - hosts: what the header Host said, each time that it came.
+    ///   - hosts: the values of the header Host, each time that it came.
     ///   - origins: the same of the header Origin, which browsers add.
     ///   - own: this end of the connection.
     package func refusal(hosts: [String], origins: [String], own: NetworkAddress?) -> ControlRefusal? {

@@ -3,7 +3,7 @@ import WakeLoop
 import WakeModel
 import WakeSystem
 
-/// What `web` in wakebridge.json5 says, read.
+/// The settings in `web` of wakebridge.json5, read.
 public struct WebSettings: Hashable, Sendable {
     public var listen: NetworkAddress
     /// Where a proxy puts the bridge: begins and ends with a slash.
@@ -40,10 +40,10 @@ public struct TokenHolder: Hashable, Sendable {
     public init(name: String, _ access: Access) { (self.name, self.access) = (name, access) }
 }
 
-/// What a client shows for itself.
+/// The client's proof of its identity.
 public enum Proof: Hashable, Sendable {
     case token(String)
-    /// What a browser keeps in a token's place: made from it, and good for nothing else.
+    /// The cookie that a browser keeps in a token's place: made from it, and good for nothing else.
     case cookie(String)
 }
 
@@ -51,7 +51,7 @@ public enum Proof: Hashable, Sendable {
 public protocol TokenAuthority: AnyObject {
     /// Nil for a wrong one, in a time that does not depend on what is wrong with it.
     func holder(of proof: Proof) -> TokenHolder?
-    /// The cookie that stands for a token; nil where none can be made.
+    /// The cookie that replaces a token; nil where none can be made.
     func cookie(for token: String) -> String?
 }
 
@@ -109,7 +109,7 @@ public final class WebDoor {
         return refuse(client)
     }
 
-    /// A token with a role is no address: addresses stand in the logs of proxies and senders.
+    /// A token with a role is no address: addresses appear in the logs of proxies and senders.
     private func admitHook(_ token: String, of client: NetworkAddress) -> Verdict {
         guard let holder = authority.holder(of: .token(token)), holder.access.inbox != nil else {
             return refuse(client)
@@ -140,7 +140,7 @@ public final class WebDoor {
         return .content(content)
     }
 
-    /// A page that a proxy served by https has an https origin, though the bridge itself speaks no TLS.
+    /// A page that a proxy served by https has an https origin, though the bridge itself offers no TLS.
     private func cookie(_ value: String, seconds: Int, from origin: String?) -> String {
         let isSecure = settings.secureCookie ?? (settings.identity != nil || origin?.hasPrefix("https://") ?? false)
         return "\(cookieName)=\(value); Path=\(settings.prefix); Max-Age=\(seconds); HttpOnly; SameSite=Strict"

@@ -3,12 +3,12 @@ import WakeModel
 import WakeSystem
 
 struct WrongTokens {
-    /// So many wrong tokens in a period are refused at once.
+    /// The number of wrong tokens in a period that are refused at once.
     static let free = 10
     static let period = TimeSpan.seconds(60)
     /// Each further refusal is postponed for so long.
     static let delay = TimeSpan.seconds(1)
-    /// So many refusals wait at a time; further ones go out at once and close their connections.
+    /// The most refusals that wait at a time; further ones go out at once and close their connections.
     static let mostPostponed = 8
     /// How many networks are counted at most.
     static let capacity = 256

@@ -113,7 +113,7 @@ extension ControlAnswers {
             advice: "the daemon watches no accessories, or plays a trace in their place")
     }
 
-    /// The device that the order says it is; nil for a new one.
+    /// The device that the order identifies; nil for a new one.
     private func intended(_ order: AccessoryOrder, _ source: AccessorySource) throws(ControlRefusal) -> String? {
         switch order.identity {
         case .new: return nil

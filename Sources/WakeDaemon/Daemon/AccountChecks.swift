@@ -1,4 +1,4 @@
-// What is wrong with the account that a manifest names, on this machine and under this daemon.
+// Faults of the account that a manifest names, on this machine and under this daemon.
 import Glibc
 import WakeEngine
 import WakeProfiles

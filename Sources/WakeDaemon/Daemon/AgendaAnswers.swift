@@ -1,4 +1,4 @@
-// What the daemon answers about what is scheduled: pending entries, what a person starts or takes back, and conditions.
+// Answers about scheduled work: pending entries, the jobs that a person starts or cancels, and conditions.
 import WakeAgenda
 import WakeControl
 import WakeCore
@@ -17,7 +17,7 @@ extension ControlAnswers {
         return .json { writer in
             writer.object { writer in
                 writer.list("pending", entries) { write($1, into: &$0) }
-                // What can be started although nothing of it is pending.
+                // Lists the jobs that can be started, pending or not.
                 if let handlers {
                     writer.field("jobs", Set(handlers.flatMap { bridge.turn.startable(.job, of: $0) }).sorted())
                 }
@@ -70,7 +70,7 @@ extension ControlAnswers {
         return done(with: key)
     }
 
-    /// With how the entry stands then.
+    /// Reports success with the entry's new state.
     private func done(with key: AgendaKey) -> ControlResponse {
         let standing = bridge.turn.pending(of: key.handler).first { $0.key == key }
         return .json { writer in
@@ -185,7 +185,7 @@ extension ControlAnswers {
 }
 
 extension WallTime {
-    /// Of what has no time yet: after all others.
+    /// Sorts entries without a time after all others.
     fileprivate static let latest = WallTime(microseconds: .max)
 }
 
@@ -225,7 +225,7 @@ extension ScheduledEntry {
 }
 
 extension ConditionPlay.Value {
-    /// Nil for what its source says.
+    /// Nil where the real source decides.
     fileprivate var isTrue: Bool? {
         switch self {
         case .on: true

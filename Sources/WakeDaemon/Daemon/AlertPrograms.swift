@@ -1,4 +1,4 @@
-// Tells people what alarms say: runs the command that the settings name, and the tool for a topic of ntfy.
+// Notifies people of alarms: runs the command that the settings name, and the tool for a topic of ntfy.
 import Glibc
 import WakeEngine
 import WakeLoop

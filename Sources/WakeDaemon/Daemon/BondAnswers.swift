@@ -4,7 +4,8 @@ import WakeEngine
 import WakeModel
 
 extension ControlAnswers {
-    /// Those that a bond would bring to it; none of a handler that waits for an operator, or for a penalty to end, first.
+    /// The devices that a bond would bring to it. A handler that waits for an operator, or for a penalty to end, gets
+    /// none.
     func unbonded(of standing: HandlerStatus) -> [Device] { unproved(to: standing).filter(canBond) }
 
     /// Why it is not woken for some of its devices; nil where nothing is in the way.

@@ -1,5 +1,4 @@
-// Where a bridge keeps its things unless you say otherwise: the directories of a daemon that you start, and the socket on which
-// one answers you.
+// Where a bridge keeps its things by default: the directories of a daemon that you start, and the socket on which
 import Glibc
 import WakeEngine
 import WakeSystem
@@ -9,12 +8,12 @@ public struct BridgePlaces: Hashable, Sendable {
     public var configuration: String
     public var state: String
     public var runtime: String
-    /// Where to ask, if nothing is said of it: the system's daemon answers users too, unless they run one of their own.
+    /// The socket to ask by default: the system's daemon answers users too, unless they run one of their own.
     public var controlSocket: String
     /// The system's, where neither that nor the user's own is there.
     public var otherSocket: String?
 
-    /// Those of root, and of the service.
+    /// The places of root, and of the service.
     public static let machine = BridgePlaces(
         configuration: "/etc/wakebridge", state: "/var/lib/wakebridge", runtime: "/run/wakebridge")
 
@@ -32,7 +31,7 @@ public struct BridgePlaces: Hashable, Sendable {
     }
 
     /// The system's for root; for others those of the XDG base directory specification, where a user has no session a place in
-    /// /tmp. `environment` gives nil for what is unset or empty; `home` is the account's, asked where the environment says none.
+    /// /tmp. `environment` returns nil for unset and empty variables; the account's `home` is the fallback for them.
     /// XDG_RUNTIME_DIR counts only where it is the user's own.
     public init(
         of user: UInt32, environment: (String) -> String?, home account: () -> String?, exists: (String) -> Bool,
@@ -61,7 +60,7 @@ public struct BridgePlaces: Hashable, Sendable {
         return "\(path)/".hasPrefix("\(place)/") ? place : nil
     }
 
-    /// Throws where `path` lies in this user's place in /tmp and that is another's: everybody can make a directory there.
+    /// Throws where `path` is in this user's place in /tmp and that is another's: everybody can make a directory there.
     public static func check(_ path: String) throws(SystemError) {
         guard let place = standIn(holding: path) else { return }
         try Directory.refuse(

@@ -1,8 +1,8 @@
-// The tool as a program that the daemon starts: where it lies, and what of the daemon's environment it gets.
+// The tool as a program that the daemon starts: its path, and the part of the daemon's environment that it gets.
 import WakeSystem
 
 enum BridgeTool {
-    /// The tool of this daemon lies beside it.
+    /// The daemon's own tool is beside it.
     static func path() throws(SystemError) -> String {
         let own = (try? File.linkTarget(of: "/proc/self/exe")).map { File.parent(of: $0) + "/wakebridge" }
         if let own, File.exists(own) { return own }
@@ -13,8 +13,8 @@ enum BridgeTool {
         inherited.compactMap { name in Environment.value(of: name).map { (name: name, value: $0) } }
     }
 
-    /// What programs need to reach a person's desktop, the network through a proxy, or what this daemon was shown in place of
-    /// the system's own.
+    /// Variables for a person's desktop, for a proxy of the network, and for what replaces the system's own in this
+    /// daemon.
     private static let inherited = [
         "PATH", "HOME", "USER", "LOGNAME", "LANG", "XDG_RUNTIME_DIR", "XDG_CONFIG_HOME", "XDG_STATE_HOME",
         "DBUS_SESSION_BUS_ADDRESS", "DBUS_SYSTEM_BUS_ADDRESS", "DISPLAY", "WAYLAND_DISPLAY", "WAKEBRIDGE_DEVICES",

@@ -1,4 +1,4 @@
-// Orders of the control socket for devices that broadcast: they cannot be paired, so that a name is what has them heard.
+// Orders of the control socket for devices that broadcast: they cannot be paired, so the daemon accepts them by name.
 import WakeControl
 import WakeEngine
 import WakeModel

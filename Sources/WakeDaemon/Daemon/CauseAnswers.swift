@@ -1,4 +1,4 @@
-// What `why` and `status` say of a handler: what the core knows, and behind it the cause, where the daemon can see one.
+// The reasons in `why` and `status` of a handler: the core's knowledge, and the cause where the daemon can see one.
 import WakeControl
 import WakeCore
 import WakeEngine

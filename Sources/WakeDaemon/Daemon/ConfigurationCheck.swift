@@ -1,4 +1,4 @@
-// One configuration file, judged before a daemon takes it, by the daemon's own readers.
+// Checks one configuration file with the daemon's own readers, before a daemon adopts it.
 import Glibc
 import WakeControl
 import WakeEngine
@@ -17,7 +17,7 @@ public struct ConfigurationCheck {
     public private(set) var faults: [ConfigurationError] = []
     /// The devices that a manifest names, each as its aliases and sources are known elsewhere.
     public private(set) var manifest: HandlerManifest?
-    /// What decodes the profile's data; nil for a profile with faults, and for other files.
+    /// Decodes the profile's data; nil for a profile with faults, and for other files.
     public private(set) var decoder: ProfileDecoder?
     private let file: String
 
@@ -49,7 +49,7 @@ public struct ConfigurationCheck {
     }
 
     private mutating func checkProfile(_ text: [UInt8]) {
-        // Its name must be its folder's; one that lies elsewhere meanwhile goes by its own name.
+        // A profile's name must be its folder's; a file elsewhere keeps its own name until it is in place.
         let folder = file.split(separator: "/").dropLast().last.map(String.init)
         let own = (try? JSONValue(json5: text))?["name"]?.string
         let isInPlace = file.hasSuffix("/profile.json5")
@@ -87,7 +87,7 @@ public struct ConfigurationCheck {
         _ manifest: HandlerManifest, _ accounts: AccountBook, isRoot: Bool
     ) -> ConfigurationError? {
         let state = (isRoot ? BridgePlaces.machine : .mine).state
-        // Of an account that is not there, what is missing can be found all the same.
+        // Missing files can be found even for an account that does not exist.
         guard let account = (try? accounts.account(of: manifest) ?? accounts.current()) ?? (try? accounts.current()),
             let found = ManifestWarnings.obstacle(to: manifest, account, stateDirectory: state)
         else { return nil }
@@ -110,7 +110,7 @@ public struct ConfigurationCheck {
 }
 
 extension [ConfigurationError] {
-    /// Those without a line first.
+    /// Faults without a line come first.
     fileprivate var inOrderOfLines: [ConfigurationError] {
         enumerated().sorted { ($0.element.line ?? 0, $0.offset) < ($1.element.line ?? 0, $1.offset) }.map(\.element)
     }

@@ -10,9 +10,9 @@ import WakeSystem
 final class ControlAnswers {
     unowned let daemon: Daemon
     private var watchers: [(device: EventOrigin?, stream: ControlStream)] = []
-    /// What the watchers get after the turn: no handler waits for them.
+    /// Events for the watchers, sent after the turn: no handler waits for them.
     private var unsent: [(event: DeviceEvent, sequence: Sequence?)] = []
-    /// Several terminals may hold one handler; it is let go with the last.
+    /// Several terminals may hold one handler; the last one releases it.
     private var leases: [(handler: HandlerID, stream: ControlStream)] = []
     var bridge: Bridge { daemon.bridge }
     var sources: LiveSources { daemon.sources }
@@ -181,7 +181,7 @@ final class ControlAnswers {
         }
     }
 
-    /// Of one handler, or of each instance of a manifest.
+    /// Explains one handler, or each instance of a manifest.
     private func why(_ name: String) throws(ControlRefusal) -> ControlResponse {
         guard bridge.catalog.handler(named: name) == nil, let instances = bridge.catalog.instances(of: name) else {
             let standing = try handlerStatus(name)
@@ -218,7 +218,7 @@ final class ControlAnswers {
         return .done
     }
 
-    /// The connection is the lease: however its holder ends, the handler is let go.
+    /// The connection is the lease: however its holder ends, the handler is released.
     private func attach(_ handler: HandlerID) -> ControlResponse {
         .stream(contentType: "application/x-ndjson") { [self] stream in
             leases.append((handler, stream))
@@ -263,7 +263,7 @@ final class ControlAnswers {
         return .done
     }
 
-    /// Who is attached to a handler that must not run any more is let go.
+    /// Detaches every client from a handler that must not run any more.
     func letGo(of handler: HandlerID) {
         let held = leases.filter { $0.handler == handler }
         guard !held.isEmpty else { return }
@@ -275,7 +275,7 @@ final class ControlAnswers {
         bridge.turn.ingest(.operated(handler, .detach))
     }
 
-    /// A path that is looked at may lie in a slow file system; the answer does not wait for that longer than this.
+    /// A path to check may be in a slow file system; the answer waits for that no longer than this.
     private static let inspectionPatience = TimeSpan.seconds(5)
 
     private func reload() -> ControlResponse {
@@ -368,7 +368,7 @@ final class ControlAnswers {
         _ name: String, in states: Set<HandlerState>, _ complaint: String
     ) throws(ControlRefusal) -> HandlerID {
         let standing = try handlerStatus(name)
-        // A penalty lies over a frozen process, which is still there.
+        // A penalty can cover a frozen process, which still exists.
         let isFrozen = standing.state == .held && bridge.executor.pid(of: standing.handler) != nil
         guard !states.contains(isFrozen ? .suspended : standing.state) else { return standing.handler }
         throw ControlRefusal(

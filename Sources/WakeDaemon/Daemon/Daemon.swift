@@ -22,7 +22,7 @@ public final class Daemon {
     public static let version = "0.30.0"
 
     package let bridge: Bridge
-    /// What is in force; the file may say more, which waits for the next start.
+    /// The settings in force; a changed file waits for the next start.
     private(set) var settings: BridgeSettings
     let manifests: ManifestFolder
     let observers: HandlerObservers
@@ -158,7 +158,7 @@ public final class Daemon {
         sources.start()
     }
 
-    /// A file that is not there stops the start; one that is no trace is told, and everything else goes on.
+    /// A missing file stops the start; a file that is no trace is reported, and everything else goes on.
     private func prepareReplay() throws {
         guard let played = Self.replay(options, settings) else { return }
         do {
@@ -180,13 +180,13 @@ public final class Daemon {
         }
     }
 
-    /// What reading all configuration again has come to.
+    /// The outcome of reading all configuration again.
     struct Reload {
         /// Everything that is wrong with it, and what waits for the next start.
         var errors: [String] = []
         /// Keys of wakebridge.json5 whose new values are in force now.
         var applied: [String] = []
-        /// Those whose new values wait for the next start.
+        /// Settings whose new values wait for the next start.
         var postponed: [String] = []
     }
 
@@ -209,7 +209,7 @@ public final class Daemon {
 
     private var inspected: [HandlerManifest] { Array(bridge.catalog.manifests) }
 
-    /// Who drops in a manifest may have brought the profile that it names just before. What is told is new.
+    /// A person who adds a manifest may have added its profile just before. Only new faults are logged.
     private func reloadAfterChange() {
         let before = Set(faults)
         applyConfiguration()
@@ -255,7 +255,7 @@ public final class Daemon {
         return !changes.isEmpty
     }
 
-    /// What cannot be read changes nothing.
+    /// An unreadable file changes nothing.
     private func adoptKeys() {
         do throws(ConfigurationErrors) {
             bridge.engine.adopt(try KeyFile.read(in: options.configurationDirectory))
@@ -282,7 +282,7 @@ public final class Daemon {
             if let single { answers?.letGo(of: single) }
             log.notice("handler \(name) is removed")
         }
-        // What a typing error leaves without a manifest keeps its alarms, jobs and connections.
+        // A typing error leaves a handler without a manifest, and must not end its alarms, jobs and connections.
         if manifests.names != nil {
             let templates = Set(bridge.catalog.perDevice.keys)
             bridge.engine.settleSchedules { manifests.mayReturn($0, beside: templates) }
@@ -363,7 +363,7 @@ public final class Daemon {
         publish(answers)
     }
 
-    /// Handlers do not wait for a broker: what keeps it from being reached is told, and everything else goes on.
+    /// Handlers do not wait for a broker: the daemon logs why it cannot be reached, and everything else goes on.
     private func publish(_ answers: ControlAnswers) {
         guard let mqtt = settings.mqtt else { return }
         do {

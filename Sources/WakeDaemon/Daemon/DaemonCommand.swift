@@ -119,7 +119,7 @@ public enum DaemonCommand {
         return DaemonOptions.Replay(file: file, part: try TracePart(words), speed: speed)
     }
 
-    /// Whole, because handlers are told their directories and start in others.
+    /// Makes the path absolute, because handlers start in other directories.
     private static func path(_ name: String, _ words: ParsedWords) throws(Complaint) -> String? {
         guard let path = words.value(name) else { return nil }
         do {

@@ -1,4 +1,4 @@
-// What a daemon is told at its start, and what holds where it is told nothing.
+// Options of a daemon at its start, and their defaults.
 import WakeEngine
 import WakeLoop
 import WakeSources
@@ -16,7 +16,7 @@ public struct DaemonOptions {
             self.speed = speed
         }
 
-        /// What the journal calls it, by which another part is played from its own beginning.
+        /// The journal's name for it, so that another part is played from its own beginning.
         var name: String { part.isWhole ? file : "\(file) \(part)" }
     }
 
@@ -24,7 +24,7 @@ public struct DaemonOptions {
     public var stateDirectory: String
     public var runtimeDirectory: String
     public var replay: Replay?
-    /// Those that watch devices, unless a trace is played.
+    /// The sources that watch devices, unless a trace is played.
     public var sources = SourceRegistry.all
     /// Wakes its loop.
     public var timers: any LoopTimers = KernelTimers()
@@ -43,7 +43,7 @@ public struct DaemonOptions {
         }
     }
 
-    /// One name for each runtime directory, so that two daemons never sweep each other's handlers.
+    /// Each runtime directory has a name of its own, so that two daemons never sweep each other's handlers.
     var cgroupName: String { "wakebridge" + runtimeDirectory.map { $0 == "/" ? "-" : String($0) }.joined() }
 
     var manifestDirectory: String { configurationDirectory + "/handlers.d" }

@@ -1,4 +1,4 @@
-// Events that no attempt could deliver: shown, tried again, or let go, as the control socket asks.
+// Undeliverable events: the control socket lists them, tries them again, or drops them.
 import WakeControl
 import WakeCore
 import WakeEngine

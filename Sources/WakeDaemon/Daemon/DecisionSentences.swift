@@ -1,11 +1,11 @@
-// What operators are told of the decisions of core and agenda: the same sentence in `why` and in a handler's log.
+// Sentences for operators about decisions of core and agenda: the same in `why` and in a handler's log.
 import WakeAgenda
 import WakeCore
 import WakeEngine
 import WakeModel
 
 extension Decision {
-    /// Nil for the ordinary course of a wake, and for what is told with its neighbours, such as events that did not wake.
+    /// Nil for the ordinary course of a wake, and for events that did not wake: their neighbours' sentences cover them.
     var sentence: String? {
         switch self {
         case .held(_, let because): "held after: \(because)"
@@ -52,7 +52,7 @@ extension Decision {
 }
 
 extension AgendaDecision {
-    /// Nil for the ordinary course of an entry, which its own history tells.
+    /// Nil for the ordinary course of an entry, which its own history records.
     var sentence: String? {
         let words = wireName.split(separator: " ")
         switch words.first {

@@ -1,4 +1,4 @@
-// What the daemon answers about one device: which one is meant, its session, and what an operator reads of it or writes to it.
+// Answers about one device: which one is meant, its session, and an operator's reads and writes.
 import WakeControl
 import WakeEngine
 import WakeLoop

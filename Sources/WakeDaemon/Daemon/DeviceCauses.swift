@@ -47,7 +47,7 @@ extension ControlAnswers {
         return misses.max { $0.nearness < $1.nearness }?.sentence
     }
 
-    // MARK: Devices that no handler hears
+    // MARK: Devices without a handler
 
     /// The known devices, those without a profile with what they miss, and apart from them the others that a person may have
     /// meant for a handler.

@@ -10,7 +10,7 @@ import WakeSystem
 /// Every line goes to the bridge's own log as well, rate-limited a handler, so that a chatty one costs the others nothing.
 final class HandlerLogBook: HandlerLog, DecisionListener {
     private struct Line {
-        /// Of all lines of the bridge, so that those of several handlers can be told in their order.
+        /// Counts all lines of the bridge, so that those of several handlers can be shown in their order.
         var number: UInt64
         var bytes: [UInt8]
     }
@@ -18,7 +18,7 @@ final class HandlerLogBook: HandlerLog, DecisionListener {
     private struct Page {
         var lines: [Line] = []
         var limit: RateLimiter
-        /// What it wrote last on standard error: most programs say there why they end.
+        /// The last line on standard error: most programs write there why they end.
         var lastError: String?
     }
 
@@ -28,7 +28,7 @@ final class HandlerLogBook: HandlerLog, DecisionListener {
     private var burst: Int
     private var pages: [HandlerID: Page] = [:]
     private var lineCount: UInt64 = 0
-    /// Of all handlers where none are named.
+    /// Followers without names follow all handlers.
     private var followers: [(handlers: Set<HandlerID>?, stream: ControlStream)] = []
     private let log = Log("handler")
 
@@ -82,7 +82,7 @@ final class HandlerLogBook: HandlerLog, DecisionListener {
 
     private func tell(_ sentence: String, of handler: HandlerID) {
         log.notice("\(catalog.name(of: handler)): \(sentence)")
-        // The stamp is the cause's; a trace's may lie years back.
+        // The stamp is the cause's; a trace's may be years back.
         keep(sentence, of: handler, .bridge, clock.stamp())
     }
 

@@ -51,7 +51,7 @@ final class InboxDoor: TurnObserver {
         respond(response(to: receipt))
     }
 
-    /// What only memory holds is not promised: the sender tries again.
+    /// The bridge does not promise a message that only memory holds: the sender tries again.
     private func response(to receipt: InboxReceipt) -> ControlResponse {
         switch (receipt.outcome, bridge.journal.health.disk) {
         case (.refused(let fault), _): .refusal(ControlRefusal(fault, .notFound))
@@ -61,7 +61,7 @@ final class InboxDoor: TurnObserver {
         }
     }
 
-    /// The header `TTL` says what is granted, as RFC 8030 has it.
+    /// The header `TTL` contains the granted time, as RFC 8030 has it.
     private static func accepted(_ id: String, _ lifetime: TimeSpan, _ wakesIn: TimeSpan?) -> ControlResponse {
         let seconds = lifetime.wholeMilliseconds / 1_000
         let json = JSONWriter.line { writer in

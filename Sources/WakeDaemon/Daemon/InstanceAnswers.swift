@@ -1,4 +1,4 @@
-// What a name of a handler means where its manifest runs once for each device: that instance, or all of them.
+// Resolves a handler's name where its manifest runs once for each device: that instance, or all of them.
 import WakeControl
 import WakeCore
 import WakeEngine

@@ -1,4 +1,4 @@
-// `keys.json5` beside the configuration: the keys with which devices encrypt what they say.
+// `keys.json5` beside the configuration: the keys with which devices encrypt their data.
 import WakeEngine
 import WakeProfiles
 import WakeSystem

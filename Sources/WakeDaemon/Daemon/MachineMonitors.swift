@@ -1,4 +1,4 @@
-// What the daemon watches of the machine itself, each reported to the turn as it changes: memory, heat, power and sleep.
+// Watches the machine itself, and reports each change to the turn: memory, heat, power and sleep.
 import WakeEngine
 import WakeLoop
 import WakeSystem

@@ -1,4 +1,4 @@
-// handlers.d as it stands on disk: read, compared with what was read before, watched for what is dropped in.
+// handlers.d on disk: read, compared with the last reading, and watched for new files.
 import Glibc
 import WakeCore
 import WakeEngine
@@ -7,12 +7,12 @@ import WakeModel
 import WakeProfiles
 import WakeSystem
 
-/// Owns the folder's watch. A broken manifest is told and leaves what ran before as it was.
+/// Owns the folder's watch. A broken manifest is logged and leaves what ran before as it was.
 final class ManifestFolder {
     private let path: String
     private let defaults: BridgeSettings
     private var known = ConfigurationFolder()
-    /// What is wrong with the texts that were read last, by handler id.
+    /// The faults of the texts of the last reading, by handler id.
     private var broken: [String: [String]] = [:]
     /// Files that could not be read just now, by handler id; the folder itself under an empty one.
     private var unreadable: [String: String] = [:]
@@ -25,7 +25,7 @@ final class ManifestFolder {
     private var watches: [Watch] = []
     private var settle: Timer?
 
-    /// What a reading of the folder brought.
+    /// The changes of one reading of the folder.
     struct Changes {
         var adopted: [HandlerManifest] = []
         var removed: [String] = []
@@ -62,7 +62,7 @@ final class ManifestFolder {
         return names.contains(template) && !templates.contains(template)
     }
 
-    /// Of all manifests in the folder, broken ones too, as it was read last; nil where it could not be read.
+    /// All manifests in the folder at the last reading, with the broken ones; nil where it could not be read.
     var names: Set<String>? {
         unreadable[""] == nil ? Set(known.manifests.keys).union(unreadable.keys) : nil
     }
@@ -95,14 +95,14 @@ final class ManifestFolder {
 
     private func readAfter(_ pause: TimeSpan) { settle?.arm(at: SystemClock.monotonic() + pause) }
 
-    /// Reads the folder and says what is new, other or gone since the last reading.
+    /// Reads the folder and returns the changes since the last reading.
     func read(knowing profiles: ProfileLibrary) -> Changes {
         guard let current = look() else { return Changes() }
         accounts.renew()
         let changes = known.changes(to: current)
         known = current
         for id in changes.removed { broken[id] = nil }
-        // What is broken may be so for what stands elsewhere, such as a user that was made meanwhile.
+        // A broken manifest may be well now through a change elsewhere, such as a new user.
         let suspects = broken.keys.filter { !changes.added.contains($0) && !changes.changed.contains($0) }
         let adopted = (changes.added + changes.changed + suspects.sorted())
             .compactMap { adopt($0, current.manifests[$0] ?? [], profiles) }

@@ -1,5 +1,6 @@
-// The warnings about manifests that are taken: what they say, and what the file system lacks for them. That is looked at on a
-// thread, for a path may lie in a file system that another user makes slow.
+// The warnings about adopted manifests: those of their texts, and what the file system lacks for them. A thread checks
+// the
+// latter, for a path may be in a file system that another user makes slow.
 import WakeControl
 import WakeEngine
 import WakeLoop
@@ -14,7 +15,7 @@ final class ManifestInspection {
     }
 
     var warnings: [BridgeWarning] { stated + found }
-    /// Of the manifests as they were read.
+    /// Warnings from the manifests' texts.
     var stated: [BridgeWarning] = []
     /// Programs, scripts, folders and time zones that are not there.
     private var found: [BridgeWarning] = []
@@ -29,7 +30,7 @@ final class ManifestInspection {
     private var again: Timer?
     /// They fire when the look is done.
     private var waiting: [Timer] = []
-    /// Those that were armed last: a timer that nobody keeps does not fire.
+    /// The timers that were armed last: a timer that nobody keeps does not fire.
     private var rung: [Timer] = []
     private let log = Log("daemon")
 
@@ -72,8 +73,8 @@ final class ManifestInspection {
         return (program.map { [$0] } ?? []) + ManifestWarnings.ofAbsentPlaces(subject.manifest)
     }
 
-    /// Logs each warning when it comes up, and not again while it stands.
-    /// - Parameter forgets: these are all that stand.
+    /// Logs each warning when it comes up, and not again while it lasts.
+    /// - Parameter forgets: these are all that remain.
     func report(_ warnings: [BridgeWarning], forgets: Bool) {
         for warning in warnings where !logged.contains(warning) { log.warning(warning.sentence) }
         logged = forgets ? Set(warnings) : logged.union(warnings)

@@ -1,4 +1,5 @@
-// What manifests allow without being wrong: handlers that can do more than their administrator may know, or never run or wake.
+// Warnings about manifests without faults: handlers with more power than their administrator may know, or that never
+// run or wake.
 import Glibc
 import WakeAgenda
 import WakeControl
@@ -126,7 +127,7 @@ enum ManifestWarnings {
             advice: "correct the name, such as \"Europe/Berlin\", or install tzdata")
     }
 
-    /// Who is in one of them can become root, or read what only root should.
+    /// A member of one of these groups can become root, or read what only root should.
     private static let strongGroups: Set = [
         "root", "sudo", "wheel", "admin", "docker", "podman", "lxd", "incus", "incus-admin", "disk", "shadow", "kmem",
         "libvirt", "sys",

@@ -32,7 +32,7 @@ extension ControlAnswers {
         }
     }
 
-    /// What no adapter knows any more, and the bridge still does.
+    /// Forgets a device that no adapter knows any more, and the bridge still does.
     private func forgetAbsent(_ word: String) -> ControlResponse? {
         guard let client = sources.bluetooth?.client, client.isThere,
             case .one(let entry) = bridge.catalog.device(named: word, by: .whole),
@@ -74,7 +74,7 @@ extension ControlAnswers {
     }
 }
 
-/// What is asked of bluetoothd about one object.
+/// An order to bluetoothd about one object.
 private struct BluezOrder {
     enum Deed {
         case name(String)

@@ -1,4 +1,4 @@
-// Where device profiles lie on disk, and reading them: the shipped ones first, then those that people add.
+// The folders of device profiles on disk, and their reading: the shipped ones first, then those that people add.
 import Glibc
 import WakeEngine
 import WakeModel
@@ -11,19 +11,19 @@ public enum ProfileFolder {
     /// Holds characteristics that many devices have, a file for each.
     private static let shared = "gatt"
 
-    /// What was found in the folders, a profile of a name once.
+    /// The contents of the folders, each profile once by name.
     struct Reading {
         var sources: [String: ProfileLibrary.Source] = [:]
         /// Characteristics that many devices have, by UUID.
         var shared: [String: SharedDefinition] = [:]
-        /// Those that are there and cannot be read, by name.
+        /// Present profiles that cannot be read, by name.
         var unreadable: [String: ConfigurationError] = [:]
         /// A folder that is there and cannot be looked into.
         var blindness: [ConfigurationError] = []
-        /// Those that came from such a folder and go on as they were, since no later folder has another of that name.
+        /// Profiles from such a folder that stay as they were, since no later folder has another of that name.
         var unseen: Set<String> = []
 
-        /// What is probably there, and is in no source.
+        /// Profiles that are probably present, and in no source.
         var kept: Set<String> { unseen.union(unreadable.keys) }
 
         var errors: [ConfigurationError] { blindness + unreadable.values.sorted { $0.file < $1.file } }
@@ -42,7 +42,7 @@ public enum ProfileFolder {
         return shipped + (user == 0 || own == machines ? [] : [machines]) + [own]
     }
 
-    /// Loads what ``known(in:)`` names. Broken profiles are left out and told.
+    /// Loads what ``known(in:)`` names. Broken profiles are left out and reported.
     public static func load(_ folders: [String]) -> (library: ProfileLibrary, errors: [ConfigurationError]) {
         let reading = read(folders)
         let (library, errors) = ProfileLibrary.load(Array(reading.sources.values), shared: Array(reading.shared.values))
@@ -53,7 +53,7 @@ public enum ProfileFolder {
     /// - Parameter library: what was made of the reading before.
     static func read(_ folders: [String], after library: ProfileLibrary = ProfileLibrary()) -> Reading {
         var reading = Reading()
-        // What was shipped was tested: its faults may wait until a device needs the profile.
+        // Shipped profiles are tested: their faults may wait until a device needs the profile.
         let tested = Set(chosen == nil ? shipped() : [])
         for folder in folders {
             let depth: ProfileLibrary.Reading = tested.contains(folder) ? .whenNeeded : .whole
@@ -87,7 +87,7 @@ public enum ProfileFolder {
         let (path, place) = ("\(name)/profile.json5", folder.place)
         let file = "\(folder.path)/\(path)"
         if depth == .whenNeeded {
-            // What was changed in place has another time too.
+            // A file that was changed in place has another time too.
             guard let changed = File.changeTime(of: file) else { return }
             reading.unreadable[name] = nil
             reading.unseen.remove(name)
@@ -122,7 +122,7 @@ public enum ProfileFolder {
             .compactMap { library.index(named: $0.name).map { library[$0] } }
     }
 
-    /// What the manifests of a folder name; one that cannot be read names none.
+    /// The profiles that a folder's manifests name; an unreadable manifest names none.
     private static func watchedProfiles(in folder: String) -> Set<String> {
         let files = ((try? Directory.names(in: folder)) ?? []).filter { $0.hasSuffix(".json5") }
         let manifests = files.compactMap {
@@ -131,7 +131,7 @@ public enum ProfileFolder {
         return Set(manifests.flatMap { ($0["watch"]?.array ?? []).compactMap { $0["profile"]?.string } })
     }
 
-    /// What a profile that lies in `folder` takes from beside it, or else from what was shipped.
+    /// The definitions that a profile in `folder` shares: those beside it, or else the shipped ones.
     public static func shared(beside folder: String) -> [SharedDefinition] {
         var reading = Reading()
         for place in shipped() { readShared(in: "\(place)/\(shared)", .whenNeeded, into: &reading) }
@@ -182,7 +182,7 @@ public enum ProfileFolder {
 }
 
 extension ConfigurationError {
-    /// Of a file that cannot be read.
+    /// The error of a file that cannot be read.
     init(file: String, _ error: SystemError) {
         self.init(file: file, sentence: error.description)
         isPassing = error.errno.isLackOfDescriptors
@@ -190,7 +190,7 @@ extension ConfigurationError {
 }
 
 extension Errno {
-    /// Nothing is there, or a file where a folder would be: no profile.
+    /// True where no entry exists, or a file takes a folder's place: no profile.
     fileprivate var isAbsence: Bool { self == .noEntry || code == ENOTDIR }
 }
 

@@ -1,4 +1,4 @@
-// The machine's sleep: logind waits a moment for us, handlers are told and frozen, and only then it goes on.
+// The machine's sleep: logind waits a moment for the daemon, which notifies and freezes the handlers first.
 import WakeCore
 import WakeEngine
 import WakeLoop
@@ -128,7 +128,7 @@ final class SleepInhibitor {
 }
 
 extension SleepInhibitor: TurnObserver {
-    /// What was asked of handlers may have been done in it.
+    /// The handlers may have frozen during this turn.
     func turnEnded() {
         if isPreparing, lock != nil, turn.isReadyForSleep { letSleep() }
     }

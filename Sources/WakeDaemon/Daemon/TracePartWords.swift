@@ -1,4 +1,4 @@
-// The part of a trace to play, as command lines of the daemon and the tool say it.
+// The part of a trace to play, as command lines of the daemon and the tool write it.
 import WakeModel
 import WakeTrace
 import WakeWords

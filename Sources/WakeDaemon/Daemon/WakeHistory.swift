@@ -7,7 +7,7 @@ import WakeModel
 
 final class WakeHistory: DecisionListener {
     struct Entry {
-        /// The bridge's, not the cause's: a trace's may lie years back.
+        /// The bridge's time, not the cause's: a trace's may be years back.
         var time: WallTime
         var sentence: String
     }

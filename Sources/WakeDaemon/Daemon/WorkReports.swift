@@ -1,4 +1,4 @@
-// What operators are told of a handler's work, from what the core counted and the kernel adds up.
+// Reports for operators about a handler's work, from the core's counts and the kernel's sums.
 import WakeControl
 import WakeCore
 import WakeEngine

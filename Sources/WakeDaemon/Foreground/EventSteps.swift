@@ -37,7 +37,7 @@ final class EventSteps: ReplayGate {
 
     func admits(_ event: TraceOperation, of header: TraceHeader) -> Bool {
         let mayCome = steps > 0 || hasInputEnded
-        // What a handler says of the event before stands above the next one.
+        // Output of a handler about the event before comes above the next one.
         if shown != event.line, mayCome || turn.isEverybodyAsleep {
             shown = event.line
             lines.say("next, \(event.sentence(in: header))")

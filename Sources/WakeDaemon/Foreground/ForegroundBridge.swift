@@ -1,5 +1,5 @@
 // A bridge with one handler in the foreground: woken by real devices, or by a trace in their place, as the daemon would
-// wake it, then let go.
+// wake it, then released.
 import Glibc
 import WakeCore
 import WakeEngine
@@ -37,7 +37,7 @@ public final class ForegroundBridge {
         public var why: String
     }
 
-    /// What wakes the handler.
+    /// The origin of the handler's events.
     public enum Source: Hashable, Sendable { case trace, devices }
 
     private let bridge: Bridge
@@ -96,7 +96,7 @@ public final class ForegroundBridge {
         if !faults.isEmpty { throw ConfigurationErrors(faults) }
     }
 
-    /// A trace is the same each time, and so are its ids. What devices say is new each time: its ids must be, or a reader
+    /// A trace and its ids are the same each time. Real events are new each time and need new ids, or a reader
     /// that has seen `…-1` before takes it for a repetition; and what is made of it stays when the bridge is gone.
     static func options(
         for source: Source, _ directory: String, cgroup: String, keep folder: String? = nil

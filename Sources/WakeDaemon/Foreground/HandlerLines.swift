@@ -1,4 +1,4 @@
-// What a person at the terminal reads of a handler in the foreground.
+// A foreground handler's output for the person at the terminal.
 import WakeCore
 import WakeEngine
 import WakeModel
@@ -9,7 +9,7 @@ final class HandlerLines: HandlerLog, DecisionListener {
     var say: (String) -> Void = { _ in }
     init(_ print: @escaping (String) -> Void) { self.print = print }
     func handler(_ id: HandlerID, logged line: String, as voice: LogVoice) {
-        // What the bridge says of it stands on standard error already.
+        // The bridge's own lines are on standard error already.
         if voice != .bridge { print(line) }
     }
 

@@ -13,7 +13,7 @@ struct TemporaryGround: ~Copyable {
 
     private static let prefix = "wakebridge-replay"
     private static let lockName = "/lock"
-    /// Holds the path of the cgroup, which need not lie below the one that a later one is started in.
+    /// Contains the path of the cgroup, which need not be below the one that a later one is started in.
     private static let cgroupFile = "/cgroup"
 
     static func make() throws(SystemError) -> TemporaryGround {

@@ -26,7 +26,7 @@ final class BrokerCommands {
     /// Nil for a message that is no command, and for one too many: an answer to each of a flood would be a flood as well.
     func receive(_ message: MQTTMessage) -> Answering? {
         guard let (kind, name) = BridgeCommand.target(of: message.topic, in: topics) else { return nil }
-        // What is retained is empty once it was cleared.
+        // A cleared retained topic is empty.
         if message.isRetained, message.payload.isEmpty { return nil }
         let now = SystemClock.monotonic()
         guard pace.consume(now: now) else {
@@ -81,7 +81,7 @@ final class BrokerCommands {
 }
 
 extension BridgeCommand {
-    /// What a client of the control socket would send.
+    /// The request that a client of the control socket would send.
     fileprivate var request: ControlRequest {
         var members = kind == .wake ? [] : [JSONValue.Member(name: "device", value: .string(name))]
         if case .object(let own) = body { members += own }

@@ -16,9 +16,9 @@ final class BrokerInbox {
     private var connection: MQTTConnection?
     private var readiness: Watch?
     private var work: Deferred?
-    /// Those that manifests name.
+    /// The filters that manifests name.
     private var filters: Set<String> = []
-    /// Those too that no manifest names any more, until the broker has ended them.
+    /// Includes filters that no manifest names any more, until the broker has ended them.
     private var subscribed: SubscribedTopics
     /// Until it is acknowledged or refused no other one arrives.
     private var arrived: ArrivedMessage?
@@ -63,7 +63,7 @@ final class BrokerInbox {
         subscribe()
     }
 
-    /// The turn, which tells it of manifests, may outlive the connection.
+    /// The turn, which reports manifests to it, may outlive the connection.
     func end() {
         // It holds up Paho, and all other connections with it.
         if let arrived { _ = connection?.refuse(arrived) }
@@ -94,14 +94,14 @@ final class BrokerInbox {
         Set(manifests.flatMap { $0.agenda.inbox?.brokerTopics ?? [] })
     }
 
-    /// One that is there, or may be, and could not be taken: what its handler wants is not known.
+    /// A manifest that is or may be there and could not be read: its handler's filters are unknown.
     private var unreadManifest: String? {
         guard let names = manifests.names else { return "handlers.d" }
         return names.filter { !bridge.catalog.isConfigured($0) }.min()
     }
 
     private func readEvents() {
-        // What is left keeps the descriptor readable.
+        // Remaining events keep the descriptor readable.
         for _ in 0..<Self.mostEventsAtOnce {
             guard let event = connection?.nextEvent() else { return }
             receive(event)
@@ -115,7 +115,7 @@ final class BrokerInbox {
             guard toldObstacle == nil else { return }
             log.notice("messages are taken from \(filters.count.counted("topic")) of the broker")
         case .disconnected(let fault):
-            // One that is not judged yet stays: the broker sends it again, and its judgement frees Paho's thread.
+            // A message that is not judged yet stays: the broker sends it again, and its judgement frees Paho's thread.
             if fault != toldFault, toldObstacle == nil { log.warning("\(fault.sentence); messages wait at the broker") }
             toldFault = fault
         case .notSubscribed(let filter):
@@ -184,7 +184,7 @@ final class BrokerInbox {
         if connection?.refuse(message) ?? false { arrived = nil }
     }
 
-    /// What is retained would come again with each connection, so it is left out.
+    /// Retained messages would come again with each connection, so they are left out.
     private func message(_ published: MQTTMessage) -> InboxMessage? {
         guard !published.isRetained else { return nil }
         var message = InboxMessage(payload: published.payload)

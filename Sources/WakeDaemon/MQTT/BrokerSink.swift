@@ -81,7 +81,7 @@ final class BrokerSink {
         connection = nil
     }
 
-    /// What is published of the device has changed without an event.
+    /// The device's published facts have changed without an event.
     func deviceChanged(_ id: EventOrigin) {
         devices.update(id)
         work?.schedule()
@@ -99,7 +99,7 @@ final class BrokerSink {
 
     // MARK: The broker
 
-    /// What is left keeps the descriptor readable: a flood from the broker does not keep the loop from devices.
+    /// Remaining events keep the descriptor readable: a flood from the broker does not keep the loop from devices.
     private func readEvents() {
         for _ in 0..<Self.mostEventsAtOnce {
             guard let event = connection?.nextEvent() else { break }
@@ -155,7 +155,7 @@ final class BrokerSink {
 
 extension BrokerSink: EventSink {
     func saw(_ event: DeviceEvent, as sequence: Sequence?) {
-        // What another bridge publishes is not published again.
+        // A device that another bridge publishes is not published again.
         guard event.isOfDevices, let entry = bridge.catalog.entry(event.origin), !entry.device.kind.isRelayed else {
             return
         }

@@ -7,7 +7,7 @@ import WakeProfiles
 import WakeSystem
 
 struct DeviceShelf {
-    /// What is known of a device since it was published first.
+    /// The known facts of a device since it was published first.
     private struct Shelved {
         var alias: String
         var state: StatePublication
@@ -42,7 +42,7 @@ struct DeviceShelf {
     private let answers: ControlAnswers
     private let log = Log("mqtt")
     private var shelved: [EventOrigin: Shelved] = [:]
-    /// Those that have something to publish.
+    /// The devices that have something to publish.
     private var speaking: Set<EventOrigin> = []
     private var changed: Set<EventOrigin> = []
     private var handlers: Set<String> = []
@@ -122,7 +122,7 @@ struct DeviceShelf {
         nextDue = Instant.earlier(nextDue, due)
     }
 
-    /// What a named decoder makes is known only when it was heard.
+    /// A named decoder's values are known only when a message was decoded on arrival.
     private mutating func read(_ entry: inout Shelved, of id: EventOrigin) {
         let before = entry.state.fieldCount
         for (channel, said) in entry.unread.sorted(by: { $0.value.time < $1.value.time }) {
@@ -301,7 +301,7 @@ struct DeviceShelf {
 }
 
 extension ShownField {
-    /// What a value shows, as its profile would say it.
+    /// The fields of a value, as its profile would list them.
     fileprivate static func all(in value: JSONValue, below path: [String] = []) -> [ShownField] {
         guard case .object(let members) = value else { return [] }
         return members.flatMap { member -> [ShownField] in

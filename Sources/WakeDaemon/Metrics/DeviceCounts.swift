@@ -1,4 +1,4 @@
-// What is counted of the events of one device, in few bytes: there may be a hundred thousand devices.
+// Counts the events of one device in few bytes: there may be a hundred thousand devices.
 import WakeModel
 
 struct DeviceCounts: Hashable, Sendable {
@@ -10,7 +10,7 @@ struct DeviceCounts: Hashable, Sendable {
     /// Events that no handler was to get.
     private(set) var unwatched: UInt64 = 0
 
-    /// Without gaps, which say that there were none.
+    /// Leaves out gaps, which mean missing events.
     var events: UInt64 { data + UInt64(connects) + UInt64(disconnects) + UInt64(attentions) }
 
     var byKind: [(kind: String, count: UInt64)] {

@@ -23,7 +23,7 @@ enum ExpositionFormat: Sendable, CaseIterable {
     }
 }
 
-/// One part of an `Accept`: a type, how much it is wanted, and which version.
+/// A part of an `Accept`: a type, how much it is wanted, and which version.
 private struct MediaRange {
     let type: String
     private(set) var quality = 1.0

@@ -60,7 +60,7 @@ struct ExpositionWriter {
         append(total)
     }
 
-    /// Nothing follows.
+    /// Ends the text.
     mutating func end() {
         if format == .openMetrics { bytes.append(contentsOf: "# EOF\n".utf8) }
     }

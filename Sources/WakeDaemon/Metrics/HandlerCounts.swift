@@ -1,4 +1,4 @@
-// What is counted of one handler while it works, since nothing else remembers it until a scrape.
+// Counts of one handler while it works, since nothing else remembers them until a scrape.
 import WakeCore
 import WakeModel
 
@@ -19,7 +19,7 @@ final class HandlerCounts {
     func count(from: HandlerState, to: HandlerState, because reason: String, at now: Instant) -> Bool {
         switch (from, to) {
         case (.suspended, .active):
-            // What it kept open over the freeze has its whole time again.
+            // A frozen handler's open work has its whole budget again.
             if budgetBegan != nil { budgetBegan = now }
             return true
         case (.expiring, .suspending):

@@ -1,4 +1,4 @@
-// What one metric is: its name, its kind, its unit and its sentence for people.
+// The description of one metric: its name, its kind, its unit and its sentence for people.
 
 struct MetricFamily: Hashable, Sendable {
     enum Kind: String, Sendable, CaseIterable {
@@ -6,7 +6,7 @@ struct MetricFamily: Hashable, Sendable {
         case counter
         case gauge
         case histogram
-        /// Always 1: its labels are what it tells.
+        /// Always 1: its labels contain the information.
         case info
     }
 
@@ -25,7 +25,7 @@ struct MetricFamily: Hashable, Sendable {
 
     var unit: Unit? { Unit.allCases.first { name.hasSuffix("_\($0.rawValue)") } }
 
-    /// What queries call it; a histogram's are made of this and `_bucket`, `_sum` and `_count`.
+    /// The name in queries; a histogram's are made of this and `_bucket`, `_sum` and `_count`.
     var sampleName: String {
         switch kind {
         case .counter: name + "_total"

@@ -17,7 +17,7 @@ final class MetricsBook {
     private var handlers: [HandlerCounts?] = []
     private var devices: [DeviceCounts] = []
     private(set) var gaps: [GapCause: UInt64] = [:]
-    /// What came due of the agenda; an occasion of a later version has no reason that is known.
+    /// Counts due occasions by reason; an occasion of a later version has no known reason.
     private(set) var occasions: [Occasion.Reason: UInt64] = [:]
     private var thaws: [Thaw] = []
 
@@ -54,7 +54,7 @@ final class MetricsBook {
         return made
     }
 
-    /// What was counted of handlers that are gone goes with them.
+    /// Drops the counts of removed handlers.
     func keepHandlers(where isThere: (HandlerID) -> Bool) {
         for index in handlers.indices where !isThere(HandlerID(rawValue: UInt32(index))) { handlers[index] = nil }
     }
@@ -99,7 +99,7 @@ extension MetricsBook: EventSink {
 }
 
 extension MetricsBook: TurnObserver {
-    /// What was decided in this turn is done: every handler that was to be thawed runs.
+    /// The turn has carried out its decisions: every handler that it thawed runs.
     func turnEnded() {
         guard !thaws.isEmpty else { return }
         let now = clock.now().monotonic

@@ -1,4 +1,4 @@
-// What a scrape tells, as plain values: of the daemon, its journal, its devices, its adapters and its handlers.
+// The content of a scrape as plain values: of the daemon, its journal, its devices, its adapters and its handlers.
 import WakeControl
 import WakeCore
 import WakeModel

@@ -1,11 +1,12 @@
-// What another bridge publishes, as the broker brings it: topics become news of the bridge.
+// Receives another bridge's publications from the broker: topics become news of the bridge.
 import WakeLoop
 import WakeMQTT
 import WakeModel
 import WakeSources
 import WakeSystem
 
-/// One connection for one bridge. The broker keeps its session, so that lines wait there while this daemon is away.
+/// Connects to a broker for one bridge. The broker keeps its session, so that lines wait there while this daemon is
+/// away.
 final class BrokerFeed: RemoteFeed {
     /// Nil once it is closed.
     private var connection: MQTTConnection?

@@ -6,7 +6,7 @@ import WakeSources
 import WakeSystem
 
 enum RemoteBridges {
-    /// One that cannot be had is told and left out.
+    /// A bridge that cannot be created is reported and left out.
     static func all(
         _ settings: [RemoteSettings], on loop: EventLoop, _ longMessages: LongMessages, stateDirectory: String
     ) -> [RemoteBridge] {
@@ -26,7 +26,7 @@ enum RemoteBridges {
     }
 }
 
-/// What a broker knows this daemon by. It must stay the same, or the broker forgets what waits for it.
+/// The name by which a broker knows this daemon. It must stay the same, or the broker forgets what waits for it.
 private struct ClientIdentity {
     private(set) var text = ""
 

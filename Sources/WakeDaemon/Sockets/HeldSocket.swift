@@ -1,4 +1,4 @@
-// One open socket: its descriptor, and the watch that tells of each arrival without reading anything.
+// An open socket: its descriptor, and the watch that reports each arrival without reading anything.
 import WakeAgenda
 import WakeLoop
 import WakeModel
@@ -14,7 +14,7 @@ struct SocketFile {
 }
 
 final class HeldSocket {
-    /// What is known of the look that the kernel is asked for.
+    /// The state of the question to the kernel.
     private enum Look {
         case none
         case asked
@@ -30,7 +30,7 @@ final class HeldSocket {
     let raw: Int32
     /// Its handler, by the name under which its sockets are kept.
     let owner: String
-    /// Of all that the daemon has held, for answers that come later.
+    /// Numbers all sockets that the daemon has held, for answers that come later.
     let serial: Int
     /// Its handler sleeps: what waits is reported.
     var isWatched = false
@@ -57,8 +57,8 @@ final class HeldSocket {
         watch = nil
     }
 
-    /// Calls `body` at each arrival for as long as it is watched or reports traffic; at once where something waits already. Where
-    /// it reports traffic, calls for what is sent too: ``hasArrival(_:)`` tells.
+    /// Calls `body` at each arrival for as long as it is watched or reports traffic; at once where something waits already.
+    /// A socket that reports traffic calls it for sent data too, which ``hasArrival(_:)`` filters.
     func listen<Owner: AnyObject>(
         on loop: EventLoop, of owner: Owner, _ body: @escaping (Owner) -> Void
     ) throws(SystemError) {
@@ -76,7 +76,7 @@ final class HeldSocket {
         return gauge.hasArrival(found, at: raw) && (found.unread > 0 || mayBeRead)
     }
 
-    /// What waits in it now.
+    /// The data that waits in it now.
     func traffic(_ found: SocketLook) -> SocketTraffic {
         var traffic = SocketTraffic(unread: found.unread, volume: found.volume)
         traffic.taken = found.received.map { max(0, $0 - found.unread) }

@@ -16,9 +16,9 @@ package final class LiveSockets {
     private var answers: Watch?
     private var held: [AgendaKey: HeldSocket] = [:]
     private var openings: [AgendaKey: SocketOpening] = [:]
-    /// Those whose address another socket of their handler has, which is being closed.
+    /// Sockets whose address another socket of their handler has, which is being closed.
     private var postponed: [AgendaKey: (rule: SocketRule, number: Int32)] = [:]
-    /// Those that did not open, and are tried again.
+    /// Sockets that did not open, and are tried again.
     private var failed: Set<AgendaKey> = []
     /// Nil while nothing leads over the network.
     private var ways: WayWatch?
@@ -36,8 +36,9 @@ package final class LiveSockets {
         turn.listeners.add(self)
     }
 
-    /// After the manifests were read: what the service manager kept for others is let go. A handler whose manifest `mayReturn`, as
-    /// after a typing error, keeps its own.
+    /// Closes the sockets that the service manager kept for others, after the manifests were read. A handler whose
+    /// manifest
+    /// `mayReturn`, as after a typing error, keeps its own.
     package func settle(_ mayReturn: (String) -> Bool) {
         stored.removeAll(but: bridge.catalog.manifests) { handler in
             let manifest = handler.prefix { $0 != HandlerInstance.mark }
@@ -174,7 +175,7 @@ package final class LiveSockets {
         return socket
     }
 
-    /// While the manifest says whose it is: when the socket is closed, that may be gone.
+    /// Names the file while the manifest still contains its owner: that may be gone when the socket is closed.
     private func nameFile(of socket: HeldSocket, _ key: AgendaKey) {
         guard case (.listen, .unix(let path)) = (socket.rule.side, socket.rule.place) else { return }
         do throws(SystemError) { socket.file = SocketFile(path: path, account: try account(of: key.handler)) } catch {
@@ -273,7 +274,7 @@ package final class LiveSockets {
         if answer.isDueAgain { look(at: socket) }
     }
 
-    /// Only those whose packets leave by another address than before are told of: the others are as they were.
+    /// Reports only the sockets whose packets leave by another address than before: the others are as they were.
     private func lookAtWays() {
         for (_, socket) in held.sorted(by: { $0.key < $1.key }) where socket.rule.isRouted { call(.checkWay, socket) }
         guard !failed.isEmpty, ways?.hasOtherRoutes() == true else { return }
@@ -284,7 +285,7 @@ package final class LiveSockets {
 
     private func name(of key: AgendaKey) -> String { bridge.catalog.name(of: key.handler) }
 
-    /// What an instance is called changes with its device's alias; what it is kept under does not.
+    /// An instance's name changes with its device's alias; the id that its state is stored under does not.
     private func id(of key: AgendaKey) -> String { bridge.catalog.handlers[key.handler]?.id ?? name(of: key) }
 }
 

@@ -1,4 +1,5 @@
-// One attempt to reach a peer: the addresses of its name are found on a thread, and tried one after the other, without a wait.
+// An attempt to reach a peer: a thread resolves its name, and the addresses are tried one after the other, without a
+// wait.
 import WakeAgenda
 import WakeLoop
 import WakeModel
@@ -24,7 +25,7 @@ final class SocketOpening {
     private var addresses: [NetworkAddress] = []
     private var failure = SocketFailure.unresolved
     private var descriptor: FileDescriptor?
-    /// Of what it waits for now. Its owner sets it, and also the timer for the end of its patience with that.
+    /// The watch of the current stage. Its owner sets it, and also the timer for the end of its patience with that.
     var watch: Watch?
     var timer: Timer?
 
@@ -54,7 +55,7 @@ final class SocketOpening {
         }
     }
 
-    /// What it waits for takes too long. Of a name's addresses another one may answer.
+    /// The current stage takes too long. Another address of the name may answer.
     func skip() -> Progress {
         watch = nil
         descriptor = nil

@@ -1,18 +1,18 @@
-// The sockets that the service manager keeps while the daemon restarts, each under a name that says whose it is and where it leads.
+// The sockets that the service manager keeps while the daemon restarts, each under a name with its owner and its peer.
 import WakeAgenda
 import WakeEngine
 import WakeLoop
 import WakeModel
 import WakeSystem
 
-/// Those of an earlier start, until their handlers ask for them.
+/// Sockets of an earlier start, until their handlers ask for them.
 final class StoredSockets {
     /// Numbers, which this owns until the process ends.
     private var found: [String: Int32] = [:]
     private let closings: SocketClosings
     private static let prefix = "socket/"
 
-    /// What a daemon that was killed left may linger yet.
+    /// Files of a killed daemon may linger yet.
     init(_ closings: SocketClosings) {
         self.closings = closings
         for (name, raw) in DescriptorStore.claimAll() {
@@ -25,7 +25,7 @@ final class StoredSockets {
         }
     }
 
-    /// Those that nobody has asked for yet.
+    /// Sockets that nobody has asked for yet.
     var all: [Int32] { Array(found.values) }
 
     func keep(_ socket: HeldSocket) {
@@ -60,7 +60,7 @@ final class StoredSockets {
         }
     }
 
-    /// Of one with a long name, as it is shortened.
+    /// The shortened name of a handler with a long name.
     private static func handler(in name: String) -> String {
         String(name.dropFirst(prefix.count).prefix { $0 != "/" })
     }

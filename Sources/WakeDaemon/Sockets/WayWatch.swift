@@ -12,7 +12,7 @@ final class WayWatch {
     private var routes = RouteTable()
 
     /// - Parameters:
-    ///   - together: what changes within this time is told once.
+    ///   - together: changes within this time are reported once.
     ///   - body: is called after that.
     init<Owner: AnyObject>(
         on loop: EventLoop, together: TimeSpan, of owner: Owner, _ body: @escaping (Owner) -> Void

@@ -1,4 +1,5 @@
-// The transfers of all handlers in a daemon that runs: what the agenda asks for goes to each user's program, and what that says comes back.
+// The transfers of all handlers in a running daemon: it passes the agenda's orders to each user's program, and reports
+// back.
 import WakeAgenda
 import WakeEngine
 import WakeLoop
@@ -17,7 +18,7 @@ final class LiveTransfers: TurnObserver {
 
     private static let prefix = "transferd-"
     private static let suffix = ".sock"
-    /// So long a transfer rests between two programs.
+    /// The rest of a transfer between two programs.
     private static let change = TimeSpan.seconds(60)
 
     init(of bridge: Bridge, runtimeDirectory: String, stateDirectory: String) {
@@ -75,7 +76,7 @@ final class LiveTransfers: TurnObserver {
     private func socketPath(of label: String) -> String { "\(runtimeDirectory)/\(Self.prefix)\(label)\(Self.suffix)" }
     private func lockPath(of label: String) -> String { "\(stateDirectory)/\(Self.prefix)\(label).lock" }
 
-    /// Nil without a manifest: nothing else says which user a program may run as.
+    /// Nil without a manifest: nothing else names the user that a program may run as.
     private func user(of handler: HandlerID) throws(SystemError) -> TransferUser? {
         guard let manifest = bridge.catalog.handlers[handler] else { return nil }
         return try user(of: manifest)
@@ -88,7 +89,7 @@ final class LiveTransfers: TurnObserver {
     // MARK: Commands
 
     func perform(_ effect: AgendaEffect) {
-        // Of an instance too this is what its directory is called, which no renaming changes.
+        // An instance's directory has this name too, which no renaming changes.
         guard case .transfer(let handler, let number, let command) = effect,
             let name = bridge.journal.handlerName(of: handler)
         else { return }
@@ -125,7 +126,8 @@ final class LiveTransfers: TurnObserver {
         for link in links.values where link.user.number == user.number { link.send(command, for: id, in: directory) }
     }
 
-    /// Where the manifest is gone, no user is known: every program is told, and one that never had it does nothing.
+    /// A missing manifest leaves the user unknown: every program is notified, and one that never had the transfer does
+    /// nothing.
     private func end(
         _ command: TransferCommand, _ id: TransferID, of handler: HandlerID, in directory: String
     ) throws(SystemError) {
@@ -135,7 +137,7 @@ final class LiveTransfers: TurnObserver {
             // No program of another user looks into the directory.
             link.send(command, for: id, in: link.user.number == owner?.number ? directory : "")
         }
-        // What a program left that has ended is for another one to remove.
+        // Another program must remove the files that an ended one left.
         guard let owner, TransferLink.isLeft(of: id, in: directory) else { return }
         let own = try link(of: owner)
         if !concerned.contains(where: { $0 === own }) { own.send(command, for: id, in: directory) }
@@ -143,7 +145,7 @@ final class LiveTransfers: TurnObserver {
 }
 
 extension LiveTransfers: TransferListener {
-    /// A user's program speaks of that user's handlers alone. Where it is unknown whose a handler is, nothing is said to it.
+    /// A user's program reports that user's handlers alone. Where a handler's owner is unknown, nothing is sent to it.
     func hear(_ news: AddressedNews, from link: TransferLink) {
         let id = news.id
         guard let handler = bridge.journal.knownHandlerID(named: id.handler) else {

@@ -1,11 +1,12 @@
-// One user's `wakebridge-transferd`: found or started, asked and heard. It outlives the daemon, and is found again by its socket.
+// A user's `wakebridge-transferd`: found or started, sent orders, and read. It outlives the daemon, and is found again
+// by its socket.
 import WakeEngine
 import WakeLoop
 import WakeModel
 import WakeSystem
 import WakeTransfer
 
-/// What a link needs of those beside it.
+/// The receiver of a link's news.
 protocol TransferListener: AnyObject {
     func hear(_ news: AddressedNews, from link: TransferLink)
 }
@@ -29,9 +30,9 @@ final class TransferLink {
     /// That a transfer is over, and its part is to be removed.
     private struct Removal {
         var line: [UInt8]
-        /// Of the handler; empty where another user's program must not look into it.
+        /// The handler's directory; empty where another user's program must not look into it.
         var directory: String
-        /// To how many programs it was said.
+        /// The number of programs that it was sent to.
         var attempts = 0
 
         /// A part that three programs could not remove stays.
@@ -46,11 +47,11 @@ final class TransferLink {
     private let loop: EventLoop
     private unowned let listener: any TransferListener
     private var state = State.idle
-    /// What moves, as it was asked for: a program that had to be started again knows nothing of it.
+    /// Running transfers with their orders: a program that had to be started again knows nothing of them.
     private var starts: [TransferID: [UInt8]] = [:]
-    /// What is not wanted any more, and is still to be said.
+    /// Cancellations that are not sent yet.
     private var ends: [TransferID: Removal] = [:]
-    /// What was said of that on this connection. A program that dies may not have read it.
+    /// Cancellations sent on this connection. A program that dies may not have read them.
     private var saidEnds: [TransferID: Removal] = [:]
     private var connectedAt = Instant.zero
     private var lines = LineSplitter(limit: 64 << 10)
@@ -60,7 +61,7 @@ final class TransferLink {
     private let log = Log("transfers")
 
     private static let chunk = 64 << 10
-    /// Of those that were said so many are remembered before the files are looked for.
+    /// The number of sent cancellations to remember before the files are looked for.
     private static let saidLimit = 1_024
     /// A program that lived so long is started again at once.
     private static let soundLife = TimeSpan.seconds(60)
@@ -102,7 +103,7 @@ final class TransferLink {
             if let removal = ends.removeValue(forKey: id) { remember([id: removal]) }
             unsent += line
             flush()
-        // It is told with all others when it is there.
+        // The program gets it with all others when it is there.
         case .idle: begin()
         case .starting, .resting: break
         }
@@ -192,7 +193,7 @@ final class TransferLink {
         }
         while let next = lines.next() {
             guard case .success(let line) = next, let news = AddressedNews(line: line) else { continue }
-            // One that crashes after its first words must not be started for ever.
+            // A program that crashes after its first words must not be started for ever.
             if case .ended = news.news { backOff.reset() }
             listener.hear(news, from: self)
         }

@@ -24,7 +24,7 @@ enum TransferUser {
         }
     }
 
-    /// Of its socket, its lock and its scope. The same user with other groups has a program of its own.
+    /// Names its socket, its lock and its scope. The same user with other groups has a program of its own.
     var label: String {
         switch self {
         case .daemon: return "\(geteuid())"
@@ -37,7 +37,7 @@ enum TransferUser {
         }
     }
 
-    /// What the program is told of it.
+    /// The program's arguments for the user.
     var words: [String] {
         switch self {
         case .daemon: return []
@@ -80,14 +80,14 @@ enum TransferProgram {
         return words + ["--scope", "--quiet", "--collect"] + limits + [unit, "--"]
     }
 
-    /// That of this daemon lies beside it.
+    /// The program of this daemon is beside it.
     private static func path() throws(SystemError) -> String {
         let own = (try? File.linkTarget(of: "/proc/self/exe")).map { File.parent(of: $0) + "/" + name }
         if let own, File.exists(own) { return own }
         return try Executable.find(name)
     }
 
-    /// What a program needs that asks the network, through a proxy where there is one, and that asks systemd for its scope.
+    /// Variables for a program that uses the network, perhaps through a proxy, and that asks systemd for its scope.
     static var environment: [String] {
         let names = [
             "PATH", "LANG", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS", "http_proxy", "https_proxy", "no_proxy",

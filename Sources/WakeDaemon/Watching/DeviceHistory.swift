@@ -11,11 +11,11 @@ final class DeviceHistory: EventSink {
     private var heard: [DeviceEvent] = []
     private var heardBytes = 0
     private var decoding: Deferred?
-    /// A trace's events tell of other times.
+    /// A trace's events are of other times.
     private let usesOwnTime: Bool
     private var value = JSONWriter(reserving: 256)
 
-    /// So many are decoded together, when the loop has nothing else to do.
+    /// The number of events that are decoded together, when the loop has nothing else to do.
     private static let batch = 64
     /// More are decoded at once: they would take too much memory.
     private static let mostHeard = 1024
@@ -40,7 +40,7 @@ final class DeviceHistory: EventSink {
         if heard.count == Self.batch { decoding?.schedule() }
     }
 
-    /// What a chart of the device shows. The device has a place in the history from then on.
+    /// The data of the device's chart. The device has a place in the history from then on.
     func page(of entry: Catalog.DeviceEntry, at time: WallTime) -> HistoryBook.Page? {
         decode()
         book.ask(for: entry.id, at: time)
@@ -66,7 +66,7 @@ final class DeviceHistory: EventSink {
         }
     }
 
-    /// Nothing where no profile decodes it.
+    /// Returns nothing where no profile decodes the event.
     private func values(of event: DeviceEvent) -> [FieldValue] {
         guard case .data(let channel, let bytes) = event.kind, let text = decoded(event, channel, bytes),
             let json = try? JSONValue(parsing: text)
@@ -74,7 +74,7 @@ final class DeviceHistory: EventSink {
         return FieldValue.all(in: json, below: channel.nameOfTwin.map { $0 + "." } ?? "")
     }
 
-    /// What the profile makes of it here, or what the bridge of the device has made of it.
+    /// Decodes with the profile here, or takes the value that the device's bridge made.
     private func decoded(_ event: DeviceEvent, _ channel: Channel, _ bytes: [UInt8]) -> [UInt8]? {
         guard let profile = catalog.entry(event.origin)?.profile else { return event.heard.madeElsewhere.value }
         value.removeAll()

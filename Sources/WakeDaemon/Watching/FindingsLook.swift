@@ -1,4 +1,4 @@
-// What the doctor finds, for clients: looked at by the tool, and no more often than twice a minute, however many ask.
+// The doctor's findings for clients: the tool looks for them, and no more often than twice a minute, however many ask.
 import WakeControl
 import WakeLoop
 import WakeModel

@@ -13,7 +13,7 @@ final class HandlerTimelines: DecisionListener {
 
     private var timelines: [HandlerID: StateTimeline] = [:]
     private var heard: [Heard] = []
-    /// A trace's stamps tell of other times.
+    /// A trace's stamps are of other times.
     private let usesOwnTime: Bool
 
     private static let mostHeard = 512

@@ -1,4 +1,4 @@
-// The history of all devices: their numeric fields and when nothing was heard of them, bounded in number and memory. Pure.
+// The history of all devices: their numeric fields and their silent times, bounded in number and memory. Pure.
 import WakeControl
 import WakeModel
 
@@ -12,7 +12,7 @@ struct HistoryBook {
         var why: String
     }
 
-    /// What one device's chart is drawn from.
+    /// The data of one device's chart.
     struct Page {
         fileprivate(set) var fields: [String: ValueRing] = [:]
         /// In the order of the profile, as its values came.
@@ -26,7 +26,7 @@ struct HistoryBook {
     /// How many fields there are at most, of all devices and of one.
     static let mostFields = 128
     static let mostFieldsOfDevice = 24
-    /// Of a device; the oldest are dropped.
+    /// The most gaps of a device; the oldest are dropped.
     static let mostGaps = 64
     static let mostDevices = 64
 
@@ -132,7 +132,7 @@ struct HistoryBook {
         return isFull ? nil : Page(begin: begin, latest: time)
     }
 
-    /// What is a day old is in no chart.
+    /// Removes devices whose latest value is older than every chart.
     private mutating func removeSilent(at time: WallTime) {
         if let looked, time >= looked, time.span(since: looked) < Self.patience { return }
         looked = time
@@ -140,7 +140,7 @@ struct HistoryBook {
     }
 }
 
-/// One number that a device said.
+/// A number that a device sent.
 struct FieldValue: Hashable {
     var name: String
     var number: Double
@@ -162,7 +162,7 @@ extension HistoryBook.Page {
         if gaps.count > HistoryBook.mostGaps { gaps.removeFirst() }
     }
 
-    /// What lasts stays last.
+    /// A gap that lasts stays last.
     fileprivate mutating func insert(_ gap: HistoryBook.Gap) {
         let isAway = gaps.last.map { $0.until == nil } ?? false
         gaps.insert(gap, at: isAway ? gaps.count - 1 : gaps.count)

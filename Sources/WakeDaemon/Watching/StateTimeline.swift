@@ -5,7 +5,7 @@ import WakeModel
 
 /// The moves of the latest time one by one, and of a busy handler what came before as shares of five minutes.
 struct StateTimeline {
-    /// What a person sees of a handler's state.
+    /// A handler's state as a person sees it.
     enum State: Int, Hashable, CaseIterable {
         case none, held, frozen, awake
 
@@ -143,7 +143,8 @@ struct StateTimeline {
 
     // MARK: Questions
 
-    /// In their order, without a break from the first that is known. Shares of five minutes stand as one span of each state.
+    /// In their order, without a break from the first that is known. Shares of five minutes appear as one span of each
+    /// state.
     func spans(from: WallTime, until: WallTime) -> [Span] {
         var timeline = self
         timeline.endHold(at: until)
@@ -170,7 +171,7 @@ struct StateTimeline {
 }
 
 extension StateTimeline.Share {
-    /// One after another, in the length that each has.
+    /// Puts the spans one after another, in the length that each has.
     fileprivate func spans(before end: WallTime) -> [StateTimeline.Span] {
         let length = lengths.reduce(TimeSpan.zero) { $0 + $1 }
         let begin = WallTime(microseconds: index * 300_000_000)

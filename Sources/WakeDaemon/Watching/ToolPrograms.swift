@@ -1,4 +1,4 @@
-// Runs a verb of the tool beside the daemon: bounded in time and in what it says, and heard as lines of JSON.
+// Runs a verb of the tool beside the daemon: bounded in time and in output, and read as lines of JSON.
 import WakeControl
 import WakeEngine
 import WakeLoop
@@ -39,7 +39,7 @@ final class ToolPrograms {
     }
 }
 
-/// One of them.
+/// A run of the tool.
 final class ToolRun {
     enum News {
         /// A line as it came, and read; null where it is no JSON.
@@ -58,7 +58,7 @@ final class ToolRun {
 
     fileprivate init(_ program: SideProgram, _ verb: String) { (self.program, self.verb) = (program, verb) }
 
-    /// What it said, and at last how it ended.
+    /// Returns its output, and at last how it ended.
     func advance() -> [News] {
         let ending = program.advance()
         var news: [News] = []

@@ -152,7 +152,7 @@ extension ToolStreams.Dialogue {
         }
     }
 
-    /// The line as a client gets it; nil for one that tells it nothing.
+    /// The line as a client gets it; nil for one without news for it.
     fileprivate func line(of bytes: [UInt8], _ json: JSONValue) -> [UInt8]? {
         switch self {
         case .neighbours: json.neighbour

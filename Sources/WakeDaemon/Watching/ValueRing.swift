@@ -1,4 +1,4 @@
-// What one field of a device was over the last day: every value of 15 minutes by the second, and of 24 hours by the minute.
+// The values of a device's field over the last day: of 15 minutes by the second, and of 24 hours by the minute.
 import WakeControl
 import WakeModel
 
@@ -66,7 +66,7 @@ struct StepRing: Hashable {
         }
     }
 
-    /// Those of a span of time, both ends included.
+    /// The steps of a span of time, both ends included.
     func steps(from: WallTime, to: WallTime) -> ArraySlice<Step> {
         let (first, last) = (from.step(of: stepSeconds), to.step(of: stepSeconds))
         let start = steps.indices[head...].first { steps[$0].index >= first } ?? steps.count
@@ -93,7 +93,7 @@ struct StepRing: Hashable {
     }
 }
 
-/// One field in both spans.
+/// The values of one field in both spans.
 struct ValueRing: Hashable {
     private(set) var latest: WallTime
     private var seconds = StepRing(of: .quarterHour)

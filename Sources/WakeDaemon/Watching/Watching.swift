@@ -1,4 +1,4 @@
-// What the daemon keeps for those who watch it, and what it has at work for them.
+// The daemon's data and running work for those who watch it.
 import WakeCore
 import WakeEngine
 import WakeLoop

@@ -1,4 +1,4 @@
-// What the daemon answers to those who watch: charts, timelines, findings, what is near, pairings, recordings, replays.
+// Answers to those who watch: charts, timelines, findings, nearby devices, pairings, recordings, replays.
 import WakeControl
 import WakeCore
 import WakeEngine

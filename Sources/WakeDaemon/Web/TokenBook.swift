@@ -9,7 +9,7 @@ final class TokenBook {
     struct Entry {
         /// An inbox is that of the handler's id, which no renaming of a device gives to another one.
         var holder: TokenHolder
-        /// Of the cookie that stands for the token.
+        /// The digest of the cookie that replaces the token.
         var digest: Digest
         var made: WallTime
     }
@@ -18,7 +18,7 @@ final class TokenBook {
     private let file: String
     private let catalog: Catalog
 
-    /// So many tokens may be there: each is compared with each that is shown.
+    /// The most tokens: each is compared with each that a client shows.
     static let capacity = 64
     /// 192 bits of chance, in 32 letters.
     private static let tokenBytes = 24

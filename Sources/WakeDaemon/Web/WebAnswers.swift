@@ -1,4 +1,4 @@
-// What the daemon answers about who may come in over TCP: the client itself, its cookie, and the tokens.
+// Answers about access over TCP: the client itself, its cookie, and the tokens.
 import WakeControl
 import WakeEngine
 import WakeModel

@@ -46,7 +46,7 @@ final class WebEntry {
 
     func close() { server?.close() }
 
-    /// What is wrong is logged, and the control socket stays as it is.
+    /// A fault is logged, and the control socket stays as it is.
     private func open(_ configuration: WebConfiguration, on server: ControlServer) {
         do {
             let settings = try Self.settings(configuration)

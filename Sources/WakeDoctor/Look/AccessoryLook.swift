@@ -3,7 +3,7 @@ import Glibc
 import WakeModel
 import WakeSystem
 
-/// What the doctor needs to know about the profiles; it does not read profiles itself.
+/// The doctor's knowledge of the profiles; it does not read profiles itself.
 public struct AccessoryKnowledge {
     /// The profile that matches a device with these udev properties, by this node or, with nil, by any.
     let identify: ([String: String], AccessoryNode?) -> String?
@@ -25,7 +25,7 @@ public enum WantedRules {
     /// No profile describes an accessory.
     case none
     case text(String)
-    /// The value says why the rules cannot be made.
+    /// The value is the reason why the rules cannot be made.
     case unmade(String)
 }
 

@@ -76,8 +76,9 @@ private struct Conversation {
         }
     }
 
-    /// Bluetoothd does not tell for which program it scans. Each that uses it listens to it, and the bus tells root who listens.
-    /// Empty for other users, and for a bus that does not tell.
+    /// Bluetoothd does not report for which program it scans. Each that uses it listens to it, and the bus lists
+    /// listeners for root.
+    /// Empty for other users, and for a bus without such a list.
     private func clients(besides owner: String) throws(SystemError) -> [BusClient] {
         let call = BusCall(
             "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus.Debug.Stats", "GetAllMatchRules", [])

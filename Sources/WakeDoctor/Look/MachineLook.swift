@@ -134,7 +134,7 @@ extension KernelFacts {
     }
 }
 
-// What systemd's unit files say about a service, and which bluetoothd is installed.
+// MARK: Unit files of systemd, and the installed bluetoothd
 extension MachineLook {
     private static let units = ["/etc", "/run", "/usr/local/lib", "/usr/lib", "/lib"].map { $0 + "/systemd/system" }
 

@@ -1,4 +1,4 @@
-// One device of sysfs and udev's database, with the devices it is part of. Reads the files, without libudev.
+// A device of sysfs and udev's database, with the devices it is part of. Reads the files, without libudev.
 import WakeModel
 import WakeSystem
 

@@ -16,7 +16,7 @@ final class ClockKeptWatch: ConditionWatch {
         look()
     }
 
-    /// The program that keeps the clock says so a moment after it has set it.
+    /// The program that keeps the clock reports this a moment after it has set it.
     override func clockWasSet() {
         wait.reset()
         look()

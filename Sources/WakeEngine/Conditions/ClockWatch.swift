@@ -51,7 +51,8 @@ package final class ClockWatch {
         settle = try loop.timer(on: .monotonic, of: self) { $0.compare(reportToOwner) }
     }
 
-    /// The bytes of the zone's TZif file, `localtime` being the system's own; nil where there is none. Its changes are told
+    /// The bytes of the zone's TZif file, `localtime` being the system's own; nil where there is none. Its changes are
+    /// reported
     /// from now on.
     package func zone(_ name: String) -> [UInt8]? {
         zones[name] = .some(nil)
@@ -61,7 +62,7 @@ package final class ClockWatch {
         return bytes
     }
 
-    /// Its changes are told no more.
+    /// Ends the reports of its changes.
     package func leaveZone(_ name: String) {
         guard zones.removeValue(forKey: name) != nil else { return }
         follow()

@@ -2,11 +2,11 @@
 import WakeModel
 import WakeSystem
 
-/// As on any machine, unless a test says otherwise.
+/// The places of any machine, unless a test sets others.
 package struct ConditionPlaces {
     /// How often a source looks again.
     package struct Intervals {
-        /// What changes slowly: storage, the load, and a lock that nothing tells of.
+        /// Slow changes: storage, the load, and a lock that nothing reports.
         package var look = TimeSpan.seconds(60)
         package var heat = TimeSpan.seconds(10)
         /// For how long nothing may happen before the machine is idle.
@@ -40,7 +40,7 @@ package struct ConditionPlaces {
 
     package init(stateDirectory: String) { self.stateDirectory = stateDirectory }
 
-    /// What the settings of the daemon say of it.
+    /// Adds the daemon's settings.
     package init(stateDirectory: String, _ settings: BridgeSettings) {
         self.init(stateDirectory: stateDirectory)
         meteredLinks = settings.meteredLinks

@@ -1,9 +1,9 @@
-// One condition's source while it is open: what all of them have in common.
+// A condition's source while it is open: the part that all of them have in common.
 
 /// Reports what is true at once when it is made, and then each change. Releasing it closes all that it opened.
 package class ConditionWatch {
     private let listener: (Bool) -> Void
-    /// What was reported last.
+    /// The last report.
     package private(set) var isTrue: Bool?
 
     init(_ listener: @escaping (Bool) -> Void) { self.listener = listener }

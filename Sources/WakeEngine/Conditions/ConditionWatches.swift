@@ -11,12 +11,12 @@ package final class ConditionWatches {
     private let bus: SystemBus?
     private let places: ConditionPlaces
     private var watches: [Condition: ConditionWatch] = [:]
-    /// What both conditions of the network share.
+    /// The source that both conditions of the network share.
     private var network: NetworkSource?
     private var mounts: MountSource?
     private let unlocked: UnlockedSource
     private var isAttached = false
-    /// Those that could not be opened; their watches are placeholders.
+    /// Conditions that could not be opened; their watches are placeholders.
     private var missing: Set<Condition> = []
     private var retry: Timer?
     private let log = Log("conditions")
@@ -60,7 +60,7 @@ package final class ConditionWatches {
         if missing.isEmpty { retry = nil }
     }
 
-    /// What was reported last; nil while it is not open.
+    /// The last report; nil while it is not open.
     package func isTrue(_ condition: Condition) -> Bool? { watches[condition]?.isTrue }
     /// The same of all that are open, by their words.
     package var found: [(condition: Condition, isTrue: Bool)] {
@@ -96,7 +96,7 @@ package final class ConditionWatches {
     private func openMissing() {
         for condition in missing {
             guard let placeholder = watches[condition],
-                // What holds already is not reported again.
+                // The placeholder has reported the present value already.
                 let made = try? make(condition, { placeholder.report($0) })
             else { continue }
             watches[condition] = made

@@ -1,4 +1,4 @@
-// The condition `cool`: no part of the machine is hot, or nothing measures it. Looked at, since sensors tell nothing.
+// The condition `cool`: no part of the machine is hot, or nothing measures it. Polled, since sensors report nothing.
 import WakeLoop
 import WakeModel
 import WakeSystem

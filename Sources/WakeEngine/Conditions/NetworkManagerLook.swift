@@ -1,4 +1,5 @@
-// What NetworkManager says of the network, where it runs: whether the world can be reached, and whether traffic costs money.
+// NetworkManager's state of the network, where it runs: whether the world can be reached, and whether traffic costs
+// money.
 import WakeLoop
 import WakeModel
 import WakeSystem
@@ -30,8 +31,8 @@ final class NetworkManagerLook {
         ask(changed)
     }
 
-    /// It has checked, and reached a portal or nothing beyond this network. What it says of no connection of its own counts
-    /// for nothing: another program may keep one.
+    /// It has checked, and reached a portal or nothing beyond this network. A report of no connection of its own is no
+    /// proof: another program may keep one.
     var findsNoWay: Bool {
         guard known["ConnectivityCheckEnabled"]?.boolean != false else { return false }
         switch known["Connectivity"]?.integer {
@@ -43,7 +44,7 @@ final class NetworkManagerLook {
     private static let portal: Int64 = 2
     private static let limited: Int64 = 3
 
-    /// Of the primary connection; what is unknown costs nothing.
+    /// True for a primary connection that costs money; an unknown one costs nothing.
     var isMetered: Bool {
         switch known["Metered"]?.integer {
         case Self.yes, Self.guessedYes: true

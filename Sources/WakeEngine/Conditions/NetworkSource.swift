@@ -4,7 +4,7 @@ import WakeLoop
 import WakeModel
 import WakeSystem
 
-/// One for both conditions.
+/// A source for both conditions.
 final class NetworkSource {
     private let meteredLinks: [String]
     private let together: TimeSpan
@@ -44,7 +44,7 @@ final class NetworkSource {
 
     var isNeeded: Bool { connected != nil || unmetered != nil }
 
-    /// Nothing of an earlier connection holds any more.
+    /// Drops the state of an earlier connection.
     func connect(to bus: BusConnection?) {
         networkManager = nil
         if let bus {

@@ -36,7 +36,7 @@ package final class PowerWatch: ConditionWatch {
     deinit { watch?.cancel() }
 
     private func receive() {
-        // What changed is read again in any case, so nothing is missed with what is thrown away.
+        // The state is read again in any case, so discarded events lose nothing.
         monitor?.discard()
         look()
     }

@@ -1,4 +1,4 @@
-// The condition `storage`: the file system of the state directory has room. Nothing tells of that, so it is looked at.
+// The condition `storage`: the file system of the state directory has room. Nothing reports that, so it is polled.
 import WakeLoop
 import WakeModel
 import WakeSystem

@@ -1,4 +1,4 @@
-// The condition `steady`: the supply gives enough voltage, or nothing measures it. The kernel tells of each change.
+// The condition `steady`: the supply gives enough voltage, or nothing measures it. The kernel reports each change.
 import WakeLoop
 import WakeModel
 import WakeSystem

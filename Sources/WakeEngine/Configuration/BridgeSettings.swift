@@ -27,7 +27,7 @@ public struct BridgeSettings: Hashable, Sendable {
         public var within = TimeSpan.seconds(10)
     }
 
-    /// What a handler may write to its log; lines past it are counted and dropped.
+    /// The limit of a handler's log; lines past it are counted and dropped.
     public struct LogLimit: Hashable, Sendable {
         public var linesPerSecond = 100
         public var burst = 1_000
@@ -80,7 +80,7 @@ public struct BridgeSettings: Hashable, Sendable {
     public var suspension: Suspension = .auto
     /// On which adapter peripherals are watched.
     public var adapterPins = AdapterPins()
-    /// Who is heard of those that broadcast.
+    /// The devices to accept among those that broadcast.
     public var broadcasts = BroadcastRules()
     public var storm = StormLimit()
     public var flips = FlipLimit()

@@ -1,4 +1,4 @@
-// How a broker is reached, as `wakebridge.json5` says it: the same for what is published and for what is heard.
+// The connection to a broker, from `wakebridge.json5`: the same for publications and for subscriptions.
 import WakeMQTT
 import WakeModel
 import WakeProfiles
@@ -12,7 +12,7 @@ public struct BrokerSettings: Hashable, Sendable {
     public var certificateAuthority: String?
     public var certificate: String?
     public var key: String?
-    /// What all topics begin with.
+    /// The beginning of all topics.
     public var base = "wakebridge"
 
     public static let keys = [

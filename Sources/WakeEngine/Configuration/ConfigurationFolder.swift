@@ -1,4 +1,4 @@
-// What changed between two readings of `handlers.d`. Pure: the caller reads the folder.
+// The changes between two readings of `handlers.d`. Pure: the caller reads the folder.
 
 /// The manifests of one reading.
 public struct ConfigurationFolder: Hashable, Sendable {

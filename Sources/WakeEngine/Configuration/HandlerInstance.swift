@@ -2,7 +2,7 @@
 import WakeCore
 import WakeModel
 
-/// What distinguishes one instance of a manifest from the others.
+/// The difference of one instance of a manifest from the others.
 public struct HandlerInstance: Hashable, Sendable {
     /// The id of the manifest.
     public var template: String
@@ -16,10 +16,10 @@ public struct HandlerInstance: Hashable, Sendable {
 }
 
 extension HandlerManifest {
-    /// Of one manifest.
+    /// The most instances of one manifest.
     package static var mostInstances: Int { InstanceBook.most }
 
-    /// What people call the handler: the file's name, and of an instance its device behind that.
+    /// The handler's name for people: the file's name, and behind it the device of an instance.
     public var name: String { instance?.name ?? id }
 
     /// The handler for one device of the manifest: an ordinary one that watches this device alone.
@@ -33,7 +33,7 @@ extension HandlerManifest {
         return made
     }
 
-    /// What it is called if no other instance has that name. Aliases may have blanks and slashes; a name is one word of a shell.
+    /// The name if no other instance has it. Aliases may have blanks and slashes; a name is one word of a shell.
     func name(for device: Device, besides taken: Set<String>) -> String {
         let short = id + String(HandlerInstance.mark) + Self.word(device.alias)
         guard taken.contains(short) else { return short }

@@ -28,12 +28,12 @@ public struct HandlerLimits: Hashable, Sendable {
 }
 
 extension HandlerLimits {
-    /// Of its cgroup leaf.
+    /// The limits of its cgroup leaf.
     func ofLeaf(machineMemory: Int?) -> LeafLimits {
         LeafLimits(processes: processes ?? Self.defaultProcesses, memory: memory ?? machineMemory.map { $0 / 4 })
     }
 
-    /// Of each of its processes.
+    /// The limits of each of its processes.
     /// - Parameters:
     ///   - isContained: its leaf limits its processes already.
     ///   - isAlone: its user has no other programs.

@@ -9,7 +9,7 @@ public struct HandlerManifest: Hashable, Sendable {
     public var id: String
     /// Each device that it watches has a process of its own.
     public var isPerDevice = false
-    /// Nil for a manifest as it stands in its file.
+    /// Nil for a manifest as it is in its file.
     public var instance: HandlerInstance?
     /// The name of the file in errors.
     public var file: String
@@ -257,7 +257,7 @@ extension HandlerManifest {
     }
 }
 
-/// What is scheduled for it.
+/// MARK: Scheduled work
 extension HandlerManifest {
     private mutating func readAgenda(_ object: ConfigurationObject) {
         for kind in TriggerKind.all {

@@ -1,7 +1,8 @@
-// Which devices have a handler process of their own: expands manifests that say `instance: "device"` into ordinary handlers.
+// The devices that have a handler process of their own: expands manifests with `instance: "device"` into ordinary
+// handlers.
 import WakeModel
 
-/// Pure: told of manifests and devices, it says which handlers begin, change and end.
+/// Pure: gets manifests and devices, and returns which handlers begin, change and end.
 struct InstanceBook {
     /// Handlers of one manifest. A profile may match every sensor of a street.
     static let most = 64
@@ -105,7 +106,7 @@ extension InstanceBook.Template {
         changes.current.append(made)
     }
 
-    /// What waited longest takes the place.
+    /// The device that waited longest takes the place.
     private mutating func end(_ uri: String, _ changes: inout InstanceBook.Changes) {
         guard instances[uri] != nil else { return }
         withdraw(uri, &changes)

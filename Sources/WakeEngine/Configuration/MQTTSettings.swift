@@ -1,4 +1,4 @@
-// What is published to a broker, and which commands are taken from it.
+// The publications to a broker, and the commands that are taken from it.
 import WakeMQTT
 import WakeModel
 import WakeProfiles
@@ -7,7 +7,7 @@ public struct MQTTSettings: Hashable, Sendable {
     public var broker: BrokerSettings
     /// The bridge's level in topics; nil for the machine's name.
     public var bridge: String?
-    /// What Home Assistant's topics of discovery begin with; nil for no discovery.
+    /// The beginning of Home Assistant's topics of discovery; nil for no discovery.
     public var discovery: String? = "homeassistant"
     public var allowed = CommandAllowance()
     /// By `DEVICE.FIELD`.
@@ -61,7 +61,7 @@ public struct MQTTSettings: Hashable, Sendable {
         }
     }
 
-    /// Those of one device, by the name of the field.
+    /// The rules of one device, by the name of the field.
     public func rules(of alias: String) -> [String: FieldRule] {
         let prefix = alias + "."
         let own = fields.filter { $0.key.hasPrefix(prefix) }

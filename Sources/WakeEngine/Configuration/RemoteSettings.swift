@@ -1,4 +1,4 @@
-// One other bridge whose devices are devices here, as `remote` of `wakebridge.json5` says it.
+// Another bridge whose devices are devices here, from `remote` of `wakebridge.json5`.
 import WakeModel
 import WakeProfiles
 
@@ -9,7 +9,7 @@ public struct RemoteSettings: Hashable, Sendable {
 
     static let keys = BrokerSettings.keys + ["bridge"]
 
-    /// Of the whole file; those that are refused are left out.
+    /// Reads the whole file; refused entries are left out.
     static func list(of document: ConfigurationObject) -> [RemoteSettings] {
         let objects = document.objects("remote", keys: keys, required: ["broker", "bridge"]) ?? []
         var found: [RemoteSettings] = []
@@ -37,7 +37,7 @@ public struct RemoteSettings: Hashable, Sendable {
         return name.utf8.allSatisfy { $0.isWord || "-_.".utf8.contains($0) }
     }
 
-    /// What its topics begin with.
+    /// The beginning of its topics.
     public var topic: String { "\(broker.base)/\(bridge)" }
     var text: String { "\(bridge) at \(broker.address.text)" }
 }

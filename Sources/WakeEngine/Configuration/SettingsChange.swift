@@ -1,16 +1,16 @@
-// What of other settings a running daemon takes, and what waits for its next start. Pure.
+// The part of other settings that a running daemon takes, and the part that waits for its next start. Pure.
 
 public struct SettingsChange: Hashable, Sendable {
     /// Keys that take effect at once.
     public let applied: [String]
     /// Keys that take effect at the next start.
     public let postponed: [String]
-    /// What the running daemon has from then on.
+    /// The settings of the running daemon from then on.
     public let settings: BridgeSettings
 
     /// - Parameters:
     ///   - running: what the daemon has.
-    ///   - read: what its file says now.
+    ///   - read: the settings in its file now.
     public init(from running: BridgeSettings, to read: BridgeSettings) {
         settings = running.taking(read)
         applied = running.keys(differingFrom: settings)
@@ -19,7 +19,7 @@ public struct SettingsChange: Hashable, Sendable {
 }
 
 extension BridgeSettings {
-    /// What nothing was opened, allotted or announced by at the start.
+    /// Takes the settings by which nothing was opened, allotted or announced at the start.
     fileprivate func taking(_ read: BridgeSettings) -> BridgeSettings {
         var taken = self
         taken.alerts = read.alerts

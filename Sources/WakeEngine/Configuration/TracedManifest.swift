@@ -3,10 +3,10 @@ import WakeModel
 import WakeProfiles
 
 extension HandlerManifest {
-    /// Of the program alone. Its arguments and environment may be secret, and a trace is made to be passed on.
+    /// Keys of the program alone. Its arguments and environment may be secret, and a trace is made to be passed on.
     private static let keysOfProgram = ["exec", "user", "group", "groups", "env", "cwd", "limits", "notify"]
 
-    /// One object of JSON in one line; nil where it was not read from a text.
+    /// An object of JSON in one line; nil where it was not read from a text.
     package var tracedText: String? {
         guard case .object(let members)? = try? JSONValue(json5: text) else { return nil }
         var writer = JSONWriter()

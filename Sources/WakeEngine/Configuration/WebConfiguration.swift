@@ -3,7 +3,7 @@ import WakeProfiles
 import WakeSystem
 
 public struct WebConfiguration: Hashable, Sendable {
-    /// Who may read `/metrics`.
+    /// The clients that may read `/metrics`.
     public enum MetricsAccess: String, Hashable, Sendable, CaseIterable { case token, open }
 
     public var listen: NetworkAddress

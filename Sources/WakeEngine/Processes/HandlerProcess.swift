@@ -1,4 +1,4 @@
-// One handler process and its connections to the loop: its input, its replies, its logs, its freezer and its exit.
+// A handler process and its connections to the loop: its input, its replies, its logs, its freezer and its exit.
 import WakeCore
 import WakeLoop
 import WakeModel
@@ -12,7 +12,7 @@ package final class HandlerProcess {
     }
 
     private enum Phase {
-        /// `failure` says why the program could not be executed. It is reported when the process has exited.
+        /// `failure` is the reason why the program could not be executed. It is reported when the process has exited.
         case running(failure: SystemError?)
         /// Processes that it started may be left.
         case exited(failure: SystemError?)
@@ -21,7 +21,7 @@ package final class HandlerProcess {
     }
 
     struct LockInspection {
-        /// Of the latest one.
+        /// The duration of the latest one.
         var duration = TimeSpan.zero
         var lastOnThread = Instant.zero
     }
@@ -51,7 +51,7 @@ package final class HandlerProcess {
     private var phase = Phase.running(failure: nil)
     var lockInspection = LockInspection()
     private var processorLimit: Int?
-    /// What was reported of it, once each: it does not read its input, and it writes answers to standard output.
+    /// The reported faults, once each: it does not read its input, and it writes answers to standard output.
     private var reported = (unreadInput: false, misdirection: false)
 
     init(
@@ -325,7 +325,7 @@ package final class HandlerProcess {
 
     func processes() throws(SystemError) -> Members { try child.container.processes() }
 
-    /// Of it and all processes it started.
+    /// The processor time of it and all processes it started.
     var processorTime: TimeSpan? {
         errorLog.attempt("read the processor time of") { () throws(SystemError) in
             try child.container.cpuUsageMicroseconds()

@@ -1,4 +1,5 @@
-// What outlives a handler's processes: its name in logs, the limit of its fault reports, and the descriptors still being closed.
+// The part of a handler that outlives its processes: its name in logs, the limit of its fault reports, and the
+// descriptors still being closed.
 import WakeCore
 import WakeModel
 import WakeSystem
@@ -11,7 +12,7 @@ final class HandlerRecord {
     private let catalog: Catalog
     private let handlerLog: (any HandlerLog)?
     private var faultLimit: RateLimiter?
-    /// What its latest process held while it was frozen.
+    /// The sockets of its latest process while it was frozen.
     private(set) var heldSockets: [ReachableSocket] = []
     var socketSchedule = SocketInspector.Schedule()
 

@@ -28,7 +28,7 @@ struct Launcher {
 
     private let directoriesAbove: [String]
     private let runtimeDirectory: String
-    /// Bytes; nil where the kernel does not say.
+    /// Bytes; nil where the kernel does not report them.
     private let machineMemory = (try? MemoryPressure.memory()).map { Int(clamping: $0.total) }
     private var noticeDirectory: String { "\(runtimeDirectory)/notify" }
 

@@ -34,7 +34,7 @@ enum Suspension {
     }
 }
 
-/// Who wrote a log line.
+/// The writer of a log line.
 package enum LogVoice: Hashable {
     case handler(HandlerProcess.Stream)
     case bridge
@@ -97,7 +97,7 @@ package final class ProcessExecutor: EffectExecutor {
     /// Its process's STATUS= text.
     package func status(of handler: HandlerID) -> String? { processes[handler]?.status }
 
-    /// What the next process of each handler inherits.
+    /// The sockets that each handler's next process inherits.
     package var sockets: SocketShelf { launcher.sockets }
 
     /// Gives a socket that has just opened to the handler's process, where that can be.

@@ -4,7 +4,7 @@ import WakeSystem
 
 package final class ProcessorLimits {
     private enum Support {
-        /// Nothing has needed it.
+        /// Not tried yet.
         case untried
         case works
         case fails(String)

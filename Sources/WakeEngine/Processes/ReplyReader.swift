@@ -47,7 +47,7 @@ final class ReplyReader {
         case waiting(until: Instant)
     }
 
-    /// One read a turn, so that a flood does not starve the other handlers.
+    /// Each turn reads once, so that a flood does not starve the other handlers.
     private enum Reading {
         case due
         case done(count: Int)

@@ -18,7 +18,7 @@ package final class SideProgram {
     package enum Talk: Hashable {
         /// It is fed once, and its last line alone is kept.
         case once
-        /// Its input stays open, and each line that it says is kept for ``removeSaid()``.
+        /// Its input stays open, and each line that it writes is kept for ``removeSaid()``.
         case dialogue(longestLine: Int)
     }
 
@@ -30,11 +30,11 @@ package final class SideProgram {
     private enum Phase {
         case running
         case killed
-        /// What it started is killed, and not gone yet.
+        /// Its processes are killed, and not gone yet.
         case emptying(Ending, since: Instant)
     }
 
-    /// What it wrote last: most programs say there why they failed.
+    /// Its last line: most programs write there why they failed.
     package private(set) var lastLine: String?
     private var said: [Said] = []
     private let talk: Talk
@@ -52,7 +52,7 @@ package final class SideProgram {
     /// From the request to end to the kill.
     private static let longestEnd = TimeSpan.seconds(5)
     private static let emptyingLook = TimeSpan.milliseconds(10)
-    /// What cannot die by then is left to the sweep of the next start.
+    /// The sweep of the next start removes processes that cannot die by then.
     private static let longestEmptying = TimeSpan.seconds(1)
 
     /// - Parameters:
@@ -84,7 +84,7 @@ package final class SideProgram {
 
     deinit { close() }
 
-    /// Calls `body` when ``advance()`` may have more to say.
+    /// Calls `body` when ``advance()`` may have more lines.
     package func listen<Owner: AnyObject>(
         on loop: EventLoop, of owner: Owner, _ body: @escaping (Owner) -> Void
     ) throws(SystemError) {
@@ -95,7 +95,7 @@ package final class SideProgram {
         timer?.arm(at: end)
     }
 
-    /// Reads what it says. Returns how it ended, when it and all that it started are gone; nil before that.
+    /// Reads its output. Returns how it ended, when it and all that it started are gone; nil before that.
     package func advance() -> Ending? {
         switch phase {
         case .running, .killed:
@@ -112,7 +112,7 @@ package final class SideProgram {
         return emptied()
     }
 
-    /// What it has said since this was called last.
+    /// The lines since the last call.
     package func removeSaid() -> [Said] {
         defer { said = [] }
         return said
@@ -162,7 +162,7 @@ package final class SideProgram {
     }
 
     private func begin(_ ending: Ending) {
-        // Its end may be heard before what it wrote. Of two lines that were not heard yet the one on stderr counts.
+        // Its end may be noticed before its output. The line on stderr counts if two lines were not read yet.
         output.drain { keep($0, isError: false) }
         errors.drain { keep($0, isError: true) }
         phase = .emptying(ending, since: SystemClock.monotonic())

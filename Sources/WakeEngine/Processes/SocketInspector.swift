@@ -4,16 +4,16 @@ import WakeLoop
 import WakeModel
 import WakeSystem
 
-/// What a manifest says of such sockets.
+/// A manifest's rule for such sockets.
 public enum SleepersListen: String, Hashable, Sendable, CaseIterable {
-    /// They are told once for each process.
+    /// They are reported once for each process.
     case report
     /// The process is ended, and the handler quarantined.
     case refuse
     case allow
 }
 
-/// What is looked at when a process is frozen.
+/// The inspections of a process that is frozen.
 struct SleepInspectors {
     let locks: LockInspector
     let sockets: SocketInspector
@@ -50,7 +50,7 @@ final class SocketInspector {
 
     init(on loop: EventLoop, log: Log) { (self.loop, self.log) = (loop, log) }
 
-    /// What is found is told once for each process.
+    /// Each process's sockets are reported once.
     func inspect(_ process: HandlerProcess) {
         guard process.sleepersListen != .allow, process.heldSockets.isEmpty, running[process.handler] == nil,
             process.beginSocketInspection(at: SystemClock.monotonic())

@@ -46,7 +46,7 @@ package final class SocketShelf {
         places[handler] = places[handler]?.mapValues { Place(name: $0.name, descriptor: $0.descriptor) }
     }
 
-    /// From the first number on, with -1 for a number that stands for nothing, and `sip=4,web=6` for WAKEBRIDGE_SOCKETS.
+    /// From the first number on, with -1 for a number without a socket, and `sip=4,web=6` for WAKEBRIDGE_SOCKETS.
     func inheritance(of handler: HandlerID) -> (descriptors: [Int32], names: String) {
         guard let held = places[handler], let last = held.keys.max() else { return ([], "") }
         for number in held.keys { places[handler]?[number]?.isLent = true }

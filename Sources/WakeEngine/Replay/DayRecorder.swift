@@ -12,19 +12,19 @@ package protocol DayListener: AnyObject {
     func hear(_ subject: TraceOperation.Subject, at time: WallTime)
 }
 
-/// What a record begins with, as the machine is now.
+/// The machine's present state, with which a record begins.
 package protocol MachineReading: AnyObject {
-    /// What the machine's zone is called; nil where that is not known.
+    /// The name of the machine's zone; nil where that is not known.
     var zone: String? { get }
-    /// What was found last, of all conditions that something waits for.
+    /// The latest values of all conditions that something waits for.
     var conditions: [(condition: Condition, isTrue: Bool)] { get }
-    /// What an open transfer is called; nil where none has this number.
+    /// The name of an open transfer; nil where none has this number.
     func transferName(of handler: HandlerID, _ number: Int64) -> String?
 }
 
-/// Hears what happens to a turn, and tells what a replay needs of it. What follows from it, the replay decides anew.
+/// Observes a turn, and records what a replay needs of it. The replay makes all decisions anew.
 package final class DayRecorder {
-    /// What is looked at before anything else, for nothing tells of it in time.
+    /// Clocks that are read before anything else, for nothing reports their changes in time.
     private struct Clocks {
         /// Both change only when the machine sleeps, or the wall clock is set.
         var slept: TimeSpan
@@ -44,12 +44,12 @@ package final class DayRecorder {
     /// Nil while nothing is recorded.
     private var clocks: Clocks?
     private var zone: String?
-    /// What a person plays in place of what is true.
+    /// The conditions that a person plays in place of the real ones.
     private var played: [Condition: Bool] = [:]
 
     /// Smaller steps are the clock's own drift.
     private static let leastStep = TimeSpan.seconds(1)
-    /// The readings of two clocks may lie so far apart.
+    /// The greatest difference between the readings of two clocks.
     private static let leastSleep = TimeSpan.milliseconds(100)
 
     package init(of catalog: Catalog, on machine: any MachineReading) {
@@ -98,7 +98,7 @@ package final class DayRecorder {
         }
     }
 
-    /// Of an instance nothing is told: its manifest was.
+    /// An instance has no record of its own: its manifest has.
     private func manifest(of handler: HandlerID) -> TraceOperation.Subject? {
         catalog.handlers[handler].flatMap { $0.instance == nil ? subject(of: $0) : nil }
     }
@@ -206,7 +206,7 @@ extension DayRecorder: InputListener {
             if clocks != nil { tell(.handler(catalog.name(of: key.handler), deed), stamp.wall) }
         case .socket(let key, .traffic(let traffic)): tell(traffic, of: key, at: stamp)
         case .traffic(.socket(let handler, let name)):
-            // The fact alone: how much of it waits has a line of its own.
+            // Records the arrival only; the number of waiting bytes has a record of its own.
             let deed = HandlerOperation.readable(name, bytes: 0)
             if clocks != nil { tell(.handler(catalog.name(of: handler), deed), stamp.wall) }
         case .zone(ZoneFiles.localName, _): if clocks != nil { lookAtZone(at: stamp) }

@@ -1,4 +1,4 @@
-// One life of the bridge in a replay: an engine with a journal in memory, and models of handlers in place of processes.
+// A life of the bridge in a replay: an engine with a journal in memory, and models of handlers in place of processes.
 import WakeCore
 import WakeJournal
 import WakeLoop
@@ -6,14 +6,14 @@ import WakeModel
 import WakeProfiles
 import WakeTrace
 
-/// What all lives of a replay's bridge have in common.
+/// The common state of all lives of a replay's bridge.
 struct ReplayedGround {
     let clock: VirtualClock
     let header: TraceHeader
     let profiles: ProfileLibrary
     let work: SimulatedWork
     let world: ReplayedWorld
-    /// What a bridge that begins anew finds again.
+    /// The journal that a bridge finds again when it begins anew.
     let memory = JournalMemory()
     let tally = DecisionTally()
 }

@@ -1,4 +1,4 @@
-// What handlers and their operators do in a trace, told to the core as a daemon tells it.
+// The operations of handlers and their operators in a trace, passed to the core as a daemon does.
 import WakeAgenda
 import WakeCore
 import WakeModel
@@ -8,7 +8,7 @@ import WakeTransfer
 
 extension VirtualReplay {
     func apply(_ deed: HandlerOperation, to name: String, of line: Int) throws(TraceError) {
-        // What the trace's own handlers did means nothing to those that take their place.
+        // Operations of the trace's own handlers mean nothing to the handlers that replace them.
         guard manifests.isEmpty || bridge.engine.catalog.isConfigured(name) else { return }
         switch deed {
         case .manifest(let text): if manifests.isEmpty { try adopt(name, text, line) }
@@ -17,7 +17,7 @@ extension VirtualReplay {
         case .message(let text): try send(text, to: try handler(name, line), line)
         case .transfer(let transfer, let end):
             let id = try handler(name, line)
-            // One that the decisions of this replay did not order, or have ended.
+            // This replay's decisions did not order the transfer, or have ended it.
             guard let number = turn.transferNumber(of: id, transfer) else { return }
             turn.schedule(.transfer(id, number, try news(of: end, line)))
         case .readable(let socket, let bytes):
@@ -34,7 +34,7 @@ extension VirtualReplay {
         bridge.engine.dismiss(try handler(name, line))
     }
 
-    /// Of a manifest with instances only those that are still to come: the others have lines of their own.
+    /// A manifest with instances stops only those that are still to come: the others have lines of their own.
     private func setStopped(_ isStopped: Bool, _ name: String, _ line: Int) throws(TraceError) {
         if bridge.engine.catalog.perDevice[name] != nil { return bridge.engine.setStopped(isStopped, name) }
         turn.ingest(.operated(try handler(name, line), isStopped ? .stop : .start))
@@ -44,7 +44,7 @@ extension VirtualReplay {
         do throws(ConfigurationErrors) {
             let manifest = try HandlerManifest(
                 replaying: name, file: name, text: Array(text.utf8), ground.profiles)
-            // Each life of a recorded daemon tells of all again.
+            // Each life of a recorded daemon records all manifests again.
             guard !bridge.manifests.contains(manifest) else { return }
             bridge.engine.configure(manifest)
         } catch {
@@ -78,7 +78,7 @@ extension VirtualReplay {
         turn.schedule(.message(handler, message, ticket: 0))
     }
 
-    /// Beside what the model says by itself. Of a handler without a process the core hears nothing.
+    /// Passes an answer beside the model's own. The core gets nothing of a handler without a process.
     private func say(_ text: String, as handler: HandlerID) {
         guard let epoch = turn.handlerStatus(of: handler)?.epoch else { return }
         do throws(ProtocolFault) {

@@ -1,11 +1,11 @@
-// What the machine does in a trace: done to the virtual clock and to the bridge, as it happens to a daemon.
+// The machine's operations in a trace: applied to the virtual clock and to the bridge, as a daemon observes them.
 import WakeAgenda
 import WakeCore
 import WakeLoop
 import WakeModel
 import WakeTrace
 
-/// What the handlers are told of, and given time for, before it happens.
+/// A pause that the handlers are notified of, and given time for, before it happens.
 struct PendingPause {
     enum Kind {
         case sleep(TimeSpan)
@@ -58,7 +58,7 @@ extension VirtualReplay {
         wait(for: kind, line, atMost: PendingPause.longestEnd)
     }
 
-    /// What follows in the trace waits until that is over.
+    /// The rest of the trace waits until that is over.
     private func wait(for kind: PendingPause.Kind, _ line: Int, atMost patience: TimeSpan) {
         pause = PendingPause(kind: kind, line: line, goAt: clock.now().monotonic + patience)
     }

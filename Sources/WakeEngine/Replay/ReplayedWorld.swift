@@ -5,20 +5,20 @@ import WakeLoop
 import WakeModel
 import WakeSystem
 
-/// A condition of which the trace has said nothing yet is true: nothing is missing unless it says so.
+/// Simulates the machine's conditions: those that the trace does not mention are true.
 final class ReplayedWorld {
     private let clock: VirtualClock
     private let files: ZoneFiles
-    /// Of the machine.
+    /// The machine's zone.
     private(set) var zone: String
     private var said: [Condition: Bool] = [:]
-    /// What the present life of the bridge waits for.
+    /// The conditions that the present life of the bridge waits for.
     private var opened: Set<Condition> = []
     private var isAttached = false
     private var sockets = ReplayedSockets()
     private weak var turn: Turn?
 
-    /// Of a machine whose zone is not known.
+    /// The zone of a machine whose zone is not known.
     private static let zoneUnlessSaid = "UTC"
 
     init(_ clock: VirtualClock, zone: String?, files: ZoneFiles) {
@@ -36,7 +36,7 @@ final class ReplayedWorld {
     /// Before the bridge begins.
     func presume(_ condition: Condition, _ isTrue: Bool) { said[condition] = isTrue }
 
-    // MARK: What the trace says
+    // MARK: Input from the trace
 
     func set(_ condition: Condition, _ isTrue: Bool) {
         let before = self.isTrue(condition)
@@ -46,7 +46,7 @@ final class ReplayedWorld {
         report(condition)
     }
 
-    /// So many bytes wait unread in a socket; none where they came and were read.
+    /// Sets the number of bytes that wait unread in a socket; none where they came and were read.
     func setUnread(_ bytes: Int64, in key: AgendaKey) {
         turn?.hearTraffic(ofSocket: key.id, of: key.handler)
         sockets.setUnread(bytes, in: key) { turn?.schedule(.socket(key, $0)) }
@@ -93,7 +93,7 @@ final class ReplayedWorld {
 }
 
 extension ReplayedWorld: TurnObserver {
-    /// There is no person to tell of alarms.
+    /// There is no person to notify of alarms.
     func perform(_ effect: AgendaEffect) {
         switch effect {
         case .open(let condition):

@@ -13,7 +13,7 @@ public final class VirtualReplay {
         public var events = 0
         public var deadLetters = 0
         public var quarantines = 0
-        /// Of all handlers together.
+        /// The sum over all handlers.
         public var awake = TimeSpan.zero
         public var length = TimeSpan.zero
     }
@@ -23,19 +23,19 @@ public final class VirtualReplay {
     /// The present life of the bridge.
     var bridge: ReplayedBridge
     var turn: Turn { bridge.turn }
-    /// Of the caller; they replace those of the trace. Empty where the trace has its own, or none.
+    /// The caller's manifests; they replace those of the trace. Empty where the trace has its own, or none.
     let manifests: [HandlerManifest]
     private var trace: TraceCut
     /// Until then everything is played and nothing is shown; nil once it has come.
     private var showsFrom: TraceMark?
-    /// What was read and is not played yet.
+    /// The operations that were read and are not played yet.
     private var ahead: [TraceOperation]
     private var decisions: DecisionLog?
-    /// Where the trace's offset zero lies on CLOCK_MONOTONIC, and the decision log's.
+    /// The trace's offset zero on CLOCK_MONOTONIC, and the decision log's.
     var traceStart = Instant.zero
-    /// What the rest of the trace waits for.
+    /// The pause that the rest of the trace waits for.
     var pause: PendingPause?
-    /// Of the lives that have ended.
+    /// The sum over lives that have ended.
     var awakeBefore = TimeSpan.zero
     /// Scheduled work that never lets the handlers come to rest is followed no longer than this; nil while the trace goes on.
     private var endsBy: TimeSpan?
@@ -44,7 +44,7 @@ public final class VirtualReplay {
 
     /// - Parameters:
     ///   - part: what of it is shown. What was before is played too, so that all is as it is in the whole.
-    ///   - manifests: the handlers, in place of those of which the trace tells.
+    ///   - manifests: the handlers, in place of the trace's own.
     ///   - work: how long a model works before it acknowledges.
     ///   - jobs: how long at a long job; as long as at anything else where it is nil.
     public init(
@@ -76,7 +76,7 @@ public final class VirtualReplay {
         return ahead
     }
 
-    /// What the trace says of the machine before anything happens was so when the bridge began.
+    /// The trace's lines about the machine before anything happens were true when the bridge began.
     private static func presume(_ ahead: [TraceOperation], of ground: ReplayedGround) {
         for operation in ahead.prefix(while: { $0.offset == .zero }) {
             switch operation.subject {
@@ -165,7 +165,7 @@ public final class VirtualReplay {
         }
     }
 
-    /// Nil at the trace's end, or where it is broken: what stands before is played all the same.
+    /// Nil at the trace's end, or where it is broken: the lines before it are played all the same.
     private func next(_ broken: inout TraceError?) -> TraceOperation? {
         if !ahead.isEmpty { return ahead.removeFirst() }
         do {
@@ -195,8 +195,9 @@ public final class VirtualReplay {
 
 // The passing of time.
 extension VirtualReplay {
-    /// How long nothing happens; nil when nothing will happen any more. Each deadline is met on its own clock, for one of them
-    /// stands still while the machine sleeps, and another can be set.
+    /// The time until something happens; nil when nothing will happen any more. Each deadline is met on its own clock,
+    /// for one
+    /// of them stops while the machine sleeps, and another can be set.
     private func nextWait(_ offset: TimeSpan?) -> TimeSpan? {
         var monotonic = Instant.earlier(turn.nextMonotonicDeadline, bridge.executor.nextDue)
         if let pause {
@@ -234,7 +235,7 @@ package final class DecisionTally: DecisionListener {
     package private(set) var acknowledged = 0
     package private(set) var strikes = 0
     package private(set) var suspensions = 0
-    /// What devices did and a handler was to get, gaps not counted.
+    /// The devices' events for handlers, gaps not counted.
     package private(set) var events = 0
 
     package func hear(_ decision: Decision, of handler: HandlerID, at stamp: Stamp) {

@@ -1,4 +1,4 @@
-// What handlers ask of devices: checked against what their manifests allow, and passed to the source of the device.
+// Handlers' requests to devices: checked against their manifests, and passed to the source of the device.
 import WakeCore
 import WakeModel
 
@@ -23,7 +23,7 @@ package final class DeviceRequests {
         sources.perform(request, on: device, answer)
     }
 
-    /// What an operator asks of a device: as a handler's request, without a manifest that allows it.
+    /// Performs an operator's request to a device: as a handler's, without a manifest that allows it.
     package func perform(
         _ request: DeviceRequest, on device: Device, _ answer: @escaping (DeviceAnswer) -> Void
     ) {
@@ -33,7 +33,8 @@ package final class DeviceRequests {
         sources.perform(request, on: device, answer)
     }
 
-    /// The beginning of an alias is for people: a program's would mean another device once a second one fits. A handler is told
+    /// The beginning of an alias is for people: a program's would mean another device once a second one fits. A handler
+    /// gets
     /// no names but those of its own devices.
     private func missing(_ name: String, _ verb: String, _ handler: HandlerID) -> ProtocolFault {
         let own = Set(catalog.devices(watchedBy: handler).map(\.device.uri))
@@ -42,7 +43,7 @@ package final class DeviceRequests {
             ? .noSuchDevice(name, verb: verb) : .notWhole(name, verb: verb, of: meant.map(\.alias).sorted())
     }
 
-    /// Of several with one alias, the one that is there.
+    /// The present device among several with one alias.
     private func device(named name: String) -> Device? {
         switch catalog.device(named: name, by: .whole) {
         case .none: nil

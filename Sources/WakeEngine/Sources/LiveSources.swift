@@ -16,7 +16,7 @@ package protocol ReplayObserver: AnyObject {
 /// The one host of all sources. It owns them, and their devices' sessions.
 package final class LiveSources {
     private enum Content {
-        /// Nothing is watched yet, or the trace could not be read.
+        /// No device is watched yet, or the trace could not be read.
         case none
         /// In the order in which they start.
         case devices([(kind: SourceKind, source: any WakeSource)])
@@ -35,11 +35,11 @@ package final class LiveSources {
             }
         }
     }
-    /// Those of `content`, which every turn asks for.
+    /// The sources of `content`, which every turn asks for.
     private var all: [any WakeSource] = []
-    /// Of every device that was introduced, by URI.
+    /// The origin of every device that was introduced, by URI.
     private var origins: [String: EventOrigin] = [:]
-    /// The devices that an awake handler hears, as their sources know.
+    /// The devices that an awake handler watches, as their sources know.
     private var wanted: Set<String> = []
     /// A handler has changed its state, or a device was introduced, since `wanted` was made.
     private var isWantedStale = false
@@ -89,8 +89,9 @@ package final class LiveSources {
             try ReplaySource(reader, part: part, after: position, speed: speed, gate: gate, for: self))
     }
 
-    /// Called after the manifests are read, so that it is known who hears what. A machine on which one source cannot start may
-    /// still have others.
+    /// Called after the manifests are read, so that each device's handlers are known. A machine on which one source
+    /// cannot
+    /// start may still have others.
     package func start() {
         for source in all {
             do throws(SystemError) { try source.start() } catch {
@@ -117,7 +118,7 @@ package final class LiveSources {
     /// Which devices and beacons manifests name is another.
     package func manifestsChanged() { for source in all { source.manifestsChanged() } }
 
-    /// The source that has the device: of several of its kind the one that says so, else the first.
+    /// The source that has the device: among several of its kind the one that reports it, else the first.
     private func source(of device: Device) -> (any WakeSource)? { source(of: device.kind, having: device.uri) }
 
     private func source(of kind: SourceKind, having uri: String) -> (any WakeSource)? {
@@ -126,7 +127,7 @@ package final class LiveSources {
         return ofKind.dropFirst().first { $0.watches(uri) } ?? ofKind.first
     }
 
-    /// Nil where no source watches devices of the kind; the trace stands in for all.
+    /// Nil where no source watches devices of the kind; the trace replaces all.
     private func source(of kind: SourceKind) -> (any WakeSource)? {
         switch content {
         case .none: nil
@@ -146,10 +147,10 @@ package final class LiveSources {
         source(of: device)?.blockingReason(of: device.uri)
     }
 
-    /// What the device lacks of its profile.
+    /// The demands of its profile that the device does not meet.
     package func lack(of device: Device) -> NearMiss? { source(of: device)?.lack(of: device.uri) }
 
-    /// The devices that are there and that no handler hears; whether one of a trace is connected, the catalog knows.
+    /// The present devices that no handler watches; the catalog knows whether one of a trace is connected.
     package var unwatched: [UnwatchedDevice] {
         all.flatMap(\.unwatched).filter { broadcasts?.watches($0.uri) != true }.map { device in
             var device = device
@@ -251,14 +252,14 @@ extension LiveSources: SourceHost {
         bridge.catalog.isWatched(profile)
     }
 
-    /// What manifests watch.
+    /// The profiles that manifests watch.
     package var watchedProfiles: Set<String> {
         Set(bridge.catalog.writtenSubscriptions.map(\.profile))
     }
 
     package func introduce(_ device: Device, by profile: ProfileIndex?) {
         origins[device.uri] = bridge.engine.know(device, by: profile)
-        // A handler may be awake already that hears it.
+        // A handler that watches it may be awake already.
         isWantedStale = true
         bridge.loop.requestTurn()
     }
@@ -341,7 +342,7 @@ extension LiveSources: ReplayHost {
     package func replayEnded(_ error: TraceError?) { replayObserver?.replayEnded(error) }
 }
 
-// MARK: Which devices awake handlers hear
+// MARK: Devices that awake handlers watch
 
 extension LiveSources: TurnObserver {
     package func turnEnded() {

@@ -324,7 +324,7 @@ extension AccessorySource {
         port.write(bytes, to: channel) { failure in answer(failure.map(Result.failure) ?? .success(())) }
     }
 
-    /// Of the nodes that no profile fits, those of a bus that says whose they are.
+    /// The nodes without a profile on a bus that reports vendor or HID ids.
     public var unwatched: [UnwatchedDevice] {
         attached.records.filter { record in
             record.node != nil && candidates[record.path] == nil && spares[record.path] == nil

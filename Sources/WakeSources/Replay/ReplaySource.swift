@@ -200,7 +200,7 @@ extension TraceDevice {
 }
 
 extension TraceDevice {
-    /// What its header says of it.
+    /// The facts that the trace's header contains.
     fileprivate var facts: DeviceFacts {
         DeviceFacts(
             kind: kind, services: Set(services), name: name,
