@@ -256,7 +256,7 @@ extension HandlerManifest {
     }
 }
 
-/// MARK: Scheduled work
+// MARK: Scheduled work
 extension HandlerManifest {
     private mutating func readAgenda(_ object: ConfigurationObject) {
         agenda.alarms = object.convert("alarms", AlarmRule.rules)
