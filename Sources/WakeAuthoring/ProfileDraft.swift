@@ -1,5 +1,4 @@
-// A profile to begin with, from a device's recorded facts: its services, its channels, and the changes in their
-// messages.
+// A profile to begin with, from a device's recorded facts: its services, channels, and the changes in messages.
 import WakeModel
 import WakeProfiles
 import WakeTrace

@@ -184,7 +184,7 @@ public struct UnwatchedStatus: Hashable, Sendable {
     public var uri: String
     public var kind: SourceKind
     public var isConnected: Bool
-    /// The missing condition, a sentence.
+    /// The reason why no handler gets it, a sentence.
     public var why: String
 
     public init(alias: String, uri: String, kind: SourceKind, isConnected: Bool, why: String) {

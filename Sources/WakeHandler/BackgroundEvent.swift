@@ -1,7 +1,6 @@
 // Events as a handler gets them: plain values, copied out of the line.
 
-/// An event of a device or of anything else that the manifest names. It may come more than once; its ``id`` stays the
-/// same.
+/// An event of a device or of anything else in the manifest. It may come more than once; its ``id`` stays the same.
 ///
 /// ```swift
 /// switch event.kind {

@@ -1,11 +1,9 @@
-// A flow as iOS's background audio: it keeps the handler awake while data flows, and events report when that begins and
-// ends.
+// A flow as iOS's background audio: it keeps the handler awake while data flows, and reports its begin and end.
 internal import WakeModel
 
 /// A flow of the manifest. ``BackgroundSession/flow(_:)`` makes one.
 ///
-/// While data flows the process is not frozen. A flow from a device begins and ends by itself; you open one with `from:
-/// "self"`:
+/// While data flows the process is not frozen. A device's flow begins and ends by itself; you open one `from: "self"`:
 ///
 /// ```swift
 /// let ecg = session.flow("ecg")
@@ -21,12 +19,13 @@ public struct BackgroundFlow: Sendable {
     public let name: String
     let session: BackgroundSession
 
-    /// Says that data flows now: call it again before the manifest's `idle` is over, about once a second.
+    /// Reports that data flows now: call it again before the manifest's `idle` is over, about once a second.
     ///
     /// It begins with a ``FlowChange`` event. Where another flow of its group comes first, it waits for that.
     public func open() { session.order(order(true)) }
 
     /// As ``open()``, and returns whether it is open, or has to wait.
+    /// - Throws: where the daemon does not answer, or the manifest has no such flow.
     public func openAndAsk() async throws(BridgeError) -> ScheduleOutcome {
         try await session.order(order(true)).outcome
     }

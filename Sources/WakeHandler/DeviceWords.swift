@@ -20,7 +20,7 @@ public enum DisconnectReason: BridgeWord {
     case linkLost
     /// The link is there, and none of its characteristics could be subscribed.
     case notUsable
-    /// The peripheral's services, or its profile, changed; it connects again where it can be subscribed.
+    /// The peripheral's services, or its profile, changed; it connects again where subscribing is possible.
     case servicesChanged, profileChanged
     /// The Bluetooth service ended, or the adapter was switched off or unplugged.
     case bluetoothdGone, adapterDown

@@ -26,8 +26,7 @@ public struct DueFetch: Hashable, Sendable {
     public let waived: [RunCondition]
 }
 
-/// The result of a poll or a message. The daemon polls more often while there is news, and more rarely while there is
-/// none.
+/// The result of a poll or a message. The daemon polls more often while there is news, and less often otherwise.
 public enum FetchResult: Hashable, Sendable {
     /// There was news.
     case newData

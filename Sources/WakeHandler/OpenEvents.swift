@@ -35,7 +35,7 @@ struct OpenEvents {
             if case .flow(let change) = event.kind { flows[event.sequence] = change.name }
             return true
         }
-        // An alarm, a poll or a job is in hand one at a time, so that nothing of it can be out of order.
+        // Alarms, polls and jobs each have one occasion in hand at a time, so that none is out of order.
         if !event.passesNacks, event.isOfDevice {
             if let awaited = nacked[event.source], awaited.sequence != event.sequence,
                 !event.mayReportLoss(at: awaited.time)

@@ -37,7 +37,7 @@ public struct ScheduledTask: Sendable {
     /// Ends the task with more than success: ``WorkResult/failed`` means that it went wrong and need not come again.
     public func complete(_ result: WorkResult) { work.complete(result) }
 
-    /// Says how far it is. Long work goes on for as long as `done` grows at least once a minute.
+    /// Reports how far it is. Long work goes on for as long as `done` grows at least once a minute.
     /// - Parameters:
     ///   - done: counts from 0, in what you like.
     ///   - total: what it counts to, for people.

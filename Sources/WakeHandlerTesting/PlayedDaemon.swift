@@ -159,7 +159,7 @@ extension PlayedDaemon {
             owing.sequence, attempt: owing.attempts, start: lineStart)
     }
 
-    /// Tells the handler that the time of an occasion ends, and takes it back after that if its condition went.
+    /// Notifies the handler that the time of an occasion ends, and takes it back after that if its condition went.
     private mutating func nextEnding() -> [UInt8]? {
         switch ending {
         case nil: return nil

@@ -189,8 +189,7 @@ extension Recording {
     }
 
     /// Runs until the handler waits for the next event, and its closures have returned. Work whose time is to end gets
-    /// time
-    /// to begin, and no more.
+    /// time to begin, and no more.
     @MainActor
     private func exchange(_ session: BackgroundSession, _ daemon: inout PlayedDaemon, _ progress: Progress) async {
         var looks = 0

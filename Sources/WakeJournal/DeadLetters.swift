@@ -15,7 +15,7 @@ extension Journal {
         acknowledge([seq], by: handler)
     }
 
-    /// Stands for an event that cannot be read: a gap of one, under its number.
+    /// Replaces an event that cannot be read: a gap of one, under its number.
     public static func placeholder(for seq: Sequence, from device: EventOrigin, at time: WallTime) -> DeviceEvent {
         let gap = Gap(cause: .durability, count: 1, first: seq, last: seq, from: time, to: time)
         let stamp = Stamp(moment: Moment(monotonic: .zero, boottime: .zero), wall: time)

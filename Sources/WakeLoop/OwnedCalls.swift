@@ -37,7 +37,7 @@ extension EventLoop {
 }
 
 extension SystemBus {
-    /// Tells the owner of every change, the present state at once.
+    /// Reports every change to the owner, the present state at once.
     public func listen<Owner: AnyObject>(of owner: Owner, _ listener: @escaping (Owner, Change) -> Void) {
         listen { [unowned owner] in listener(owner, $0) }
     }

@@ -17,8 +17,7 @@ public enum Page {
         public var cacheControl: String { isImmutable ? "public, max-age=31536000, immutable" : "no-cache" }
     }
 
-    /// The value of the header Content-Security-Policy: the page loads nothing from elsewhere, and is in no other
-    /// page's frame.
+    /// The header Content-Security-Policy: the page loads nothing from elsewhere, and no other page frames it.
     public static let securityPolicy =
         "default-src 'self'; base-uri 'none'; object-src 'none'; form-action 'self'; frame-ancestors 'none'"
 
@@ -29,11 +28,10 @@ public enum Page {
     }
 
     private static let document = "index.html"
-    /// Stands in the document for the folder that all other files are in.
+    /// The document's placeholder for the folder that all other files are in.
     private static let folderMark = "{folder}"
 
-    /// Every file but the document is in a folder whose name depends on all their bytes, so modules find each other
-    /// there.
+    /// All files but the document are in a folder named by a digest of their bytes, so modules find each other there.
     private static let assets: [String: Asset] = {
         let files = EmbeddedFile.all.sorted { $0.name < $1.name }
         let folder = folderName(of: files.flatMap { [Array($0.name.utf8), $0.bytes] })

@@ -1,7 +1,7 @@
 // Pseudonyms for the secrets of a trace: each is the same everywhere, and does not reveal the secret.
 import WakeModel
 
-/// Stand-ins are numbered in the order in which secrets are found.
+/// Pseudonyms are numbered in the order in which secrets are found.
 struct StandIns {
     private var addresses: [UInt64: UInt64] = [:]
     private var words: [String: String] = [:]

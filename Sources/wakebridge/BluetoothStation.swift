@@ -1,5 +1,4 @@
-// The tool's connection to bluetoothd: opens it and waits for it. Where something is missing, an error gives the
-// remedy.
+// The tool's connection to bluetoothd: opens it and waits for it. The error for a missing part gives the remedy.
 import Glibc
 import WakeDaemon
 import WakeEngine

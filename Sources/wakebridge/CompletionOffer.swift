@@ -1,5 +1,4 @@
-// Completes the last word of an unfinished command line: verbs, options, names and fixed words, by the verbs' own
-// table.
+// Completes the last word of a command line from the verbs' own table: verbs, options, names and fixed words.
 import WakeEngine
 import WakeModel
 import WakeProfiles

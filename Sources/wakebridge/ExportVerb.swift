@@ -97,8 +97,7 @@ private func exportCapture(_ options: ExportOptions, _ form: CaptureForm) throws
     printSummary(of: result.counts, options)
 }
 
-/// Exports the values as a replay in virtual time raises and decodes them, each once, whatever handlers the trace
-/// contains.
+/// Exports each value once, as a replay in virtual time decodes it, whatever handlers the trace contains.
 private func exportValues(_ options: ExportOptions, _ form: ValueExport.Form) throws {
     let chunks = try ShownChunks(options.trace)
     var export = ValueExport(form)

@@ -5,8 +5,7 @@ import WakeWords
 
 enum HandlerLibrary {
     /// The library's package with its template: where WAKEBRIDGE_WAKEHANDLER points, installed beside this program, or
-    /// laid out
-    /// in the checkout in which it was built.
+    /// laid out in the checkout in which it was built.
     static func folder() throws(Complaint) -> String {
         if let chosen = Environment.value(of: "WAKEBRIDGE_WAKEHANDLER") { return try chosenFolder(chosen) }
         guard let program = try? File.linkTarget(of: "/proc/self/exe") else {

@@ -54,7 +54,7 @@ struct KnownDevices {
     /// Nil where no bus is there, or no bluetoothd.
     let station: BluetoothStation?
 
-    /// Says what cannot be asked; throws where nothing can.
+    /// Warns of a part that does not answer; throws where none does.
     init(_ words: ParsedWords) throws(Complaint) {
         let answer = Self.answer(words)
         let told = (answer ?? .null).list("devices").compactMap { ToldDevice($0) }

@@ -120,7 +120,7 @@ struct NewProfile {
           // The node that the bridge opens: "serial", "hid", "input", or "none" to notice only that it comes and goes.
           node: "\(pattern.node)",
 
-          // Settings of a serial line: how it is set, and how its bytes become messages.
+          // The settings of a serial line, and how its bytes become messages.
           // serial: { baud: 115200 },
           // framing: { kind: "line" },
 

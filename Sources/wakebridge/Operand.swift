@@ -46,8 +46,7 @@ indirect enum Operand: Hashable {
 
 extension Flag {
     /// The kind of its value, by the placeholder that the help shows; nil for a flag without a value, and for an
-    /// unknown
-    /// placeholder.
+    /// unknown placeholder.
     var operand: Operand? {
         switch value {
         case "HANDLER": .handler

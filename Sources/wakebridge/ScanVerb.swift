@@ -115,7 +115,7 @@ private final class Scan {
         if drawing != nil { show() }
     }
 
-    /// Says that the radio does not scan yet, so that you do not think nothing is near: once, or below the table meanwhile.
+    /// Shows that the radio does not scan yet, so that you do not think nothing is near: once, or below the table.
     private func reportRefusal() {
         guard let radio, radio.refusal != reportedRefusal else { return }
         reportedRefusal = radio.refusal

@@ -185,7 +185,7 @@ extension ControlAnswers {
 }
 
 extension WallTime {
-    /// Sorts entries without a time after all others.
+    /// The time of entries that have none yet: after all others.
     fileprivate static let latest = WallTime(microseconds: .max)
 }
 

@@ -4,8 +4,7 @@ import WakeEngine
 import WakeModel
 
 extension ControlAnswers {
-    /// The devices that a bond would bring to it. A handler that waits for an operator, or for a penalty to end, gets
-    /// none.
+    /// The devices that a bond would bring to it; none while it waits for an operator, or for a penalty's end.
     func unbonded(of standing: HandlerStatus) -> [Device] { unproved(to: standing).filter(canBond) }
 
     /// Why it is not woken for some of its devices; nil where nothing is in the way.

@@ -1,4 +1,5 @@
 // Where a bridge keeps its things by default: the directories of a daemon that you start, and the socket on which
+// one answers you.
 import Glibc
 import WakeEngine
 import WakeSystem

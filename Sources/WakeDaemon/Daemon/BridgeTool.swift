@@ -13,8 +13,7 @@ enum BridgeTool {
         inherited.compactMap { name in Environment.value(of: name).map { (name: name, value: $0) } }
     }
 
-    /// Variables for a person's desktop, for a proxy of the network, and for what replaces the system's own in this
-    /// daemon.
+    /// Variables for a person's desktop, for a proxy, and for what this daemon uses in the system's place.
     private static let inherited = [
         "PATH", "HOME", "USER", "LOGNAME", "LANG", "XDG_RUNTIME_DIR", "XDG_CONFIG_HOME", "XDG_STATE_HOME",
         "DBUS_SESSION_BUS_ADDRESS", "DBUS_SYSTEM_BUS_ADDRESS", "DISPLAY", "WAYLAND_DISPLAY", "WAKEBRIDGE_DEVICES",

@@ -1,6 +1,5 @@
 // The warnings about adopted manifests: those of their texts, and what the file system lacks for them. A thread checks
-// the
-// latter, for a path may be in a file system that another user makes slow.
+// the latter, for a path may be in a file system that another user makes slow.
 import WakeControl
 import WakeEngine
 import WakeLoop

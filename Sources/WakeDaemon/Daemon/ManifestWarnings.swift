@@ -1,5 +1,4 @@
-// Warnings about manifests without faults: handlers with more power than their administrator may know, or that never
-// run or wake.
+// Warnings about valid manifests: handlers with surprising power, and handlers that never run or wake.
 import Glibc
 import WakeAgenda
 import WakeControl

@@ -7,7 +7,7 @@ import WakeSystem
 final class PowerMonitor {
     private let watch: PowerWatch
 
-    /// Hears of each change, the first within this call where the machine runs on battery.
+    /// Calls `onChange` at each change, the first within this call where the machine runs on battery.
     init(
         loop: EventLoop, root: String = PowerSupplies.root, onChange: @escaping (Bool) -> Void
     ) throws(SystemError) {

@@ -131,7 +131,7 @@ public enum ProfileFolder {
         return Set(manifests.flatMap { ($0["watch"]?.array ?? []).compactMap { $0["profile"]?.string } })
     }
 
-    /// The definitions that a profile in `folder` shares: those beside it, or else the shipped ones.
+    /// The shared definitions that a profile in `folder` uses: those beside it, or else the shipped ones.
     public static func shared(beside folder: String) -> [SharedDefinition] {
         var reading = Reading()
         for place in shipped() { readShared(in: "\(place)/\(shared)", .whenNeeded, into: &reading) }

@@ -7,7 +7,7 @@ import WakeModel
 import WakeSources
 import WakeSystem
 
-/// Tells the service manager when something that an operator looks for has changed, and at most once a second. A wake changes none of it.
+/// Reports changes that an operator looks for to the service manager, at most once a second. A wake changes none of it.
 final class StatusLine: DecisionListener, EventSink, NoticeListener {
     private let catalog: Catalog
     private var timer: Timer?

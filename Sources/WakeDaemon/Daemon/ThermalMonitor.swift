@@ -15,7 +15,7 @@ final class ThermalMonitor: DecisionListener {
     private var awake: Set<HandlerID> = []
     private let log = Log("heat")
 
-    /// Hears of each change. Nil where no sensor has a limit.
+    /// Calls `onChange` at each change. Nil where no sensor has a limit.
     init?(
         loop: EventLoop, zones: [ThermalZone], interval: TimeSpan = .seconds(10), onChange: @escaping (Bool) -> Void
     ) throws(SystemError) {

@@ -19,7 +19,7 @@ final class HandlerCounts {
     func count(from: HandlerState, to: HandlerState, because reason: String, at now: Instant) -> Bool {
         switch (from, to) {
         case (.suspended, .active):
-            // A frozen handler's open work has its whole budget again.
+            // A thawed handler's open work has its whole budget again.
             if budgetBegan != nil { budgetBegan = now }
             return true
         case (.expiring, .suspending):

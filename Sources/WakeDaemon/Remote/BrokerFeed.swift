@@ -5,8 +5,7 @@ import WakeModel
 import WakeSources
 import WakeSystem
 
-/// Connects to a broker for one bridge. The broker keeps its session, so that lines wait there while this daemon is
-/// away.
+/// A bridge's connection to a broker, whose session keeps lines while this daemon is away.
 final class BrokerFeed: RemoteFeed {
     /// Nil once it is closed.
     private var connection: MQTTConnection?

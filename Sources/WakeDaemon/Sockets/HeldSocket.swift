@@ -14,7 +14,7 @@ struct SocketFile {
 }
 
 final class HeldSocket {
-    /// The state of the question to the kernel.
+    /// The progress of the look that the kernel is asked for.
     private enum Look {
         case none
         case asked

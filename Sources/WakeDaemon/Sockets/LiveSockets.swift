@@ -37,8 +37,7 @@ package final class LiveSockets {
     }
 
     /// Closes the sockets that the service manager kept for others, after the manifests were read. A handler whose
-    /// manifest
-    /// `mayReturn`, as after a typing error, keeps its own.
+    /// manifest `mayReturn`, as after a typing error, keeps its own.
     package func settle(_ mayReturn: (String) -> Bool) {
         stored.removeAll(but: bridge.catalog.manifests) { handler in
             let manifest = handler.prefix { $0 != HandlerInstance.mark }

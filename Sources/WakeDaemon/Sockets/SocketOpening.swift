@@ -1,5 +1,4 @@
-// An attempt to reach a peer: a thread resolves its name, and the addresses are tried one after the other, without a
-// wait.
+// An attempt to reach a peer: a thread resolves its name, and the addresses are tried in order, without a wait.
 import WakeAgenda
 import WakeLoop
 import WakeModel

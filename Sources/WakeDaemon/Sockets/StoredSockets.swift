@@ -42,7 +42,7 @@ final class StoredSockets {
         return found.removeValue(forKey: name).map { ($0, name) }
     }
 
-    /// Lets go of those that no manifest declares any more, except of handlers that are awaited. Instances begin with their devices,
+    /// Closes sockets that no manifest declares any more, but for awaited handlers. Instances begin with their devices,
     /// which come later.
     func removeAll(but manifests: [HandlerManifest], isAwaited: (String) -> Bool) {
         for (name, raw) in found

@@ -1,4 +1,4 @@
-// Tells when routes, links or addresses have changed: connections may then leave the machine by another way.
+// Reports when routes, links or addresses have changed: connections may then leave the machine by another way.
 import WakeLoop
 import WakeModel
 import WakeSystem

@@ -1,5 +1,4 @@
-// The transfers of all handlers in a running daemon: it passes the agenda's orders to each user's program, and reports
-// back.
+// The transfers of all handlers in a running daemon: passes orders to each user's program, and reports the results.
 import WakeAgenda
 import WakeEngine
 import WakeLoop
@@ -18,7 +17,7 @@ final class LiveTransfers: TurnObserver {
 
     private static let prefix = "transferd-"
     private static let suffix = ".sock"
-    /// The rest of a transfer between two programs.
+    /// The pause of a transfer between two programs.
     private static let change = TimeSpan.seconds(60)
 
     init(of bridge: Bridge, runtimeDirectory: String, stateDirectory: String) {
@@ -126,8 +125,7 @@ final class LiveTransfers: TurnObserver {
         for link in links.values where link.user.number == user.number { link.send(command, for: id, in: directory) }
     }
 
-    /// A missing manifest leaves the user unknown: every program is notified, and one that never had the transfer does
-    /// nothing.
+    /// Notifies every program where no manifest names the user; one that never had the transfer does nothing.
     private func end(
         _ command: TransferCommand, _ id: TransferID, of handler: HandlerID, in directory: String
     ) throws(SystemError) {

@@ -1,5 +1,4 @@
-// A user's `wakebridge-transferd`: found or started, sent orders, and read. It outlives the daemon, and is found again
-// by its socket.
+// A user's `wakebridge-transferd`: found by its socket or started, sent orders, and read. It outlives the daemon.
 import WakeEngine
 import WakeLoop
 import WakeModel

@@ -143,8 +143,7 @@ struct StateTimeline {
 
     // MARK: Questions
 
-    /// In their order, without a break from the first that is known. Shares of five minutes appear as one span of each
-    /// state.
+    /// In their order, without a break from the first known. Five minutes' shares appear as one span of each state.
     func spans(from: WallTime, until: WallTime) -> [Span] {
         var timeline = self
         timeline.endHold(at: until)

@@ -40,7 +40,7 @@ package final class ClockWatch {
         wayWatch?.cancel()
     }
 
-    /// Tells the owner of this watch of each change, from now on.
+    /// Reports each change to the owner of this watch, from now on.
     package func listen<Owner: AnyObject>(
         of owner: Owner, _ report: @escaping (Owner, Change) -> Void
     ) throws(SystemError) {
@@ -52,8 +52,7 @@ package final class ClockWatch {
     }
 
     /// The bytes of the zone's TZif file, `localtime` being the system's own; nil where there is none. Its changes are
-    /// reported
-    /// from now on.
+    /// reported from now on.
     package func zone(_ name: String) -> [UInt8]? {
         zones[name] = .some(nil)
         follow()

@@ -1,5 +1,4 @@
-// NetworkManager's state of the network, where it runs: whether the world can be reached, and whether traffic costs
-// money.
+// NetworkManager's state, where it runs: whether the world can be reached, and whether traffic costs money.
 import WakeLoop
 import WakeModel
 import WakeSystem

@@ -257,7 +257,7 @@ extension HandlerManifest {
     }
 }
 
-/// MARK: Scheduled work
+// MARK: Scheduled work
 extension HandlerManifest {
     private mutating func readAgenda(_ object: ConfigurationObject) {
         for kind in TriggerKind.all {

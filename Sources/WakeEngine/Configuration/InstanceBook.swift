@@ -1,5 +1,4 @@
-// The devices that have a handler process of their own: expands manifests with `instance: "device"` into ordinary
-// handlers.
+// The devices with a process of their own: expands manifests with `instance: "device"` into ordinary handlers.
 import WakeModel
 
 /// Pure: gets manifests and devices, and returns which handlers begin, change and end.

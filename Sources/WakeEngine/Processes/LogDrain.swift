@@ -1,5 +1,5 @@
 // A stream of a handler's log: read as it comes, and slowed down only where it floods. Long lines are cut, and control
-// characters
+// characters are replaced.
 import WakeLoop
 import WakeModel
 import WakeSystem
@@ -53,8 +53,7 @@ final class LogDrain {
         }
     }
 
-    /// The last lines often contain the reason of the process's end. Its children may write without end, so this is
-    /// limited.
+    /// The last lines often contain the reason of the end. Children may write without end, so this is limited.
     func drain(_ emit: (String) -> Void) {
         let end = SystemClock.monotonic() + Self.longestDrain
         while readOnce(emit) > 0 {

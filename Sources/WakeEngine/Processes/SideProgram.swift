@@ -30,7 +30,7 @@ package final class SideProgram {
     private enum Phase {
         case running
         case killed
-        /// Its processes are killed, and not gone yet.
+        /// The processes that it started are killed, and not gone yet.
         case emptying(Ending, since: Instant)
     }
 

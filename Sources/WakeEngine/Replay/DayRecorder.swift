@@ -60,7 +60,7 @@ package final class DayRecorder {
 
     package var zoneNow: String? { machine.zone }
 
-    /// Tells from now on. Returns what holds already.
+    /// Records from now on. Returns the present state.
     package func begin(at stamp: Stamp) -> [TraceOperation.Subject] {
         clocks = clocks ?? Clocks(stamp)
         zone = zoneNow

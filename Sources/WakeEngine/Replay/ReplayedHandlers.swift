@@ -34,7 +34,7 @@ extension VirtualReplay {
         bridge.engine.dismiss(try handler(name, line))
     }
 
-    /// A manifest with instances stops only those that are still to come: the others have lines of their own.
+    /// Applies to instances of a manifest that are still to come: the others have lines of their own.
     private func setStopped(_ isStopped: Bool, _ name: String, _ line: Int) throws(TraceError) {
         if bridge.engine.catalog.perDevice[name] != nil { return bridge.engine.setStopped(isStopped, name) }
         turn.ingest(.operated(try handler(name, line), isStopped ? .stop : .start))

@@ -196,8 +196,7 @@ public final class VirtualReplay {
 // The passing of time.
 extension VirtualReplay {
     /// The time until something happens; nil when nothing will happen any more. Each deadline is met on its own clock,
-    /// for one
-    /// of them stops while the machine sleeps, and another can be set.
+    /// for one of them stops while the machine sleeps, and another can be set.
     private func nextWait(_ offset: TimeSpan?) -> TimeSpan? {
         var monotonic = Instant.earlier(turn.nextMonotonicDeadline, bridge.executor.nextDue)
         if let pause {

@@ -34,8 +34,7 @@ package final class DeviceRequests {
     }
 
     /// The beginning of an alias is for people: a program's would mean another device once a second one fits. A handler
-    /// gets
-    /// no names but those of its own devices.
+    /// gets no names but those of its own devices.
     private func missing(_ name: String, _ verb: String, _ handler: HandlerID) -> ProtocolFault {
         let own = Set(catalog.devices(watchedBy: handler).map(\.device.uri))
         let meant = catalog.device(named: name).entries.map(\.device).filter { own.contains($0.uri) }

@@ -8,7 +8,7 @@ import WakeSources
 import WakeSystem
 import WakeTrace
 
-/// Hears of the end of a trace.
+/// The receiver of a trace's end.
 package protocol ReplayObserver: AnyObject {
     func replayEnded(_ error: TraceError?)
 }
@@ -90,8 +90,7 @@ package final class LiveSources {
     }
 
     /// Called after the manifests are read, so that each device's handlers are known. A machine on which one source
-    /// cannot
-    /// start may still have others.
+    /// cannot start may still have others.
     package func start() {
         for source in all {
             do throws(SystemError) { try source.start() } catch {

@@ -48,7 +48,7 @@ public struct AttachedDevices: Sendable {
         return changes
     }
 
-    /// Told already, or overtaken by a later message.
+    /// Reported already, or overtaken by a later message.
     private func isOld(_ record: UdevRecord) -> Bool {
         guard record.sequence > 0 else { return false }
         return record.sequence <= max(sequences[record.path] ?? 0, gone[record.path] ?? 0)

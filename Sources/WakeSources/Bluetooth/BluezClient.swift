@@ -148,7 +148,7 @@ public final class BluezClient {
     private func begin(_ connection: BusConnection) {
         bus = connection
         do throws(SystemError) {
-            // Heard from before the first question on, so that nothing falls between the answer and the signals.
+            // Receives signals from before the first question on, so that none is lost between that and its answer.
             let glance = BusGlance(BluezPeripheral.advertised) { [unowned self] path in
                 ears.allSatisfy { $0.listener?.ignoresAdvertisements(of: path) ?? true }
             }
