@@ -24,7 +24,7 @@ public struct Vector: Sendable {
     /// As they come: messages, or pieces of them where the stream has a framing.
     public var pieces: [[UInt8]]
     /// They are given as pieces, so a framing has to find the messages in them.
-    var isCut: Bool
+    package var isCut: Bool
     public var sender: DeviceMemory.Sender
     /// Goes on where the vector before it ended, so much later; otherwise it is of a device that was not heard yet.
     public var pause: TimeSpan?

@@ -1,4 +1,5 @@
 // The page of the device library, which is made of the profiles' own titles, so that the two cannot differ.
+import DeviceLibrary
 import TestBench
 import Testing
 import WakeModel
@@ -45,7 +46,7 @@ struct LibraryPageTests {
             WakeBridge ships \(heads.count) profiles. [Profile keys](profile-keys.md) says what a profile is, and
             [add a device profile](../how-to/add-a-device-profile.md) how to make one for a device that is not here.
 
-            - Each profile decodes published messages of its devices, which stand beside it in `vectors.json5` with their sources. Most were
+            - Each profile decodes published messages of its devices. The source has them beside it in `vectors.json5`, with who published them. Most were
               never tried with the device itself: if yours says something else, tell us with `wakebridge report`.
             - The daemon opens an accessory of a shipped profile when a manifest watches the profile. Until then other programs have it.
             - A profile that matches `WAKEBRIDGE_DEVICE` is for devices behind a common USB chip. A udev rule of yours says which one it is,
