@@ -22,8 +22,8 @@ echo "$version" >"$tree/VERSION"
 for target in $(sed -n 's/.*\.target(name: "\([A-Za-z]*\)".*/\1/p' Packages/wakehandler/Package.swift); do
     cp -R "Sources/$target" "$tree/Sources"
 done
-# Profiles and recordings; not the scripts they were made with.
-find Devices -type f ! -name '*.py' -print0 | tar --null --files-from=- -cf - | tar -C "$tree" -xf -
+# Profiles and recordings, without the published messages that the tests read.
+find Devices -type f ! -name vectors.json5 -print0 | tar --null --files-from=- -cf - | tar -C "$tree" -xf -
 
 # Without a checkout of git there is no commit to take the time from.
 time=${SOURCE_DATE_EPOCH:-$(git -c safe.directory='*' log -1 --format=%ct 2>/dev/null || echo 0)}
