@@ -93,10 +93,9 @@ lab-soak: prepare-tests prepare-lab ## half an hour of random faults there; LAB_
 	@LAB_SOAK="$${LAB_SOAK:-1800}" LAB_LIMIT=$$(($${LAB_SOAK:-1800} * 2 + 600)) TEST_SILENCE=$$(($${LAB_SOAK:-1800} * 2 + 900)) LAB_SCENARIOS=soak \
 		Scripts/test.py --filter LabTests
 
-lab-recording: prepare-tests prepare-lab ## record the shipped devices again: those on Bluetooth there, accessories here
+lab-recording: prepare-tests prepare-lab ## record the strap again there, and the receiver here
 	@Tests/Lab/record.sh
 	@Tests/Lab/record-receiver.sh
-	@Tests/Lab/record-library.sh
 
 build: prepare ## daemon, tool and transferd for this machine, one file each
 	$(RELEASE) --product wakebridged

@@ -94,6 +94,12 @@ let package = Package(
             name: "TestBench",
             dependencies: ["SteppedClock", "SteppedPage", "WakeControl", "WakeLoop", "WakeModel", "WakeSystem"],
             path: "Tests/TestBench", exclude: ["bluez.py", "devices.py", "nodes.py"]),
+        .target(
+            name: "DeviceLibrary",
+            dependencies: [
+                "WakeAuthoring", "WakeEngine", "WakeModel", "WakeProfiles", "WakeSources", "WakeSystem", "WakeTrace",
+            ],
+            path: "Tests/DeviceLibrary"),
         .testTarget(
             name: "WakeControlTests", dependencies: ["TestBench", "WakeControl", "WakeLoop", "WakeModel", "WakeSystem"]),
         .testTarget(
@@ -154,7 +160,7 @@ let package = Package(
         .testTarget(
             name: "WakeAuthoringTests",
             dependencies: [
-                "TestBench", "WakeAuthoring", "WakeEngine", "WakeModel", "WakeProfiles", "WakeSources", "WakeSystem",
+                "DeviceLibrary", "TestBench", "WakeAuthoring", "WakeModel", "WakeProfiles", "WakeSources", "WakeSystem",
                 "WakeTrace",
             ],
             exclude: ["gss.py"]),
@@ -208,8 +214,8 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "TestBench", "wakebridge", "wakebridged", "FixtureHandler", "ExampleHeartRate", "WakeModel",
-                "WakeSystem",
+                "DeviceLibrary", "TestBench", "wakebridge", "wakebridged", "FixtureHandler", "ExampleHeartRate",
+                "WakeModel", "WakeSystem",
             ]),
         .testTarget(
             name: "WakeMQTTTests",
@@ -258,8 +264,8 @@ let package = Package(
         .target(
             name: "FuzzTargets",
             dependencies: [
-                "WakeAgenda", "WakeCapture", "WakeControl", "WakeEngine", "WakeHCI", "WakeLoop", "WakeMQTT",
-                "WakeModel", "WakeProfiles", "WakeSources", "WakeSystem", "WakeTrace", "WakeTransfer",
+                "DeviceLibrary", "WakeAgenda", "WakeCapture", "WakeControl", "WakeEngine", "WakeHCI", "WakeLoop",
+                "WakeMQTT", "WakeModel", "WakeProfiles", "WakeSources", "WakeSystem", "WakeTrace", "WakeTransfer",
             ],
             path: "Tests/Fuzz/Targets"),
         .testTarget(name: "FuzzTests", dependencies: ["FuzzTargets", "TestBench"]),
@@ -284,7 +290,8 @@ if Context.environment["WAKEBRIDGE_BENCH"] != nil {
 if Context.environment["WAKEBRIDGE_FUZZ"] != nil {
     package.targets += [
         .systemLibrary(name: "CFuzzer", path: "Tests/Fuzz/Driver"),
-        .executableTarget(name: "Fuzz", dependencies: ["CFuzzer", "FuzzTargets"], path: "Tests/Fuzz/Program"),
+        .executableTarget(
+            name: "Fuzz", dependencies: ["CFuzzer", "FuzzTargets", "WakeSystem"], path: "Tests/Fuzz/Program"),
     ]
 }
 

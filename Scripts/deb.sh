@@ -89,5 +89,6 @@ grep -q libc6 "$stage/source/depends" || fail "dpkg-shlibdeps does not know the 
     quietly dpkg-buildpackage --build=binary --no-sign --no-check-builddeps --host-arch "$arch"
 ) || fail "dpkg-buildpackage failed; above is why"
 mv "$stage/wakebridge_${version}_$arch.deb" "$place/"
+check_weight "$place/wakebridge_${version}_$arch.deb" docs/explanation/performance.md
 lintian --tag-display-limit 0 --fail-on error "$place/wakebridge_${version}_$arch.deb"
 echo "$place/wakebridge_${version}_$arch.deb"

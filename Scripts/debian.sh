@@ -43,6 +43,16 @@ with_libc() { # VERSION
     echo "$said" | sed "s/libc6 (>= [^)]*)/libc6 (>= $asked)/"
 }
 
+# Fails for a package that weighs over a tenth more than the page of figures states, so that nothing large is shipped unseen.
+check_weight() { # PACKAGE PAGE
+    stated=$(sed -n 's/^| the package; installed | \([0-9.]*\) MB; \([0-9.]*\) MB |.*/\1 \2/p' "$2")
+    [ -n "$stated" ] || fail "the weight of $1 cannot be checked: $2 has no row of the package; add it"
+    weight=$(echo "$(stat -c %s "$1") $(dpkg-deb --field "$1" Installed-Size) $stated" | awk '
+        { printf "%.1f MB; %.1f MB", $1 / 1e6, $2 * 1024 / 1e6; exit $1 > $3 * 1.1e6 || $2 * 1024 > $4 * 1.1e6 }') ||
+        fail "$1 weighs $weight installed, over a tenth more than $2 states: look for what grew with dpkg-deb --contents, or correct the page"
+    say "$1 weighs $weight installed"
+}
+
 # Installs what `need` found missing.
 install_missing() { # LOSS: what cannot be done without
     [ -n "$missing" ] || return 0

@@ -25,13 +25,14 @@ build() {
     program=$(WAKEBRIDGE_FUZZ=1 swift build "$@" --show-bin-path)/Fuzz
 }
 
-# The seeds, the inputs that once ended it, and the files that it names; of long ones the beginning.
+# The seeds, the inputs that once ended it, the files that it names and what it makes; of long files the beginning.
 begin_corpus() { # READER PATTERN...
     reader=$1
     shift
     corpus=$work/corpus/$reader
     mkdir -p "$corpus"
     set -- "Tests/Fuzz/seeds/$reader/*" "Tests/Fuzz/crashes/$reader/*" "$work/crashes/$reader/*" "$@"
+    "$FUZZ_PROGRAM" begin "$reader" "$corpus" || echo "fuzz.sh: $reader begins without what it makes" >&2
     # A pattern becomes names, however they are spelled.
     IFS=
     for pattern in "$@"; do

@@ -92,11 +92,13 @@ put 644 Packages/systemd/tmpfiles.conf "$lib/tmpfiles.d/wakebridge.conf"
 put_unit Packages/systemd/wakebridged.service "$root$units/wakebridged.service"
 put_unit Packages/systemd/wakebridged.user.service "$lib/systemd/user/wakebridged.service"
 
-# Profiles and recordings; not the scripts they were made with.
-put_tree Devices "$share/wakebridge/Devices" ! -name '*.py'
+# Profiles and recordings, without the published messages that the tests read.
+put_tree Devices "$share/wakebridge/Devices" ! -name vectors.json5
 # The Swift library's sources, for handlers that are built on this machine, and the Python module.
 Scripts/wakehandler.sh "$share/wakebridge" >/dev/null
-rm -f "$share"/wakebridge/wakehandler-*.tar.gz
+rm -rf "$share"/wakebridge/wakehandler-*.tar.gz "$share/wakebridge/wakehandler/Devices"
+# One library serves the daemon and the tests of handlers.
+ln -s ../Devices "$share/wakebridge/wakehandler/Devices"
 echo "  $share/wakebridge/wakehandler"
 put_tree Packages/python/wakehandler "$python" ! -name '*.pyc'
 put 644 Packages/grafana/wakebridge.json "$share/wakebridge/grafana/wakebridge.json"

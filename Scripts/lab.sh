@@ -49,7 +49,7 @@ play() { # FOLDER SCENARIO...: in one guest
     set -- "$checkout/.build/lab/venv/bin/python" "$checkout/Tests/Lab/guest.py" "$folder" "$programs" "$@"
     browser="$checkout/.build/page/venv/bin/python $checkout/Tests/Page/pair.py"
     case $browser in *' '*' '*) ;; *) [ ! -x "${browser%% *}" ] || export LAB_DOOR="$browser" ;; esac
-    for name in LAB_DOOR LAB_SOAK LAB_SEED LAB_KEEP LAB_RECORDING LAB_EDGES LAB_RATES WAKEBRIDGE_CAPTURES WAKEBRIDGE_LOG; do
+    for name in LAB_DOOR LAB_SOAK LAB_SEED LAB_KEEP LAB_RECORDING LAB_DEVICES LAB_EDGES LAB_RATES WAKEBRIDGE_CAPTURES WAKEBRIDGE_LOG; do
         value=$(printenv "$name") && set -- "$name=$value" "$@"
     done
     Tests/Lab/machine.sh -t "$limit" "$folder" env "$@" &

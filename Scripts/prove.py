@@ -105,7 +105,7 @@ def built():
         Part("sanitize", "the unit tests show no memory error and no race", "make check-sanitize",
              (*SOURCES, "Tests", "Scripts/sanitize.sh", "Scripts/sanitize.thread.txt"), ()),
         Part("fuzz", "no input of a minute's fuzzing ends a reader", "make fuzz",
-             (*SOURCES, "Devices", "Tests/Fuzz", "Scripts/fuzz.sh"), ()),
+             (*SOURCES, "Devices", "Tests/DeviceLibrary", "Tests/Fuzz", "Scripts/fuzz.sh"), ()),
         Part("bench", "every figure of the benchmark can be measured, and is named in the log",
              'export WAKEBRIDGE_BENCH=yes; make bench && make prove-tests FILES="BenchmarkTests.PerformanceLogTests"',
              (*SOURCES, "Tests/Benchmarks", "Tests/JournalBenchmark", "Scripts/bench.sh", "Scripts/release.sh",

@@ -22,9 +22,9 @@ echo "$version" >"$tree/VERSION"
 for target in $(sed -n 's/.*\.target(name: "\([A-Za-z]*\)".*/\1/p' Packages/wakehandler/Package.swift); do
     cp -R "Sources/$target" "$tree/Sources"
 done
-# Profiles and recordings; not the scripts they were made with.
+# Profiles and recordings, without the published messages that the tests read and the scripts that made them.
 cp -R Devices "$tree"
-find "$tree/Devices" -name '*.py' -exec rm {} +
+find "$tree/Devices" \( -name '*.py' -o -name vectors.json5 \) -exec rm {} +
 find "$tree/Devices" -depth -type d -empty -exec rmdir {} \;
 
 # Without a checkout of git there is no commit to take the time from.

@@ -24,7 +24,7 @@ public struct Vector: Sendable {
     /// As they come: messages, or pieces of them where the stream has a framing.
     public var pieces: [[UInt8]]
     /// They are given as pieces, so a framing has to find the messages in them.
-    var isCut: Bool
+    package var isCut: Bool
     public var sender: DeviceMemory.Sender
     /// Continues after the vector before it, so much later; otherwise its device is a new one.
     public var pause: TimeSpan?

@@ -52,20 +52,12 @@ public struct VectorCheck {
     }
 
     private func cut(_ pieces: [[UInt8]], of channel: Channel) -> [[UInt8]] {
-        guard var framer = framer(of: channel) else { return pieces }
+        guard var framer = profile.framer(of: channel) else { return pieces }
         let messages = pieces.flatMap { framer.append($0[...], at: now, readBy: now) }.compactMap { frame in
             if case .message(let bytes) = frame { bytes } else { nil }
         }
         // A damaged message may come in parts; the fault of the whole is the useful one.
         return messages.isEmpty ? [Array(pieces.joined())] : messages
-    }
-
-    private func framer(of channel: Channel) -> Framer? {
-        if let own = profile.framings.first(where: { $0.channel == channel }) {
-            return Framer(own.framing, limit: own.limit, trial: own.trial)
-        }
-        guard channel == .serial, let plan = profile.accessory else { return nil }
-        return Framer(plan.framing, limit: plan.frameLimit, trial: plan.trial)
     }
 
     private mutating func decode(
@@ -80,14 +72,25 @@ public struct VectorCheck {
     }
 }
 
+extension Profile {
+    /// Finds the messages of a channel; nil for one whose messages arrive whole.
+    package func framer(of channel: Channel) -> Framer? {
+        if let own = framings.first(where: { $0.channel == channel }) {
+            return Framer(own.framing, limit: own.limit, trial: own.trial)
+        }
+        guard channel == .serial, let plan = accessory else { return nil }
+        return Framer(plan.framing, limit: plan.frameLimit, trial: plan.trial)
+    }
+}
+
 extension Vector.Outcome {
     /// Whether this, which was expected, is what was made: of a fault only the beginning.
-    fileprivate func fits(_ made: Vector.Outcome) -> Bool {
+    package func fits(_ made: Vector.Outcome) -> Bool {
         if case .fault(let start) = self, case .fault(let sentence) = made { return sentence.hasPrefix(start) }
         return self == made
     }
 
-    fileprivate var text: String {
+    package var text: String {
         switch self {
         case .value(let value):
             String(

@@ -112,6 +112,37 @@ struct InstallTests {
         #expect(run("find '\(folder)' -type f").output == "")
     }
 
+    @Test("one device library is installed, without the published messages that only tests read")
+    func installsOneLibrary() {
+        defer { Directory.removeTree(folder) }
+        #expect(run("Scripts/install.sh '\(builtPrograms)' '\(folder)' /usr /usr/lib/systemd/system").status == 0)
+        let profiles = run("find '\(folder)' -name profile.json5").output.split(separator: "\n")
+        #expect(profiles.count == run("ls Devices/*/profile.json5").output.split(separator: "\n").count)
+        #expect(run("find '\(folder)' -name vectors.json5").output == "")
+        let ofHandlers = folder + "/usr/share/wakebridge/wakehandler/Devices"
+        #expect(File.exists(ofHandlers + "/heart-rate-monitor/recording.trace"))
+    }
+
+    @Test(
+        "a package over a tenth heavier than the page of figures states is not built",
+        .enabled(if: File.exists("/usr/bin/dpkg-deb")),
+        arguments: [(1_000_000, 2_000, true), (1_200_000, 2_000, false), (1_000_000, 2_300, false)])
+    func weight(bytes: Int, installedKilobytes: Int, isBuilt: Bool) throws {
+        defer { Directory.removeTree(folder) }
+        try Directory.create(folder + "/tree", mode: 0o755)
+        try Directory.create(folder + "/tree/DEBIAN", mode: 0o755)
+        put([UInt8](repeating: 7, count: bytes), at: folder + "/tree/file")
+        put(
+            "Package: a\nVersion: 1\nArchitecture: all\nMaintainer: a <a@b>\nDescription: a\n"
+                + "Installed-Size: \(installedKilobytes)\n", at: folder + "/tree/DEBIAN/control")
+        put("| the package; installed | 1.0 MB; 2.0 MB | the same |\n", at: folder + "/page.md")
+        let made = run("dpkg-deb -Znone -b '\(folder)/tree' '\(folder)/a.deb'")
+        try #require(made.status == 0, "\(made.output)")
+        let (status, output) = run(". Scripts/debian.sh; check_weight '\(folder)/a.deb' '\(folder)/page.md' 2>&1")
+        #expect((status == 0) == isBuilt, "\(output)")
+        #expect(output.contains("look for what grew with dpkg-deb --contents") != isBuilt, "\(output)")
+    }
+
     @Test("make install and make uninstall go where DESTDIR, PREFIX and UNITDIR say, and nothing is left")
     func installsByMake() {
         defer { Directory.removeTree(folder) }

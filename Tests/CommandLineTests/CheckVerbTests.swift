@@ -226,7 +226,7 @@ import WakeSystem
         let devices = "\(packageFolder)/Devices/heart-rate-monitor"
         let good = try check("--trace", devices + "/recording.trace", devices + "/profile.json5")
         #expect(good.exit == 0, "\(good.talk)")
-        #expect(good.output.contains("line 8: 2a37 {\"bpm\":62,"), "\(good.output.prefix(600))")
+        #expect(good.output.contains("line 9: 2a37 {\"bpm\":62,"), "\(good.output.prefix(600))")
         #expect(good.output.hasSuffix("94 values: 94 decoded, 0 left raw, 0 that do not fit\n"))
         put(
             """

@@ -1,25 +1,44 @@
-// The shipped recordings of Bluetooth devices, read a second time: by tshark, from the capture that `export` makes.
+// What shipped Bluetooth devices send, read a second time: by tshark, from the capture that `export` makes.
+import DeviceLibrary
 import Glibc
 import TestBench
 import Testing
+import WakeModel
+import WakeSystem
 
 private let folder = "\(packageFolder)/Devices"
 
-/// Those that have a recording of what a Bluetooth device said.
-private let recorded = names(in: folder).sorted().filter { name in
-    lines(of: "\(folder)/\(name)/recording.trace").contains {
-        $0.hasPrefix("device ") && $0.split(separator: " ").dropFirst(2).first == "bluetooth"
+/// What Bluetooth devices send: their recording, or their published messages.
+private enum BluetoothTraces {
+    static let devices = ShippedLibrary.library.heads.filter {
+        $0.kind == .bluetoothCentral && ShippedLibrary.devices.contains($0.name)
+    }.map(\.name).sorted()
+
+    /// Fills a folder as Devices would be if each of them had a recording.
+    static func write(to place: String) throws {
+        symlink("\(folder)/gatt", "\(place)/gatt")
+        for name in devices {
+            guard !File.exists("\(folder)/\(name)/recording.trace") else {
+                symlink("\(folder)/\(name)", "\(place)/\(name)")
+                continue
+            }
+            mkdir("\(place)/\(name)", 0o755)
+            symlink("\(folder)/\(name)/profile.json5", "\(place)/\(name)/profile.json5")
+            let trace = try PublishedTrace(of: name)
+            put(trace.text, at: "\(place)/\(name)/recording.trace")
+            put(try trace.replayed(), at: "\(place)/\(name)/expected.ndjson")
+        }
     }
 }
 
 private enum Tshark {
     static var hindrance: String? {
         let isThere = access("/usr/bin/tshark", X_OK) == 0 && access("/usr/bin/python3", X_OK) == 0
-        return isThere ? nil : "an independent reading of the recordings needs tshark and python3"
+        return isThere ? nil : "an independent reading of traces needs tshark and python3"
     }
 }
 
-@Suite("An independent reading of the recordings", .tags(.outside), .enabled(unless: Tshark.hindrance))
+@Suite("An independent reading of what Bluetooth devices send", .tags(.outside), .enabled(unless: Tshark.hindrance))
 struct IndependentReadingTests {
     private let scratch = Scratch()
 
@@ -29,13 +48,15 @@ struct IndependentReadingTests {
             .end(within: 60 + 3 * Double(names.count))
     }
 
-    @Test("tshark reads the bytes of every recording, and in what it dissects itself the values that we tell")
+    @Test("tshark reads the bytes that every device sends, and in what it dissects itself the values that events have")
     func agrees() async throws {
-        let outcome = try await read(folder, recorded)
+        let traces = scratch.directory("devices")
+        try BluetoothTraces.write(to: traces)
+        let outcome = try await read(traces, BluetoothTraces.devices)
         print(outcome.output)
         #expect(outcome.exit == 0, "\(outcome.talk.prefix(4000))")
         #expect(outcome.lines.contains { $0.hasPrefix("values of 2a37 heart_rate_measurement: ") })
-        #expect(outcome.lines.contains("recordings: \(recorded.count)"))
+        #expect(outcome.lines.contains("recordings: \(BluetoothTraces.devices.count)"))
     }
 
     @Test("a value that we told otherwise, and a byte that the capture would have otherwise, are found")

@@ -4,7 +4,7 @@ import TestBench
 import Testing
 import WakeModel
 
-/// Those that were recorded at length, and that decoder.py reads too. LibraryRecordingTests plays all others.
+/// All that have a recording; decoder.py reads both too. PublishedMessageTests plays what other devices publish.
 private let devices = ["heart-rate-monitor", "gps-receiver"]
 
 private func folder(_ device: String) -> String { "\(packageFolder)/Devices/\(device)" }

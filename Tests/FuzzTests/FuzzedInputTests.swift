@@ -25,6 +25,7 @@ private func inputs(of reader: String, in kind: String) -> [(name: String, bytes
         let reader = try #require(FuzzTable.reader(named: name))
         let seeds = inputs(of: name, in: "seeds")
         #expect(!seeds.isEmpty)
+        for made in try reader.beginnings() { #expect(reader.accepts(made)) }
         for seed in seeds {
             #expect(reader.accepts(seed.bytes), "\(seed.name) is an input of another reader, or of none")
             let step = max(1, seed.bytes.count / 48)

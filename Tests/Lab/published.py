@@ -1,7 +1,6 @@
 """A device of the library, as its profile and its published messages (vectors.json5) make it: what it shows, and what it says."""
 import os
 import re
-import sys
 
 import json5
 
@@ -133,12 +132,6 @@ class Published:
         prefix = self.match.get("name_prefix", "")
         return prefix if isinstance(prefix, str) else prefix[0]
 
-    @property
-    def properties(self):
-        """What udev says of it, of a list the first."""
-        return {name: value if isinstance(value, str) else value[0]
-                for name, value in self.match.get("properties", {}).items()}
-
     def shown(self):
         """Data by which a peripheral is known, or none."""
         for one in self.match.get("broadcast", [])[:1]:
@@ -212,15 +205,3 @@ class Published:
                     one.stream in heard or is_first and one.stream in self.was_read):
                 found.append((one.stream, one.value))
         return found
-
-
-def main():
-    """Tells the names of those that are of a kind; of those that are named only, if any are."""
-    kinds, wanted = sys.argv[1].split(","), sys.argv[2:]
-    for name in wanted or names():
-        if Published(name).kind in kinds:
-            print(name)
-
-
-if __name__ == "__main__":
-    main()

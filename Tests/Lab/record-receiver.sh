@@ -55,6 +55,7 @@ export WAKEBRIDGE_DEVICES=$PWD/Devices DBUS_SYSTEM_BUS_ADDRESS=unix:path=/nonexi
 driver=Tests/TestBench/devices.py
 unshare --mount --net sh -c "mount -t tmpfs tmpfs /run && exec umockdev-wrapper /usr/bin/python3 $driver <$work/story" \
     >"$work/said" || { cat "$work/said" >&2; exit 1; }
-cp "$work/recording.trace" "$device/recording.trace"
+head='# Recorded by "wakebridge record" from an open serial line: a receiver in software, whose place, sky and walk are invented.'
+sed "1a $head" "$work/recording.trace" >"$device/recording.trace"
 /usr/bin/python3 Tests/Lab/decoder.py "$device/recording.trace" >"$device/expected.ndjson"
 echo "$device: $(wc -l <"$device/expected.ndjson") events; README.md and docs may have to follow"

@@ -7,6 +7,7 @@ cd "$(dirname "$0")/../.."
 device=Devices/heart-rate-monitor
 made=.build/lab/run-beside/recording/recording.trace
 LAB_SCENARIOS=recording LAB_RECORDING="${LAB_RECORDING:-90}" LAB_KEEP=1 Scripts/lab.sh
-cp "$made" "$device/recording.trace"
+sed '1a # Recorded by "wakebridge record" from a live link in the lab: a strap in software, a real bluetoothd and kernel.' \
+    "$made" >"$device/recording.trace"
 /usr/bin/python3 Tests/Lab/decoder.py "$device/recording.trace" >"$device/expected.ndjson"
 echo "$device: $(wc -l <"$device/expected.ndjson") events; README.md and docs may have to follow"

@@ -1,4 +1,5 @@
 // Serial lines as they are in the field, decoded as the daemon does: only what is damaged is lost.
+import DeviceLibrary
 import TestBench
 import Testing
 import WakeAuthoring

@@ -1,4 +1,5 @@
-// Every shipped recording of a framed device with bytes lost, doubled, changed and planted: only damaged messages are lost.
+// The published messages of every framed device with bytes lost, doubled, changed and planted: only damaged messages are lost.
+import DeviceLibrary
 import TestBench
 import Testing
 import WakeAuthoring
@@ -7,62 +8,26 @@ import WakeProfiles
 import WakeSources
 
 /// What a device sends on one channel, and how its profile cuts it.
-private struct RecordedStream {
+private struct PublishedStream {
     let name: String
     let framing: Framing
     let limit: Int
     let trial: MessageTrial?
-    /// As they were recorded.
+    /// As the framing makes them of published bytes.
     let messages: [[UInt8]]
     /// As they come on the line, each with its end; twice, so that each kind of message comes again.
     let written: [[UInt8]]
 
-    init?(_ name: String, _ channel: String, _ framing: Framing, limit: Int, trial: MessageTrial?) {
-        let lines = text(of: "\(ShippedLibrary.folder)/\(name)/recording.trace").split(separator: "\n")
-        let bytes = lines.compactMap { line -> [UInt8]? in
-            let words = line.split(separator: " ")
-            guard words.count == 5, words[2] == "data", words[3] == channel else { return nil }
-            return [UInt8](hexadecimal: words[4])
-        }
-        let form = Self.end(of: framing)
+    init?(_ name: String, _ channel: Channel, _ framing: Framing, limit: Int, trial: MessageTrial?) throws {
+        let arrivals = try PublishedTrace(of: name).arrivals.filter { $0.channel == channel }
         var framer = Framer(framing, limit: limit, trial: trial)
-        let frames = (bytes.flatMap { $0 + form }).withFrames(of: &framer)
+        let frames = arrivals.flatMap { framing.written($0.bytes) }.withFrames(of: &framer)
         let whole = frames.compactMap { frame in if case .message(let bytes) = frame { bytes } else { nil } }
         let good = Array(whole.filter { !(trial?.isDamaged($0) ?? false) }.prefix(8))
         guard good.count > 1 else { return nil }
         (self.name, self.framing, self.limit, self.trial) = (name, framing, limit, trial)
         messages = good + good
-        written = messages.map { Self.encoded($0, framing) + form }
-    }
-
-    /// How messages of a framing end on the line, as far as the messages do not have it.
-    private static func end(of framing: Framing) -> [UInt8] {
-        switch framing {
-        case .line: [0x0d, 0x0a]
-        case .delimiter(let mark): mark
-        case .slip: [0xc0]
-        case .cobs: [0]
-        case .hdlc: [0x7e]
-        case .marked(let forms): forms.count == 1 ? end(of: forms[0].rest) : []
-        case .none, .lengthPrefix, .fixed, .idle: []
-        }
-    }
-
-    private static func end(of rest: Framing.Marked.Rest) -> [UInt8] {
-        switch rest {
-        case .line: [0x0d, 0x0a]
-        case .delimiter(let mark, let tail): tail == nil ? mark : []
-        case .fixed, .length: []
-        }
-    }
-
-    private static func encoded(_ message: [UInt8], _ framing: Framing) -> [UInt8] {
-        switch framing {
-        case .hdlc: message.flatMap { $0 == 0x7d || $0 == 0x7e ? [0x7d, $0 ^ 0x20] : [$0] }
-        case .marked(let forms) where forms.count > 1:
-            message + (forms.first { message.starts(with: $0.start) }.map { end(of: $0.rest) } ?? [])
-        default: message
-        }
+        written = messages.map { framing.written($0) }
     }
 
     /// Whether a mark of several bytes shows where its messages begin.
@@ -115,21 +80,23 @@ private enum Damage: CaseIterable {
 
 @Suite("Damaged streams of the device library")
 struct DamagedStreamTests {
-    private static let streams: [RecordedStream] = ShippedLibrary.devices.flatMap { name -> [RecordedStream] in
-        let library = ShippedLibrary.library
-        guard let index = library.index(named: name) else { return [] }
-        let profile = library[index]
-        let channels = profile.framings.compactMap { found in
-            RecordedStream(name, found.channel.wireName.text, found.framing, limit: found.limit, trial: found.trial)
+    private static func streams() throws -> [PublishedStream] {
+        try ShippedLibrary.devices.flatMap { name -> [PublishedStream] in
+            let library = ShippedLibrary.library
+            guard let index = library.index(named: name) else { return [] }
+            let profile = library[index]
+            let channels = try profile.framings.compactMap { found in
+                try PublishedStream(name, found.channel, found.framing, limit: found.limit, trial: found.trial)
+            }
+            guard let plan = profile.accessory, plan.framing.isOfBytes else { return channels }
+            let line = try PublishedStream(name, .serial, plan.framing, limit: plan.frameLimit, trial: plan.trial)
+            return channels + [line].compactMap(\.self)
         }
-        guard let plan = profile.accessory, plan.framing.isOfBytes else { return channels }
-        let line = RecordedStream(name, "serial", plan.framing, limit: plan.frameLimit, trial: plan.trial)
-        return channels + [line].compactMap(\.self)
     }
 
     /// How many good messages are lost beside a damaged one. Without a check nothing shows that a message swallowed the
     /// beginning of the next.
-    private func lostBeside(_ stream: RecordedStream, _ damaged: Int, _ made: [[UInt8]]) -> [Int] {
+    private func lostBeside(_ stream: PublishedStream, _ damaged: Int, _ made: [[UInt8]]) -> [Int] {
         var rest = made[...]
         var lost: [Int] = []
         for (number, message) in stream.messages.enumerated() where number != damaged {
@@ -141,7 +108,7 @@ struct DamagedStreamTests {
     @Test("of 10000 damaged streams no message is lost but the damaged one")
     func corpus() throws {
         var dice = Dice(42)
-        let streams = Self.streams
+        let streams = try Self.streams()
         #expect(streams.count > 90 && streams.count { $0.trial != nil } > 60)
         var (checked, chances, unchecked) = (0, 0, 0)
         for round in 0..<10_000 {

@@ -1,4 +1,5 @@
 // Devices that a profile asks for, as they would show themselves: made of what it asks, and of the broadcasts of its vectors.
+import DeviceLibrary
 import Testing
 import WakeAuthoring
 import WakeModel

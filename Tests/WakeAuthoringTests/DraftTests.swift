@@ -1,4 +1,5 @@
 // Drafts of profiles: what never changes is told apart from what does, and every draft is a profile without a fault.
+import DeviceLibrary
 import TestBench
 import Testing
 import WakeAuthoring

@@ -1,4 +1,5 @@
 // The page of the device library, which is made of the profiles' own titles, so that the two cannot differ.
+import DeviceLibrary
 import TestBench
 import Testing
 import WakeModel
@@ -45,7 +46,7 @@ struct LibraryPageTests {
             WakeBridge ships \(heads.count) profiles. [Profile keys](profile-keys.md) explains what a profile is, and
             [add a device profile](../how-to/add-a-device-profile.md) how to make one for a device that is not here.
 
-            - Each profile decodes published messages of its devices, which are beside it in `vectors.json5` with their sources. Most were
+            - Each profile decodes published messages of its devices. The source has them beside it in `vectors.json5`, with who published them. Most were
               never tried with the device itself: if yours sends something else, report it with `wakebridge report`.
             - The daemon opens an accessory of a shipped profile when a manifest watches the profile. Until then other programs have it.
             - `atc-thermometer` does not read the encrypted format of the ATC and pvvx firmwares. Turn encryption off there, or choose BTHome,

@@ -1,4 +1,5 @@
 // Sentences of receivers against gpsd: its readings beside two captures, and its own decoder where it is installed.
+import DeviceLibrary
 import TestBench
 import Testing
 import WakeModel
@@ -94,13 +95,13 @@ struct PositionReadingTests {
     }
 
     @Test(
-        "of every shipped recording of a receiver the positions are those that gpsd makes of its bytes",
+        "the positions of every receiver of the library are those that gpsd makes of its published sentences",
         .enabled(unless: hindrance))
-    func recordings() throws {
+    func published() throws {
         let sentences = try Sentences()
         var compared = 0
         for name in ShippedLibrary.devices {
-            let said = Self.sentences(ofRecording: "\(ShippedLibrary.folder)/\(name)/recording.trace")
+            let said = try Self.sentences(of: name)
             guard said.contains(where: { $0.hasPrefix("$GPRMC") || $0.hasPrefix("$GNRMC") }) else { continue }
             let fixes = try Self.fixes(of: said).filter { $0["lat"] != nil }
             let count = Self.compare(said.compactMap { sentences.value(of: $0) }, with: fixes, name)
@@ -130,9 +131,11 @@ struct PositionReadingTests {
             .filter { $0["class"]?.string == "TPV" }
     }
 
-    /// Lines that begin with `$`, of a line that was read in pieces.
-    private static func sentences(ofRecording path: String) -> [String] {
-        let data = lines(of: path).flatMap { line -> [UInt8] in
+    /// Lines that begin with `$`: the recorded ones where there is a recording, and the published ones otherwise.
+    private static func sentences(of name: String) throws -> [String] {
+        let recorded = bytes(of: "\(ShippedLibrary.folder)/\(name)/recording.trace")
+        let trace = recorded.isEmpty ? try PublishedTrace(of: name).text : recorded
+        let data = String(decoding: trace, as: UTF8.self).split(separator: "\n").flatMap { line -> [UInt8] in
             let words = line.split(separator: " ")
             guard words.count > 4, words[2] == "data", words[3] == "serial" else { return [] }
             return ([UInt8](hexadecimal: words[4...].joined()) ?? []) + [0x0a]

@@ -1,4 +1,5 @@
 // Every published pair of a characteristic of the Bluetooth SIG: its bytes, and its fields in their order.
+import DeviceLibrary
 import TestBench
 import Testing
 import WakeAuthoring

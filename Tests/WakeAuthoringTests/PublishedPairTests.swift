@@ -1,4 +1,5 @@
 // Every published pair of a broadcast and its values: its profile is found as the daemon finds it, and decodes it.
+import DeviceLibrary
 import TestBench
 import Testing
 import WakeAuthoring

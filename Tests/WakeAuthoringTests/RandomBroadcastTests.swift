@@ -1,4 +1,5 @@
 // Ten thousand broadcasts made by chance, half of them of published ones, against every profile that reads broadcasts.
+import DeviceLibrary
 import TestBench
 import Testing
 import WakeAuthoring

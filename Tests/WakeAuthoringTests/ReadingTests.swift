@@ -1,4 +1,5 @@
 // What a device measures is one field each, with a unit that Home Assistant has.
+import DeviceLibrary
 import Testing
 import WakeModel
 import WakeProfiles

@@ -1,4 +1,5 @@
 // The Bluetooth SIG's own descriptions of its characteristics, read from a package of PyPI where that was prepared.
+import DeviceLibrary
 import TestBench
 import Testing
 import WakeModel

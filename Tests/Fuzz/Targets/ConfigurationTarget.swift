@@ -1,4 +1,5 @@
 // Files that people write: profiles, manifests, settings, keys.
+import DeviceLibrary
 import WakeEngine
 import WakeModel
 import WakeProfiles
@@ -46,12 +47,12 @@ extension ConfigurationTarget: OutsideReader {
     private static func useProfile(_ bytes: [UInt8]) {
         let name = (try? JSONValue(json5: bytes))?["name"]?.string ?? "fuzzed"
         let source = ProfileLibrary.Source(name: name, file: "profile.json5", text: bytes)
-        let library = ProfileLibrary.load([source], shared: ShippedDevices.shared).library
+        let library = ProfileLibrary.load([source], shared: ShippedLibrary.shared).library
         guard let index = library.index(named: name) else { return }
         let (profile, decoder) = (library[index], library.decoder(index))
         _ = (profile.shownFields, try? UdevRules([profile]))
         let channels = Array(profile.channelNames.keys) + [.serial, .input, .report(0), .advertisement]
-        let sender = DeviceMemory.Sender(address: [1, 2, 3, 4, 5, 6], key: ShippedDevices.key)
+        let sender = DeviceMemory.Sender(address: [1, 2, 3, 4, 5, 6], key: FuzzedKey.bytes)
         var memory = DeviceMemory()
         for (turn, message) in Self.messages.enumerated() {
             let now = Instant(nanoseconds: Int64(turn) * 1_000_000_000)
@@ -87,7 +88,7 @@ extension ConfigurationTarget: OutsideReader {
     private static func readManifest(_ bytes: [UInt8]) {
         for isRoot in [false, true] {
             let manifest = try? HandlerManifest(id: "fuzzed", file: "fuzzed.json5", text: bytes, isRoot: isRoot)
-            _ = manifest?.faults(against: ShippedDevices.library)
+            _ = manifest?.faults(against: ShippedLibrary.library)
         }
     }
 }

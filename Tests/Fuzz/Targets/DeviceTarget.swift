@@ -1,4 +1,5 @@
 // What devices send besides values: streams that are cut into messages, descriptors, broadcasts.
+import DeviceLibrary
 import WakeModel
 import WakeProfiles
 import WakeSources
@@ -110,9 +111,9 @@ extension DeviceTarget: OutsideReader {
 
     private static func hear(_ bytes: [UInt8]) {
         _ = AdvertisementPart.parts(of: bytes)
-        let library = ShippedDevices.library
+        let library = ShippedLibrary.library
         guard let index = library.match(kind: .bluetoothCentral, name: "LYWSD02", advertisement: bytes) else { return }
-        let sender = DeviceMemory.Sender(address: [0xc0, 2, 3, 4, 5, 6], key: ShippedDevices.key)
+        let sender = DeviceMemory.Sender(address: [0xc0, 2, 3, 4, 5, 6], key: FuzzedKey.bytes)
         var (memory, writer) = (DeviceMemory(), JSONWriter())
         let heard = library.decoder(index).hear(
             bytes, from: .advertisement, of: sender, at: .zero, after: &memory)

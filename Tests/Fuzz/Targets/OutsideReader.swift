@@ -6,6 +6,8 @@ public protocol OutsideReader: Sendable {
     var name: String { get }
     /// What fuzzing begins with beside Tests/Fuzz/seeds, as patterns of a shell: in this checkout, or below `captures/`.
     var files: [String] { get }
+    /// What it begins with beside these files, made when it is fuzzed.
+    func beginnings() throws -> [[UInt8]]
     /// False for an input that another reader would get: the fuzzer does not keep it.
     func read(_ bytes: [UInt8]) -> Bool
     /// Whether it is a whole input of this reader, as each seed is.
@@ -15,6 +17,7 @@ public protocol OutsideReader: Sendable {
 extension OutsideReader {
     public func accepts(_ bytes: [UInt8]) -> Bool { read(bytes) }
     public var files: [String] { [] }
+    public func beginnings() -> [[UInt8]] { [] }
 }
 
 extension OutsideReader where Self: RawRepresentable, RawValue == String {

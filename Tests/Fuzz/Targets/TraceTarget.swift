@@ -1,4 +1,5 @@
 // Traces, what is made of them, and what the profiles of this checkout make of the messages in them.
+import DeviceLibrary
 import WakeCapture
 import WakeModel
 import WakeProfiles
@@ -24,6 +25,9 @@ enum TraceTarget: String, CaseIterable {
 
 extension TraceTarget: OutsideReader {
     var files: [String] { ["Devices/*/recording.trace"] }
+
+    /// Each shipped device sends its published messages.
+    func beginnings() throws -> [[UInt8]] { try ShippedLibrary.devices.map { try PublishedTrace(of: $0).text } }
 
     func read(_ bytes: [UInt8]) -> Bool {
         switch self {
@@ -101,14 +105,14 @@ private struct TracedDevice {
     private let sender: DeviceMemory.Sender
 
     init(_ device: TraceDevice) {
-        let library = ShippedDevices.library
+        let library = ShippedLibrary.library
         decoder = library.match(
             kind: device.kind, services: device.services, name: device.name,
             properties: device.properties.map { ($0.key, $0.value) }, advertisement: device.advertisement
         ).map { library.decoder($0) }
         let address = device.address.split(separator: ":").compactMap { UInt8($0, radix: 16) }
         sender = DeviceMemory.Sender(
-            address: address.count == 6 ? address : [], key: ShippedDevices.key,
+            address: address.count == 6 ? address : [], key: FuzzedKey.bytes,
             reportDescriptor: device.reportDescriptor)
     }
 

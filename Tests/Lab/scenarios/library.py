@@ -1,9 +1,8 @@
 """Devices of the library, played by their published messages: each of their values reaches the handler as they are published.
 
-With LAB_RECORDING, `all` or names of folders, those are played, and NAME.trace is what `wakebridge record` made of each.
+With LAB_DEVICES, `all` or names of folders, those are played.
 """
 import os
-import shutil
 import signal
 
 import beacons
@@ -13,7 +12,7 @@ from lab import now, until
 
 # One that is asked and answers in pieces, one that is read, one that notifies of several things, and broadcasts of two kinds.
 FEW = ("daly-bms", "airthings-wave-plus", "blood-pressure-monitor", "atc-thermometer", "govee-h5074")
-ASKED = os.environ.get("LAB_RECORDING", "").split()
+ASKED = os.environ.get("LAB_DEVICES", "").split()
 LIMIT = 1700 if ASKED == ["all"] else 120 + 60 * len(ASKED or FEW)
 LIBRARY = True
 # The made ones have scripts of their own.
@@ -41,10 +40,7 @@ class Recording:
         return sum(f" {word}" in line for line in text(self.file).splitlines() if line.startswith("+"))
 
     def end(self):
-        """It is kept at once: a guest's memory may be lost."""
         self.process.kill(signal.SIGINT)
-        if ASKED and self.count("data"):
-            shutil.copy(self.file, os.getcwd())
 
 
 class Visit:
