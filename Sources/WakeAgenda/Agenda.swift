@@ -22,7 +22,7 @@ public struct Agenda: Sendable {
     var flows = FlowBook()
     var transfers = TransferBook()
     var sockets = SocketBook()
-    /// Of kinds that other modules registered, by their words.
+    /// The books of kinds that other modules registered, by their words.
     var registered: [String: any AgendaBook] = [:]
 
     /// - Parameter seed: of all that is spread: two agendas with one seed decide alike.
@@ -38,7 +38,7 @@ public struct Agenda: Sendable {
     /// Only alarms follow the wall clock; polls and jobs count the time that passes.
     public var nextWallDeadline: WallTime? { Self.rows.compactMap { $0.nextWall(self) }.min() }
 
-    /// What happens because of the input, in the order in which it is to happen.
+    /// Returns the effects of the input, in the order in which they are performed.
     public mutating func step(_ input: AgendaInput, at stamp: Stamp) -> [AgendaEffect] {
         let input = input.asked
         var changes = AgendaChanges()
@@ -69,7 +69,8 @@ public struct Agenda: Sendable {
         return wanted.flatMap { pending(of: $0, step) }
     }
 
-    /// What a question is answered from: what is due since the last step still waits for time, for nothing was told that it has passed.
+    /// The step that answers queries. Entries due since the last step still wait for time, for no input has reported
+    /// that it passed.
     func look(at stamp: Stamp) -> AgendaStep {
         var known = latest ?? stamp
         known.wall = stamp.wall - (stamp.moment.boottime - known.moment.boottime)
@@ -85,7 +86,7 @@ public struct Agenda: Sendable {
         return entries.map { $0.isIndependent ? $0 : hindered($0, step) }
     }
 
-    /// What was raised waits for its handler alone, whatever its source is: where that cannot run, it is said.
+    /// A raised entry of any source waits for its handler alone: where that cannot run, the entry lists why.
     private func hindered(_ entry: PendingEntry, _ step: AgendaStep) -> PendingEntry {
         var entry = entry
         let handler = entry.key.handler
@@ -125,7 +126,7 @@ public struct Agenda: Sendable {
     }
 }
 
-// What is known of the world.
+// The agenda's knowledge of the machine and of handlers.
 extension Agenda {
     private mutating func followClocks(_ input: AgendaInput, _ stamp: Stamp, _ changes: inout AgendaChanges) {
         if let latest, stamp.moment.hasSlept(since: latest.moment) {
@@ -161,7 +162,7 @@ extension Agenda {
             } else if situation.obstacle == nil {
                 return
             }
-            // One that is stopped again is so with less: its process has ended, and what that had is queued.
+            // A handler that is stopped again is so with less: its process has ended, and its occasions are queued.
             changes.handlers.insert(handler)
         case .condition(let condition, let isTrue):
             changes.conditions.formUnion(conditions.hear(condition, isTrue, at: stamp))
@@ -182,7 +183,7 @@ extension Agenda {
         }
     }
 
-    /// What is not told of it otherwise has been so since now.
+    /// Facts that no input reports of this handler have been so since now.
     private mutating func know(_ handler: HandlerID, _ stamp: Stamp) {
         if handlers[handler] == nil { handlers[handler] = HandlerFacts(since: stamp.wall) }
     }
@@ -271,7 +272,7 @@ extension AgendaInput {
 }
 
 extension AgendaRow {
-    /// It was stored in this boot, as every row says under `boot`.
+    /// Whether the row was stored in this boot: every row contains `boot`.
     fileprivate func isOf(_ bootID: String) -> Bool {
         (try? JSONValue(parsing: value))?["boot"]?.string == bootID
     }

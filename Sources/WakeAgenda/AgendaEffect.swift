@@ -15,7 +15,7 @@ public enum AgendaEffect: Hashable, Sendable {
     /// The handler has it, and is asked to end it. Answered as ``withdraw(_:_:)`` is, unless it ends by itself.
     case press(HandlerID, Sequence, Withdrawal)
     case answer(HandlerID, Epoch, AgendaAnswer, ref: Reference?)
-    /// For the database, in the commit of what stands beside it.
+    /// Goes to the database, in the same commit as its cause.
     case store(AgendaRow)
     case erase(AgendaKey)
     /// Whether the handler may be launched: false until all its gates have opened.
@@ -25,7 +25,7 @@ public enum AgendaEffect: Hashable, Sendable {
     case close(Condition)
     /// Answered with ``AgendaInput/zone(_:_:)``.
     case readZone(String)
-    /// Nothing goes by the zone any more: its changes need not be told.
+    /// No entry uses the zone any more: its changes need no report.
     case leaveZone(String)
     /// From now on the machine is to be woken at these instants, and at no other.
     case wakeMachine(MachineWake)
@@ -35,14 +35,14 @@ public enum AgendaEffect: Hashable, Sendable {
     case alert(HandlerID, alarm: String, text: String)
     /// For the sender of a message, once the commit holds it.
     case receipt(InboxReceipt)
-    /// What was never raised is lost: a gap of the entry's origin, before what is raised next.
+    /// An occasion that was never raised is lost: a gap of the entry's origin, before the next one is raised.
     case lose(AgendaKey, Gap)
     case notify(HandlerID, Notice)
     /// For `wakebridge-transferd` of the handler's user, by the number of the order.
     case transfer(HandlerID, Int64, TransferCommand)
     /// For those who hold the sockets of handlers.
     case socket(AgendaKey, SocketCommand)
-    /// Its process is to end and begin again: only so it has what it is told of next.
+    /// Its process has to end and begin again: only so it receives the next events.
     case restart(HandlerID)
     /// An operator should look at it: what is wrong, as the end of a sentence.
     case attention(AgendaKey, sentence: String)
@@ -58,17 +58,17 @@ public struct MachineWake: Hashable, Sendable {
     public init(boottime: Instant? = nil, wall: WallTime? = nil) { (self.boottime, self.wall) = (boottime, wall) }
 }
 
-/// What an order is answered with.
+/// The answer to an order.
 public enum AgendaAnswer: Hashable, Sendable {
     /// `word` is such as `set`, `replaced`, `cancelled`.
     case done(HandlerOrder.Verb, word: String, [PendingEntry])
-    /// One transfer, and for how long a new one waits at least.
+    /// The answer about one transfer, and for how long a new one waits at least.
     case transfer(HandlerOrder.Verb, word: String, startsIn: TimeSpan?, [PendingEntry])
     case pending([PendingEntry])
     case fault(ProtocolFault)
 }
 
-/// What the agenda decided; `wireName` is its line in the decision log, without instant and handler.
+/// A decision of the agenda; `wireName` is its line in the decision log, without instant and handler.
 public struct AgendaDecision: Hashable, Sendable {
     public var key: AgendaKey
     public var wireName: String
@@ -76,7 +76,7 @@ public struct AgendaDecision: Hashable, Sendable {
     public init(_ key: AgendaKey, _ wireName: String) { (self.key, self.wireName) = (key, wireName) }
 }
 
-/// One entry as `pending` lists it.
+/// An entry as `pending` lists it.
 public struct PendingEntry: Hashable, Sendable {
     public enum State: String, Hashable, Sendable { case waiting, queued, running }
 
@@ -85,7 +85,7 @@ public struct PendingEntry: Hashable, Sendable {
         /// The word of a ``WaitReason``, of a condition such as `mount:/data`, or a group such as `group:audio`.
         public var word: String
         public var since: WallTime
-        /// Of a condition that is true and does not count yet: when it will, if it stays true.
+        /// When a condition that is true and does not count yet will count, if it stays true.
         public var settles: WallTime?
 
         public init(word: String, since: WallTime, settles: WallTime? = nil) {
@@ -102,7 +102,7 @@ public struct PendingEntry: Hashable, Sendable {
     public var deadline: WallTime?
     /// Never empty for one that waits, nor for one that is queued or runs while its handler cannot have it.
     public var waitsFor: [Wait]
-    /// What it requires once it is due, whether that is true now or not watched yet.
+    /// The conditions that it requires once it is due, whether they are true now or not watched yet.
     public var requires: [Condition] = []
     /// When it may be raised next if what it waits for comes true; nil where only a condition decides.
     public var nextChance: WallTime?
@@ -111,11 +111,11 @@ public struct PendingEntry: Hashable, Sendable {
     public var progress: (done: Int64, total: Int64?)? { progressDone.map { ($0, progressTotal) } }
     public var progressDone: Int64?
     public var progressTotal: Int64?
-    /// Of a poll, its interval; of a repeating alarm or job the period, where it has one.
+    /// The interval of a poll; the period of a repeating alarm or job, where it has one.
     public var interval: TimeSpan?
-    /// Of an inbox, how many messages wait or are on their way.
+    /// How many messages of an inbox wait or are on their way.
     public var messages: Int64?
-    /// Of a poll, by what its due time was reckoned beside the interval.
+    /// How a poll's due time was computed, beside the interval.
     public var pace: Pace?
     /// The one of its group that it waits for.
     public var holder: AgendaKey?
@@ -127,9 +127,10 @@ public struct PendingEntry: Hashable, Sendable {
     public struct Pace: Hashable, Sendable {
         /// The due time is a multiple of this, so that polls come together.
         public var slot: TimeSpan
-        /// The hour of the week that the due time lies in: `Tue 03:00`, in UTC.
+        /// The hour of the week that contains the due time: `Tue 03:00`, in UTC.
         public var hour: String
-        /// Of the polls in that hour that said whether they were useful, the older ones faded: in thousandths.
+        /// The number of polls in that hour that reported whether they were useful, the older ones faded: in
+        /// thousandths.
         public var polls: Int64
         public var useful: Int64
         /// So few were useful that the poll keeps out of it.

@@ -27,11 +27,11 @@ public struct AgendaSource: RawRepresentable, Hashable, Sendable, Comparable {
 
     public static func < (left: AgendaSource, right: AgendaSource) -> Bool { left.rawValue < right.rawValue }
 
-    /// Handler and name tell keys apart well enough; a few bytes of the word cost less than all of it.
+    /// Handler and name distinguish keys well enough; a few bytes of the word cost less than all of it.
     public func hash(into hasher: inout Hasher) { hasher.combine(rawValue.utf8.first ?? 0) }
 }
 
-/// One entry: of one handler, one source, and with a name that is unique among those.
+/// The key of an entry: its handler, its source, and a name that is unique among these.
 public struct AgendaKey: Hashable, Sendable, Comparable {
     public var handler: HandlerID
     public var source: AgendaSource
@@ -47,7 +47,7 @@ public struct AgendaKey: Hashable, Sendable, Comparable {
     }
 }
 
-/// What a handler can do with an occasion now.
+/// How far a handler is available for an occasion now.
 public enum HandlerSituation: Hashable, Sendable {
     /// An operator or its manifest stopped it: nothing is raised for it.
     case stopped
@@ -67,8 +67,8 @@ public enum HandlerSituation: Hashable, Sendable {
 public enum AgendaInput: Sendable {
     /// Once, first of all: what an earlier life stored. Rows that cannot be read are reported and dropped.
     case restored([AgendaRow], bootID: String)
-    /// Once for each handler of which something was restored, when its manifest is known: what the journal still owes it. What was
-    /// raised and is not among that has gone, and nothing else would say so.
+    /// Once for each handler of which something was restored, when its manifest is known: the events that the journal
+    /// still owes it. A raised occasion that is not among them has gone, and no other input would report it.
     case recovered(HandlerID, owed: Set<Sequence>)
     /// After ``restored(_:bootID:)``: an open-ended event that the journal still owes its handler. It is concluded with the start.
     case owed(AgendaKey, Sequence)
@@ -79,25 +79,25 @@ public enum AgendaInput: Sendable {
     case ordered(HandlerID, Epoch, HandlerOrder, ref: Reference?)
     /// The core numbered the occasion that was raised for the entry.
     case raised(AgendaKey, Sequence)
-    /// Nothing was raised: no handler of that name is known to the core any more.
+    /// The core raised no occasion: it knows no handler of that name any more.
     case refused(AgendaKey)
     /// - Parameters:
     ///   - awake: how long the process was awake for it.
     ///   - cpu: how much processor time it used meanwhile; zero where that is unknown.
     case concluded(HandlerID, Sequence, Conclusion, awake: TimeSpan, cpu: TimeSpan)
-    /// A long job says how far it has come.
+    /// A long job reports its progress.
     case progressed(HandlerID, Sequence, done: Int64, total: Int64?)
-    /// What a watch found, unsettled. Sent after ``AgendaEffect/open(_:)``, first at once.
+    /// The state that a watch found, unsettled. Sent after ``AgendaEffect/open(_:)``, first at once.
     case condition(Condition, isTrue: Bool)
-    /// Whether beacons of this kind are near, as the radio tells.
+    /// Whether beacons of this kind are near, as the radio reports.
     case region(BeaconPattern, RegionPresence)
     /// Something sent it. Answered with ``AgendaEffect/receipt(_:)`` of the same ticket.
     case message(HandlerID, InboxMessage, ticket: UInt64)
-    /// Data came from there, as the stamp says. Of a steady stream only some pieces are reported.
+    /// Data arrived from this origin, at the time of the stamp. For a steady stream only some pieces are reported.
     case traffic(TrafficOrigin)
     /// The machine is about to sleep; false when it has woken.
     case sleeping(Bool)
-    /// What `wakebridge-transferd` says of the order with this number.
+    /// News that `wakebridge-transferd` sent about the order with this number.
     case transfer(HandlerID, Int64, TransferNews)
     /// From those who hold the sockets of handlers.
     case socket(AgendaKey, SocketReport)
@@ -105,7 +105,7 @@ public enum AgendaInput: Sendable {
     case overridden(Condition, isTrue: Bool?)
     /// The answer to ``AgendaEffect/readZone(_:)``: the bytes of a TZif file; nil where there is none. Comes again where it changes.
     case zone(String, [UInt8]?)
-    /// The wall clock was set, or became synchronized, or the system resumed: the stamp says what is true now.
+    /// The wall clock was set, or became synchronized, or the system resumed: the stamp contains the new time.
     case clockChanged
     /// A person starts a job or fires an alarm now, or makes the poll due.
     case operated(AgendaKey, ref: Reference?)

@@ -6,7 +6,7 @@ public struct AgendaPlan: Hashable, Sendable {
     public var alarms: [AlarmRule]?
     public var poll: PollRule?
     public var jobs: [JobRule] = []
-    /// Whose coming and going the handler is told.
+    /// The regions whose entries and exits are reported to the handler.
     public var regions: [RegionRule] = []
     /// Nil where the handler takes no messages.
     public var inbox: InboxRule?
@@ -29,7 +29,7 @@ public struct AgendaPlan: Hashable, Sendable {
         try Agenda.rows.first { $0.kind.word == kind.word }?.read(value, into: &self)
     }
 
-    /// What its kinds' keys say that its program cannot do.
+    /// Keys of kinds that demand more than its program can do.
     public func contradictions(with program: ScheduledProgram) -> [PlanContradiction] {
         Agenda.rows.flatMap { $0.contradictions(in: self, with: program) }
     }
@@ -39,7 +39,7 @@ public struct AgendaPlan: Hashable, Sendable {
         try Condition.list(value, for: "\"after\"")
     }
 
-    /// What anything in it may have to wait for, each once.
+    /// The conditions that anything in the plan may have to wait for, each once.
     public var conditions: [Condition] {
         var seen: Set<Condition> = []
         let all = gates + (poll?.require ?? []) + jobs.flatMap(\.require) + transfers.flatMap(\.require)
@@ -70,7 +70,7 @@ public struct AgendaPlan: Hashable, Sendable {
     }
 }
 
-/// What a manifest says of its program beside the plan.
+/// Facts of a manifest about its program, beside the plan.
 public struct ScheduledProgram: Sendable {
     /// Its process is gone after each batch.
     public var endsAfterBatch: Bool

@@ -2,16 +2,16 @@
 // hand.
 import WakeModel
 
-/// How one condition stands, and what waits for it.
+/// The state of one condition, and the handlers that wait for it.
 public struct ConditionStanding: Hashable, Sendable {
     public var condition: Condition
     /// Something waits for it or relies on it; otherwise its source is not asked.
     public var isOpen = false
-    /// What its source said last; nil where it has said nothing.
+    /// The last state that its source reported; nil before the first report.
     public var raw: Bool?
-    /// Whether its source has said so for long enough.
+    /// Whether its source has reported this state for long enough.
     public var isSettled = false
-    /// What a person plays in place of its source.
+    /// The state that a person simulates in place of its source.
     public var played: Bool?
     /// Since when it has been as it counts; nil where nothing is known of it.
     public var since: WallTime?
@@ -37,9 +37,9 @@ public struct ConditionStanding: Hashable, Sendable {
 /// How much is scheduled for a handler.
 public struct AgendaOutlook: Hashable, Sendable {
     public var count = 0
-    /// What comes due next; nil where nothing does by time alone.
+    /// The next due time; nil where no entry is due by time alone.
     public var next: WallTime?
-    /// Of its inbox, those that wait or are on their way.
+    /// The number of messages of its inbox that wait or are on their way.
     public var messages = 0
     /// The names of open-ended entries that hold it awake.
     public var holdingAwake: [String] = []
@@ -117,14 +117,14 @@ extension Agenda {
         return standing
     }
 
-    /// What the gates of a handler wait for; empty where they are open, or it has none.
+    /// The conditions that a handler's gates wait for; empty where they are open, or it has none.
     public func closedGates(of handler: HandlerID, at stamp: Stamp) -> [PendingEntry.Wait] {
         gates.closed(of: handler, conditions).map {
             PendingEntry.Wait(word: $0.word, since: conditions.since($0) ?? stamp.wall)
         }
     }
 
-    /// What an open transfer is called; nil where none has this number.
+    /// The name of an open transfer; nil where none has this number.
     public func transferName(of handler: HandlerID, _ number: Int64) -> String? {
         transfers.keysByNumber[handler]?[number].flatMap { transfers.entries[$0]?.isOpen == true ? $0.id : nil }
     }
@@ -164,6 +164,6 @@ extension Agenda {
 }
 
 extension PendingEntry {
-    /// What it waits for, or does, has nothing to do with whether its handler can run.
+    /// Whether its wait or its work is independent of whether its handler can run.
     var isIndependent: Bool { isWaiting || (key.source == .transfer && state == .running) }
 }

@@ -1,11 +1,11 @@
-// One step of the agenda: when it happens, what is known of the world, and what the books ask for.
+// A step of the agenda: when it happens, the known state of the machine, and the requests of the books.
 import WakeModel
 
-/// What is not as it was at the step before, beside the passing of time.
+/// Changes since the step before, beside the passing of time.
 struct AgendaChanges {
-    /// Of these something changed that `ConditionBook` says.
+    /// The conditions of which `ConditionBook` reports a change.
     var conditions: Set<Condition> = []
-    /// Of these the situation, the plan or the gate changed.
+    /// The handlers whose situation, plan or gate changed.
     var handlers: Set<HandlerID> = []
     /// The wall clock was set or became synchronized, or the system came up or resumed.
     var clock = false
@@ -15,12 +15,12 @@ struct AgendaChanges {
     var zones: Set<String> = []
 }
 
-/// What a book may ask and do while it handles one input. `Agenda` makes it, and performs nothing in between.
+/// The queries and effects of a book while it handles one input. `Agenda` makes it, and performs nothing in between.
 package struct AgendaStep {
     package let stamp: Stamp
     /// The kernel's; instants of CLOCK_BOOTTIME of another boot mean nothing.
     let bootID: String
-    /// Zones whose tables are known; a name that stands for nothing has no table and a nil value.
+    /// Zones whose tables are known; a name without a zone has no table and a nil value.
     let zones: [String: Zone?]
     private(set) var handlers: [HandlerID: HandlerFacts]
     /// The one seed of all that is spread: no randomness.
@@ -54,7 +54,7 @@ package struct AgendaStep {
     /// Last, on CLOCK_BOOTTIME.
     var cameUpAt: Instant { comeUps.latest }
 
-    /// What the wall clock will show at an instant of CLOCK_BOOTTIME, as it goes now.
+    /// The time that the wall clock will show at an instant of CLOCK_BOOTTIME, at its present rate.
     func wallTime(at instant: Instant) -> WallTime { wall + (instant - boottime) }
 
     package mutating func emit(_ effect: AgendaEffect) { effects.append(effect) }
@@ -115,7 +115,7 @@ package struct AgendaStep {
     }
 }
 
-/// What the agenda knows of one handler beside its entries.
+/// The agenda's knowledge of one handler beside its entries.
 struct HandlerFacts: Hashable, Sendable {
     var plan = AgendaPlan()
     var situation = HandlerSituation.asleep
@@ -124,14 +124,14 @@ struct HandlerFacts: Hashable, Sendable {
     var isGateOpen = true
     var gateSince: WallTime
 
-    /// - Parameter since: when it was first heard of.
+    /// - Parameter since: when the agenda first knew of it.
     init(since: WallTime = WallTime(microseconds: 0)) { (situationSince, gateSince) = (since, since) }
 
     /// Since when ``AgendaStep/obstacle(of:)`` is what it is.
     var obstacleSince: WallTime { situation.obstacle == nil ? gateSince : situationSince }
 }
 
-/// What was refused, and is not given to its handler again before an instant of CLOCK_BOOTTIME.
+/// The back-off after a refusal: its handler gets it no sooner than an instant of CLOCK_BOOTTIME.
 struct Rest: Hashable, Sendable {
     var until: Instant
     var since: WallTime

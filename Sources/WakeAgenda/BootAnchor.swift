@@ -1,7 +1,7 @@
 // Carries instants of CLOCK_BOOTTIME over a restart and a reboot: by the wall clock where both ends can trust it.
 import WakeModel
 
-/// What a row says of the moment when it was stored.
+/// A row's record of the moment when it was stored.
 struct BootAnchor: Hashable, Sendable {
     var bootID: String
     var boottime: Instant
@@ -49,10 +49,10 @@ struct BootShift: Hashable, Sendable {
     var by: TimeSpan
     /// The same for instants that were set in the row's own boot, without a synchronized clock.
     var own: TimeSpan
-    /// What the wall clock showed at this boot's zero if the boot followed at once; nil where nothing was assumed.
+    /// The assumed wall time of this boot's zero, if the boot followed at once; nil where nothing was assumed.
     var zero: WallTime?
 
-    /// How far instants that assumed `zero` lie from where a synchronized clock puts them.
+    /// How far instants that assumed `zero` are from where a synchronized clock puts them.
     static func mending(_ zero: WallTime, _ step: AgendaStep) -> TimeSpan {
         let trueZero = step.wall - (step.boottime - .zero)
         return min(.zero, zero.elapsed(since: trueZero))
@@ -91,7 +91,7 @@ extension JSONValue {
 }
 
 extension JSONWriter {
-    /// One object, without a newline.
+    /// Writes an object, without a newline.
     package static func whole(_ write: (inout JSONWriter) -> Void) -> [UInt8] {
         var writer = JSONWriter()
         writer.object(write)
@@ -99,7 +99,7 @@ extension JSONWriter {
     }
 }
 
-/// By how much the wall clock lies before CLOCK_BOOTTIME, when rows were stored last.
+/// By how much the wall clock is before CLOCK_BOOTTIME, when rows were stored last.
 struct WallOffset: Sendable {
     private var known: TimeSpan?
 

@@ -5,7 +5,7 @@ struct ChangeHistory: Hashable, Sendable {
     static let longest = 32
     private(set) var changes: [PendingEntry.Change] = []
 
-    /// The same sentence twice in a row is said once, with its first time.
+    /// A sentence that repeats the last one is kept once, with its first time.
     mutating func add(_ sentence: String, _ step: AgendaStep) {
         guard changes.last?.sentence != sentence else { return }
         changes.append(PendingEntry.Change(at: step.wall, sentence: sentence))
@@ -23,7 +23,7 @@ struct ChangeHistory: Hashable, Sendable {
 
     init() {}
 
-    /// What cannot be read is left out: it decides nothing.
+    /// An entry that cannot be read is left out: it decides nothing.
     init(_ row: JSONValue) {
         changes = (row["history"]?.array ?? []).suffix(Self.longest).compactMap { pair in
             guard let parts = pair.array, parts.count == 2, let at = parts[0].integer, let text = parts[1].string

@@ -4,14 +4,14 @@ import WakeModel
 /// Instants of CLOCK_BOOTTIME.
 struct ComeUps: Hashable, Sendable {
     private(set) var latest: Instant
-    /// Those whose spread may not be over yet, the earliest first.
+    /// Instants whose spread may not be over yet, the earliest first.
     private var recent: [Instant]
-    /// Whatever was due before this has had its spread.
+    /// Entries that were due before this have had their spread.
     private var settled: Instant?
 
     init(at instant: Instant) { (latest, recent) = (instant, [instant]) }
 
-    /// Of a bridge that restarted in the same boot: what is due by now was spread before.
+    /// For a bridge that restarted in the same boot: entries due by now were spread before.
     init(settledAt instant: Instant) { (latest, recent, settled) = (.zero, [], instant) }
 
     mutating func add(_ instant: Instant) {

@@ -2,9 +2,10 @@
 import WakeModel
 
 struct ConditionBook: Sendable {
-    /// What is known of a condition that is watched. Its times are of CLOCK_MONOTONIC: a link has its ten seconds after a sleep.
+    /// The state of a condition that is watched. Its times are of CLOCK_MONOTONIC: a link has its ten seconds after a
+    /// sleep.
     private struct Watch {
-        /// What its source said last; nil until it spoke.
+        /// The last state that its source reported; nil before the first report.
         var raw: Bool?
         var rawAt = Instant.zero
         var isSettled = false
@@ -33,7 +34,7 @@ struct ConditionBook: Sendable {
         played(condition) ?? watches[condition]?.isSettled ?? false
     }
 
-    /// What relies on it has to end.
+    /// Whether work that relies on it has to end.
     func isLost(_ condition: Condition) -> Bool {
         played(condition).map { !$0 } ?? watches[condition]?.isLost ?? false
     }
@@ -46,30 +47,30 @@ struct ConditionBook: Sendable {
 
     func isKnown(_ condition: Condition) -> Bool { played(condition) != nil || watches[condition]?.raw != nil }
 
-    /// Those that something uses, and those that a person plays.
+    /// Conditions that something uses or a person simulates.
     var present: Set<Condition> { Set(watches.keys).union(played.keys) }
 
     /// Something uses it: its source is asked.
     func isOpen(_ condition: Condition) -> Bool { watches[condition] != nil }
 
-    /// What its source said last; nil where it has said nothing.
+    /// The last state that its source reported; nil before the first report.
     func raw(_ condition: Condition) -> Bool? { watches[condition]?.raw }
 
-    /// What its source has said for long enough, whatever a person plays.
+    /// Whether its source has reported it true for long enough, whatever a person simulates.
     func isSettled(_ condition: Condition) -> Bool { watches[condition]?.isSettled ?? false }
 
-    /// What a person plays.
+    /// The state that a person simulates.
     func played(_ condition: Condition) -> Bool? { played[condition.ofAnyHandler]?.isTrue }
 
-    /// Since when it is what ``isTrue(_:)`` says; nil where it is not watched.
+    /// Since when ``isTrue(_:)`` has had its value; nil where it is not watched.
     func since(_ condition: Condition) -> WallTime? {
         played[condition.ofAnyHandler]?.since ?? watches[condition]?.since
     }
 }
 
-// What happens to it. Each answers with the conditions of which something changed.
+// Changes of a condition. Each returns the conditions of which something changed.
 extension ConditionBook {
-    /// A source spoke. It is not heard where nothing uses the condition.
+    /// A source reported a state. The report is ignored where nothing uses the condition.
     mutating func hear(_ condition: Condition, _ isTrue: Bool, at stamp: Stamp) -> Set<Condition> {
         guard var watch = watches[condition], watch.raw != isTrue else { return [] }
         (watch.raw, watch.rawAt) = (isTrue, stamp.moment.monotonic)
@@ -87,7 +88,7 @@ extension ConditionBook {
         return Set(watches.keys.filter { $0.ofAnyHandler == condition }).union([condition])
     }
 
-    /// What has been true or false for long enough by now counts.
+    /// Counts states that have lasted long enough by now.
     mutating func settle(at stamp: Stamp) -> Set<Condition> {
         var changed: Set<Condition> = []
         for (condition, turn) in turns where turn <= stamp.moment.monotonic {

@@ -74,7 +74,7 @@ extension Condition {
         return conditions
     }
 
-    /// What it is the mount or the unlocking of; nil for the others.
+    /// The path of a mount or of an unlocking; nil for other conditions.
     public var path: String? {
         switch self {
         case .mount(let path), .unlocked(let path, _): path

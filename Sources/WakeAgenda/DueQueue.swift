@@ -1,4 +1,4 @@
-// Keys by when each has to be looked at again, on one clock; each key stands in it once.
+// Keys by when each has to be looked at again, on one clock; the queue contains each key once.
 
 /// A heap that forgets late: what was set to another time stays in it until it comes to the top. All alarms move when the clock is set, so
 /// a change must not cost more the more there are.

@@ -21,7 +21,7 @@ struct EntryIndex: Sendable {
 
     mutating func look(_ key: AgendaKey, at instant: Instant?) { due.set(key, at: instant) }
 
-    /// What a step has to look at, in a fixed order.
+    /// Removes and returns the keys that a step has to look at, in a fixed order.
     mutating func removeTouched(_ step: AgendaStep) -> [AgendaKey] {
         var keys = touched.union(due.removeDue(by: step.boottime))
         for condition in step.changes.conditions { keys.formUnion(users[condition] ?? []) }

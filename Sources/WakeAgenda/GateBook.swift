@@ -8,12 +8,12 @@ struct GateBook: Sendable {
         /// Paths that went after it had opened.
         var gone: Set<Condition> = []
 
-        /// What it has to know: all while it is closed, then only whether its storage is there.
+        /// The conditions to watch: all while it is closed, then only whether its storage is there.
         var used: [Condition] { isOpen ? conditions.filter { $0.path != nil } : conditions }
     }
 
     private var gates: [HandlerID: Gate] = [:]
-    /// What was true when a handler's gates opened, in this boot.
+    /// The conditions that were true when a handler's gates opened, in this boot.
     private var latches: [HandlerID: Set<Condition>] = [:]
     private var users: [Condition: Set<HandlerID>] = [:]
     private var unchecked: Set<HandlerID> = []
@@ -45,13 +45,13 @@ struct GateBook: Sendable {
         if !gate.isOpen { step.setGate(of: handler, isOpen: true) }
     }
 
-    /// What a handler's gates wait for; nothing where they are open.
+    /// The conditions that a handler's gates wait for; empty where they are open.
     func closed(of handler: HandlerID, _ conditions: ConditionBook) -> [Condition] {
         guard let gate = gates[handler], !gate.isOpen else { return [] }
         return gate.conditions.filter { !conditions.isTrue($0) }
     }
 
-    /// Opens what may be open, and says which storage went or came back.
+    /// Opens the gates whose conditions are met, and reports which storage went or came back.
     mutating func advance(_ step: inout AgendaStep) {
         let touched = step.changes.conditions.reduce(into: unchecked) { $0.formUnion(users[$1] ?? []) }
         unchecked = []

@@ -45,7 +45,7 @@ extension PendingEntry {
         if let nextChance { writer.field("next_chance", nextChance) }
         if let sequence { writer.field("event", sequence.rawValue) }
         if let messages { writer.field("messages", messages) }
-        // No line of the handler's own says how far it is.
+        // No line of the handler's own reports its progress.
         if key.source == .transfer { writeProgress(into: &writer) }
     }
 
@@ -79,7 +79,7 @@ extension [PendingEntry] {
 }
 
 extension AgendaAnswer {
-    /// What the handler is told.
+    /// The notice for the handler.
     public func notice(_ reference: Reference?) -> Notice {
         switch self {
         case .fault(let fault):

@@ -14,7 +14,7 @@ struct Requirement {
     /// It goes along with a wake that something else causes.
     var needsWake = false
 
-    /// What is watched by now: each condition as long before the start as it takes to settle.
+    /// The conditions watched by now: each as long before the start as it takes to settle.
     func used(at now: Instant) -> [Condition] { conditions.filter { watchStart($0) <= now } }
 
     private func watchStart(_ condition: Condition) -> Instant { min(start, earlyStart ?? start) - condition.settle }
@@ -24,7 +24,7 @@ struct Requirement {
         (conditions.map(watchStart) + [start, deadline]).filter { $0 > now }.min()
     }
 
-    /// What is waited for, and what it goes without.
+    /// The conditions that it waits for, and those that it goes without.
     func missing(_ step: AgendaStep) -> (unmet: [Condition], waived: [Condition]) {
         let missing = conditions.filter { !step.conditions.isTrue($0) }
         guard waives, step.boottime >= deadline else { return (missing, []) }
@@ -77,7 +77,7 @@ extension AgendaStep {
 }
 
 extension AgendaStep {
-    /// What was overdue when the system came up, or resumed, begins within this time, and not all at once.
+    /// Entries that were overdue when the system came up or resumed begin within this time, and not all at once.
     static let herd = TimeSpan.seconds(30)
 
     func spreadStart(of key: AgendaKey, due: Instant, deadline: Instant) -> Instant {
@@ -116,7 +116,7 @@ struct Lending: Hashable, Sendable {
     }
 
     var phase = Phase.waiting
-    /// The handler has it, as far as can be known: it was awake meanwhile, or has told of progress.
+    /// The handler has it, as far as can be known: it was awake meanwhile, or has reported progress.
     var isRunning = false
     /// Why it was withdrawn or pressed; nil where it was not.
     var pressed: Withdrawal?
@@ -124,7 +124,7 @@ struct Lending: Hashable, Sendable {
     private var isPressUnheard = false
     /// It is one of the few that may run long at a time. What its handler cannot run now gives that up until it runs.
     var holdsSlot = false
-    /// What it relies on while it is queued or runs.
+    /// The conditions that it relies on while it is queued or runs.
     var relied: [Condition] = []
 
     init(_ phase: Phase = .waiting, holdingSlot: Bool = false, relyingOn conditions: [Condition] = []) {
@@ -147,7 +147,7 @@ struct Lending: Hashable, Sendable {
         step.emit(isRunning ? .press(handler, sequence, reason) : .withdraw(handler, sequence))
     }
 
-    /// What was asked for while a person had the handler may be asked for again once the person has let go; nil where nothing was.
+    /// A press while a person had the handler may be repeated after that person detaches; nil where there was none.
     mutating func removeUnheardPress(_ situation: HandlerSituation) -> Withdrawal? {
         guard isPressUnheard, situation != .attached else { return nil }
         defer { (pressed, isPressUnheard) = (nil, false) }

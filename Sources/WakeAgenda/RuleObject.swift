@@ -1,4 +1,4 @@
-// Reads one JSON object of a manifest or an order: closed keys, spans, words. Each fault says what stands there.
+// Reads one JSON object of a manifest or an order: closed keys, spans, words. Each fault quotes the text it found.
 import WakeModel
 
 package struct RuleObject {

@@ -1,7 +1,8 @@
 // Until when the agenda ran in an earlier boot: without a true clock, only the time that it ran counts as passed.
 import WakeModel
 
-/// One row for all books. It is stored when the bridge ends in order, and at intervals while the clock cannot be trusted.
+/// The one row for all books. It is stored when the bridge ends in order, and at intervals while the clock cannot be
+/// trusted.
 struct SeenBook: Sendable {
     struct Seen: Hashable, Sendable {
         var bootID: String
@@ -10,10 +11,10 @@ struct SeenBook: Sendable {
 
     /// A boot without a true clock forgets no more than this of the time that it ran.
     static let interval = TimeSpan.seconds(600)
-    /// Of no handler.
+    /// Its handler number is 0, which no handler has.
     private static let key = AgendaKey(HandlerID(rawValue: 0), .seen, "")
 
-    /// What an earlier life stored.
+    /// The row that an earlier life stored.
     private(set) var former: Seen?
     private var storedAt = Instant.zero
     /// On CLOCK_BOOTTIME; nil while the clock is true, for the row decides nothing then.
@@ -28,7 +29,7 @@ struct SeenBook: Sendable {
         return true
     }
 
-    /// Rows of an earlier boot are stored again now, and say themselves when that was.
+    /// Rows of an earlier boot are stored again now, and contain the time of that.
     mutating func begin(_ bootID: String, at now: Instant) {
         storedAt = former.flatMap { $0.bootID == bootID ? $0.boottime : nil } ?? now
     }

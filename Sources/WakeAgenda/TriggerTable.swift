@@ -2,7 +2,8 @@
 import Synchronization
 import WakeModel
 
-/// One kind's entries. A book raises at most one occasion of an entry at a time; what falls due meanwhile is folded.
+/// The entries of one kind. A book raises at most one occasion of an entry at a time; what falls due meanwhile is
+/// folded.
 package protocol AgendaBook: Sendable {
     static var kind: TriggerKind { get }
     init()
@@ -21,7 +22,7 @@ package protocol AgendaBook: Sendable {
     mutating func restore(_ row: AgendaRow, _ step: inout AgendaStep) -> Bool
     /// Adds what a new or changed manifest declares, and removes what it no longer declares.
     mutating func configure(_ handler: HandlerID, _ plan: AgendaPlan, _ step: inout AgendaStep)
-    /// What was reported from outside; most of it is for other kinds.
+    /// Receives a report from outside; most of these are for other kinds.
     mutating func receive(_ input: AgendaInput, _ step: inout AgendaStep)
     mutating func remove(_ handler: HandlerID, _ step: inout AgendaStep)
     mutating func recordRaised(_ key: AgendaKey, as sequence: Sequence, _ step: inout AgendaStep)

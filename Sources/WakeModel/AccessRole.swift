@@ -19,7 +19,7 @@ public enum AccessRole: String, Hashable, Sendable, CaseIterable, Comparable {
     }
 }
 
-/// What a client's token, or its user, opens.
+/// The access that a client's token, or its user, grants.
 public enum Access: Hashable, Sendable {
     case role(AccessRole)
     /// The inbox of one handler, to send messages to, and nothing else.

@@ -10,7 +10,7 @@ public enum AccessoryNode: String, Hashable, Sendable, CaseIterable {
     case hid
     /// Input events, by evdev.
     case input
-    /// Nothing is opened: only attaching and detaching are reported.
+    /// The device is not opened: only attaching and detaching are reported.
     case none
 }
 
@@ -24,7 +24,7 @@ public struct LineSettings: Hashable, Sendable {
         /// XON and XOFF.
         case software
     }
-    /// What a modem line is set to at open; `untouched` leaves it to the driver, which raises it.
+    /// The state of a modem line at open; `untouched` leaves it to the driver, which raises it.
     public enum ModemLine: String, Hashable, Sendable, CaseIterable { case untouched, high, low }
 
     /// Bits a second: any number that the driver supports, not only the classic ones.
@@ -85,7 +85,7 @@ public enum Framing: Hashable, Sendable {
             /// Up to these bytes. With a tail they are part of the message, and so many bytes after them.
             case delimiter([UInt8], tail: Int?)
             case fixed(Int)
-            /// As it says itself.
+            /// Up to the length that the message contains.
             case length(LengthPrefix)
         }
 
@@ -122,7 +122,7 @@ public enum Framing: Hashable, Sendable {
     case cobs
     /// RFC 1662 without its header: ended by 7e, and 7d before a byte that is changed; messages are unescaped.
     case hdlc
-    /// The first mark that comes begins a message; what stands before it is none.
+    /// The first mark that comes begins a message; bytes before it belong to none.
     case marked([Marked])
 }
 
@@ -152,7 +152,7 @@ public struct AccessoryPlan: Hashable, Sendable {
     public var settle: TimeSpan
     /// An absence shorter than this is not announced.
     public var replugGrace: TimeSpan
-    /// Of a device that types: the silence that ends a line, if Enter does not. Nil where each batch is a message.
+    /// For a device that types: the silence that ends a line, if Enter does not. Nil where each batch is a message.
     public var typingPause: TimeSpan?
     /// Whether its reports cannot be read without the device's own report descriptor.
     public var needsReportDescriptor = false

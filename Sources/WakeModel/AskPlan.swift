@@ -1,4 +1,4 @@
-// What a device is asked and told: once when its link is armed, and again and again while a handler may want the answer.
+// The requests that a device gets: once when its link is armed, and repeatedly while a handler may want the answer.
 
 public struct AskPlan: Hashable, Sendable {
     /// Bytes that are written to a characteristic or a line.

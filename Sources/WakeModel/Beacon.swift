@@ -1,6 +1,6 @@
 // Beacons: which one an advertisement names, and which of them a region of a manifest means.
 
-/// What a beacon says that it is.
+/// The identity that a beacon advertises.
 public enum Beacon: Hashable, Sendable {
     case iBeacon(uuid: BluetoothUUID, major: UInt16, minor: UInt16)
     /// The same form with the code of the open specification; of any company.
@@ -9,7 +9,7 @@ public enum Beacon: Hashable, Sendable {
     case eddystone(namespace: [UInt8], instance: [UInt8])
 }
 
-/// Those beacons that a region is made of; nil parts are any.
+/// The beacons that a region is made of; nil parts are any.
 public enum BeaconPattern: Hashable, Sendable {
     case iBeacon(uuid: BluetoothUUID, major: UInt16?, minor: UInt16?)
     case altBeacon(uuid: BluetoothUUID, major: UInt16?, minor: UInt16?)

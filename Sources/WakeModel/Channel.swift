@@ -31,7 +31,7 @@ public enum Channel: Hashable, Sendable {
     case fragment(Fragment)
     /// A HID report by its number; 0 where the device does not number reports.
     case report(UInt8)
-    /// Whatever else its source names so: a word of a-z, 0-9 and `-`.
+    /// Another stream of its source, by name: a word of a-z, 0-9 and `-`.
     case stream(String)
 
     /// The only one of its UUID, or the first of several.
@@ -42,7 +42,8 @@ public enum Channel: Hashable, Sendable {
         if case .characteristic(let name) = self { .characteristic(name.first) } else { self }
     }
 
-    /// Below what name its values stand beside those of the first of its UUID, such as `2a19_2`; nil for all that is the first.
+    /// The name that distinguishes its values from those of the first of its UUID, such as `2a19_2`; nil for the
+    /// first.
     public var nameOfTwin: String? {
         guard case .characteristic(let name) = self, name.number > 1 else { return nil }
         return "\(name.uuid)_\(name.number)"
@@ -52,7 +53,7 @@ public enum Channel: Hashable, Sendable {
     public static let serial = Channel.stream("serial")
     /// Input events (evdev).
     public static let input = Channel.stream("input")
-    /// A broadcast, heard without a link: AD structures in the order sent.
+    /// A broadcast, received without a link: AD structures in the order sent.
     public static let advertisement = Channel.stream("advertisement")
 
     /// Bytes that the name of a stream has at most: the journal keeps its length in one byte.

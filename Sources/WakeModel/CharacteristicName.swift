@@ -5,7 +5,7 @@ public struct CharacteristicName: Hashable, Sendable {
     /// From 1, in the order of handles.
     public var number: UInt8
 
-    /// More of one UUID are not told apart: no device has them.
+    /// The bridge does not distinguish more than these of one UUID: no device has them.
     public static let mostOfOne = 16
 
     public init(_ uuid: BluetoothUUID, number: UInt8 = 1) { (self.uuid, self.number) = (uuid, number) }

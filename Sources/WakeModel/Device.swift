@@ -1,4 +1,4 @@
-// What is known about a device beside its number: the texts in its event lines, which manifests match.
+// The known facts about a device beside its number: the texts in its event lines, which manifests match.
 
 public struct Device: Hashable, Sendable {
     /// CloudEvents source and stable identity: `/bluetooth/C0:F1:F2:F3:F4:01`, `/accessory/2341:0043:7583…`.
@@ -10,7 +10,8 @@ public struct Device: Hashable, Sendable {
     public var kind: SourceKind
     /// A bond proves its identity: names, addresses and serial numbers can be copied by another device.
     public var isBonded: Bool
-    /// Of a HID device whose reports cannot be read without it, up to 4,096 bytes; empty for all others.
+    /// The report descriptor of a HID device whose reports cannot be read without it, up to 4,096 bytes; empty for all
+    /// others.
     public var reportDescriptor: [UInt8]
 
     public init(

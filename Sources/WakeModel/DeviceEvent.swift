@@ -18,7 +18,7 @@ public enum GapCause: String, Hashable, Sendable, CaseIterable {
     case bridgeRestart = "bridge-restart"
 }
 
-/// One loss: what was lost, of which device, why, and from when to when.
+/// A loss: what was lost, of which device, why, and from when to when.
 public struct Gap: Hashable, Sendable {
     public var cause: GapCause
     /// Nil where it cannot be known: losses on the air have no count.
@@ -49,7 +49,7 @@ public struct DeviceEvent: Hashable, Sendable {
         /// Rare and large, so it is stored apart: copies of other events stay small.
         indirect case gap(Gap)
         case attention(Attention, detail: String)
-        /// Of no device: its origin is an entry of the agenda.
+        /// An event of no device: its origin is an entry of the agenda.
         indirect case occasion(Occasion)
 
         /// Everyone can send it in the name of any device, bonded or not.
@@ -63,7 +63,7 @@ public struct DeviceEvent: Hashable, Sendable {
     public var stamp: Stamp
     /// Whether its device was bonded when the event arose.
     public var isAuthenticated: Bool
-    /// Of data whose value takes more than its own bytes.
+    /// The value of data that its own bytes do not determine.
     public var heard: HeardValue
 
     public init(

@@ -1,4 +1,4 @@
-// What a handler asks of a device, and what comes back.
+// Requests of handlers to devices, and their answers.
 
 public enum DeviceRequest: Hashable, Sendable {
     case read(DeviceAddress)

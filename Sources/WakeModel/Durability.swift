@@ -1,6 +1,6 @@
 // How durably an event is kept: subscriptions choose it, and the journal provides it.
 
-/// What an event survives.
+/// The failures that an event survives.
 public enum Durability: String, Hashable, Comparable, Sendable, CaseIterable {
     /// Lost with the daemon.
     case ram

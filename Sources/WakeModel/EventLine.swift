@@ -13,7 +13,7 @@ public struct EventLineStart: Sendable {
     }
 }
 
-/// One delivery of one event. The order of the members is part of the contract: recordings are compared byte for byte.
+/// A delivery of an event. The order of the members is part of the contract: recordings are compared byte for byte.
 public struct EventLine: Sendable {
     public var event: DeviceEvent
     /// The text that all lines of this device and type share.

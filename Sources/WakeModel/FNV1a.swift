@@ -1,4 +1,4 @@
-// FNV-1a of 64 bits: tells contents apart and finds torn ones, and is no proof against forgery.
+// FNV-1a of 64 bits: distinguishes contents and finds torn ones, and is no proof against forgery.
 
 public struct FNV1a: Hashable, Sendable {
     public private(set) var value: UInt64

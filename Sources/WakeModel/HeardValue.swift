@@ -1,8 +1,8 @@
-// What became of a message when it was heard, where its own bytes do not tell: rates, and formats with a memory or a key.
+// The value of a message where its own bytes do not determine it: rates, and formats with a memory or a key.
 
 /// The journal keeps it with the event, because what came before the message is gone when it is delivered.
 public struct HeardValue: Hashable, Sendable {
-    /// What it is that was made.
+    /// The kind of result.
     public enum Form: UInt8, Hashable, Sendable, CaseIterable {
         /// Members that the value has besides those of its bytes: `"rpm":60`.
         case members = 1
@@ -17,7 +17,7 @@ public struct HeardValue: Hashable, Sendable {
     /// The form's number, then its text; empty where nothing was made.
     public let bytes: [UInt8]
 
-    /// The bytes tell all.
+    /// The bytes of the message determine its value.
     public static let none = HeardValue()
 
     private init() { bytes = [] }

@@ -1,4 +1,4 @@
-// The small numbers that stand for devices, handlers and events inside the bridge; names are used only at its edges.
+// The small numbers of devices, handlers and events inside the bridge; names are used only at its edges.
 
 /// A device. The journal numbers it once, for as long as the journal exists; ``Device`` has its texts.
 public struct EventOrigin: RawRepresentable, Hashable, Comparable, Sendable {

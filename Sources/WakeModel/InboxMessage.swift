@@ -1,4 +1,4 @@
-// A message that something sent to a handler: its bytes, and what the sender says of it in the words of RFC 8030.
+// A message that something sent to a handler: its bytes, and its headers in the words of RFC 8030.
 
 public struct InboxMessage: Hashable, Sendable {
     public enum Urgency: String, Hashable, Sendable, CaseIterable {
@@ -33,13 +33,13 @@ public struct InboxMessage: Hashable, Sendable {
 
     public init(payload: [UInt8]) { self.payload = payload }
 
-    /// Of one that came without headers.
+    /// Whether a message that came without headers is within the limits.
     public var isWithinLimits: Bool {
         payload.count <= Self.payloadLimit && (brokerTopic ?? "").utf8.count <= Self.brokerTopicLimit
     }
 }
 
-// What the headers of a request say.
+// Reads the headers of a request.
 extension InboxMessage {
     public enum Header: String, Hashable, Sendable, CaseIterable {
         case lifetime = "TTL"
@@ -62,7 +62,7 @@ extension InboxMessage {
         contentType = try header(.contentType).map { text throws(ProtocolFault) in try Self.contentType(text) }
     }
 
-    /// What is greater than the greatest is as good as that, as the RFC has it.
+    /// A value above the greatest counts as the greatest, as the RFC has it.
     private static func lifetime(_ text: String) throws(ProtocolFault) -> TimeSpan {
         guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
             throw .malformed(
@@ -167,7 +167,7 @@ extension InboxMessage {
         }
     }
 
-    /// What is no text is given in hexadecimal.
+    /// Bytes that are no text are written in hexadecimal.
     public func writePayload(into writer: inout JSONWriter) {
         if let text = String(validating: payload, as: UTF8.self) {
             writer.field("payload", text)

@@ -1,4 +1,4 @@
-// One JSON value, and the only reader of JSON: strict (RFC 8259) for what programs write, JSON5 for what people write.
+// A JSON value, and the only reader of JSON: strict (RFC 8259) for what programs write, JSON5 for what people write.
 
 public enum JSONValue: Hashable, Sendable {
     case null
@@ -262,7 +262,7 @@ struct JSONReader {
     }
 
     private mutating func escape(into text: inout [UInt8]) throws(Fault) {
-        // The line end that stands here instead is refused by the caller.
+        // A line end in place of the byte is refused by the caller.
         guard let byte = next, byte != UInt8(ascii: "\n"), byte != UInt8(ascii: "\r") else { return }
         position += 1
         switch byte {

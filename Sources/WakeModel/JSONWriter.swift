@@ -195,7 +195,7 @@ extension JSONWriter {
 
 // Objects and lists that close by themselves.
 extension JSONWriter {
-    /// One object as a whole line.
+    /// Writes an object as a whole line.
     public static func line(_ write: (inout JSONWriter) -> Void) -> [UInt8] {
         var writer = JSONWriter()
         writer.object(write)

@@ -50,7 +50,7 @@ public struct LineSplitter: Sendable {
         return text.count <= limit ? .success(text) : .failure(.lineTooLong)
     }
 
-    /// One byte over the limit may be the carriage return of a line that just fits.
+    /// The byte after the limit may be the carriage return of a line that just fits.
     private mutating func discardUnending() -> Result<ArraySlice<UInt8>, ProtocolFault>? {
         guard isSkipping || buffer.count - start > limit + 1 else { return nil }
         buffer.removeAll(keepingCapacity: true)

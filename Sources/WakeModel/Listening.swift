@@ -1,8 +1,8 @@
 // How long a device was listened to: where a gap in its data begins.
 
-/// What the device's source knows now.
+/// Until or since when the device's source receives from it.
 public enum Listening: Hashable, Sendable {
-    /// Everything until then was heard; what came later may be lost.
+    /// Everything until then was received; later messages may be lost.
     case until(WallTime)
     /// The bridge listens now, and has since then.
     case since(WallTime)

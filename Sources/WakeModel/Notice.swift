@@ -11,7 +11,7 @@ public enum Notice: Hashable, Sendable {
     case remaining(TimeSpan, extensionLeft: TimeSpan, reference: Reference?)
     /// The answer to a `write` or `read` that succeeded.
     case reply(Answer, reference: Reference?)
-    /// What became of an order: the members of a JSON object.
+    /// The outcome of an order: the members of a JSON object.
     case scheduled(members: [UInt8], reference: Reference?)
     case error(ProtocolFault)
     /// The process is about to be ended; within `within` it can exit by itself.
@@ -22,7 +22,7 @@ public enum Notice: Hashable, Sendable {
     case time(step: TimeSpan)
     /// A condition of the bridge, such as `adapter-down` or `durability-lost`.
     case bridge(condition: String, detail: String)
-    /// What a gate of the handler waited for went, or came back.
+    /// Storage that a gate of the handler waited for went, or came back.
     case storage(path: String, available: Bool)
 
     /// The result of a request to a device.
@@ -103,7 +103,7 @@ public enum Notice: Hashable, Sendable {
     }
 }
 
-/// What a new process is told about the bridge and about earlier processes of its handler.
+/// The facts that a new process receives about the bridge and about earlier processes of its handler.
 public struct Restoration: Hashable, Sendable {
     public struct Link: Hashable, Sendable {
         public var device: Device
@@ -153,7 +153,7 @@ public struct Restoration: Hashable, Sendable {
     public var counters = Counters()
     /// The handler's latest checkpoint; nil where it never wrote one.
     public var checkpoint: String?
-    /// What is scheduled for it, as a JSON array; nil where its manifest schedules nothing.
+    /// The scheduled entries of the handler, as a JSON array; nil where its manifest schedules nothing.
     public var pending: [UInt8]?
 
     public init(reason: String) { self.reason = reason }

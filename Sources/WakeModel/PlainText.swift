@@ -40,7 +40,7 @@ extension String {
     }
 }
 
-// A text quoted as one word for a shell, for commands that messages tell you to run.
+// A text quoted as one word for a shell, for commands that messages advise you to run.
 extension String {
     /// The text as one shell word: a peripheral's name must not become a command.
     public var asShellWord: String {

@@ -42,9 +42,9 @@ public struct ProtocolFault: Error, Hashable, Sendable {
     }
 
     public var code: Code
-    /// What was wrong, as one sentence.
+    /// The fault, as one sentence.
     public var sentence: String
-    /// What to do about it, as one sentence.
+    /// The remedy, as one sentence.
     public var advice: String
     /// The `ref` of the line, where one could be read.
     public var reference: Reference?

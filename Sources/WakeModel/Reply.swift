@@ -8,7 +8,7 @@ public enum Reply: Hashable, Sendable {
     case ack(Sequence, result: Result?)
     /// The event cannot be handled now. Nil leaves the wait to the bridge's back-off; otherwise 0 to 86,400 s.
     case nack(Sequence, after: TimeSpan?)
-    /// Of an occasion: it cannot be handled before these conditions are true.
+    /// The occasion cannot be handled before these conditions are true.
     case handBack(Sequence, until: [String])
     /// How far the work of an occasion has come; `total` is for people.
     case progress(Sequence, done: Int64, total: Int64?)
@@ -47,7 +47,7 @@ public struct Reference: Hashable, Sendable {
     public init(_ number: Int64) { text = String(number) }
 }
 
-/// One parsed line of descriptor 3.
+/// A parsed line of descriptor 3.
 public struct ReplyLine: Hashable, Sendable {
     public var reply: Reply
     public var reference: Reference?

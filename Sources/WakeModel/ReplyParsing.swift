@@ -66,7 +66,7 @@ extension Reply {
         case ack, nack, progress, ready, begin, end, remaining, write, read, checkpoint
     }
 
-    /// What a line asks for: a verb of the protocol's own, or an order of a kind of event.
+    /// The subject of a line: a verb of the protocol's own, or an order of a kind of event.
     private enum Subject: Equatable {
         case own(Verb)
         case order(HandlerOrder.Verb)

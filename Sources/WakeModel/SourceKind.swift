@@ -5,7 +5,7 @@ import Synchronization
 ///
 /// A value has all that the rest of the bridge must know of a kind, so that nothing switches over kinds.
 public struct SourceKind: Sendable {
-    /// What an operator can do with the session of a device.
+    /// The actions that an operator has on the session of a device.
     public enum SessionRule: Sendable {
         /// It has none: nothing can be paused or closed.
         case none
@@ -19,7 +19,7 @@ public struct SourceKind: Sendable {
     public let rawValue: String
     /// The word in traces.
     public let traceWord: String
-    /// What the URIs of its devices begin with, such as `/accessory/`.
+    /// The prefix of the URIs of its devices, such as `/accessory/`.
     public let uriPrefix: String
     public let session: SessionRule
     /// The streams that its devices may have, beside characteristics and numbered reports.
@@ -49,12 +49,12 @@ public struct SourceKind: Sendable {
         }
     }
 
-    /// Of a source that this program does not have, such as that of a later version: its devices keep their names.
+    /// A source that this program does not have, such as that of a later version: its devices keep their names.
     private init(unregistered word: String) {
         self.init(word, uriPrefix: "/\(word)/")
     }
 
-    /// A peripheral that speaks GATT.
+    /// A peripheral that uses GATT.
     public static let bluetoothCentral = SourceKind(
         "bluetooth-central", traceWord: "bluetooth", uriPrefix: Device.bluetoothPrefix, session: .trusted)
     /// A device that udev announces, or one with a serial port over Bluetooth.

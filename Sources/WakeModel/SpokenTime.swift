@@ -1,4 +1,4 @@
-// Spans as every surface says them to people.
+// Spans as every surface shows them to people.
 
 extension TimeSpan {
     /// Two units at most: `350 ms`, `1.2 s`, `3 min 4 s`, `2 h 5 min`, `3 d 4 h`.

@@ -73,7 +73,7 @@ public struct Moment: Hashable, Sendable {
     /// How long the system has slept since it was started.
     public var slept: TimeSpan { boottime - monotonic }
 
-    /// Whether the system slept in between. The readings of the two clocks may lie up to 0.1 s apart.
+    /// Whether the system slept in between. The readings of the two clocks may be up to 0.1 s apart.
     public func hasSlept(since earlier: Moment) -> Bool { slept - earlier.slept > .milliseconds(100) }
 
     public static func + (left: Moment, right: TimeSpan) -> Moment {
@@ -173,7 +173,7 @@ extension [UInt8] {
     }
 }
 
-/// What `Z`, `+01:00` or `-03:30` at the end says; nil where the text ends otherwise.
+/// Reads the offset that `Z`, `+01:00` or `-03:30` at the end means; nil where the text ends otherwise.
 private func secondsEast(of text: [UInt8]) -> Int64? {
     if text.last == UInt8(ascii: "Z") { return 0 }
     let offset = text.suffix(6)

@@ -97,7 +97,7 @@ public struct FlowRule: Hashable, Sendable {
 public enum DataSource: Hashable, Sendable {
     /// By its alias or URI.
     case device(String)
-    /// One of the manifest's sockets.
+    /// A socket of the manifest.
     case socket(String)
     /// The handler itself, by an order.
     case handler

@@ -1,4 +1,4 @@
-// The API as OpenAPI 3.1, composed from the table of endpoints, so that it says what is answered.
+// The API as OpenAPI 3.1, composed from the table of endpoints, so that it describes what is answered.
 import WakeModel
 
 public enum APIDescription {
@@ -51,7 +51,7 @@ extension Endpoint {
         return ([method.lowercased()] + words).joined(separator: "_")
     }
 
-    /// What else may come. Any name in a path or a body may be of nothing.
+    /// The other statuses that an endpoint may answer. Any name in a path or a body may be unknown.
     fileprivate var refusals: [Int] {
         var refusals: Set<Int> = [400, 403, 413, 500]
         if role != nil || path.last == "login" || isHook { refusals.insert(401) }
@@ -111,7 +111,7 @@ extension JSONWriter {
         }
     }
 
-    /// An empty body stands for an empty object.
+    /// An empty body counts as an empty object.
     private mutating func requestBody(_ endpoint: Endpoint) {
         object("requestBody") { body in
             body.field("required", endpoint.body.contains(where: \.isRequired))

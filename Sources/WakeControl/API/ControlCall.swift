@@ -6,7 +6,7 @@ public enum ControlCall: Hashable, Sendable {
     case handlers
     case handler(String)
     case why(handler: String)
-    /// What is scheduled for one handler, or for all.
+    /// The scheduled entries of one handler, or of all.
     case pending(handler: String?)
     /// Has an entry of what is scheduled raised now.
     case raise(ScheduledEntry, handler: String)
@@ -43,7 +43,7 @@ public enum ControlCall: Hashable, Sendable {
     case watching(WatchingCall)
     /// In the format that the client accepts.
     case metrics(accept: String)
-    /// What a client with that role is told of itself.
+    /// The facts about itself that a client with that role receives.
     case me(AccessRole?)
     case login(LoginAttempt)
     case logout
@@ -54,14 +54,14 @@ public enum ControlCall: Hashable, Sendable {
     case revokeToken(String)
 }
 
-/// What a person can have raised: a job or an alarm by its id, or the poll.
+/// An entry that a person can raise: a job or an alarm by its id, or the poll.
 public enum ScheduledEntry: Hashable, Sendable {
     case job(String)
     case alarm(String)
     case poll
 }
 
-/// What a condition is played as, in place of what is true.
+/// The state that a condition simulates, in place of the true one.
 public struct ConditionPlay: Hashable, Sendable {
     public enum Value: String, Hashable, Sendable, CaseIterable { case on, off, real }
 
@@ -106,7 +106,7 @@ public struct LogQuestion: Hashable, Sendable {
 }
 
 extension ControlCall {
-    /// Reads a request. A refusal says what is wrong with it and which address, method or key is nearest.
+    /// Reads a request. A refusal explains what is wrong with it and which address, method or key is nearest.
     public init(_ request: ControlRequest) throws(ControlRefusal) {
         self = try Endpoint.find(request).call(request)
     }

@@ -2,7 +2,7 @@
 import WakeModel
 import WakeSystem
 
-/// One whole request: its body has arrived, and is no longer than its endpoint takes.
+/// A whole request: its body has arrived, and is no longer than its endpoint takes.
 public struct ControlRequest: Hashable, Sendable {
     public struct Parameter: Hashable, Sendable {
         public var name: String

@@ -15,7 +15,7 @@ struct Endpoint: Sendable {
 
     enum Answer: Hashable, Sendable {
         case json(Schema)
-        /// One JSON object a line, each of these, until either side closes it.
+        /// A stream of JSON objects, one a line, each of this schema, until either side closes it.
         case stream(Schema)
         /// Text of this media type.
         case text(String)
@@ -38,7 +38,7 @@ struct Endpoint: Sendable {
     let bodyLimit: Int
     /// Its body is taken as it is, whatever it is, and is no JSON.
     let takesBytes: Bool
-    /// Of the answer to what is done.
+    /// The status of the answer to a request that succeeded.
     let status: Int
     let answer: Answer
     let read: @Sendable (Asked) throws(ControlRefusal) -> ControlCall
@@ -92,7 +92,7 @@ struct Endpoint: Sendable {
         return try read(Asked(request: request, captures: captures(in: request.path) ?? Captures(), body: body))
     }
 
-    /// What stands in the free components.
+    /// The text of the path's free components.
     struct Captures {
         /// At `ID`, or the only one there is.
         var first = ""
@@ -125,7 +125,7 @@ struct Asked {
     let captures: Endpoint.Captures
     let body: RequestBody
 
-    /// What stands in the first free component of the path, and in the second.
+    /// The text of the first free component of the path, and of the second.
     var first: String { captures.first }
     var second: String { captures.second }
 

@@ -1,4 +1,4 @@
-// Every address of the API. What the daemon answers and what openapi.json says of it come from this table.
+// Every address of the API. The answers of the daemon and their description in openapi.json come from this table.
 import WakeModel
 
 extension Endpoint {

@@ -7,7 +7,7 @@ public struct PageFile: Hashable, Sendable {
     public var gzip: [UInt8]
     /// With its quotes.
     public var entityTag: String
-    /// What the headers Cache-Control and Content-Security-Policy say.
+    /// The values of the headers Cache-Control and Content-Security-Policy.
     public var cacheControl: String
     public var policy: String
 
@@ -24,7 +24,7 @@ public protocol PageFiles: Sendable {
     func file(at path: String) -> PageFile?
 }
 
-/// What a browser says of the forms that it takes and has.
+/// The request headers of a browser about the forms that it takes and has.
 struct PageRequest: Hashable {
     var acceptsGzip = false
     var knownTag: String?

@@ -63,14 +63,14 @@ struct RequestBody {
         }
     }
 
-    /// What a condition is to be.
+    /// The state that a condition is to simulate.
     func played() throws(ControlRefusal) -> ConditionPlay.Value {
         let text = try require("value")
         if let value = ConditionPlay.Value(rawValue: text) { return value }
         throw .badRequest("bad-value", "a condition cannot be '\(text)'", "use on, off or real")
     }
 
-    /// What a new token is to open.
+    /// The access that a new token is to grant.
     func access() throws(ControlRefusal) -> Access {
         let isUrgent = try flag("urgent") ?? false
         guard let handler = try text("inbox") else {
@@ -109,7 +109,7 @@ struct RequestBody {
 
 extension Simulation {
     init(_ body: RequestBody) throws(ControlRefusal) {
-        // What another simulation would need is looked at too.
+        // Keys that another simulation would need are checked too.
         let level = try MemoryLevel(body)
         if try body.text("state") != nil { _ = try body.isOn() }
         for key in ["handler", "device"] { _ = try body.text(key) }

@@ -1,4 +1,4 @@
-// What JSON may be at one place, as OpenAPI 3.1 writes it.
+// The JSON that is allowed at one place, as OpenAPI 3.1 writes it.
 import WakeModel
 
 indirect enum Schema: Hashable, Sendable {
@@ -37,11 +37,11 @@ indirect enum Schema: Hashable, Sendable {
     case table(Schema)
     case nullable(Schema)
     case either([Schema])
-    /// One of `components.schemas`.
+    /// A schema of `components.schemas`.
     case named(SharedSchema)
     case anything
 
-    /// Its `type`; nil where that is not one, or is said elsewhere.
+    /// Its `type`; nil where it has no single one, or where it is written elsewhere.
     fileprivate var type: String? {
         switch self {
         case .text, .name, .moment, .hexadecimal, .word: "string"

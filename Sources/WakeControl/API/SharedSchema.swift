@@ -1,7 +1,7 @@
 // The forms of answers that openapi.json names, each written as the code that answers writes it.
 import WakeModel
 
-/// One of `components.schemas`.
+/// The schemas of `components.schemas`.
 enum SharedSchema: String, Hashable, Sendable, CaseIterable {
     case done, count, error, gap
     case status, handler, work, device, adapter, warning
@@ -161,7 +161,7 @@ enum SharedSchema: String, Hashable, Sendable, CaseIterable {
         .always("scheduled", .list(.named(.entry))), .always("gates", .list(wait)),
     ]
 
-    /// Of a manifest that runs once for each of its devices.
+    /// The reasons of a manifest that runs once for each of its devices.
     private static let reasonsOfInstances = Schema.object([
         .always("instances", .list(.object([.always("id", .text)] + reasons)))
     ])

@@ -1,4 +1,4 @@
-// What a page is asked for beyond the daemon's state: histories, findings, what is near, a pairing, a recording, a replay.
+// Requests of a page beyond the daemon's state: histories, findings, what is near, a pairing, a recording, a replay.
 import WakeModel
 
 public enum WatchingCall: Hashable, Sendable {
@@ -6,9 +6,9 @@ public enum WatchingCall: Hashable, Sendable {
     case history(device: String, HistorySpan)
     /// When a handler was awake, frozen or held.
     case timeline(handler: String, HistorySpan)
-    /// What the doctor finds.
+    /// The findings of the doctor.
     case findings
-    /// What is near by, as it comes.
+    /// Devices near by, as they appear.
     case neighbours
     case pair(PairingOrder)
     case answerPairing(PairingAnswer)

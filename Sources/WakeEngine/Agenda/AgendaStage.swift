@@ -1,27 +1,27 @@
-// The agenda in the turn: what the core and the handlers tell it goes in, what it asks for becomes events, rows and answers.
+// The agenda in the turn: inputs of the core and the handlers go in, its effects become events, rows and answers.
 import WakeAgenda
 import WakeCore
 import WakeJournal
 import WakeModel
 
-/// Owns the agenda, the origins of its entries, and what it is still to be told. The turn steps it until it is quiet.
+/// Owns the agenda, the origins of its entries, and its pending inputs. The turn steps it until it is quiet.
 final class AgendaStage {
     private var agenda: Agenda
     private let journal: Journal
     private let catalog: Catalog
     private var inputs: [AgendaInput] = []
-    /// Handlers that have a plan, or had one: the moves of the others need not be told.
+    /// Handlers that have a plan, or had one: the agenda needs no inputs about the others.
     private var concerned: Set<HandlerID> = []
-    /// What the journal owes handlers of which something is stored, until their manifests are read.
+    /// Events that the journal owes to handlers of which something is stored, until their manifests are read.
     private var unread: [HandlerID: [RecoveredEvent]] = [:]
-    /// What the processes of polled handlers had used when they woke: a poll that costs much comes less often.
+    /// The processor time of polled handlers at their wake: a poll that costs much comes less often.
     private var processorTimes: [HandlerID: TimeSpan] = [:]
     private var polled: Set<HandlerID> = []
     private var origins = EntryOrigins()
     /// Origins that the core knows the owner of.
     private var introduced: Set<EventOrigin> = []
     private var outward: [AgendaEffect] = []
-    /// What lets go of results that only memory has here, until the disk has them.
+    /// Effects that release results that are only in memory here, until the disk has them.
     private var confirmations: [AgendaEffect] = []
     private var traffic = TrafficGauge()
     /// The entry whose occasion is being raised, until it has a number.
@@ -57,7 +57,7 @@ final class AgendaStage {
         }
     }
 
-    /// Of these something is stored, and no manifest was read in this life.
+    /// Handlers of which something is stored, and no manifest was read in this life.
     var unreadHandlers: [HandlerID] { unread.keys.sorted() }
 
     func isPolled(_ handler: HandlerID) -> Bool { polled.contains(handler) }
@@ -66,7 +66,7 @@ final class AgendaStage {
         processorTimes[handler] = processorTime ?? .zero
     }
 
-    /// What was used since the wake.
+    /// The processor time that the handler has used since the wake.
     func used(_ processorTime: TimeSpan?, by handler: HandlerID) -> TimeSpan {
         guard let processorTime, let before = processorTimes[handler] else { return .zero }
         return max(.zero, processorTime - before)
@@ -85,7 +85,7 @@ final class AgendaStage {
     var hasInputs: Bool { !inputs.isEmpty }
     var isOutwardEmpty: Bool { outward.isEmpty }
 
-    /// Every value that a device says comes by here, and mostly nothing comes of it.
+    /// Every value that a device sends passes through here, and mostly causes no input.
     func hearTraffic(of device: EventOrigin, at stamp: Stamp) {
         guard traffic.hasDevices, let device = catalog.entry(device)?.device else { return }
         let origin = TrafficOrigin.device(alias: device.alias, uri: device.uri)
@@ -118,7 +118,7 @@ final class AgendaStage {
         if key == key.origin { origins.release(key) }
     }
 
-    /// What an earlier life left: its rows, and the names under which something may still be owed.
+    /// Restores the state of an earlier life: its rows, and the names under which events may still be owed.
     func restore(_ recovery: Recovery) {
         let rows = journal.entries().compactMap(AgendaRow.init)
         var known: [(origin: EventOrigin, key: AgendaKey)] = []
@@ -139,7 +139,7 @@ final class AgendaStage {
         for (key, sequence) in openEnded(recovery, known) { receive(.owed(key, sequence)) }
     }
 
-    /// No open-ended event outlives the bridge: the core ends them as it recovers them, and their handlers are told.
+    /// No open-ended event outlives the bridge: the core ends them as it recovers them, and notifies their handlers.
     private func openEnded(
         _ recovery: Recovery, _ known: [(origin: EventOrigin, key: AgendaKey)]
     ) -> [(AgendaKey, Sequence)] {
@@ -175,7 +175,8 @@ final class AgendaStage {
         return (origin, introduced.insert(origin).inserted)
     }
 
-    /// What `body` makes the core append is the entry's occasion; where it appends nothing, the core knows no such handler.
+    /// An event that `body` makes the core append is the entry's occasion; if it appends none, the core knows no such
+    /// handler.
     func raise(_ key: AgendaKey, _ body: () -> Void) {
         raising = key
         body()
@@ -183,7 +184,7 @@ final class AgendaStage {
         raising = nil
     }
 
-    /// The occasion that is being raised has this number: told before anything that becomes of it.
+    /// Records the number of the occasion that is being raised, before any input about that occasion.
     func recordRaised(as sequence: Sequence) {
         guard let key = raising else { return }
         raising = nil
@@ -200,7 +201,7 @@ final class AgendaStage {
 
     func hold(_ effect: AgendaEffect) { outward.append(effect) }
 
-    /// What is to be performed, after the commit that holds its cause.
+    /// Removes and returns the effects to perform, after the commit of their cause.
     func removeOutward() -> [AgendaEffect] {
         guard !outward.isEmpty || !confirmations.isEmpty else { return [] }
         defer { outward.removeAll(keepingCapacity: true) }
@@ -263,7 +264,7 @@ extension AgendaEffect {
 }
 
 extension AgendaSource {
-    /// The kind of its entries where they stand beside devices.
+    /// The kind of its entries where they are listed beside devices.
     var deviceKind: SourceKind { kind?.source ?? SourceKind(rawValue, uriPrefix: "/\(rawValue)/") }
 }
 

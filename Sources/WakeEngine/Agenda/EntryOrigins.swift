@@ -13,7 +13,7 @@ struct EntryOrigins {
 
     private var origins: [AgendaKey: EventOrigin] = [:]
     private var keys: [EventOrigin: AgendaKey] = [:]
-    /// Of no entry, by who had them.
+    /// Origins without an entry, by their former owner.
     private var free: [Owner: [EventOrigin]] = [:]
     /// By the number of the occasion that is not over.
     private var raised: [Sequence: EventOrigin] = [:]
@@ -27,7 +27,7 @@ struct EntryOrigins {
         keys[origin] = key
     }
 
-    /// One that another entry of the handler had.
+    /// Removes and returns an origin that another entry of the handler had.
     mutating func reuse(for key: AgendaKey) -> EventOrigin? {
         free[Owner(handler: key.handler, source: key.source)]?.popLast()
     }
@@ -55,7 +55,7 @@ struct EntryOrigins {
         if left <= 0, let key = keys[origin], origins[key] != origin { recycle(origin) }
     }
 
-    /// What the journal knew at the start.
+    /// Restores the origins that the journal knew at the start.
     mutating func restore(_ known: [(origin: EventOrigin, key: AgendaKey)], keeping kept: Set<EventOrigin>) {
         retired = kept
         for (origin, key) in known { set(origin, for: key) }

@@ -4,13 +4,13 @@ import WakeLoop
 import WakeModel
 import WakeSystem
 
-/// What an alarm's text for people is given to.
+/// Receives an alarm's text for people.
 package protocol AlertHook: AnyObject {
-    /// Whether anyone is told.
+    /// Whether alerts go to anyone.
     var isSet: Bool { get }
     /// - Parameter handler: its name.
     func alert(_ text: String, of alarm: String, for handler: String)
-    /// Ends what still tells: the bridge ends.
+    /// Ends alerts that are still running: the bridge ends.
     func close()
 }
 
@@ -66,12 +66,12 @@ package final class LiveAgenda: TurnObserver {
         hook.alert(text, of: alarm, for: handler)
     }
 
-    /// Nothing is told any more.
+    /// Ends all alerts.
     package func close() { hook?.close() }
 
     package func attachmentChanged(_ isAttached: Bool) { watches.setAttached(isAttached) }
 
-    /// What the clock shows is not known to be right yet; calendars go by it once it is.
+    /// Watches until the wall clock is known to be right; calendars use it from then on.
     package func awaitClock() {
         guard clockKept == nil, !turn.clock.stamp().isClockSynchronized else { return }
         do throws(SystemError) {

@@ -9,7 +9,7 @@ final class MachineWakeTimers {
     private enum State {
         case unused
         case made(boottime: Timer, wall: Timer)
-        /// The machine has no hardware clock, or the daemon may not use it, as the log said: such alarms come at the resume.
+        /// No hardware clock, or no right to use it, as the log reports: such alarms come when the machine resumes.
         case refused
     }
 

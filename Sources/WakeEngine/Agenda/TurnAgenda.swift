@@ -17,7 +17,8 @@ extension Turn {
         schedule(.tick)
     }
 
-    /// What is scheduled for handlers without a manifest is gone. What one has whose manifest cannot be read waits for that.
+    /// Entries of handlers without a manifest are removed. Entries whose handler's manifest cannot be read wait for
+    /// it.
     /// - Parameter isThere: whether there is a manifest of that name.
     func settleUnread(_ isThere: (String) -> Bool) {
         for handler in agenda.unreadHandlers {
@@ -36,7 +37,7 @@ extension Turn {
         schedule(.traffic(.socket(handler, name)))
     }
 
-    /// What a turn has to say to the agenda of the core's effects and of what happened.
+    /// Passes on to the agenda the part of an input that concerns it.
     func relay(_ input: Input, at stamp: Stamp) {
         switch input {
         case .tick: if agenda.isDue(at: stamp) { agenda.receive(.tick) }

@@ -37,7 +37,7 @@ public struct HandlerManifest: Hashable, Sendable {
     static let ownUser = "auto"
     package var hasOwnUser: Bool { user == Self.ownUser }
 
-    /// Those of kinds of events come from their table.
+    /// The keys of a manifest: those of event kinds come from their table.
     static var keys: [String] { ownKeys + TriggerKind.all.map(\.manifestKey) }
     private static let ownKeys = [
         "exec", "user", "group", "groups", "env", "cwd", "modes", "watch", "lifecycle", "ready", "ack", "budget",

@@ -8,7 +8,7 @@ import WakeSources
 import WakeSystem
 import WakeTrace
 
-/// What distinguishes one bridge from another.
+/// Settings that distinguish one bridge from another.
 public struct BridgeOptions {
     /// Where `disk` is kept, with checkpoints, stopped flags and the handlers' own directories.
     public var stateDirectory: String
@@ -23,9 +23,9 @@ public struct BridgeOptions {
     public var cgroupName = "wakebridge"
     /// Nil: the journal's own id. A replay's ids are `replay-<seq>`.
     public var idPrefix: String?
-    /// A replay's source is as fast as it is told to be.
+    /// False for a replay, whose source sends as fast as the replay asks.
     public var limitsDevices = true
-    /// The sources that may have heard devices when an earlier start ended.
+    /// The sources that may have received from devices before an earlier start ended.
     public var sources = SourceRegistry.all
     /// Wakes its loop.
     public var timers: any LoopTimers = KernelTimers()

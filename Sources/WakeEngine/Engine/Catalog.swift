@@ -23,7 +23,7 @@ package final class Catalog {
 
     package private(set) var profiles: ProfileLibrary
     package private(set) var devices: [DeviceEntry?] = []
-    /// Of the same devices.
+    /// Line templates of the same devices.
     private var templates = LineTemplateTable()
     package private(set) var handlers: [HandlerID: HandlerManifest] = [:]
     /// By what people call them.
@@ -32,7 +32,7 @@ package final class Catalog {
     package internal(set) var perDevice: [String: HandlerManifest] = [:]
     /// Entries of the agenda, whose events have the numbers of devices.
     private var entries: [EventOrigin: Device] = [:]
-    /// A handler whose manifest is gone still ends, and what it says then is told under its name.
+    /// A handler whose manifest is gone still ends: its last lines are reported under this name.
     private var names: [HandlerID: String] = [:]
 
     package init(profiles: ProfileLibrary) { self.profiles = profiles }
@@ -74,10 +74,10 @@ package final class Catalog {
         if handlerIDs[manifest.name] == id { handlerIDs[manifest.name] = nil }
     }
 
-    /// What the manifests that were taken ask of profiles and cannot have: a profile may go, or read otherwise, after them.
+    /// Faults of the adopted manifests against the profiles: a profile may disappear or change after them.
     package var faultsOfManifests: [ConfigurationError] { manifests.flatMap { $0.faults(against: profiles) } }
 
-    /// The manifests as they stand in their files, each once, by id.
+    /// The manifests as their files contain them, each once, by id.
     package var manifests: [HandlerManifest] {
         (handlers.values.filter { $0.instance == nil } + perDevice.values).sorted { $0.id < $1.id }
     }
@@ -90,13 +90,13 @@ package final class Catalog {
         return handlers.values.contains(where: watches) || perDevice.values.contains(where: watches)
     }
 
-    /// What the files of manifests watch: that an instance watches its device names no device.
+    /// The subscriptions that manifest files contain: an instance's watch on its own device names no device.
     var writtenSubscriptions: [Subscription] {
         manifests.flatMap(\.settings.subscriptions)
     }
 
     package func handler(named name: String) -> HandlerID? { handlerIDs[name] }
-    /// Of a handler, of an instance, or of a manifest with instances.
+    /// Whether a handler, an instance or a manifest with instances has this name.
     package func isConfigured(_ name: String) -> Bool { handlerIDs[name] != nil || perDevice[name] != nil }
 
     /// The handlers of a manifest that runs once for each of its devices, by name; nil where there is no such manifest.
@@ -113,7 +113,7 @@ package final class Catalog {
         return index < devices.count ? devices[index] : nil
     }
 
-    /// What the line of an event is made with.
+    /// The template for the line of an event.
     func template(of event: DeviceEvent) -> LineTemplateTable.Template {
         let index = Int(event.origin.rawValue)
         guard let template = templates.template(of: index) else {
@@ -126,7 +126,7 @@ package final class Catalog {
             text: templates.text(of: device, in: event.kind.wireName), decoder: template.decoder)
     }
 
-    /// What the lines of these are made with comes from memory all at once, and not in the middle of each line.
+    /// Fetches the templates of these devices from memory all at once, not in the middle of each line.
     func prefetchTemplates(of devices: some Collection<EventOrigin>) {
         templates.fetch(devices.lazy.map { Int($0.rawValue) })
     }
@@ -137,9 +137,9 @@ package final class Catalog {
     /// When the device last sent something.
     package func lastData(of id: EventOrigin) -> WallTime? { templates.lastData(of: Int(id.rawValue)) }
 
-    /// What a name may be of a device.
+    /// The names that may select a device.
     package enum NameExtent {
-        /// An alias, a source or an address: programs say all of it, because a beginning may fit another device tomorrow.
+        /// An alias, a source or an address: programs write it whole, for a beginning may fit another device tomorrow.
         case whole
         /// Also the beginning of an alias.
         case beginning
@@ -148,7 +148,7 @@ package final class Catalog {
     package enum NamedDevice {
         case none
         case one(DeviceEntry)
-        /// Those that the name fits equally well.
+        /// The devices that the name fits equally well.
         case several([DeviceEntry])
 
         var entries: [DeviceEntry] {
@@ -187,7 +187,7 @@ package final class Catalog {
     /// As it was known last, be it in an earlier life of the bridge.
     package func entry(of source: String) -> DeviceEntry? { devices.first { $0?.device.uri == source } ?? nil }
 
-    /// What is owed is given, whatever became of the journal's record of who said it.
+    /// The event is delivered even if the journal's record of its device is lost.
     private static func template(ofForgotten event: DeviceEvent) -> LineTemplateTable.Template {
         let number = event.origin.rawValue
         let device = Device(
@@ -195,7 +195,7 @@ package final class Catalog {
         return LineTemplateTable.Template(text: DeviceText(of: device, in: event.kind.wireName), decoder: nil)
     }
 
-    /// Keeps what people ask for: whether the link is up, and when the device last spoke.
+    /// Records link state and time of the last data, which people query.
     func record(_ event: DeviceEvent) {
         let index = Int(event.origin.rawValue)
         guard index < devices.count else { return }
@@ -213,7 +213,7 @@ package final class Catalog {
         return devices.compactMap { $0 }.filter { settings.watches($0.device) }
     }
 
-    /// Those of them whose events are owed to it: its manifest may require a bond.
+    /// The devices whose events this handler receives: its manifest may require a bond.
     func devices(heardBy id: HandlerID) -> [DeviceEntry] {
         guard let settings = handlers[id]?.settings else { return [] }
         return devices.compactMap { $0 }.filter { settings.takes($0.device) }

@@ -5,9 +5,9 @@ import WakeModel
 
 package final class DecisionLog: DecisionListener {
     private let start: Instant
-    /// What handlers are called by, in the present life of the bridge.
+    /// The names of handlers in the present life of the bridge.
     package var catalog: Catalog
-    /// Nothing is written of what it hears meanwhile.
+    /// While true, the log writes no decisions.
     package var isSilent = false
     private let write: ([UInt8]) -> Void
 

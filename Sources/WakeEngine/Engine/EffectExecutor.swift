@@ -1,4 +1,4 @@
-// What a turn asks of handlers: real processes in a bridge that runs, a model of one where only a trace's clock does.
+// The interface through which a turn acts on handlers: real processes in a bridge that runs, a model in a replay.
 import WakeCore
 import WakeModel
 
@@ -8,6 +8,6 @@ protocol EffectExecutor: AnyObject {
     func perform(_ effect: Effect, in turn: Turn)
     /// How much processor time its process has used; nil where that is unknown.
     func processorTime(of handler: HandlerID) -> TimeSpan?
-    /// Gives the turn what the handler has said by now: it is about to be warned.
+    /// Passes the turn all that the handler has written so far: a warning is due.
     func hear(_ handler: HandlerID, _ epoch: Epoch)
 }

@@ -12,13 +12,13 @@ public final class Engine {
     public let turn: Turn
     let catalog: Catalog
     package let composer: LineComposer
-    /// What the journal knew at the start, but for the events that it still owes.
+    /// The journal's state at the start, without the events that it still owes.
     private let recovery: Recovery
     private var hearing = MessageHearing()
     private var instances = InstanceBook()
-    /// Profiles whose faults were told.
+    /// Profiles whose faults were reported.
     private var examined: Set<ProfileIndex> = []
-    /// Handlers that know what the start lost: a manifest that comes back is not told twice.
+    /// Handlers that know of the losses before the start: a manifest that returns causes no second report.
     private var informed: Set<HandlerID> = []
     var journal: Journal { turn.journal }
 
@@ -45,7 +45,7 @@ public final class Engine {
         turn.schedule(.tick)
     }
 
-    /// What the journal knows of how far a trace was played.
+    /// How far a trace was played, as the journal recorded it.
     var replayPosition: Recovery.ReplayPosition? { recovery.replayPosition }
 
     // MARK: Devices
@@ -78,12 +78,12 @@ public final class Engine {
         }
     }
 
-    /// - Parameter now: where the event is told later than it happened; no budget began then.
+    /// - Parameter now: the time of the report, where it is later than the event; no budget began then.
     package func ingest(_ event: DeviceEvent, at now: Stamp? = nil) {
         var event = event
         let isBonded = catalog.entry(event.origin)?.device.isBonded ?? false
         event.isAuthenticated = isBonded && !event.kind.isBroadcast
-        // Of another bridge's device it was made there.
+        // An event of another bridge's device was decoded there.
         if event.heard.isNone { event.heard = hearing.hear(event) }
         catalog.record(event)
         if case .connected = event.kind { makeRoom(for: event.origin) }
@@ -101,7 +101,7 @@ public final class Engine {
 
     // MARK: Handlers
 
-    /// A manifest as it stands in its file: of one handler, or of one for each of its devices.
+    /// A manifest as its file contains it: of one handler, or of one for each of its devices.
     package func configure(_ manifest: HandlerManifest) {
         guard manifest.isPerDevice else {
             withdrawTemplate(manifest.id)
@@ -130,7 +130,7 @@ public final class Engine {
         apply(instances.remove(id))
     }
 
-    /// Nothing is told of other manifests.
+    /// Other manifests cause no report.
     private func tell(_ change: TemplateChange, of template: String) {
         guard let manifest = catalog.perDevice[template] else { return }
         turn.listeners.hear(change, of: manifest, at: turn.clock.stamp())
@@ -157,7 +157,8 @@ public final class Engine {
         turn.listeners.instancesChanged(ended: ended)
     }
 
-    /// One that only has another name is not disturbed. One that is new stands still where all of its manifest do.
+    /// An instance that only has another name is not disturbed. A new one starts stopped if its whole manifest is
+    /// stopped.
     private func adopt(instance manifest: HandlerManifest) {
         if let known = journal.knownHandlerID(named: manifest.id) {
             if let earlier = catalog.handlers[known], earlier.isSame(as: manifest) {
@@ -190,10 +191,10 @@ public final class Engine {
         catalog.remove(id)
     }
 
-    /// After manifests were read: whether one that was not taken is there all the same is for `isThere` to say, by its name.
+    /// Call this after manifests were read. `isThere` decides by name whether a manifest that was not adopted exists.
     package func settleSchedules(_ isThere: (String) -> Bool) { turn.settleUnread(isThere) }
 
-    /// What `ram` or a reboot lost is one gap for each device that the handler watches. A new handler has lost nothing.
+    /// Events that `ram` or a reboot lost are one gap for each watched device. A new handler has lost none.
     private func reportLosses(to id: HandlerID, _ manifest: HandlerManifest) {
         guard let lost = recovery.lost, recovery.handlers?.contains(id) ?? true else { return }
         for (index, entry) in catalog.devices.enumerated() {
@@ -206,8 +207,8 @@ public final class Engine {
         }
     }
 
-    /// Every handler that `adopt` adopts has its gaps then, and the journal crosses out what they tell in the same commit:
-    /// no loss is told twice, even if the bridge is killed meanwhile. Files that could not be opened are told too.
+    /// Every handler that `adopt` adopts has its gaps then. The journal removes the reported losses in the same commit:
+    /// no loss is reported twice, even if the bridge is killed meanwhile. Files that failed to open are reported too.
     package func reportLosses(adopting adopt: () -> Void) {
         turn.keepTogether {
             adopt()

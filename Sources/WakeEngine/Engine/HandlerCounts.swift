@@ -1,11 +1,11 @@
-// What a handler is told of its past in `restored`.
+// Composes the counters of a handler's past that `restored` contains.
 import WakeCore
 import WakeJournal
 import WakeModel
 
 extension Turn {
-    /// Launches and acknowledgements count from the bridge's start; what is queued and dead-lettered is as it stands. Asked once a
-    /// launch, so that looking the dead letters up costs no wake of a suspended process.
+    /// Launches and acknowledgements count from the bridge's start; queued and dead-lettered events count as of now.
+    /// Read once a launch, so that looking the dead letters up costs no wake of a suspended process.
     func counters(of handler: HandlerID) -> Restoration.Counters {
         var counters = Restoration.Counters()
         if let standing = handlerStatus(of: handler) {

@@ -1,4 +1,4 @@
-// What keeps the journal small and its numbers reserved, at a time when it keeps no event waiting.
+// Keeps the journal small and reserves its numbers, at times when no event waits for it.
 import WakeJournal
 import WakeModel
 

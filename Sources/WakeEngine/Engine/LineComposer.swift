@@ -12,7 +12,7 @@ package final class LineComposer {
     private let start: EventLineStart
     private let noticePrefix: String
     private var noticeCount: UInt64
-    /// What a profile decoded last; its memory is used again for the next.
+    /// The last value that a profile decoded; its memory is used again for the next.
     private var value = JSONWriter(reserving: 256)
 
     /// - Parameter earlier: that of an earlier life of the bridge, whose ids of notices are not used again.
@@ -38,13 +38,13 @@ package final class LineComposer {
         composeLines(of: delivery, in: turn, into: &writer)
     }
 
-    /// What is delivered, without a word of the wake.
+    /// Writes the delivered lines, without any about the wake.
     func composeLines(of delivery: Delivery, in turn: Turn, into writer: inout JSONWriter) {
         for notice in delivery.notices { write(notice, into: &writer) }
         let last = delivery.events.last?.sequence ?? Sequence(0)
         if delivery.events.count > 1 { catalog.prefetchTemplates(of: delivery.events.lazy.map(\.origin)) }
         for delivered in delivery.events {
-            // What cannot be read any more is told as a gap in its place; the journal tells the operator.
+            // A gap replaces an event that cannot be read any more; the journal reports it to the operator.
             let event =
                 turn.event(delivered.sequence, before: last)
                 ?? Journal.placeholder(for: delivered.sequence, from: delivered.origin, at: clock.stamp().wall)
@@ -113,7 +113,7 @@ package final class LineComposer {
         ).write(into: &writer)
     }
 
-    /// The value of what a device said, or why the profile that should know it does not.
+    /// The value of a device's message, or why the profile that should know it does not.
     private func decode(_ event: DeviceEvent, _ decoder: ProfileDecoder?) -> (value: [UInt8]?, fault: String?) {
         guard case .data(let channel, let bytes) = event.kind else { return (nil, nil) }
         guard let decoder else { return event.heard.madeElsewhere }
@@ -143,7 +143,7 @@ package final class LineComposer {
 }
 
 extension HeardValue {
-    /// Of an event whose profile only the bridge knows that has the device.
+    /// The value or fault of an event whose profile only the other bridge has.
     package var madeElsewhere: (value: [UInt8]?, fault: String?) {
         switch form {
         case .value: (Array(text), nil)

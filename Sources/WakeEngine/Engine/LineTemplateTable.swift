@@ -1,11 +1,12 @@
-// What every event of a device asks, in as little memory as it fits: with ten thousand devices nearly each is found cold there.
+// Stores the text that every event of a device needs, compactly: with ten thousand devices, nearly each is cold in
+// cache.
 import WakeModel
 import WakeProfiles
 import WakeSystem
 
 /// An object for each device, or two, would each be one more place to be fetched for every event.
 struct LineTemplateTable {
-    /// What a line of data is made with.
+    /// The parts of a line of data.
     struct Template {
         let text: DeviceText
         let decoder: ProfileDecoder?
@@ -18,8 +19,8 @@ struct LineTemplateTable {
         let decoder: ProfileDecoder?
     }
 
-    /// Where in `heads` a device's begins and ends, where in it the alias stands, its profileTemplate, and when it spoke last, which is
-    /// noted just before the rest is asked for.
+    /// Where a device's text begins and ends in `heads`, where its alias is, its profileTemplate, and its last data's
+    /// time. That time is written just before the rest is read.
     private struct Entry {
         var start: Int32 = 0, aliasStart: Int32 = 0, aliasEnd: Int32 = 0, end: Int32 = 0
         /// Negative of a device that is not known.
@@ -49,7 +50,7 @@ struct LineTemplateTable {
         return Template(text: text, decoder: profileTemplate.decoder)
     }
 
-    /// What lines of that type are made with; the member that names the profile is made once for all its devices.
+    /// The texts of lines of that type; the member that names the profile is made once for all its devices.
     func text(of device: Device, in type: String = DeviceEvent.Kind.dataWireName) -> DeviceText {
         DeviceText(of: device, in: type, member: profileTemplates.first { $0.profile == device.profile }?.member)
     }
@@ -81,7 +82,7 @@ struct LineTemplateTable {
         return profileTemplates.count - 1
     }
 
-    /// A device that is renamed: what stands behind its text moves up.
+    /// Removes a device that is renamed: the text behind its own moves up.
     private mutating func remove(at index: Int) {
         let former = entries[index]
         guard former.profileTemplate >= 0 else { return }
@@ -103,7 +104,7 @@ struct LineTemplateTable {
         if index < entries.count { entries[index].lastData = time.microseconds }
     }
 
-    /// When the device last spoke.
+    /// The time of the device's last data.
     func lastData(of index: Int) -> WallTime? {
         guard index < entries.count, entries[index].lastData > .min else { return nil }
         return WallTime(microseconds: entries[index].lastData)

@@ -1,18 +1,19 @@
-// Until when devices were heard before the bridge was started again: only the journal knows when it ended.
+// Records until when devices were received before the bridge restarted: only the journal knows when it ended.
 import WakeJournal
 import WakeModel
 import WakeSources
 
 extension Bridge {
     /// Recorded at the start: the bridge writes the journal from here on, whether it watches these devices or not. Where the last
-    /// life lost events, the gap that tells so covers the time until now, and the gap of the link begins there.
+    /// life lost events, the gap that reports it covers the time until now, and the gap of the link begins there.
     static func endListening(
         in journal: Journal, of recovery: inout Recovery, _ aliveUntil: WallTime, _ sources: [any RegisteredSource.Type]
     ) {
         let lastWords = lastWords(recovery)
         for (id, device) in journal.devices() {
             let known = journal.listening(to: device.uri)
-            // A link may outlive the bridge, and the disk may not have its record yet. Of other devices nothing was heard then.
+            // A link may outlive the bridge, and the disk may lack its record. Other devices sent nothing to this
+            // bridge then.
             guard known != nil || device.kind.session == .trusted else { continue }
             // Also of a source that is switched off now: it may have been on when the bridge ended.
             let unnoticed =

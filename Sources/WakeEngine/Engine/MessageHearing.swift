@@ -1,4 +1,4 @@
-// What devices said before: messages are heard here in their order, before any policy drops one.
+// Stateful decoding: each message reaches its device's decoder in order, before any policy drops it.
 import WakeModel
 import WakeProfiles
 
@@ -14,7 +14,7 @@ struct MessageHearing {
 
     /// By the device's number; nil for most.
     private var listeners: [Listener?] = []
-    /// Of keys.json5; never shown.
+    /// The keys of keys.json5; never shown.
     private var keys = DeviceKeys()
 
     /// Holds for messages from now on. Counters of encrypted messages go on.
@@ -46,7 +46,7 @@ struct MessageHearing {
             address: [UInt8](hexadecimal: address.filter { $0 != ":" }) ?? [], key: keys.key(of: address))
     }
 
-    /// What becomes of a message with those before it.
+    /// Decodes a message together with those before it.
     mutating func hear(_ event: DeviceEvent) -> HeardValue {
         let place = Int(event.origin.rawValue)
         guard place < listeners.count, var listener = listeners[place] else { return .none }

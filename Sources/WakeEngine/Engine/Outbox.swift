@@ -1,4 +1,4 @@
-// What a turn performs after its commit, and whose time begins with that.
+// Collects the work that a turn performs after its commit, and whose time begins with that.
 import WakeCore
 import WakeModel
 

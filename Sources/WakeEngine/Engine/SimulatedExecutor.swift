@@ -1,4 +1,4 @@
-// The executor without processes: a model handler that takes what it is given, works as long as it is told to, and acknowledges.
+// The executor without processes: a model handler that receives events, works for a given time, and acknowledges.
 import WakeCore
 import WakeModel
 
@@ -9,7 +9,7 @@ public struct SimulatedWork: Hashable, Sendable {
     /// At a long job.
     public var job: TimeSpan
 
-    /// A long job says how far it is this often: more than often enough not to be taken for stalled.
+    /// A long job reports progress this often: more than often enough not to count as stalled.
     static let progressEvery = TimeSpan.seconds(30)
 
     public init(_ span: TimeSpan, job: TimeSpan? = nil) { (self.span, self.job) = (span, job ?? span) }
@@ -17,11 +17,11 @@ public struct SimulatedWork: Hashable, Sendable {
 
 /// Stands in for processes under the virtual clock. Confirmations come at once; acknowledgements after the work.
 final class SimulatedExecutor: EffectExecutor {
-    /// What the model will say.
+    /// A line that the model will write.
     private struct Word {
         var due: Instant
         var input: Input
-        /// Of a long job: not said where that was taken back meanwhile.
+        /// The event of a long job: no line is written if that event was withdrawn meanwhile.
         var job: (handler: HandlerID, sequence: Sequence)?
     }
 
@@ -32,7 +32,7 @@ final class SimulatedExecutor: EffectExecutor {
     private var next = 0
     /// Whose events are acknowledged when they are written.
     private var silent: Set<HandlerID> = []
-    /// When each process has said all that it has to say.
+    /// When each process has written all its lines.
     private var busyUntil: [HandlerID: Instant] = [:]
     /// The lines of what was delivered since they were written out last.
     private var lines = JSONWriter()
@@ -42,7 +42,7 @@ final class SimulatedExecutor: EffectExecutor {
         self.work = work
     }
 
-    /// When the model speaks next.
+    /// When the model writes its next line.
     var nextDue: Instant? { next < pending.count ? pending[next].due : nil }
 
     /// Says everything that is due.
@@ -92,7 +92,7 @@ final class SimulatedExecutor: EffectExecutor {
     /// A model uses none.
     func processorTime(of handler: HandlerID) -> TimeSpan? { nil }
 
-    /// What the model says is known before its time comes.
+    /// The lines of the model are known before their time comes.
     func hear(_ handler: HandlerID, _ epoch: Epoch) {}
 
     // MARK: The model

@@ -2,7 +2,7 @@
 import WakeModel
 
 package enum SleepPatience {
-    /// What handlers have; logind may wait for less.
+    /// The time that handlers get; logind may wait for less.
     package static let longest = TimeSpan.seconds(4)
     /// Kept of the machine's time for the freeze and for our own answer.
     package static let reserve = TimeSpan.milliseconds(500)

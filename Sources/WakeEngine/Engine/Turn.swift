@@ -1,4 +1,4 @@
-// One turn of the bridge: inputs become effects, the journal is committed, and only then the handlers get what follows.
+// A turn of the bridge: inputs become effects, the journal is committed, and only then handlers get their lines.
 import WakeAgenda
 import WakeCore
 import WakeJournal
@@ -18,7 +18,7 @@ public final class Turn {
     private var deadlines: DeadlineTimers?
     package var listeners = TurnListeners()
     let agenda: AgendaStage
-    /// What the journal owes to handlers that have had no manifest in this life.
+    /// Events that the journal owes to handlers that have had no manifest in this life.
     private var unclaimed: [HandlerID: [RecoveredEvent]]
 
     private enum Phase {
@@ -31,7 +31,7 @@ public final class Turn {
         case ending
     }
 
-    /// What is ingested: of the core, or of the agenda alone.
+    /// An input: of the core, or of the agenda alone.
     private enum TurnInput {
         case core(Input)
         case agenda(AgendaInput)
@@ -44,7 +44,7 @@ public final class Turn {
         var inputCount = 0
     }
 
-    /// What a step appended.
+    /// The kinds of records that a step appended.
     struct Appended: OptionSet {
         let rawValue: Int
         static let events = Appended(rawValue: 1)
@@ -54,7 +54,7 @@ public final class Turn {
 
     private var phase = Phase.idle
     private var gathering = Gathering()
-    /// What was ingested while effects were applied, or while the turn ends.
+    /// Inputs that arrived while effects were applied, or while the turn ends.
     private var waiting: [TurnInput] = []
     private var effects: [Effect] = []
     /// Performed after the commit.
@@ -90,10 +90,10 @@ public final class Turn {
     // MARK: Ingesting
 
     /// Steps the core and journals what follows. The input waits while a step's effects are applied, and while the turn ends.
-    /// - Parameter stamp: the input's own time, where the journal was told something just before that shares its commit.
+    /// - Parameter stamp: the input's own time, where an earlier write to the journal shares its commit.
     package func ingest(_ input: Input, at stamp: Stamp? = nil) { ingest(.core(input), at: stamp) }
 
-    /// What only the agenda is told.
+    /// Ingests an input that concerns only the agenda.
     package func schedule(_ input: AgendaInput) { ingest(.agenda(input), at: nil) }
 
     private func ingest(_ input: TurnInput, at stamp: Stamp?) {
@@ -235,11 +235,12 @@ public final class Turn {
     /// more than an acknowledgement: nothing asks for another turn in which that would be written.
     func end() {
         phase = .ending
-        // What was left to this turn.
+        // Inputs that were left to this turn.
         if agenda.hasInputs { settleAgenda(at: clock.stamp()) }
         var mustRepeat = false
         repeat {
-            // What the commit itself reports, and what a handler has said before it is warned, precedes what is performed.
+            // Reports of the commit itself, and lines of a handler that is about to be warned, precede the performed
+            // work.
             repeat {
                 commit()
                 hearWarned()
@@ -248,7 +249,7 @@ public final class Turn {
             for effect in agenda.removeOutward() { listeners.perform(effect) }
             appended.removeAll()
             let writtenCount = outbox.recipients.count
-            // A line that was read meanwhile is heard before a deadline that came due meanwhile.
+            // A line that was read meanwhile is ingested before a deadline that came due meanwhile.
             let hasHeard = ingestWaiting()
             beginTime(ofFirst: writtenCount)
             mustRepeat = hasHeard || !waiting.isEmpty || !outbox.isEmpty || !agenda.isOutwardEmpty
@@ -268,7 +269,7 @@ public final class Turn {
     /// After work that took long and is not urgent: what came due meanwhile does not wait for more of it.
     func flush() { if !outbox.isEmpty { endEarly() } }
 
-    /// What `work` ingests shares one commit, however much it is and however long it takes.
+    /// All inputs that `work` ingests share one commit, however many they are and however long it takes.
     func keepTogether(_ work: () -> Void) {
         gathering.isKeptTogether = true
         work()
@@ -286,7 +287,7 @@ public final class Turn {
         if let loop { loop.runTurn() } else { end() }
     }
 
-    /// What a handler said while the bridge could not read it was in time, and may leave nothing to warn of.
+    /// A line that a handler wrote while the bridge could not read was in time: the warning may be needless.
     private func hearWarned() {
         guard !outbox.warned.isEmpty else { return }
         for one in outbox.warned where isExpiring(one.handler) { executor.hear(one.handler, one.epoch) }
@@ -310,8 +311,8 @@ public final class Turn {
         return handlerStatus(of: handler)?.state == .active
     }
 
-    /// They have what they are given. Mostly a turn takes too little time to matter. What came due meanwhile stands behind
-    /// them: a delivery that is not written yet.
+    /// Handlers have their deliveries now. Mostly a turn takes too little time to matter. Work that came due meanwhile
+    /// follows them: a delivery that is not written yet.
     private func beginTime(ofFirst writtenCount: Int) {
         guard writtenCount > 0 else { return }
         let stamp = clock.stamp()
@@ -326,7 +327,7 @@ public final class Turn {
         for outcome in outcomes { report(outcome) }
     }
 
-    /// What a policy drops has a number that no record bears; after a restart it must not be given out again.
+    /// Events that a policy drops use up numbers that no record bears: record them, so that a restart never reuses one.
     private func recordIssuedNumbers() {
         let last = Sequence(core.nextSequence.rawValue - 1)
         guard last > lastAppended else { return }
@@ -334,7 +335,7 @@ public final class Turn {
         journal.recordIssued(last, at: clock.stamp().wall)
     }
 
-    /// What is kept only in memory from here on, or again on disk, is told to operators and handlers, once.
+    /// Reports to operators and handlers, once, that events are only in memory from here on, or again on disk.
     func report(_ outcome: CommitOutcome) {
         switch outcome {
         case .committed: break
@@ -356,7 +357,7 @@ public final class Turn {
         if excess > 0 { shed(excess) }
     }
 
-    /// The journal outgrew its cap while its handlers sleep: the oldest data makes room, and is told.
+    /// The journal outgrew its cap while its handlers sleep: the oldest data makes room, and is reported in gaps.
     private func shed(_ bytes: Int) {
         log.warning("the journal is \(bytes) bytes over journal.max_size: its oldest data is let go, told in gaps")
         for (handler, sequences) in journal.oldestData(freeing: bytes).sorted(by: { $0.key < $1.key }) {
@@ -370,13 +371,13 @@ public final class Turn {
 }
 
 extension HandlerSettings {
-    /// Of a handler that is owed events and has had no manifest in this life. Before the core can lose any of them in a gap, it is
-    /// what a handler is whose manifest was removed; where the manifest comes back, it goes on with what is left.
+    /// Settings of a handler that is owed events and has had no manifest in this life. Until the core can lose any in
+    /// a gap, it counts as a handler whose manifest was removed; a manifest that returns goes on with the events left.
     fileprivate static var absent: HandlerSettings {
         var settings = HandlerSettings()
         settings.isEnabled = false
         settings.stoppedEvents = .keep
-        // What waits for an absent handler must hold no source back.
+        // Events that wait for an absent handler must hold no source back.
         settings.queueCap = .max / 2
         return settings
     }

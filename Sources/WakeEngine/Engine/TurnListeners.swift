@@ -1,4 +1,4 @@
-// Who learns what a turn does: of every decision, of every event, and of the turn's end.
+// Observers of a turn: they receive every decision, every event, and the turn's end.
 import WakeAgenda
 import WakeCore
 import WakeModel
@@ -6,7 +6,7 @@ import WakeModel
 /// Sees every decision of the core, as it is made.
 package protocol DecisionListener: AnyObject {
     func hear(_ decision: Decision, of handler: HandlerID, at stamp: Stamp)
-    /// One of the agenda.
+    /// Receives a decision of the agenda.
     func hear(_ decision: AgendaDecision, of handler: HandlerID, at stamp: Stamp)
 }
 
@@ -20,7 +20,7 @@ package protocol EventSink: AnyObject {
     func saw(_ event: DeviceEvent, as sequence: Sequence?)
 }
 
-/// What becomes of a manifest that runs once for each of its devices, and so of the instances that are still to come.
+/// How a manifest with one instance for each device changed: this includes instances that are still to come.
 package enum TemplateChange {
     case configured, removed, stopped, started
 }
@@ -44,7 +44,7 @@ package protocol NoticeListener: AnyObject {
 /// Is called after every turn, when all is committed and performed.
 package protocol TurnObserver: AnyObject {
     func turnEnded()
-    /// What the agenda asks of the world outside the turn; what caused it is committed.
+    /// Performs an effect of the agenda outside the turn, after its cause is committed.
     func perform(_ effect: AgendaEffect)
     /// Whether a person is attached to any handler.
     func attachmentChanged(_ isAttached: Bool)

@@ -1,4 +1,4 @@
-// What can be asked of the core between two inputs.
+// Answers queries about the core between two inputs.
 import WakeAgenda
 import WakeCore
 import WakeModel
@@ -25,23 +25,23 @@ extension Turn {
             || nextBoottimeDeadline.map { $0 <= stamp.moment.boottime } ?? false
             || nextWallDeadline.map { $0 <= stamp.wall } ?? false
     }
-    /// What is scheduled for one handler, or for all.
+    /// The scheduled entries of one handler, or of all.
     package func pending(of handler: HandlerID?) -> [PendingEntry] { agenda.pending(of: handler, at: clock.stamp()) }
     /// How much that is, and what comes due next.
     package func outlook(of handler: HandlerID) -> AgendaOutlook { agenda.outlook(of: handler, at: clock.stamp()) }
-    /// What a handler's gates wait for; empty where they are open.
+    /// The conditions that keep a handler's gates closed; empty where they are open.
     package func closedGates(of handler: HandlerID) -> [PendingEntry.Wait] {
         agenda.closedGates(of: handler, at: clock.stamp())
     }
     package var conditions: [ConditionStanding] { agenda.conditions(at: clock.stamp()) }
-    /// Of open transfers: the name by the number, and the other way round.
+    /// The name of an open transfer, by its number.
     package func transferName(of handler: HandlerID, _ number: Int64) -> String? {
         agenda.transferName(of: handler, number)
     }
     package func transferNumber(of handler: HandlerID, _ name: String) -> Int64? {
         agenda.transferNumber(of: handler, name)
     }
-    /// What a person may have raised of a source.
+    /// The entries of a source that a person may raise.
     package func startable(_ source: AgendaSource, of handler: HandlerID) -> [String] {
         agenda.startable(source, of: handler)
     }

@@ -56,7 +56,7 @@ extension TriggerKind {
 }
 
 extension HandlerOrder.Verb {
-    /// Of any kind.
+    /// Orders about any kind.
     public static let cancel = Self("cancel")
     public static let pending = Self("pending")
 

@@ -2,7 +2,7 @@
 
 /// How long a process may stay awake for an occasion.
 public enum BudgetClass: Hashable, Sendable {
-    /// As long as for what a device says: the manifest's `budget`, 10 s unless it says otherwise.
+    /// The time for a device's data: the manifest's `budget`, 10 s where the manifest has none.
     case data
     /// 30 s, or the manifest's `budget` where that is longer.
     case content
@@ -11,7 +11,7 @@ public enum BudgetClass: Hashable, Sendable {
     /// Until its maker ends it, `idle` after the last data, beside what else the handler is given.
     case openEnded(idle: TimeSpan)
 
-    /// It stands beside the batch: only an acknowledgement that names it closes it.
+    /// Whether it is beside the batch: only an acknowledgement that names it closes it.
     public var isStanding: Bool {
         switch self {
         case .work, .openEnded: true
@@ -31,7 +31,7 @@ public struct Occasion: Hashable, Sendable {
         (self.name, self.budgetClass, self.payload) = (name, budgetClass, payload)
     }
 
-    /// What stands between the braces of the payload.
+    /// The text between the braces of the payload.
     var members: ArraySlice<UInt8> { payload.dropFirst().dropLast() }
 
     /// Nil for one of a later version.
@@ -86,7 +86,7 @@ public enum Conclusion: Hashable, Sendable {
     /// Lost in a gap: the handler was stopped, or its queue was full.
     case dropped
 
-    /// Nothing of it comes again by the core's own doing.
+    /// Whether the core will not deliver the occasion again by itself.
     public var isFinal: Bool {
         switch self {
         case .acknowledged, .handedBack, .withdrawn, .ended, .deadLettered, .dropped: true
@@ -97,11 +97,11 @@ public enum Conclusion: Hashable, Sendable {
 
 /// Why a handler is asked to end an occasion that it has. Nothing is charged for it.
 public enum Withdrawal: String, Hashable, Sendable, CaseIterable {
-    /// What it relies on has gone.
+    /// A condition that it relies on is not true any more.
     case condition
-    /// It stands still, and another one waits for its place.
+    /// It makes no progress, and another one waits for its place.
     case stalled
-    /// A person wants no more of it.
+    /// A person has cancelled it.
     case cancelled
 }
 

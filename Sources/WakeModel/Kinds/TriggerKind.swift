@@ -13,7 +13,7 @@ public final class TriggerKind: Sendable {
         public static let isScheduled = Traits(rawValue: 2)
         /// The database has its entries, and they survive a reboot.
         public static let isStored = Traits(rawValue: 4)
-        /// Whoever declares it in a manifest need order nothing for its events to come.
+        /// Its events come by the manifest alone: the handler need order nothing.
         public static let comesUnasked = Traits(rawValue: 8)
         /// A handler that gives its event back with `until` gets that event again.
         public static let returnsUntil = Traits(rawValue: 16)
@@ -46,7 +46,7 @@ public final class TriggerKind: Sendable {
         self.activity = activity
     }
 
-    /// The kind of its entries where they stand beside devices.
+    /// The kind of its entries where they are listed beside devices.
     public var source: SourceKind { SourceKind(word, uriPrefix: "/\(word)/") }
 
     /// All kinds, in the order in which surfaces list them.
@@ -64,7 +64,7 @@ public final class TriggerKind: Sendable {
     public static func nouns(_ traits: Traits) -> String { all(traits).map(\.nouns).joinedByAnd }
 }
 
-/// One type of event.
+/// A type of event.
 public struct EventShape: Hashable, Sendable {
     /// The CloudEvents type without `wakebridge.`, such as `alarm.fired`.
     public let name: String
@@ -78,7 +78,7 @@ public struct EventShape: Hashable, Sendable {
     }
 }
 
-/// One verb of descriptor 3 that handlers write about a kind.
+/// A verb of descriptor 3 that handlers write about a kind.
 public struct OrderShape: Hashable, Sendable {
     public let verb: HandlerOrder.Verb
     /// The members of its value, where some are secret.
@@ -102,6 +102,6 @@ public struct WaitReason: Hashable, Sendable {
 
     public static var all: [WaitReason] { ofAnyKind + TriggerKind.all.flatMap(\.waits) }
 
-    /// The phrase of a word of `waits_for`; a condition stands for itself.
+    /// The phrase of a word of `waits_for`; a condition is its own phrase.
     public static func phrase(of word: String) -> String { all.first { $0.word == word }?.phrase ?? word }
 }
