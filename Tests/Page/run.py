@@ -16,6 +16,7 @@ import sys
 import time
 
 from PIL import Image
+from playwright.sync_api import TimeoutError as TooSlow
 
 from browser import Failure, Visit, chromium, expect
 from standin import ROOT, StandIn, TOKENS, made_up_thermometers
@@ -85,9 +86,18 @@ def opened(page, kind, name=None):
 def order(row, text):
     """Presses the button of an opened row, which may be in its menu."""
     button = row.locator("button", has_text=re.compile(f"^{text}"))
-    if row.locator(".menu button", has_text=re.compile(f"^{text}")).count():
-        row.get_by_role("button", name="More").click()
-    button.click()
+    in_menu = row.locator(".menu button", has_text=re.compile(f"^{text}"))
+
+    def is_pressed():
+        # The orders are drawn anew when the device's state changes, and an open menu closes with that.
+        if in_menu.count() and not button.is_visible():
+            row.get_by_role("button", name="More").click()
+        try:
+            button.click(timeout=1000)
+        except TooSlow:
+            return False
+        return True
+    wait_until(row.page, is_pressed, f"{text} cannot be pressed")
 
 
 def wait_until(page, is_so, complaint, seconds=30.0):
