@@ -117,7 +117,7 @@ struct NewHandler {
     private func open(_ manifest: String) -> [String] {
         guard let open = template?.open, !open.isEmpty else { return [] }
         return [
-            "sensible-editor \(manifest.asShellWord)  # set \(open.joined(separator: ", ")), and remove enabled: false"
+            "${EDITOR:-nano} \(manifest.asShellWord)  # set \(open.joined(separator: ", ")), and remove enabled: false"
         ]
     }
 
