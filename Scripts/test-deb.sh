@@ -32,7 +32,7 @@ try() { # SUITE
     expect "$root" enabled "systemctl is-enabled wakebridged"
     expect "$root" "wakebridge:x:" "getent group wakebridge"
     expect "$root" '"bpm":62' "wakebridge replay /usr/share/wakebridge/Devices/heart-rate-monitor/recording.trace --speed max | sed -n 4p"
-    expect "$root" "start it with 'systemctl start wakebridged'" "wakebridge status"
+    expect "$root" "'wakebridge doctor' says how to start it" "wakebridge status"
     expect "$root" "hr.json5" "wakebridge new handler hr --profile heart-rate-monitor"
     quietly inside "$root" "wakebridge check /etc/wakebridge/handlers.d/hr.json5"
     expect "$root" "96 events, 96 acknowledged" \
