@@ -2,7 +2,7 @@
 
 /// How much a line of the log matters, the least first.
 public enum LogLevel: Int, CaseIterable, Comparable, Sendable, CustomStringConvertible {
-    /// For whoever looks for a fault; not written unless ``BackgroundSession/logLevel`` is this.
+    /// Details for finding a fault; not written unless ``BackgroundSession/logLevel`` is this.
     case debug
     /// Ordinary work.
     case info
@@ -31,7 +31,7 @@ extension BackgroundSession {
     /// Writes a line to stdout, and so to the log, at once. Text that `print` has buffered is lost if the process is ended.
     ///
     /// A line of another level than ``LogLevel/info`` begins with it: `warning: the disk is nearly full`.
-    /// What is below ``logLevel`` is left out.
+    /// Lines below ``logLevel`` are left out.
     public func log(_ line: String, level: LogLevel = .info) {
         if level >= logLevel { write(logLine: level.line(line)) }
     }

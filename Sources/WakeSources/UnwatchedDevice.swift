@@ -39,7 +39,7 @@ public struct UnwatchedDevice: Hashable, Sendable {
     }
 
     /// Why no handler gets it; nil where that needs no word.
-    /// - Parameter isMeant: of the profiles that somebody here wants to use.
+    /// - Parameter isMeant: the profiles that a user here wants.
     public func reason(in profiles: ProfileLibrary, among isMeant: (ProfileHead) -> Bool) -> String? {
         if let miss = profiles.nearestMiss(of: facts, among: isMeant) {
             return isNear(miss) ? "no profile fits it: \(miss.sentence)" : nil

@@ -77,7 +77,7 @@ private struct ShownCommand {
     func examples() throws {
         for verb in Verb.all {
             for example in verb.examples {
-                // What is piped into it stands before.
+                // A command before a pipe is not the tool's.
                 let line = example.split(separator: "| ").last ?? ""
                 let command = try #require(ShownCommand(line, in: verb.name), "\(example)")
                 #expect(command.words[0] == verb.name, "\(example)")

@@ -49,7 +49,7 @@ private struct ShownManifest {
 
     deinit { Directory.removeTree(folder) }
 
-    /// What check says of each, with the place and the line in the page or the example.
+    /// The output of check for each, with the place and the line in the page or the example.
     private func faults(of shown: [(manifest: ShownManifest, path: String)]) throws -> [String] {
         let places = ["env", "WAKEBRIDGE_SOCKET=/nonexistent", "XDG_CONFIG_HOME=\(folder)/config"]
         let checked = try Child(places + [Built.tool, "check", "--json"] + shown.map(\.path)).finish()

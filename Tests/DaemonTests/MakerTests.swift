@@ -141,7 +141,7 @@ struct MakerTests {
         try checkWarnings()
     }
 
-    /// What the list of devices says of the first of them.
+    /// Checks the list of devices for the first of them.
     private func checkDevices() throws {
         let miss =
             "no profile fits it: the profile plant asks for the service \(Self.wanted), and it offers \(Self.offered)"

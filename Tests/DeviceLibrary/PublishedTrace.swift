@@ -51,7 +51,7 @@ package struct PublishedTrace: Sendable {
         }
     }
 
-    /// What is published of a device, from one that sends everything in the order of the file.
+    /// The published messages of a device, from one that sends everything in the order of the file.
     /// - Parameter count: that of the vectors from the first; nil for all.
     package init(of name: String, first count: Int? = nil) throws {
         let vectors = try ShippedLibrary.vectors(of: name)
@@ -120,7 +120,7 @@ extension Vector {
         }
     }
 
-    /// What the bridge makes of its bytes as they come. A message without a value is whole where the framing finds none in it:
+    /// The messages that the bridge frames from its bytes. A message without a value is whole where the framing finds none in it:
     /// the profile names the reason.
     fileprivate func frames(in profile: Profile) -> [Frame] {
         if case .part(let part) = origin { return pieces.map { .message(part.structure(with: $0)) } }

@@ -1,4 +1,4 @@
-// What shipped Bluetooth devices send, read a second time: by tshark, from the capture that `export` makes.
+// The data of shipped Bluetooth devices, read a second time: by tshark, from the capture that `export` makes.
 import DeviceLibrary
 import Glibc
 import TestBench
@@ -8,7 +8,7 @@ import WakeSystem
 
 private let folder = "\(packageFolder)/Devices"
 
-/// What Bluetooth devices send: their recording, or their published messages.
+/// The data of Bluetooth devices: their recording, or their published messages.
 private enum BluetoothTraces {
     static let devices = ShippedLibrary.library.heads.filter {
         $0.kind == .bluetoothCentral && ShippedLibrary.devices.contains($0.name)

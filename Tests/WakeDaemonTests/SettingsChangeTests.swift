@@ -1,4 +1,4 @@
-// What of changed settings a running daemon takes, and what it leaves to its next start.
+// The changed settings that a running daemon applies, and those that it leaves to its next start.
 import TestBench
 import Testing
 

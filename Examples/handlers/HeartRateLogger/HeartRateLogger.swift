@@ -2,7 +2,7 @@
 import WakeHandler
 
 final class HeartRateLogger: PeripheralDelegate {
-    /// What a later process goes on with.
+    /// The text that a later process continues with.
     private struct Count: Codable {
         var beats = 0
         var lastID: String?

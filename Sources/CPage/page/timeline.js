@@ -5,7 +5,7 @@ import { clock, count, duration, percent } from "./format.js";
 const width = 1000;
 const height = 34;
 const words = { awake: "awake", frozen: "frozen", held: "held", none: "no process" };
-/** Ends that are as somebody wanted them. */
+/** Ends that a person ordered. */
 const wanted = ["reclaimed", "idle", "stopped", "reconfigured", "finished", "operator", "restarted", "deadline", "exit-0"];
 
 const isFault = ({ what }) => !wanted.includes(what);

@@ -26,7 +26,7 @@ export function start() {
 
 export const isWall = () => root.classList.contains("wall");
 
-/** The way back is seen only while somebody is at the screen. */
+/** The way back is shown only while a person uses the screen. */
 function showLeaving() {
   clearTimeout(timer);
   leaving.hidden = !isWall();

@@ -8,7 +8,7 @@ struct DecoderTarget: CaseIterable {
     let decoder: NamedDecoder
 }
 
-/// Of devices that encrypt what they broadcast.
+/// Devices that encrypt their broadcasts.
 enum FuzzedKey {
     static let bytes: [UInt8] = Array(0..<16)
 }

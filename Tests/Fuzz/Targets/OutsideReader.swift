@@ -6,7 +6,7 @@ public protocol OutsideReader: Sendable {
     var name: String { get }
     /// What fuzzing begins with beside Tests/Fuzz/seeds, as patterns of a shell: in this checkout, or below `captures/`.
     var files: [String] { get }
-    /// What it begins with beside these files, made when it is fuzzed.
+    /// The inputs that it begins with beside these files, made when it is fuzzed.
     func beginnings() throws -> [[UInt8]]
     /// False for an input that another reader would get: the fuzzer does not keep it.
     func read(_ bytes: [UInt8]) -> Bool

@@ -11,7 +11,7 @@ struct HeartRate: Decodable {
 func work(on event: BackgroundEvent, _ session: BackgroundSession) async throws {
     switch event.kind {
     case .peripheral(let strap, .data(let data)):
-        // What has no rate, such as the battery's level, is done without a line.
+        // Values without a rate, such as the battery's level, are acknowledged without a line.
         guard let rate = try? data.value?.decode(as: HeartRate.self) else { return }
         session.log("\(event.time) \(strap): \(rate.bpm) bpm")
     case .peripheral(let strap, .gap(let gap)):
