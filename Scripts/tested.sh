@@ -6,5 +6,6 @@ cd "$(dirname "$0")/.."
 
 scratch=.build/tested
 [ "$PWD" = /srv/wakebridge ] || scratch=.build/tested-here
-# Tests/XCTMain.swift says why no index is kept.
-WAKEBRIDGE_OPTIMIZED=yes exec swift build --scratch-path "$scratch" --disable-index-store "$@"
+# Tests/XCTMain.swift says why no index is kept; with one, the compiler would replay nothing.
+# shellcheck disable=SC2046 # one word for each option
+WAKEBRIDGE_OPTIMIZED=yes exec swift build --scratch-path "$scratch" --disable-index-store $(Scripts/cache.sh) "$@"
