@@ -35,7 +35,7 @@ public struct ParsedWords {
         let texts = vector + names
         defer { for text in texts { free(text) } }
         let table = zip(flags, names).enumerated().map { index, pair in
-            option(name: pair.1, has_arg: pair.0.value == nil ? 0 : 1, flag: nil, val: Int32(256 + index))
+            option(name: pair.1, has_arg: pair.0.argument, flag: nil, val: Int32(256 + index))
         }
         let end = try read(&vector, count: words.count + 1, flags, table + [option()], stopsAtOperand)
         operands = vector[end..<(words.count + 1)].compactMap { $0.map { String(cString: $0) } }
@@ -78,6 +78,9 @@ public struct ParsedWords {
 }
 
 extension Flag {
+    /// As getopt_long counts: none, required or optional.
+    fileprivate var argument: Int32 { value == nil ? 0 : isValueOptional ? 2 : 1 }
+
     fileprivate func matches(_ found: Int32, index: Int) -> Bool {
         found == Int32(256 + index) || short.flatMap(\.asciiValue).map { Int32($0) == found } ?? false
     }

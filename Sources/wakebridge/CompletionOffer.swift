@@ -103,7 +103,7 @@ private struct UnfinishedLine {
         } else if word.hasPrefix("--") {
             let parts = word.dropFirst(2).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             guard let flag = flags.first(where: { $0.name == parts[0] }), flag.value != nil else { return }
-            if parts.count > 1 { accept(String(parts[1]), of: flag) } else { open = flag }
+            if parts.count > 1 { accept(String(parts[1]), of: flag) } else if !flag.isValueOptional { open = flag }
         } else if word.hasPrefix("-"), word != "-" {
             // Only the last of several letters can have its value in the next word.
             guard let flag = flags.first(where: { $0.short == word.last }) else { return }

@@ -159,6 +159,13 @@ func share(_ part: TimeSpan, of whole: TimeSpan) -> String {
     return "\(thousandths / 10).\(thousandths % 10) %"
 }
 
+extension String {
+    /// Without its colours where they would be cut.
+    fileprivate func clipped(to columns: Int) -> String {
+        count <= columns ? self : String(withoutStyle.prefix(columns))
+    }
+}
+
 /// Lines that are redrawn in place on a terminal, for live output.
 final class RedrawnTable {
     /// Nil where standard output is no terminal, or one that cannot redraw.
@@ -173,14 +180,15 @@ final class RedrawnTable {
         let isResized = height > 0 && (columns, rows) != space
         space = (columns, rows)
         var lines = text.split(separator: "\n", omittingEmptySubsequences: false).dropLast().map {
-            String($0.prefix(columns))
+            String($0).clipped(to: columns)
         }
         if lines.count > rows {
             lines = lines.prefix(rows - 1) + [String("… and \(lines.count - rows + 1) more".prefix(columns))]
         }
         // Another width has wrapped the lines: how far back they begin is not known.
-        let back = isResized ? "\u{1b}[H\u{1b}[2J" : height > 0 ? "\u{1b}[\(height)A\r\u{1b}[J" : ""
-        Console.print(back + lines.map { $0 + "\n" }.joined())
+        let back = isResized ? "\u{1b}[H\u{1b}[2J" : height > 0 ? "\u{1b}[\(height)A\r" : ""
+        // Cleared behind each line and not before: a table that is empty for a moment flickers.
+        Console.print(back + lines.map { $0 + "\u{1b}[K\n" }.joined() + "\u{1b}[J")
         height = lines.count
     }
 }

@@ -8,7 +8,7 @@ extension Verb {
     static var devices: Verb {
         Verb(
             name: "devices", summary: "the peripherals and accessories that are known, and how they are",
-            synopsis: ["[--json] [DEVICE]"],
+            synopsis: ["[--json|--watch[=TIME]] [DEVICE]"],
             detail: """
                 What bluetoothd keeps bonded or trusted, near or not, and the accessories that the daemon knows, attached or
                 not. Of a device that no profile fits, it names the profile that misses by least, and what differs. When data last came, whether a session is paused or closed, and what keeps a device from being
@@ -16,18 +16,35 @@ extension Verb {
                 bluetoothd the daemon tells what it knows of peripherals. With DEVICE, all that is known of that one.
                 """,
             examples: ["wakebridge devices", "wakebridge devices chest-strap"],
-            flags: [Flag("json", short: "j", "print one JSON document")] + daemonFlags, operands: [.keptDevice]
+            flags: [Flag("json", short: "j", "print one JSON document"), LiveView.flag] + daemonFlags,
+            operands: [.keptDevice]
         ) { words throws(Complaint) in
             let word = try words.optional()
             let known = try KnownDevices(words)
-            if let word {
-                let device = try known.device(named: word, words.client)
-                Console.print(words.has("json") ? device.json : Array(device.details.utf8))
+            let device: KnownDevice?
+            if let word { device = try known.device(named: word, words.client) } else { device = nil }
+            if let view = try LiveView(words, on: known.station?.turns) { return try watch(known, device, view) }
+            if words.has("json") {
+                Console.print(device?.json ?? known.json)
             } else {
-                Console.print(words.has("json") ? known.json : Array(known.text.utf8))
+                Console.print(device?.details ?? known.text)
             }
             return 0
         }
+    }
+
+    /// All devices, or the one that was named. Those of bluetoothd are shown without a daemon, too.
+    private static func watch(_ known: KnownDevices, _ device: KnownDevice?, _ view: LiveView) throws(Complaint)
+        -> Int32
+    {
+        func text(_ answer: JSONValue?) -> String {
+            let now = KnownDevices(answer, known.station)
+            guard let device else { return "\(timeLine)\n\(now.text)" }
+            let same = now.all.first { $0.source == device.source }
+            return "\(timeLine)\n\(same?.details ?? "\(device.alias.printable) is not known any more\n")"
+        }
+        let withoutDaemon = { text(nil) }
+        return try view.run("/v1/devices", whileAway: known.station == nil ? nil : withoutDaemon) { text($0) }
     }
 }
 

@@ -5,13 +5,14 @@ import WakeWords
 extension Verb {
     static var handlers: Verb {
         Verb(
-            name: "handlers", summary: "the handlers with their states and counts", synopsis: ["[--json] [HANDLER]"],
+            name: "handlers", summary: "the handlers with their states and counts",
+            synopsis: ["[--json|--watch[=TIME]] [HANDLER]"],
             detail:
                 "Counts are since the daemon started. QUEUED events wait; OPEN ones are not acknowledged. USEFUL is the "
                 + "share of its wakes that it called so, of those it said anything about. SCHEDULED counts "
                 + "\(TriggerKind.nouns(.isScheduled)), with the next that comes due.",
             examples: ["wakebridge handlers", "wakebridge handlers hr"],
-            flags: [jsonFlag] + daemonFlags, operands: [.handler]
+            flags: [jsonFlag, LiveView.flag] + daemonFlags, operands: [.handler]
         ) { words throws(Complaint) in
             guard let id = try words.optional() else {
                 return try report(words, "/v1/handlers") { HandlerTable(handlers: $0.list("handlers")).text }

@@ -57,9 +57,13 @@ struct KnownDevices {
     /// Warns of a part that does not answer; throws where none does.
     init(_ words: ParsedWords) throws(Complaint) {
         let answer = Self.answer(words)
+        self.init(answer, try Self.station(mayFail: answer != nil))
+    }
+
+    /// - Parameter answer: the daemon's; nil where it is not there.
+    init(_ answer: JSONValue?, _ station: BluetoothStation?) {
         let told = (answer ?? .null).list("devices").compactMap { ToldDevice($0) }
         doubts = (answer ?? .null).list("doubts")
-        let station = try Self.station(mayFail: answer != nil)
         self.station = station
         let kept = station?.kept ?? []
         let hasNoBus = station == nil

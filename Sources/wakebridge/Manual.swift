@@ -52,7 +52,12 @@ enum Manual {
         ColumnText.rows(
             flags.map { flag in
                 let letter = flag.short.map { "-\($0), " } ?? "    "
-                return ("  \(letter)--\(flag.name)\(flag.value.map { " " + $0 } ?? "")", flag.help)
+                return ("  \(letter)--\(flag.name)\(valueText(of: flag))", flag.help)
             })
+    }
+
+    private static func valueText(of flag: Flag) -> String {
+        guard let value = flag.value else { return "" }
+        return flag.isValueOptional ? "[=\(value)]" : " \(value)"
     }
 }

@@ -7,14 +7,14 @@ extension Verb {
     static var status: Verb {
         Verb(
             name: "status", summary: "bridge, handlers, devices and adapters, and why each is as it is",
-            synopsis: ["[--json]"],
+            synopsis: ["[--json|--watch[=TIME]]"],
             detail: """
                 What the daemon is doing now, and its warnings. A sentence for each handler says why it is, or is not, awake,
                 and one for a device what keeps it from being connected, or which profile it misses by what. An adapter that has refused a link tells how many it carries
-                at most, and which devices wait for room.
+                at most, and which devices wait for room. --watch goes on while the daemon restarts.
                 """,
-            examples: ["wakebridge status", "wakebridge status --json"],
-            flags: [jsonFlag] + daemonFlags
+            examples: ["wakebridge status", "wakebridge status --json", "wakebridge status --watch"],
+            flags: [jsonFlag, LiveView.flag] + daemonFlags
         ) { words throws(Complaint) in
             try words.atMost(0)
             return try report(words, "/v1/status") { StatusText(status: $0, width: Console.width).text }
@@ -134,7 +134,7 @@ private struct DeviceSummary {
 
 extension String {
     /// Between words, where there is a width.
-    fileprivate func wrapped(to width: Int?, after margin: String = "") -> String {
+    func wrapped(to width: Int?, after margin: String = "") -> String {
         guard let width else { return margin + self }
         let lines = ColumnText.filled(split(separator: " "), max(20, width - margin.count))
         return lines.map { margin + $0 }.joined(separator: "\n")

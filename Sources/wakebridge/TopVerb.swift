@@ -1,5 +1,4 @@
 // wakebridge top: handlers by how much they are awake, and devices, drawn again each second.
-import Glibc
 import WakeModel
 import WakeSystem
 import WakeWords
@@ -23,7 +22,12 @@ extension Verb {
                 Console.print(TopText(now: StatusLook(status: status), before: nil).text)
                 return 0
             }
-            return try TopScreen(words.client, drawing).run()
+            var before: StatusLook?
+            return try LiveView(words.client, every: .seconds(1), drawing).run("/v1/status") { status in
+                let now = StatusLook(status: status)
+                defer { before = now }
+                return TopText(now: now, before: before).text
+            }
         }
     }
 }
@@ -35,40 +39,6 @@ private struct StatusLook {
 
     var bridge: JSONValue { status["bridge"] ?? .null }
     func handler(_ id: String) -> JSONValue? { status.list("handlers").first { $0.text("id") == id } }
-}
-
-private final class TopScreen {
-    private let client: ControlClient
-    private let drawing: RedrawnTable
-    private let turns: ToolLoop
-    private let keys: TerminalKeys?
-
-    init(_ client: ControlClient, _ drawing: RedrawnTable) throws(Complaint) {
-        self.client = client
-        self.drawing = drawing
-        turns = try ToolLoop()
-        do throws(SystemError) { keys = try TerminalKeys() } catch {
-            throw .failure("\(error.description); try again")
-        }
-        // For the keys to be looked at during a wait.
-        turns.meanwhile = {}
-    }
-
-    func run() throws(Complaint) -> Int32 {
-        var before: StatusLook?
-        var isOver = false
-        while !isOver, !turns.isInterrupted {
-            guard let answer = try client.askInterruptibly("/v1/status", within: .seconds(5)) else { return 0 }
-            let now = StatusLook(status: answer.json)
-            drawing.draw(TopText(now: now, before: before).text)
-            before = now
-            try turns.turn(until: now.time + .seconds(1)) {
-                isOver = isOver || keys?.typed().contains(UInt8(ascii: "q")) == true
-                return isOver
-            }
-        }
-        return 0
-    }
 }
 
 /// Draws two looks, or one and the daemon's start.

@@ -1,5 +1,6 @@
 // A verb: its name, operands, options and action. Each verb has a file of its own.
 import WakeModel
+import WakeSystem
 import WakeWords
 
 struct Verb {
@@ -61,14 +62,20 @@ struct Verb {
 
 // Shared by most verbs: a question to the daemon, and an order to it about one handler.
 extension Verb {
-    /// Asks and prints: the daemon's own bytes with `--json`, otherwise the text that `show` makes.
+    /// Asks and prints: the daemon's own bytes with `--json`, otherwise the text that `show` makes, with `--watch` repeatedly.
     static func report(
         _ words: ParsedWords, _ path: String, _ show: (JSONValue) -> String
     ) throws(Complaint) -> Int32 {
+        if let view = try LiveView(words) {
+            return try view.run(path) { "\(timeLine)\n\(show($0))" }
+        }
         let answer = try words.client.ask(.get, path)
         if words.has("json") { Console.print(answer.bytes) } else { Console.print(show(answer.json)) }
         return 0
     }
+
+    /// The first line of what is shown again and again.
+    static var timeLine: String { Console.styled(spokenSecond(SystemClock.wall()), .dim) }
 
     /// Sends an order and prints that it is done: JSON with `--json`, otherwise `sentence`.
     static func order(

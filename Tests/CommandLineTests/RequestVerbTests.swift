@@ -211,7 +211,7 @@ import WakeSystem
             resize(3, 12); second = read(2.5)
             os.write(terminal, b"q"); read(1)
             assert b"\\x1b[2J" not in first and b"chest-strap" in first, first
-            last = second[second.rindex(b"\\x1b[2J"):].split(b"\\x1b[")[1][2:].decode().splitlines()
+            last = second[second.rindex(b"\\x1b[2J"):].replace(b"\\x1b[K", b"").split(b"\\x1b[")[1][2:].decode().splitlines()
             assert len(last) == 2 and max(map(len, last)) < 12, second
             sys.exit(os.waitstatus_to_exitcode(os.waitpid(tool, 0)[1]))
             """, ["top"], fixture)

@@ -136,7 +136,7 @@ import WakeSystem
         let seen = try await bluetooth.terminal([("Lab Strap", "\\u0003")], Self.scan)
         #expect(seen.exit == 0)
         #expect(seen.output.contains("NAME"))
-        #expect(seen.output.contains("A\r\u{1b}[J"))
+        #expect(seen.output.contains("A\r") && seen.output.contains("\u{1b}[K\r\n"))
         #expect(seen.output.contains("2 peripherals that no profile knows"))
         #expect(bluetooth.calls.last == "StopDiscovery")
     }
@@ -167,6 +167,15 @@ import WakeSystem
         let json = try JSONValue(parsing: Array(try await bluetooth.tool("devices", "--json").output.utf8)[...])
         #expect(json["devices"]?.array?.first?["battery"]?.integer == 77)
         #expect(try await ScriptedBluetooth("{}").tool("devices").output.contains("'wakebridge pair' adds one"))
+    }
+
+    @Test("devices that are watched without a daemon are those of bluetoothd, below since when it has not answered")
+    func watchedDevices() async throws {
+        let bluetooth = try ScriptedBluetooth(Self.world)
+        let words = ["devices", "--watch=20ms", "--socket", "/nonexistent/control.sock"]
+        let seen = try await bluetooth.terminal(
+            [("has not answered since", ""), ("DEVICE", ""), ("DEVICE", "\\u0003")], words)
+        #expect(seen.exit == 0 && seen.output.contains("chest   C0:DE:00:00:00:12"), "\(seen)")
     }
 
     @Test("devices says that accessories are missing and why, where the daemon cannot be asked")

@@ -45,6 +45,8 @@ import WakeSystem
         let day = try ask(daemon, "/v1/devices/history?device=strap&span=24h")
         #expect(day["step_s"]?.integer == 60)
         #expect(day["gaps"]?.array?.first?["cause"]?.string == "not-recorded")
+        let week = try ask(daemon, "/v1/devices/history?device=strap&span=7d")
+        #expect(week["step_s"]?.integer == 1800 && week["fields"]?.array?.isEmpty == false)
         #expect(try ask(daemon, "/v1/devices/history?device=strap&span=1y")["error"]?["code"]?.string == "bad-value")
         #expect(try ask(daemon, "/v1/devices/history")["error"]?["code"]?.string == "missing-parameter")
     }

@@ -222,7 +222,7 @@ def calm(stage):
     return f"{len(asked)} requests in {time.time() - begun:.0f} s with 4 events a second"
 
 
-@check("charts of 15 minutes to 24 hours shade gaps by their cause, and say them in plain words, with the unit on the axis")
+@check("charts of 15 minutes to 7 days shade gaps by their cause, and say them in plain words, with the unit on the axis")
 def gaps(stage):
     page = stage.visit().page
     row = opened(page, "device", "chest-strap")
@@ -234,13 +234,46 @@ def gaps(stage):
     strap = stage.bridge.devices[0]
     stage.bridge.emit(strap, "gap", {"device": "chest-strap", "cause": "overflow", "count": 3})
     row.get_by_text("no room was left: 3 events lost").wait_for()
-    for text, words in (("1 h", "hour"), ("6 h", "6 hours"), ("24 h", "24 hours")):
+    for text, words in (("1 h", "hour"), ("6 h", "6 hours"), ("24 h", "24 hours"), ("7 d", "7 days")):
         row.get_by_role("button", name=text, exact=True).click()
         row.locator(f".chart svg[aria-label^='bpm in the last {words}: ']").wait_for()
     row.get_by_text("session closed").wait_for()
     expect(row.locator("rect.gap").count() >= 2, "the gaps of the day are not shaded")
     shades = set(shade.get_attribute("class") for shade in row.locator("rect.gap").all())
     expect(len(shades) >= 2, "two causes look the same")
+
+
+@check("a chart of 7 days is chosen by keyboard, fits a phone, and says what a restart of the daemon took")
+def week(stage):
+    stage.bridge.devices[0].begun = time.time() - 3 * 86_400
+    visit = stage.visit(width=360, timezone_id="Europe/Berlin")
+    row = opened(visit.page, "device", "chest-strap")
+    row.get_by_role("button", name="7 d", exact=True).focus()
+    visit.page.keyboard.press("Enter")
+    row.locator("[aria-pressed=true]", has_text="7 d").wait_for()
+    row.get_by_text(re.compile("not recorded for 4 days: the daemon keeps no history from before .*, and none over a restart")).wait_for()
+    row.locator(".chart path.band[d^=M]").wait_for()
+    row.locator(".chart").focus()
+    visit.page.keyboard.press("ArrowLeft")
+    reading = row.locator(".readout").inner_text()
+    expect(re.search(r"(^| )\d\d:[03]0 +\d+ bpm \(\d+ to \d+\)$", reading), f"no half hour with its least and most: {reading}")
+    begun = time.time()
+    visit.page.wait_for_timeout(1500)
+    expect("v1/devices/history" not in stage.asked(since=begun), "the week is asked for again with each value")
+    visit.examine()
+
+
+@check("of a week in which the clocks are set back, each mark is a midnight")
+def midnights(stage):
+    visit = Visit(stage.browser, stage.bridge.address, timezone_id="Europe/Berlin")
+    stage.visits.append(visit)
+    # Three days after the last Sunday of October.
+    visit.page.clock.set_fixed_time("2026-10-28T12:00:00+01:00")
+    row = opened(visit.go(TOKENS["pair"]), "device", "chest-strap")
+    row.get_by_role("button", name="7 d", exact=True).click()
+    days = row.locator(".chart text", has_text=re.compile("^(Mon|Tue|Wed|Thu|Fri|Sat|Sun)$"))
+    days.first.wait_for()
+    expect(days.all_text_contents() == ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"], days.all_text_contents())
 
 
 @check("a link that ends is shaded at once, until the device is back")
@@ -310,6 +343,7 @@ def handlers(stage):
     row.get_by_text("of a budget of 10 s").wait_for()
     states = {mark.get_attribute("class") for mark in row.locator(".band-chart rect").all()}
     expect(states >= {"awake", "frozen", "held", "end", "fault"}, f"{states}")
+    expect(row.get_by_role("button", name="7 d", exact=True).count() == 0, "a range is offered that no timeline has")
     for text, path in (("Start", "handlers/upload/start"), ("Stop", "handlers/upload/stop"), ("Wake", "simulate")):
         order(row, text)
         if text == "Stop":

@@ -68,6 +68,8 @@ class Device:
         self.adapter = "00:1A:7D:DA:71:13"
         self.last = time.time()
         self.gaps = []
+        # When its daemon started, if that matters.
+        self.begun = None
         self.__dict__.update(rest)
 
     def value(self, moment):
@@ -83,11 +85,14 @@ class Device:
                 "adapter": self.adapter, "session": self.session, "last_data": stamp(self.last) if self.last else None}
 
     def history(self, span):
-        seconds, step = (900, 1) if span == "15m" else (86_400, 60)
+        seconds, step = {"15m": (900, 1), "24h": (86_400, 60), "7d": (604_800, 1800)}[span]
         until = time.time()
         gaps = [gap for gap in self.gaps if gap["until"] > until - seconds]
+        if self.begun and self.begun > until - seconds:
+            gaps.insert(0, {"from": until - seconds, "until": self.begun, "cause": "not-recorded",
+                            "why": f"the daemon keeps no history from before {stamp(self.begun)}, and none over a restart"})
         points = []
-        for moment in range(int(until - seconds), int(until), step):
+        for moment in range(int(until - seconds) // step * step, int(until), step):
             if self.last is None or moment > self.last or any(gap["from"] <= moment <= gap["until"] for gap in gaps):
                 continue
             value = self.value(moment)

@@ -84,6 +84,8 @@ import WakeModel
         #expect(
             try call("POST /v1/conditions/mount:/data/a", #"{"value":"real"}"#)
                 == .play(ConditionPlay(word: "mount:/data/a", value: .real)))
+        #expect(try call("GET /v1/devices/history?device=a&span=7d") == .watching(.history(device: "a", .week)))
+        #expect(try call("GET /v1/handlers/a/timeline?span=24h") == .watching(.timeline(handler: "a", .day)))
         #expect(try call("GET /v1/devices") == .devices(named: nil))
         #expect(try call("GET /v1/devices?device=a%20b") == .devices(named: "a%20b"))
         #expect(try call("GET /v1/events") == .events(device: nil))
@@ -140,6 +142,8 @@ import WakeModel
             ("POST /v1/dead-letters/replay", #"{"seq":-1}"#, 400, "bad-value"),
             ("POST /v1/dead-letters/replay", #"{"seq":1.5}"#, 400, "bad-value"),
             ("GET /v1/logs?lines=10001", "", 400, "bad-value"), ("GET /v1/logs?lines=-1", "", 400, "bad-value"),
+            ("GET /v1/devices/history?device=a&span=8d", "", 400, "bad-value"),
+            ("GET /v1/handlers/a/timeline?span=7d", "", 400, "bad-value"),
             ("GET /v1/logs?lines=x", "", 400, "bad-value"), ("GET /v1/logs?follow=perhaps", "", 400, "bad-value"),
         ])
     func refusals(line: String, body: String, status: Int, code: String) {

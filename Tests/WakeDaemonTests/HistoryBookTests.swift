@@ -73,7 +73,34 @@ import WakeModel
     func beginning() {
         let gaps = book([(0, 60)]).page(of: strap)?.gaps(from: at(-900), until: at(1)) ?? []
         #expect(gaps.map(\.cause) == ["not-recorded"] && gaps.first?.until == Self.begin)
+        #expect(gaps.first?.why.hasSuffix(", and none over a restart") == true)
     }
+
+    @Test("a long absence of the week is still shown after a hundred short ones, and so are the latest")
+    func longAbsence() {
+        var book = book([(0, 60)])
+        func beAway(from: Double, until: Double) {
+            book.disconnected(strap, why: "the link ended: timeout", at: at(from))
+            book.connected(strap, at: at(until))
+        }
+        beAway(from: 10, until: 40_000)
+        for number in 0..<100 { beAway(from: 50_000 + Double(number) * 1000, until: 50_010 + Double(number) * 1000) }
+        let gaps = book.page(of: strap)?.gaps ?? []
+        #expect(gaps.count == HistoryBook.mostGaps && gaps.first?.until == at(40_000))
+        #expect(gaps.suffix(32).map(\.from) == (68..<100).map { at(50_000 + Double($0) * 1000) })
+    }
+
+    @Test("in a full book a device that is silent for days makes room for a new one, and the others keep their week")
+    func silent() {
+        var book = HistoryBook(begin: Self.begin)
+        let (day, all) = (86_400.0, 0..<UInt32(HistoryBook.mostDevices))
+        for device in all { book.record([bpm], of: EventOrigin(rawValue: device), at: at(Double(device))) }
+        book.record([bpm], of: EventOrigin(rawValue: 999), at: at(3 * day))
+        #expect(book.page(of: EventOrigin(rawValue: 999)) != nil)
+        #expect(all.filter { book.page(of: EventOrigin(rawValue: $0)) == nil } == [0])
+    }
+
+    private let bpm = FieldValue(name: "bpm", number: 60)
 
     @Test("a full book takes no further device, but one that is asked for gets the room of one that is not")
     func asked() {

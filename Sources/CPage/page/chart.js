@@ -5,12 +5,13 @@ import { causeText, clock, count, duration, number, withUnit } from "./format.js
 const height = 176;
 const margin = { left: 44, right: 8, top: 22, bottom: 22 };
 
-/** How far back a chart reaches. The daemon keeps no more than a day. */
+/** How far back a chart reaches, and by `kept` which span of the daemon it is drawn from. */
 export const ranges = {
-  "15m": { text: "15 min", words: "15 minutes", seconds: 900, tick: 300 },
-  "1h": { text: "1 h", words: "hour", seconds: 3600, tick: 900 },
-  "6h": { text: "6 h", words: "6 hours", seconds: 21_600, tick: 3600 },
-  "24h": { text: "24 h", words: "24 hours", seconds: 86_400, tick: 21_600 },
+  "15m": { text: "15 min", words: "15 minutes", seconds: 900, tick: 300, kept: "15m" },
+  "1h": { text: "1 h", words: "hour", seconds: 3600, tick: 900, kept: "24h" },
+  "6h": { text: "6 h", words: "6 hours", seconds: 21_600, tick: 3600, kept: "24h" },
+  "24h": { text: "24 h", words: "24 hours", seconds: 86_400, tick: 21_600, kept: "24h" },
+  "7d": { text: "7 d", words: "7 days", seconds: 604_800, tick: 86_400, kept: "7d" },
 };
 
 /** A scale shows no less than this of its unit, so that a calm value looks calm. */
@@ -29,9 +30,9 @@ export function sparkline({ points, unit }, { width = 88, high = 24, most = 60 }
   return svg;
 }
 
-/** A button for each range; `choose` gets the word of the one that is pressed. */
-export function rangeChoice(choose) {
-  const texts = Object.fromEntries(Object.entries(ranges).map(([word, { text }]) => [word, text]));
+/** A button for each of the ranges; `choose` gets the word of the one that is pressed. */
+export function rangeChoice(choose, words = Object.keys(ranges)) {
+  const texts = Object.fromEntries(words.map((word) => [word, ranges[word].text]));
   return choice("Range of time", texts, "15m", choose);
 }
 
@@ -79,7 +80,7 @@ export class Chart {
       ...shades.map((gap) => shade(gap, x)),
       ...marksOf(least, most).flatMap((value) => horizontal(value, y(value), width)),
       draw("text", { class: "unit", x: 2, y: 12 }, unit && label !== unit ? `${label}, ${unit}` : unit || label),
-      ...momentsOf(from, until, ranges[range].tick).flatMap((moment) => vertical(moment, x(moment), width)),
+      ...momentsOf(from, until, ranges[range].tick).flatMap((moment) => vertical(moment, x(moment), width, range)),
       draw("path", { class: "band", d: bandOf(visible, x, y, shades) }),
       draw("path", { class: "line", d: pathOf(visible, x, y, shades) }),
       draw("line", { class: "cursor", y1: margin.top, y2: height - margin.bottom, visibility: "hidden" }),
@@ -120,7 +121,8 @@ export class Chart {
       mark.setAttribute("visibility", point ? "visible" : "hidden");
     }
     this.#readout.hidden = !point;
-    setText(this.#readout, point ? `${clock(point[0] * 1000)}  ${reading(point, this.#shown)}` : "");
+    const hasSeconds = this.#shown?.range === "15m";
+    setText(this.#readout, point ? `${clock(point[0] * 1000, { hasSeconds })}  ${reading(point, this.#shown)}` : "");
     if (point) this.#placeMarks(this.#x(point[0]), this.#y(point[1]));
   }
 
@@ -181,13 +183,15 @@ function marksOf(least, most) {
   return marks;
 }
 
-/** Round moments of local time. */
+/** Round moments of local time, of which a day may have 23 or 25 hours. */
 function momentsOf(from, until, step) {
-  const shift = new Date(from * 1000).getTimezoneOffset() * 60;
+  const shift = (moment) => new Date(moment * 1000).getTimezoneOffset() * 60;
   const moments = [];
-  const first = Math.ceil((from - shift) / step) * step + shift;
-  for (let moment = first; moment <= until; moment += step) moments.push(moment);
-  return moments;
+  for (let local = Math.ceil((from - shift(from)) / step) * step; ; local += step) {
+    const moment = local + shift(local + shift(from));
+    if (moment > until) return moments;
+    moments.push(moment);
+  }
 }
 
 function horizontal(value, y, width) {
@@ -197,11 +201,12 @@ function horizontal(value, y, width) {
   ];
 }
 
-function vertical(moment, x, width) {
+function vertical(moment, x, width, range) {
+  const text = range === "7d" ? weekday(moment) : hour(moment);
   const isAtEdge = x > width - margin.right - 16;
   return [
     draw("line", { class: "grid", x1: x, x2: x, y1: margin.top, y2: height - margin.bottom }),
-    draw("text", { x: isAtEdge ? width : x, y: height - 6, "text-anchor": isAtEdge ? "end" : "middle" }, hour(moment)),
+    draw("text", { x: isAtEdge ? width : x, y: height - 6, "text-anchor": isAtEdge ? "end" : "middle" }, text),
   ];
 }
 
@@ -214,6 +219,10 @@ function shade(gap, x) {
 
 function hour(moment) {
   return clock(moment * 1000, { hasSeconds: false }).split(" ").at(-1);
+}
+
+function weekday(moment) {
+  return new Date(moment * 1000).toLocaleDateString(undefined, { weekday: "short" });
 }
 
 /** One of five shades, the same for a cause each time; a sixth for what was never recorded. */

@@ -15,8 +15,8 @@ export class DeviceDetails {
   #actions = make("div", { class: "actions" });
   #fields = make("select", { "aria-label": "Field of the chart" });
   #range = "15m";
-  #day;
-  #dayAt = 0;
+  /** By the span: the daemon's latest answer, and when it was asked. */
+  #kept = {};
   #kind;
 
   constructor(row) {
@@ -54,16 +54,18 @@ export class DeviceDetails {
   #showChart() {
     const { history } = this.row;
     const until = Date.now() / 1000;
-    const isLong = this.#range !== "15m";
-    const source = isLong ? this.#day : history;
+    const { kept, seconds } = ranges[this.#range];
+    const isLong = kept !== "15m";
+    const asked = this.#kept[kept];
+    const source = isLong ? asked?.answer : history;
     const name = this.#fields.value;
     const known = history.fields.get(name) ?? { label: "value", unit: "", digits: 0 };
-    const field = isLong ? this.#day?.fields.find((each) => each.name === name) : known;
+    const field = isLong ? source?.fields.find((each) => each.name === name) : known;
     const { label, unit, digits } = known;
     this.#chart.show({ label, unit, digits, range: this.#range, points: field?.points ?? [], gaps: source?.gaps ?? [],
-      from: until - ranges[this.#range].seconds, until });
-    // By the minute, as the daemon keeps it.
-    if (isLong && Date.now() > this.#dayAt + 60_000) this.#loadDay();
+      from: until - seconds, until });
+    // The daemon keeps a point a minute, or fewer.
+    if (isLong && Date.now() > (asked?.at ?? 0) + 60_000) this.#load(kept);
   }
 
   #choose(range) {
@@ -71,10 +73,11 @@ export class DeviceDetails {
     this.#showChart();
   }
 
-  async #loadDay() {
-    this.#dayAt = Date.now();
-    this.#day = await carryOut(() => fetchHistory(this.row.device.source, "24h"));
-    if (this.#day) this.#showChart();
+  async #load(kept) {
+    const asked = (this.#kept[kept] ??= {});
+    asked.at = Date.now();
+    asked.answer = (await carryOut(() => fetchHistory(this.row.device.source, kept))) ?? asked.answer;
+    if (asked.answer) this.#showChart();
   }
 }
 

@@ -86,7 +86,7 @@ class HandlerDetails {
   constructor({ id }) {
     this.id = id;
     this.element = make("div", { class: "details" }, this.#failure,
-      make("div", { class: "chart-head" }, this.#why, rangeChoice((range) => this.#choose(range))),
+      make("div", { class: "chart-head" }, this.#why, rangeChoice((range) => this.#choose(range), ["15m", "1h", "6h", "24h"])),
       this.#timeline, this.#actions, this.#facts);
   }
 
@@ -138,10 +138,10 @@ class HandlerDetails {
   }
 
   async #ask() {
-    const span = this.#range === "15m" ? "15m" : "24h";
-    const answer = await get(`v1/handlers/${part(this.id)}/timeline?span=${span}`).catch(() => undefined);
+    const { kept, seconds } = ranges[this.#range];
+    const answer = await get(`v1/handlers/${part(this.id)}/timeline?span=${kept}`).catch(() => undefined);
     if (!answer) return;
-    const shown = { ...answer, from: Math.max(answer.from, answer.until - ranges[this.#range].seconds) };
+    const shown = { ...answer, from: Math.max(answer.from, answer.until - seconds) };
     this.#timeline.replaceChildren(timelineFigure(shown));
     await this.#showFailure(failureOf(shown));
   }

@@ -22,6 +22,10 @@ public enum WatchingCall: Hashable, Sendable {
 public enum HistorySpan: String, Hashable, Sendable, CaseIterable {
     case quarterHour = "15m"
     case day = "24h"
+    case week = "7d"
+
+    /// Handlers have no longer timeline.
+    static let ofTimelines: [HistorySpan] = [.quarterHour, .day]
 }
 
 public struct PairingOrder: Hashable, Sendable {

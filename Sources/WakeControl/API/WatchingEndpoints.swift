@@ -4,21 +4,27 @@ import WakeModel
 extension Endpoint {
     static let watching: [Endpoint] = [histories, neighbourhood, traces].flatMap { $0 }
 
-    private static let span = Parameter(
-        "span", "how far back, 15m if not given", .word(HistorySpan.allCases.map(\.rawValue)))
+    private static func span(_ known: [HistorySpan]) -> Parameter {
+        Parameter("span", "how far back, 15m if not given", .word(known.map(\.rawValue)))
+    }
 
     private static let histories: [Endpoint] = [
         Endpoint(
             "GET", "/v1/devices/history", .read, "a device's values of the last time, and where there are none",
-            parameters: [Parameter("device", "the device"), span], answer: .json(history)
+            parameters: [Parameter("device", "the device"), span(HistorySpan.allCases)], answer: .json(history)
         ) { asked throws(ControlRefusal) in
-            .watching(.history(device: try asked.require("device"), try HistorySpan(asked)))
+            .watching(
+                .history(
+                    device: try asked.require("device"),
+                    try HistorySpan(asked, of: "history", among: HistorySpan.allCases)))
         },
         Endpoint(
-            "GET", "/v1/handlers/ID/timeline", .read, "when it was awake, frozen or held", parameters: [span],
-            answer: .json(timeline)
+            "GET", "/v1/handlers/ID/timeline", .read, "when it was awake, frozen or held",
+            parameters: [span(HistorySpan.ofTimelines)], answer: .json(timeline)
         ) { asked throws(ControlRefusal) in
-            .watching(.timeline(handler: asked.first, try HistorySpan(asked)))
+            .watching(
+                .timeline(
+                    handler: asked.first, try HistorySpan(asked, of: "timeline", among: HistorySpan.ofTimelines)))
         },
         Endpoint("GET", "/v1/findings", .read, "what wakebridge doctor finds", answer: .json(findings)) { _ in
             .watching(.findings)
@@ -139,14 +145,14 @@ extension Asked {
 }
 
 extension HistorySpan {
-    fileprivate init(_ asked: Asked) throws(ControlRefusal) {
+    fileprivate init(_ asked: Asked, of kind: String, among known: [HistorySpan]) throws(ControlRefusal) {
         guard let text = asked.named("span") else {
             self = .quarterHour
             return
         }
-        guard let span = Self(rawValue: text) else {
-            let known = Self.allCases.map(\.rawValue).joined(separator: " or ")
-            throw .badRequest("bad-value", "span=\(text) is no span of a history", "use \(known)")
+        guard let span = known.first(where: { $0.rawValue == text }) else {
+            let words = known.map(\.rawValue).joined(separator: " or ")
+            throw .badRequest("bad-value", "span=\(text) is no span of a \(kind)", "use \(words)")
         }
         self = span
     }

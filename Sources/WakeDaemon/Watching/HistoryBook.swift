@@ -26,7 +26,7 @@ struct HistoryBook {
     /// How many fields there are at most, of all devices and of one.
     static let mostFields = 128
     static let mostFieldsOfDevice = 24
-    /// The most gaps of a device; the oldest are dropped.
+    /// The most gaps of a device. Of the older half the shortest goes first: over a week it is the least to be seen.
     static let mostGaps = 64
     static let mostDevices = 64
 
@@ -132,11 +132,15 @@ struct HistoryBook {
         return isFull ? nil : Page(begin: begin, latest: time)
     }
 
-    /// Removes devices whose latest value is older than every chart.
+    /// Removes devices that were silent for a day, the longest silent first, and no more than are needed.
     private mutating func removeSilent(at time: WallTime) {
         if let looked, time >= looked, time.span(since: looked) < Self.patience { return }
         looked = time
-        for (device, page) in pages where time.span(since: page.latest) > HistorySpan.day.length { remove(device) }
+        while isFull, let (device, page) = pages.min(by: { $0.value.latest < $1.value.latest }),
+            time.span(since: page.latest) > HistorySpan.day.length
+        {
+            remove(device)
+        }
     }
 }
 
@@ -159,14 +163,20 @@ extension HistoryBook.Page {
 
     fileprivate mutating func add(_ gap: HistoryBook.Gap) {
         gaps.append(gap)
-        if gaps.count > HistoryBook.mostGaps { gaps.removeFirst() }
+        shorten()
     }
 
     /// A gap that lasts stays last.
     fileprivate mutating func insert(_ gap: HistoryBook.Gap) {
         let isAway = gaps.last.map { $0.until == nil } ?? false
         gaps.insert(gap, at: isAway ? gaps.count - 1 : gaps.count)
-        if gaps.count > HistoryBook.mostGaps { gaps.removeFirst() }
+        shorten()
+    }
+
+    private mutating func shorten() {
+        guard gaps.count > HistoryBook.mostGaps else { return }
+        let shortest = gaps.indices.prefix(gaps.count / 2).min { gaps[$0].length < gaps[$1].length }
+        if let shortest { gaps.remove(at: shortest) }
     }
 
     fileprivate mutating func remove(after time: WallTime) {
@@ -180,7 +190,7 @@ extension HistoryBook.Page {
     func gaps(from: WallTime, until: WallTime) -> [HistoryBook.Gap] {
         var found = gaps.filter { $0.from < until && ($0.until ?? until) > from }
         if begin > from {
-            let why = "the daemon keeps no history from before \(begin.rfc3339)"
+            let why = "the daemon keeps no history from before \(begin.rfc3339), and none over a restart"
             found.append(
                 HistoryBook.Gap(from: from, until: min(begin, until), cause: HistoryBook.Gap.unrecorded, why: why))
         }
@@ -189,6 +199,9 @@ extension HistoryBook.Page {
 }
 
 extension HistoryBook.Gap {
+    /// A gap that lasts has none yet.
+    fileprivate var length: TimeSpan { (until ?? from).span(since: from) }
+
     fileprivate func within(_ start: WallTime, _ end: WallTime) -> HistoryBook.Gap {
         var gap = self
         gap.from = max(from, start)

@@ -1,4 +1,4 @@
-// The values of a device's field over the last day: of 15 minutes by the second, and of 24 hours by the minute.
+// The values of a device's field over a week: 15 minutes by the second, 24 hours by the minute, 7 days by the half hour.
 import WakeControl
 import WakeModel
 
@@ -7,6 +7,7 @@ extension HistorySpan {
         switch self {
         case .quarterHour: .seconds(900)
         case .day: .seconds(86_400)
+        case .week: .seconds(604_800)
         }
     }
 
@@ -14,6 +15,7 @@ extension HistorySpan {
         switch self {
         case .quarterHour: 1
         case .day: 60
+        case .week: 1800
         }
     }
 }
@@ -93,11 +95,12 @@ struct StepRing: Hashable {
     }
 }
 
-/// The values of one field in both spans.
+/// The values of one field in all spans.
 struct ValueRing: Hashable {
     private(set) var latest: WallTime
     private var seconds = StepRing(of: .quarterHour)
     private var minutes = StepRing(of: .day)
+    private var halfHours = StepRing(of: .week)
 
     init(_ value: Double, at time: WallTime) {
         latest = time
@@ -108,18 +111,21 @@ struct ValueRing: Hashable {
         latest = max(latest, time)
         seconds.record(value, at: time)
         minutes.record(value, at: time)
+        halfHours.record(value, at: time)
     }
 
     mutating func remove(after time: WallTime) {
         latest = min(latest, time)
         seconds.remove(after: time)
         minutes.remove(after: time)
+        halfHours.remove(after: time)
     }
 
     func steps(_ span: HistorySpan, until: WallTime) -> ArraySlice<StepRing.Step> {
         switch span {
         case .quarterHour: seconds.steps(from: until - span.length, to: until)
         case .day: minutes.steps(from: until - span.length, to: until)
+        case .week: halfHours.steps(from: until - span.length, to: until)
         }
     }
 }
