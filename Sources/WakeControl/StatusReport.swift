@@ -9,6 +9,8 @@ public struct BridgeStatus: Hashable, Sendable {
     /// The machine's name; nil where the kernel has none.
     public var host: String?
     public var process: Int32
+    /// The directory that its configuration is read from.
+    public var configuration: String?
     /// The id that every event's id begins with, such as `j7`.
     public var journal: String
     public var uptime: TimeSpan
@@ -229,6 +231,7 @@ extension JSONWriter {
         field("version", status.version)
         field("host", status.host)
         field("pid", status.process)
+        field("configuration", status.configuration)
         field("journal", status.journal)
         key("uptime_s")
         number(Double(status.uptime.wholeMilliseconds) / 1000)

@@ -15,10 +15,13 @@ public struct Findings: Hashable, Sendable {
 }
 
 extension Facts {
-    /// The command with which systemd, or the scripts of a machine without it, changes a service.
-    fileprivate func service(_ verb: String, _ name: String) -> String {
-        hasSystemd ? "sudo systemctl \(verb) \(name)" : "sudo service \(name) \(verb)"
+    private var initSystem: InitSystem { hasSystemd ? .systemd : .scripts }
+
+    fileprivate func service(_ verb: InitSystem.Verb, _ name: String) -> String {
+        "sudo " + initSystem.command(verb, name)
     }
+
+    fileprivate var restartOfBridge: String { initSystem.restartOfBridge(isOfSystem: isBridgeOfSystem) }
 }
 
 private func found(_ findings: Finding?...) -> [Finding] { findings.compactMap { $0 } }
@@ -74,7 +77,7 @@ extension Facts {
             return Finding(
                 .fault, .adapterUnclaimed, "the kernel has \(names), and bluetoothd does not take it",
                 "Mostly the adapter came while bluetoothd was busy with another, or was reset.",
-                .run(service("restart", "bluetooth")))
+                .run(service(.restart, "bluetooth")))
         }
         if let file = kernel.disabledIn {
             return Finding(
@@ -139,7 +142,7 @@ extension Facts {
             why
                 + "Mostly it is a bluetoothctl that was left scanning, or another home automation. Restarting bluetoothd "
                 + "stops that scan; peripherals reconnect within seconds.",
-            .run(service("restart", "bluetooth")))
+            .run(service(.restart, "bluetooth")))
     }
 
     private func sleepy(_ adapter: AdapterFacts, _ controller: ControllerFacts) -> Finding? {
@@ -245,9 +248,7 @@ extension Facts {
     }
 
     private var restartBridge: Finding.Remedy {
-        hasSystemd && isBridgeOfSystem
-            ? .run("sudo systemctl restart wakebridged")
-            : .act("end it, and start it again with '\(isBridgeOfSystem ? "sudo " : "")wakebridged'")
+        hasSystemd && isBridgeOfSystem ? .run(restartOfBridge) : .act(restartOfBridge)
     }
 
     private var startBridge: Finding.Remedy {
@@ -268,7 +269,7 @@ extension Facts {
 
     private func ofJournal(_ bridge: BridgeFacts) -> Finding? {
         guard bridge.journalHealth != "ok" else { return nil }
-        let restart = hasSystemd && isBridgeOfSystem ? "'sudo systemctl restart wakebridged'" : "start it again"
+        let restart = hasSystemd && isBridgeOfSystem ? "'\(restartOfBridge)'" : "start it again"
         return Finding(
             .fault, .journalDegraded, "the journal is degraded: \(bridge.journalHealth)",
             "What is not acknowledged when the bridge ends may be lost.",
@@ -384,7 +385,7 @@ extension Facts {
         case .absent(let reason):
             return Finding(
                 .fault, .busAbsent, "the message bus cannot be reached: \(reason)", why,
-                .run(service("start", "dbus")))
+                .run(service(.start, "dbus")))
         case .refused(let reason):
             return Finding(
                 .fault, .busRefused, "the message bus refuses this user: \(reason)", why,
@@ -411,7 +412,7 @@ extension Facts {
             return Finding(
                 .fault, .bluetoothdSilent, "bluetoothd does not answer" + (said.isEmpty ? "" : ": \(said)"),
                 "It hangs: nothing comes of any peripheral until it is started again.",
-                .run(service("restart", "bluetooth")))
+                .run(service(.restart, "bluetooth")))
         case .running(let bluez): return ofVersion(bluez)
         }
     }
@@ -433,7 +434,7 @@ extension Facts {
     }
 
     private var startBluetoothd: String {
-        guard hasSystemd else { return service("start", "bluetooth") }
+        guard hasSystemd else { return service(.start, "bluetooth") }
         switch bluetoothUnit {
         case .disabled: return "sudo systemctl enable --now bluetooth"
         case .absent, .masked, .enabled: return "sudo systemctl restart bluetooth"

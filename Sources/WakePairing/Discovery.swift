@@ -111,7 +111,8 @@ public final class Discovery {
         let address = client.mirror.adapters[path]?.address ?? path
         guard let due = adapters[path]?.patience.next(SystemClock.monotonic()) else {
             return didFail(
-                "adapter \(address) does not scan: \(error); end other programs that scan, or 'systemctl restart bluetooth'"
+                "adapter \(address) does not scan: \(error); end other programs that scan, or "
+                    + "'\(InitSystem.ofThisMachine.command(.restart, "bluetooth"))'"
             )
         }
         if let failures = adapters[path]?.patience.failures, failures > 1 {

@@ -66,6 +66,13 @@ public enum File {
         return stat(path, &status) == 0 ? UInt64(status.st_ino) : nil
     }
 
+    /// Whether both paths lead to one file or directory; also if neither exists and both are the same text.
+    public static func isSame(_ path: String, as other: String) -> Bool {
+        var (one, two) = (stat(), stat())
+        guard stat(path, &one) == 0, stat(other, &two) == 0 else { return path == other }
+        return one.st_dev == two.st_dev && one.st_ino == two.st_ino
+    }
+
     /// The permissions to read, write and run it; nil if there is no file.
     public static func mode(of path: String) -> UInt32? {
         var status = stat()

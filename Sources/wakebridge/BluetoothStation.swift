@@ -32,7 +32,7 @@ final class BluetoothStation {
             client = BluezClient(bus)
             try bus.open()
         } catch {
-            throw .failure("\(error.description); start the message bus with 'systemctl start dbus'")
+            throw .failure("\(error.description); start the message bus with '\(Self.service(.start, "dbus"))'")
         }
         client.listen(self)
         try findBluetoothd()
@@ -60,7 +60,8 @@ final class BluetoothStation {
         if isInterrupted { throw .failure("interrupted before bluetoothd answered") }
         if let refusal, !refusal.isTimeout, refusal.isNobodyThere {
             throw .failure(
-                "bluetoothd is not running; start it with 'systemctl start bluetooth', or install it with 'apt install bluez'"
+                "bluetoothd is not running; start it with '\(Self.service(.start, "bluetooth"))', or install it with "
+                    + "'apt install bluez'"
             )
         }
         let reason = refusal?.description ?? "no answer in 10 s"
@@ -69,8 +70,12 @@ final class BluetoothStation {
                 "you may not speak with bluetoothd: \(reason); use sudo, or join the group bluetooth")
         }
         throw .failure(
-            "bluetoothd does not answer: \(reason); see 'systemctl status bluetooth', and that you are root or in the group "
-                + "bluetooth")
+            "bluetoothd does not answer: \(reason); see '\(Self.service(.status, "bluetooth"))', and that you are root or "
+                + "in the group bluetooth")
+    }
+
+    private static func service(_ verb: InitSystem.Verb, _ name: String) -> String {
+        InitSystem.ofThisMachine.command(verb, name)
     }
 
     func profile(of peripheral: BluezPeripheral) -> String? {
@@ -81,7 +86,7 @@ final class BluetoothStation {
     var lossOfAdapter: String {
         client.isThere
             ? "the adapter is gone; plug it in again"
-            : "bluetoothd ended; see 'systemctl status bluetooth', and try again once it runs"
+            : "bluetoothd ended; see '\(Self.service(.status, "bluetooth"))', and try again once it runs"
     }
 
     func neighbour(at path: String) -> Neighbour? {

@@ -1,5 +1,6 @@
 // wakebridge check: what is wrong with manifests, profiles and settings, before a daemon takes them.
 import Glibc
+import WakeAuthoring
 import WakeDaemon
 import WakeEngine
 import WakeModel
@@ -20,7 +21,8 @@ extension Verb {
                 can be asked. Exit status 1 if there is a fault.
 
                 With --trace a profile decodes what the trace recorded: a line for each value, and their sum. A value that
-                does not fit the profile is a fault.
+                does not fit the profile is a fault. A service of its match that no device of the trace offers is a warning,
+                and so is a characteristic in notify that has no fields.
                 """,
             examples: [
                 "wakebridge check /etc/wakebridge/handlers.d/hr.json5",
@@ -61,12 +63,13 @@ private struct CheckedFile {
 
     init(_ file: String, _ words: ParsedWords) throws(Complaint) {
         self.file = file
+        let text: [UInt8]
         do {
             let path = try File.absolute(file)
             let places = try NamedPlaces(words)
             // It may belong to the user that called sudo, until it is put in place.
             let caller = geteuid() == 0 ? try HandlerManifest.callerOfSudo()?.user : nil
-            let text = try TrustedFile.bytes(at: path, limit: 1 << 20, trustingAlso: caller)
+            text = try TrustedFile.bytes(at: path, limit: 1 << 20, trustingAlso: caller)
             let isRoot = geteuid() == 0 || path.hasPrefix(BridgePlaces.machine.configuration + "/")
             check = ConfigurationCheck(of: path, text: text, isRoot: isRoot, profiles: places.library)
         } catch {
@@ -74,7 +77,10 @@ private struct CheckedFile {
             throw .failure("cannot check \(file): \(error)\(isAbsent ? "; name a file that is there" : "")")
         }
         let names = check.manifest.map(\.namesDevices) == true ? KnownNames.all(words) : nil
-        warnings = (names.map(check.warnings) ?? []) + check.warningsOfPlaces
+        let review = check.profile.map { ProfileReview(of: $0, text: text, file: file) }
+        warnings =
+            (names.map(check.warnings) ?? []) + check.warningsOfPlaces
+            + (try review?.warnings(with: words.value("trace")).map(\.located) ?? [])
         guard let trace = words.value("trace") else {
             decoding = nil
             return

@@ -2,6 +2,7 @@
 import WakeDaemon
 import WakeEngine
 import WakeModel
+import WakeSystem
 import WakeWords
 
 extension Verb {
@@ -14,8 +15,8 @@ extension Verb {
                 where the file does not name it, and needs no daemon.
 
                 'set' writes one value into the file, checks the whole file first, and keeps its comments. VALUE is JSON5, or a
-                text without quotation marks. A daemon that runs then reads the file. The answer says whether the value takes
-                effect at once or at the daemon's next start.
+                text without quotation marks. A daemon that runs with this directory then reads the file. The answer says
+                whether the value takes effect at once or at the daemon's next start.
                 """,
             examples: [
                 "wakebridge config show", "sudo wakebridge config set mqtt.fields.chest-strap.bpm.deadband 2",
@@ -58,18 +59,21 @@ extension Verb {
             throw error.saying("cannot set \(key.printable): \(error.sentence); nothing was written")
         }
         let outcome = SettingOutcome(
-            key: key, value: value, file: file.path, change: change, isRead: try reread(words, file.path))
+            key: key, value: value, file: file.path, change: change, reading: try reread(words, file.path),
+            restart: InitSystem.ofThisMachine.restartOfBridge(isOfSystem: words.client.isOfSystem))
         Console.print(words.has("json") ? outcome.json : Array(outcome.text.utf8))
         return 0
     }
 
-    /// Whether a daemon runs, which has read the file then. What else is wrong with its configuration is for 'reload'.
-    private static func reread(_ words: ParsedWords, _ file: String) throws(Complaint) -> Bool {
+    /// Lets the daemon of the file's directory read it. What else is wrong with its configuration is for 'reload'.
+    private static func reread(_ words: ParsedWords, _ file: String) throws(Complaint) -> SettingOutcome.Reading {
         do throws(Complaint) {
-            _ = try words.client.ask(.post, "/v1/reload")
-            return true
+            let client = words.client
+            if let obstacle = try client.obstacle(toReading: File.parent(of: file)) { return .otherDaemon(obstacle) }
+            _ = try client.ask(.post, "/v1/reload")
+            return .read
         } catch {
-            if case .notRunning = error { return false }
+            if case .notRunning = error { return .notRunning }
             throw error.saying("\(file.printable) was changed, and the daemon has not read it: \(error.sentence)")
         }
     }
@@ -81,22 +85,33 @@ struct SettingOutcome {
     let value: String
     let file: String
     let change: SettingsChange
-    /// A daemon has read the file.
-    let isRead: Bool
+    let reading: Reading
+    /// How a person starts the daemon again.
+    let restart: String
+
+    enum Reading: Hashable {
+        /// The daemon of the file's directory has read it.
+        case read
+        case notRunning
+        /// The daemon that runs uses another directory, which the clause names.
+        case otherDaemon(String)
+    }
 
     private var isSame: Bool { change.applied.isEmpty && change.postponed.isEmpty }
-    private var waits: Bool { !isRead || !change.postponed.isEmpty }
+    private var waits: Bool { reading != .read || !change.postponed.isEmpty }
+
+    private var effect: String {
+        if isSame { return "it was so already" }
+        return switch reading {
+        case .notRunning: "wakebridged is not running; it takes effect when it starts"
+        case .otherDaemon(let clause): "\(clause); it takes effect when a daemon starts with it"
+        case .read where waits: "it takes effect at the daemon's next start: \(restart)"
+        case .read: "it has taken effect"
+        }
+    }
 
     var text: String {
-        let effect =
-            isSame
-            ? "it was so already"
-            : !isRead
-                ? "wakebridged is not running; it takes effect when it starts"
-                : waits
-                    ? "it takes effect at the daemon's next start: sudo systemctl restart wakebridged"
-                    : "it has taken effect"
-        return "set \(key.printable) to \(value.printable) in \(file.printable)\n\(effect)\n"
+        "set \(key.printable) to \(value.printable) in \(file.printable)\n\(effect)\n"
     }
 
     var json: [UInt8] {
@@ -104,8 +119,8 @@ struct SettingOutcome {
             writer.field("file", file)
             writer.field("key", key)
             writer.field("in_force", isSame || !waits)
-            writer.field("applied", isRead ? change.applied : [])
-            writer.field("postponed", isRead ? change.postponed : change.applied + change.postponed)
+            writer.field("applied", reading == .read ? change.applied : [])
+            writer.field("postponed", reading == .read ? change.postponed : change.applied + change.postponed)
         }
     }
 }

@@ -13,7 +13,7 @@ extension Verb {
         Verb(
             name: "doctor",
             summary: "what is wrong with Bluetooth, accessories and the bridge, and the command that fixes it",
-            synopsis: ["[--root DIR] [--json]"],
+            synopsis: ["[--root DIR] [--config DIR] [--json]"],
             detail: """
                 Looks at the kernel, the message bus, bluetoothd, udev and the daemon, and changes nothing. The worst comes
                 first, each with what it means and how to fix it. Whatever hangs is told after 5 s. Root sees more. Exit
@@ -25,10 +25,11 @@ extension Verb {
                 Flag(
                     "root", value: "DIR",
                     "read the files of /sys, /proc, /boot, systemd and udev below DIR instead of /"),
+                NamedPlaces.configFlag,
             ] + daemonFlags
         ) { words throws(Complaint) in
             try words.atMost(0)
-            let findings = Findings(Facts(words))
+            let findings = Findings(Facts(words, try NamedPlaces(words)))
             Console.print(words.has("json") ? findings.json : Array(findings.text.utf8))
             return findings.worst > .note ? 1 : 0
         }
@@ -37,7 +38,7 @@ extension Verb {
 
 extension Facts {
     /// Asks every part of the system, each with a deadline.
-    init(_ words: ParsedWords) {
+    init(_ words: ParsedWords, _ places: NamedPlaces = .own) {
         self.init()
         let machine = MachineLook(root: words.value("root") ?? "")
         toolVersion = Tool.version
@@ -55,14 +56,14 @@ extension Facts {
         let client = words.client
         isBridgeOfSystem = client.isOfSystem
         bridge = client.state(on: machine)
-        accessories = machine.accessories(knowing: .ofProfiles)
+        accessories = machine.accessories(knowing: .ofProfiles(in: places))
     }
 }
 
 extension AccessoryKnowledge {
-    fileprivate static var ofProfiles: AccessoryKnowledge {
-        let library = NamedPlaces.own.library
-        let used = ProfileFolder.inUse(of: library)
+    fileprivate static func ofProfiles(in places: NamedPlaces) -> AccessoryKnowledge {
+        let library = places.library
+        let used = ProfileFolder.inUse(of: library, in: places.configuration)
         let isNeeded = used.contains { $0.accessory.map { $0.node != .rfcomm } ?? false }
         return AccessoryKnowledge(
             defaultGroup: UdevRules.group,

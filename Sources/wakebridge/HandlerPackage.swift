@@ -55,45 +55,42 @@ struct HandlerPackage {
         library = try HandlerLibrary.folder()
     }
 
+    /// The directory may be there already: only what would be overwritten is in the way.
     func write() throws(Complaint) -> NewFiles {
-        try NewFiles.refuse(directory)
+        let (template, copies) = (paths(below: "Template"), libraryParts.flatMap(paths))
+        try NewFiles.refuse(template.map(target) + copies.map { "\(Self.libraryFolder)/\($0)" }, in: directory)
         var files = NewFiles()
-        try copyTemplate("", into: &files)
-        try copyLibrary(into: &files)
-        let place = directory.asShellWord
-        files.next = ["cd \(place)", "swift test", "swift build -c release"]
+        for path in template { try files.add("\(directory)/\(target(of: path))", content(of: path)) }
+        for path in copies {
+            try files.copy(text(of: "\(library)/\(path)"), to: "\(directory)/\(Self.libraryFolder)/\(path)")
+        }
+        files.mention("\(directory)/\(Self.libraryFolder)")
+        files.next = ["cd \(directory.asShellWord)", "swift test", "swift build -c release"]
         return files
     }
 
-    private func copyTemplate(_ path: String, into files: inout NewFiles) throws(Complaint) {
-        let source = "\(library)/Template\(path)"
-        if let names = try? Directory.names(in: source) {
-            for name in names { try copyTemplate("\(path)/\(name)", into: &files) }
-            return
-        }
-        // The template's own is for the devices of its example.
-        let isManifest = path == "/@NAME@.json5"
-        let manifest = HandlerText.manifest(handler, ["/opt/\(handler.name)/\(module)"], isRoot: true)
-        try files.add(directory + filled(path), isManifest ? manifest : filled(text(of: source)))
-    }
+    private static let libraryFolder = "Packages/wakehandler"
 
     /// The profiles are those that the template's test reads, and the handler's own.
-    private func copyLibrary(into files: inout NewFiles) throws(Complaint) {
+    private var libraryParts: [String] {
         let devices = ["gatt", "heart-rate-monitor", handler.profile.name].map { "Devices/\($0)" }
-        let target = directory + "/Packages/wakehandler"
-        for part in Set(devices + ["Package.swift", "LICENSE", "README.md", "VERSION", "Sources"]).sorted() {
-            try copyPart(part, to: target, into: &files)
-        }
-        files.mention(target)
+        return Set(devices + ["Package.swift", "LICENSE", "README.md", "VERSION", "Sources"]).sorted()
     }
 
-    private func copyPart(_ path: String, to target: String, into files: inout NewFiles) throws(Complaint) {
+    /// The files of the library at a path, and below it; none where nothing is.
+    private func paths(below path: String) -> [String] {
         let source = "\(library)/\(path)"
-        if let names = try? Directory.names(in: source) {
-            for name in names { try copyPart("\(path)/\(name)", to: target, into: &files) }
-        } else if File.exists(source) {
-            try files.copy(text(of: source), to: "\(target)/\(path)")
-        }
+        guard let names = try? Directory.names(in: source) else { return File.exists(source) ? [path] : [] }
+        return names.flatMap { paths(below: "\(path)/\($0)") }
+    }
+
+    private func target(of path: String) -> String { filled(String(path.dropFirst("Template/".count))) }
+
+    /// The template's own manifest is for the devices of its example.
+    private func content(of path: String) throws(Complaint) -> String {
+        path == "Template/@NAME@.json5"
+            ? HandlerText.manifest(handler, ["/opt/\(handler.name)/\(module)"], isRoot: true)
+            : filled(try text(of: "\(library)/\(path)"))
     }
 
     private func text(of source: String) throws(Complaint) -> String {

@@ -35,6 +35,25 @@ struct NewFiles {
         }
     }
 
+    /// The same for files that belong into a directory, which may be there already.
+    /// - Parameter paths: relative to the directory.
+    static func refuse(_ paths: [String], in directory: String) throws(Complaint) {
+        let folders = paths.flatMap { path in
+            let parts = path.split(separator: "/")
+            return parts.indices.dropFirst().map { parts[..<$0].joined(separator: "/") }
+        }
+        let inTheWay =
+            Set(folders).filter { File.isTaken("\(directory)/\($0)") && !File.exists("\(directory)/\($0)/.") }
+            .union(paths.filter { File.isTaken("\(directory)/\($0)") })
+        if File.isTaken(directory), !File.exists(directory + "/.") { try refuse(directory) }
+        guard !inTheWay.isEmpty else { return }
+        let names = inTheWay.sorted()
+        let shown = names.prefix(3).joined(separator: ", ") + (names.count > 3 ? " and \(names.count - 3) more" : "")
+        throw .notFound(
+            "cannot write into \(directory): \(shown) would be overwritten; move \(names.count == 1 ? "it" : "them") away, "
+                + "or name another directory with --directory")
+    }
+
     /// All are looked at before the first is written.
     static func refuse(_ paths: String...) throws(Complaint) {
         for path in paths where File.isTaken(path) {

@@ -103,7 +103,7 @@ struct NewHandler {
         var files = NewFiles()
         try files.add(path, program, mode: 0o755)
         let variables =
-            [pythonPath.map { ("PYTHONPATH", $0) }].compactMap { $0 } + (template?.variables(of: self) ?? [])
+            [pythonPath.map { (PythonModule.variable, $0) }].compactMap { $0 } + (template?.variables(of: self) ?? [])
         try files.add(
             manifest,
             HandlerText.manifest(

@@ -23,7 +23,7 @@ extension Verb {
                 its event. 'alert' sends one alert when a value is above a limit, and the next after it was below another. 'http'
                 posts the values to a web address. The last two are disabled until you set the address in the manifest.
 
-                Nothing is overwritten.
+                Nothing is overwritten. A directory may be there already, if no file of those that are written is in it.
                 """,
             examples: [
                 "sudo wakebridge new handler hr --profile heart-rate-monitor",

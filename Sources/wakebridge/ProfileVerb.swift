@@ -4,6 +4,7 @@ import WakeDaemon
 import WakeModel
 import WakeProfiles
 import WakeSystem
+import WakeTrace
 import WakeWords
 
 extension Verb {
@@ -12,7 +13,7 @@ extension Verb {
             name: "profile", summary: "draft a device profile, or check one against published messages",
             synopsis: [
                 "new [--from DEVICE | --trace FILE] [--directory DIR | --config DIR] [--json] NAME",
-                "check [--json] FOLDER…",
+                "check [--trace FILE] [--json] FOLDER…",
             ],
             detail: """
                 'new' writes Devices/NAME/profile.json5 into the configuration directory, or into DIR, and overwrites nothing. With
@@ -21,12 +22,15 @@ extension Verb {
 
                 'check' reads FOLDER/profile.json5 as the daemon does, then plays FOLDER/vectors.json5 to it: messages that were
                 published, and the value of each. Tells every fault with its line, and every message that comes out otherwise.
-                Exit status 1 if there is one.
+                Exit status 1 if there is one. A characteristic in notify without fields is a warning. With --trace, so is a
+                service of match that no device of the trace offers; 'wakebridge check --trace' decodes a trace.
                 """,
             examples: ["wakebridge profile new strap --trace ride.trace", "wakebridge profile check Devices/*/"],
             flags: [
                 Flag("from", value: "DEVICE", "match what this device shows"),
-                Flag("trace", short: "t", value: "FILE", "draft it from this trace or capture"),
+                Flag(
+                    "trace", short: "t", value: "FILE",
+                    "draft it from this trace or capture; of check: compare match with it"),
                 Flag("directory", value: "DIR", "write it there"),
                 NamedPlaces.configFlag,
                 Flag("json", short: "j", "print what was written or found as JSON"),
@@ -61,7 +65,7 @@ private func checkProfiles(_ words: ParsedWords) throws(Complaint) -> Int32 {
     var checks: [CheckedFolder] = []
     var unread: Complaint?
     for folder in folders {
-        do throws(Complaint) { checks.append(try CheckedFolder(folder)) } catch {
+        do throws(Complaint) { checks.append(try CheckedFolder(folder, trace: words.value("trace"))) } catch {
             // A pattern such as Devices/*/ also names folders without a profile.
             guard folders.count > 1, !File.exists("\(folder)/profile.json5") else {
                 unread = unread ?? error
@@ -80,9 +84,10 @@ private func checkProfiles(_ words: ParsedWords) throws(Complaint) -> Int32 {
 private struct CheckedFolder {
     let folder: String
     private var faults: [String] = []
+    private var warnings: [String] = []
     private var vectors: [Vector] = []
 
-    init(_ folder: String) throws(Complaint) {
+    init(_ folder: String, trace: String?) throws(Complaint) {
         self.folder = folder
         let path: String
         do throws(SystemError) { path = try File.absolute(folder) } catch {
@@ -95,6 +100,8 @@ private struct CheckedFolder {
             [ProfileLibrary.Source(name: name, file: "\(folder)/profile.json5", text: text)], shared: shared)
         faults = errors.map(\.description)
         guard let index = library.index(named: name) else { return }
+        let review = ProfileReview(of: library[index], text: text, file: "\(folder)/profile.json5")
+        warnings = try review.warnings(with: trace).map(\.description)
         let file = "\(path)/vectors.json5"
         guard File.exists(file) else { return }
         let published = try Self.text(of: file)
@@ -113,8 +120,9 @@ private struct CheckedFolder {
     var isFaulty: Bool { !faults.isEmpty }
 
     var text: String {
-        let sum = "\(folder): \(vectors.count.counted("message")), \(faults.count.counted("fault"))"
-        return (faults + [sum]).map { $0.printable + "\n" }.joined()
+        var sum = "\(folder): \(vectors.count.counted("message")), \(faults.count.counted("fault"))"
+        if !warnings.isEmpty { sum += ", \(warnings.count.counted("warning"))" }
+        return (faults + warnings.map { "warning: \($0)" } + [sum]).map { $0.printable + "\n" }.joined()
     }
 
     static func json(_ checks: [CheckedFolder]) -> [UInt8] {
@@ -123,7 +131,22 @@ private struct CheckedFolder {
                 writer.field("folder", check.folder)
                 writer.field("messages", check.vectors.count)
                 writer.field("faults", check.faults)
+                writer.field("warnings", check.warnings)
             }
         }
+    }
+}
+
+extension ProfileReview {
+    /// - Parameter trace: a file whose devices the profile should match; nil for none.
+    func warnings(with trace: String?) throws(Complaint) -> [ConfigurationError] {
+        guard let trace else { return undecodedNotifications }
+        do {
+            let chunks = try FileChunks(trace)
+            var reader = TraceReader(supplyingChunks: chunks.next)
+            let header = try reader.header()
+            if let failure = chunks.failure { throw failure }
+            return undecodedNotifications + servicesLacking(in: header, of: trace)
+        } catch { throw .failure("cannot read \(trace): \(error)") }
     }
 }

@@ -4,6 +4,15 @@ import WakeSystem
 import WakeWords
 
 enum PythonModule {
+    /// The variables of a program without a manifest: its Python finds the module as with a manifest of 'new', and the
+    /// modules of the caller's shell.
+    static var environment: [String: String] {
+        let folders = [Environment.value(of: variable), try? path()].compactMap { $0 }
+        return folders.isEmpty ? [:] : [variable: folders.joined(separator: ":")]
+    }
+
+    static let variable = "PYTHONPATH"
+
     /// The folder that a handler's PYTHONPATH must name; nil where Python looks there anyway.
     static func path() throws(Complaint) -> String? {
         guard let program = try? File.linkTarget(of: "/proc/self/exe") else {

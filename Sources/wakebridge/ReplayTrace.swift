@@ -46,7 +46,7 @@ func run(_ options: RunOptions) throws(Complaint) -> Int32 {
         guard let trace = options.replay else {
             return try live(
                 manifest, options.places.library, wokenBy: .devices, printsJSON: options.printsJSON,
-                ProgressLine.onTerminal(), nil
+                ProgressLine.onTerminal().map(ProgressOutput.redrawn) ?? .silent, nil
             ) { try $0.watch() }
         }
         let chunks = try FileChunks(trace)
@@ -66,7 +66,9 @@ private func handlerManifest(
     _ file: String?, _ command: [String], _ settings: HandlerSettings
 ) throws -> HandlerManifest {
     guard let file else {
-        return try HandlerManifest(id: "handler", command: command, settings: settings).running(command)
+        var manifest = try HandlerManifest(id: "handler", command: command, settings: settings).running(command)
+        manifest.environment = PythonModule.environment
+        return manifest
     }
     let name = file.split(separator: "/").last.map(String.init) ?? file
     let id = HandlerManifest.identifier(ofFile: name) ?? "handler"
@@ -77,6 +79,7 @@ private func handlerManifest(
     do throws(ConfigurationErrors) {
         manifest = try HandlerManifest(id: id, file: file, text: text, isRoot: false, isRun: command.isEmpty)
     } catch { throw error.located(in: text) }
+    manifest.enableForThisCall()
     if command.isEmpty {
         manifest.exec = manifest.command(in: try folder(of: file))
         return manifest
@@ -104,6 +107,14 @@ extension HandlerManifest {
         }
         guard !manifests.isEmpty else { throw NoManifest(folder: folder) }
         return manifests
+    }
+
+    /// A person who names a manifest on the command line wants it to run, such as a new one of 'new --template alert'.
+    fileprivate mutating func enableForThisCall() {
+        guard !settings.isEnabled else { return }
+        settings.isEnabled = true
+        Console.say(
+            "\(file.printable) has enabled: false, so a daemon never wakes it; it runs now because you named it")
     }
 
     /// A program on the command line runs in the current directory, so that its path and arguments stay valid.
@@ -150,7 +161,8 @@ private func playLive(
 ) throws -> Int32 {
     if manifest.settings.requirements.contains(.bonded) { throw RequiredBond(file: manifest.file) }
     // A line that is drawn again and again would appear below each step.
-    let progress = trace.isStepped ? nil : ProgressLine.onTerminal()
+    let progress =
+        trace.isStepped ? ProgressOutput.silent : ProgressLine.onTerminal().map(ProgressOutput.redrawn) ?? .lines
     return try live(
         manifest, profiles, wokenBy: .trace, keepingStateIn: folder, printsJSON: printsJSON, progress, decisions
     ) { bridge in
@@ -179,31 +191,74 @@ private struct RequiredBond: Error, CustomStringConvertible {
 /// Bridge and handler, with their output on the terminal.
 private func live(
     _ manifest: HandlerManifest, _ profiles: ProfileLibrary, wokenBy source: ForegroundBridge.Source,
-    keepingStateIn folder: String? = nil, printsJSON: Bool, _ progress: ProgressLine?, _ decisions: LineFile?,
+    keepingStateIn folder: String? = nil, printsJSON: Bool, _ progress: ProgressOutput, _ decisions: LineFile?,
     _ body: (ForegroundBridge) throws -> ForegroundBridge.Outcome
 ) throws -> Int32 {
     try check(manifest, against: profiles)
     let bridge = try ForegroundBridge(
         manifest, wokenBy: source, profiles: profiles, keepingStateIn: folder
     ) { line in
-        progress?.clear()
+        progress.clear()
         Console.print(printsJSON ? JSONWriter.line { $0.field("text", line) } : Array((line + "\n").utf8))
     }
     bridge.say = { sentence in
-        progress?.clear()
+        progress.clear()
         Console.say(sentence.printable)
     }
-    if let progress { try bridge.showProgress { progress.show($0.sentence) } }
+    if let pace = progress.pace { try bridge.showProgress(pace) { progress.show($0.sentence) } }
     if let decisions { bridge.logDecisions { decisions.writeNow($0) } }
     if bridge.strength == .weak {
         Console.say("warning: no cgroup can be had here, so the handler is suspended by stop signals, which is weaker")
     }
-    defer { progress?.clear() }
+    defer { progress.clear() }
     let outcome = try body(bridge)
-    progress?.clear()
+    progress.clear()
+    if outcome.deadLetters + outcome.quarantines > 0 {
+        let hints = FailureHints(lastLine: bridge.lastErrorLine, hasManifest: !manifest.text.isEmpty)
+        for sentence in hints.sentences { Console.say(sentence.printable) }
+    }
     Console.note(outcome.sentence)
     if let kept = bridge.keptFolder { Console.note("the handler's files are kept in \(kept)") }
     return outcome.isFailure ? 1 : 0
+}
+
+/// How far a bridge in the foreground is, for the person who waits.
+private enum ProgressOutput {
+    case redrawn(ProgressLine)
+    case lines
+    case silent
+
+    var pace: ProgressPace? {
+        switch self {
+        case .redrawn: .redrawn
+        case .lines: .lines
+        case .silent: nil
+        }
+    }
+
+    func show(_ sentence: String) {
+        switch self {
+        case .redrawn(let line): line.show(sentence)
+        case .lines: Console.note(sentence.printable)
+        case .silent: break
+        }
+    }
+
+    func clear() { if case .redrawn(let line) = self { line.clear() } }
+}
+
+/// A handler that fails mostly writes the reason to stderr, far above the end. Without a manifest it may lack a setting.
+struct FailureHints {
+    let lastLine: String?
+    let hasManifest: Bool
+
+    var sentences: [String] {
+        let line = lastLine.map { "the handler's last line on stderr: \($0)" }
+        let hint =
+            "variables, user and settings of a handler come from its manifest; name one with --manifest FILE, or write one "
+            + "with 'wakebridge new handler'"
+        return [line, hasManifest ? nil : hint].compactMap { $0 }
+    }
 }
 
 /// An unknown profile matches nothing, and its handler would sleep for ever.

@@ -52,6 +52,10 @@ extension Verb {
                 of devices that are connected then; without one, what was before is played unseen, and all is as in the
                 whole. With --step each event is shown, and comes when you press Enter, or at the end of the input.
 
+                A HANDLER without --manifest gets your PYTHONPATH, and finds the Python module of handlers. One whose manifest
+                has enabled: false is played all the same, with a note. Without a terminal, a line reports how far it is after
+                2 s, 4 s, 8 s and so on.
+
                 The HANDLER's state folder is removed at the end. With --keep it is made in DIR, which is new or empty, and stays.
                 """,
             examples: [

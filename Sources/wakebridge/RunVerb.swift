@@ -38,7 +38,7 @@ extension Verb {
             detail: """
                 The handler's log is shown here. Ends at Ctrl-C, or when a trace is played and settled. With devices, what it
                 keeps in WAKEBRIDGE_STATE_DIR stays, in run/handlers of the state directory (wakebridged --help names it).
-                'wakebridge help replay' explains --from and --step.
+                'wakebridge help replay' explains --from and --step, and what a HANDLER gets without a manifest.
                 """,
             examples: ["wakebridge run --profile heart-rate-monitor -- ./hr.py"],
             flags: [

@@ -78,7 +78,8 @@ struct SettingsFile {
 
     /// Takes a line away that ``set(_:to:)`` wrote.
     func remove(_ line: String) throws(Complaint) {
-        guard let text, let place = text.firstRange(of: "\n  \(line),") else {
+        let style = SettingsStyle(of: Array((text ?? "").utf8))
+        guard let text, let place = text.firstRange(of: "\n\(style.indentation)\(style.written(line)),") else {
             let key = line.prefix { $0 != ":" }
             throw .failure("\(path) says \(key) in a form of its own; take it out there by hand")
         }

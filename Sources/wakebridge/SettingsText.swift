@@ -34,9 +34,10 @@ struct SettingsText {
             depth += 1
         }
         guard offsets.indices.contains(index) else { return false }
-        if depth == names.count { return replace(at: offsets[index], with: value) }
+        let style = SettingsStyle(of: text)
+        if depth == names.count { return replace(at: offsets[index], with: style.written(value)) }
         guard case .object = found else { return false }
-        return insert(names[depth...], value, behind: offsets[index], depth: depth + 1)
+        return insert(names[depth...], value, behind: offsets[index], depth: depth + 1, style)
     }
 
     private mutating func replace(at start: Int, with value: String) -> Bool {
@@ -46,27 +47,22 @@ struct SettingsText {
     }
 
     /// As the first member of the object that begins at `brace`.
-    private mutating func insert(_ names: ArraySlice<String>, _ value: String, behind brace: Int, depth: Int) -> Bool {
+    private mutating func insert(
+        _ names: ArraySlice<String>, _ value: String, behind brace: Int, depth: Int, _ style: SettingsStyle
+    ) -> Bool {
         guard text.indices.contains(brace), text[brace] == UInt8(ascii: "{") else { return false }
-        let inner = names.dropFirst().reversed().reduce(value) { "{ \(Self.written($1)): \($0) }" }
+        let inner = names.dropFirst().reversed().reduce(value) { "{\($1.asJSON):\($0)}" }
+        let member = style.written("\((names.first ?? "").asJSON):\(inner)")
         let isEmpty = text[(brace + 1)...].first { !Self.isSpace($0) } == UInt8(ascii: "}")
         let hasLines = text[(brace + 1)...].prefix { Self.isSpace($0) }.contains(UInt8(ascii: "\n"))
         // A key of the document has a line of its own, so that it can be taken out again.
-        let start = hasLines || depth == 1 ? "\n" + String(repeating: "  ", count: depth) : " "
+        let start = hasLines || depth == 1 ? "\n" + String(repeating: style.indentation, count: depth) : " "
         let rest = hasLines || depth == 1 || !isEmpty ? "," : " "
-        text.insert(
-            contentsOf: Array("\(start)\(Self.written(names.first ?? "")): \(inner)\(rest)".utf8), at: brace + 1)
+        text.insert(contentsOf: Array("\(start)\(member)\(rest)".utf8), at: brace + 1)
         return true
     }
 
-    /// A name that JSON5 takes without quotation marks is written without.
-    private static func written(_ name: String) -> String {
-        let isPlain =
-            name.first?.isNumber == false && name.utf8.allSatisfy { $0 == UInt8(ascii: "_") || $0.isLetterOrDigit }
-        return isPlain ? name : name.asJSON
-    }
-
-    private static func isSpace(_ byte: UInt8) -> Bool { [0x20, 0x09, 0x0a, 0x0d].contains(byte) }
+    static func isSpace(_ byte: UInt8) -> Bool { [0x20, 0x09, 0x0a, 0x0d].contains(byte) }
 
     /// Just behind a value of a text that is whole.
     private static func end(ofValueAt start: Int, in text: [UInt8]) -> Int? {
@@ -98,13 +94,13 @@ struct SettingsText {
         return place
     }
 
-    private static func end(ofStringAt start: Int, in text: [UInt8]) -> Int? {
+    static func end(ofStringAt start: Int, in text: [UInt8]) -> Int? {
         var place = start + 1
         while place < text.count, text[place] != text[start] { place += text[place] == UInt8(ascii: "\\") ? 2 : 1 }
         return place < text.count ? place + 1 : nil
     }
 
-    private static func end(ofCommentAt start: Int, in text: [UInt8]) -> Int {
+    static func end(ofCommentAt start: Int, in text: [UInt8]) -> Int {
         let isBlock = text.dropFirst(start + 1).first == UInt8(ascii: "*")
         var place = start + 2
         while place < text.count {
@@ -115,13 +111,6 @@ struct SettingsText {
             place += 1
         }
         return text.count
-    }
-}
-
-extension UInt8 {
-    fileprivate var isLetterOrDigit: Bool {
-        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self | 0x20)
-            || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self)
     }
 }
 

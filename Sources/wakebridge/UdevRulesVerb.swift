@@ -8,7 +8,7 @@ extension Verb {
     static var udevRules: Verb {
         Verb(
             name: "udev-rules", summary: "print the udev rules that the accessories of the profiles need",
-            synopsis: ["[--profile PROFILE …] [--group GROUP] [--json]", "--braille"],
+            synopsis: ["[--profile PROFILE …] [--group GROUP] [--config DIR] [--json]", "--braille"],
             detail: """
                 Changes nothing. The rules let a group open the nodes of the accessories, keep ModemManager off them and
                 their USB devices awake. They are for your own profiles and for those that a manifest watches, unless
@@ -25,6 +25,7 @@ extension Verb {
                 Flag(
                     "group", short: "g", value: "GROUP", "the group that may open the accessories (\(UdevRules.group))"),
                 Flag("braille", "the file that keeps brltty off, and comes after brltty's own rules"),
+                NamedPlaces.configFlag,
                 Flag("json", short: "j", "print the rules, the group and the profiles as one JSON document"),
             ]
         ) { words throws(Complaint) in
@@ -62,9 +63,12 @@ private func printRules(_ words: ParsedWords) throws(Complaint) {
 
 /// The named profiles, or those in use.
 private func accessories(_ words: ParsedWords) throws(Complaint) -> [Profile] {
-    let library = NamedPlaces.own.library
+    let places = try NamedPlaces(words)
+    let library = places.library
     let wanted = words.options.filter { $0.name == "profile" }.compactMap(\.value)
-    if wanted.isEmpty { return ProfileFolder.inUse(of: library).filter { $0.kind == .externalAccessory } }
+    if wanted.isEmpty {
+        return ProfileFolder.inUse(of: library, in: places.configuration).filter { $0.kind == .externalAccessory }
+    }
     let names = library.heads.filter { $0.kind == .externalAccessory }.map(\.name)
     for name in wanted where !names.contains(name) {
         let near = suggestion(for: name, among: names)

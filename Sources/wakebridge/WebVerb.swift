@@ -174,7 +174,7 @@ private enum WebOrder {
         Console.print(
             isListening
                 ? "the bridge listens at \(place.printable)\n"
-                : "it takes effect at the daemon's next start: sudo systemctl restart wakebridged\n")
+                : "it takes effect at the daemon's next start: \(restart(words))\n")
         if !address.isLoopback, present?.certificate == nil {
             Console.say("without TLS, all who share the network can read what is sent, tokens too: see web.certificate")
         }
@@ -184,14 +184,23 @@ private enum WebOrder {
     private static func tokens(
         _ words: ParsedWords, of file: SettingsFile, isWritten: Bool
     ) throws(Complaint) -> JSONValue {
-        do throws(Complaint) { return try words.client.ask(.get, "/v1/tokens").json } catch {
+        let change =
+            isWritten ? "\(file.path.printable) was changed" : "\(file.path.printable) had the setting already"
+        do throws(Complaint) {
+            if let obstacle = try words.client.obstacle(toReading: File.parent(of: file.path)) {
+                throw .notFound("\(change), and no token was made: \(obstacle)")
+            }
+            return try words.client.ask(.get, "/v1/tokens").json
+        } catch {
             guard case .notRunning = error else { throw error }
-            let change =
-                isWritten ? "\(file.path.printable) was changed" : "\(file.path.printable) had the setting already"
             throw .notRunning(
                 "\(change), and no token was made, for wakebridged is not running; "
                     + "start it, then run 'wakebridge web --token NAME'")
         }
+    }
+
+    private static func restart(_ words: ParsedWords) -> String {
+        InitSystem.ofThisMachine.restartOfBridge(isOfSystem: words.client.isOfSystem)
     }
 
     private static func disable(_ words: ParsedWords) throws(Complaint) {
@@ -199,6 +208,6 @@ private enum WebOrder {
         guard let present = file.settings.web else { return Console.print("the web page is off already\n") }
         try file.remove(line(present.listen))
         Console.print("took \(line(present.listen)) out of \(file.path.printable)\n")
-        Console.print("it takes effect at the daemon's next start: sudo systemctl restart wakebridged\n")
+        Console.print("it takes effect at the daemon's next start: \(restart(words))\n")
     }
 }

@@ -250,6 +250,52 @@ import WakeSystem
         #expect(try check("--trace", "bad.trace", "hr.json5").exit == 2)
     }
 
+    @Test(
+        "a notification without fields, and a service of match that the trace's device lacks, are warnings with their lines"
+    )
+    func review() throws {
+        let profile = folder + "/scale"
+        try Directory.create(profile, mode: 0o755)
+        put(
+            """
+            {
+              name: "scale", title: "Scale", mode: "bluetooth-central",
+              match: {
+                services: [
+                  "180d",
+                  "181d",
+                ],
+              },
+              notify: [
+                "2a9d",
+                "fff1",
+              ],
+            }
+            """, at: profile + "/profile.json5")
+        put(
+            "wakebridge-trace 1\nclock 2026-11-21T07:00:00Z\n"
+                + "device 1 bluetooth C0:F1:F2:F3:F4:01 alias=\"strap\" service=180d service=180f\nend\n",
+            at: folder + "/ride.trace")
+        let raw = "line 11: notify[1] is fff1, which is not among characteristics: its messages stay raw bytes"
+        let lack =
+            "line 6: match.services[1] asks for 181d, which strap does not offer in ride.trace; it offers 180d, 180f"
+        let tool = ["env", "-C", folder, Built.tool, "profile", "check", "scale"]
+        let alone = try Child(tool).finish()
+        let file = "warning: scale/profile.json5: "
+        #expect(
+            alone.exit == 0 && alone.output == "\(file)\(raw)\nscale: 0 messages, 0 faults, 1 warning\n", "\(alone)")
+        let both = try Child(tool + ["--trace", "ride.trace"]).finish()
+        #expect(both.output == "\(file)\(raw)\n\(file)\(lack)\nscale: 0 messages, 0 faults, 2 warnings\n", "\(both)")
+        let json = try Child(tool + ["--trace", "ride.trace", "--json"]).finish()
+        let folders = try #require(try JSONValue(parsing: json.output.utf8)["folders"]?.array)
+        #expect(folders.first?["warnings"]?.array?.count == 2 && folders.first?["faults"]?.array?.isEmpty == true)
+        let checked = try check("--trace", "ride.trace", "scale/profile.json5")
+        #expect(checked.exit == 0 && checked.output.contains("scale/profile.json5: warning: \(lack)\n"), "\(checked)")
+        #expect(checked.output.contains("scale/profile.json5: warning: \(raw)\n"), "\(checked)")
+        let gone = try Child(tool + ["--trace", "gone.trace"]).finish()
+        #expect(gone.exit == 1 && gone.talk.contains("cannot read gone.trace"), "\(gone)")
+    }
+
     @Test("with --json each file has its kind, and each fault its line")
     func json() throws {
         manifest("hr.json5", "lifecycl: 1")

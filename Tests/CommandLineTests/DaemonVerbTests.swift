@@ -308,6 +308,15 @@ import WakeSystem
         #expect(child.talk.hasPrefix("wakebridge watch: "))
     }
 
+    @Test("a setting that waits for the next start is no error of reload: it is named, and the exit status is 0")
+    func reloadPostpones() throws {
+        let answer = #"{"errors":[],"warnings":[],"applied":[],"postponed":["web.listen","suspend"]}"#
+        let fixture = try fixture { _ in .json(status: 200, Array(answer.utf8)) }
+        let outcome = try fixture.tool("reload")
+        #expect(outcome.exit == 0 && outcome.talk == "", "\(outcome)")
+        #expect(outcome.output == "take effect at the daemon's next start: web.listen, suspend\nreloaded\n")
+    }
+
     @Test("reload tells each manifest's error and exits 1")
     func reload() throws {
         let fixture = try fixture { _ in

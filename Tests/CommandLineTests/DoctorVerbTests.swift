@@ -98,6 +98,18 @@ import WakeSystem
         #expect(exit == 1 && output.hasPrefix("warning  bluetoothd that runs here is older than 5.66"), "\(output)")
     }
 
+    @Test("the profiles that --config names are those of the findings, and a fault in one of them is a warning")
+    func ownDirectory() throws {
+        defer { Directory.removeTree(root) }
+        try Directory.create(root + "/etc/Devices/mine", mode: 0o755)
+        put("{ name: 5 }", at: root + "/etc/Devices/mine/profile.json5")
+        let outcome = try Child([
+            "env", "DBUS_SYSTEM_BUS_ADDRESS=unix:path=/nonexistent", Built.tool, "doctor", "--root", root, "--socket",
+            "/nonexistent/control.sock", "--config", root + "/etc",
+        ]).finish()
+        #expect(outcome.talk.contains("warning: \(root)/etc/Devices/mine/profile.json5: "), "\(outcome)")
+    }
+
     @Test("without bus, bluetoothd and daemon it has findings and not a failure, and needs no time for them")
     func nothing() throws {
         defer { Directory.removeTree(root) }

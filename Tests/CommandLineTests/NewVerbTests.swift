@@ -160,6 +160,35 @@ import WakeSystem
         #expect(names(in: copied + "/Devices") == ["gatt"])
     }
 
+    @Test(
+        "a new handler in Swift goes into a directory that is there, unless it would overwrite files, which are named")
+    func swiftInto() throws {
+        let library = folder + "/wakehandler"
+        try putLibrary(at: library)
+        let package = folder + "/hr-log"
+        try Directory.create(package + "/.git", mode: 0o755)
+        put("mine", at: package + "/NOTES")
+        put("mine", at: package + "/Sources")
+        put("mine", at: package + "/Package.swift")
+        let refused = try newInSwift("WAKEBRIDGE_WAKEHANDLER=\(library)")
+        let sentence =
+            "cannot write into \(package): Package.swift, Sources would be overwritten; move them away, or name another "
+            + "directory with --directory\n"
+        #expect(refused.exit == 5 && refused.talk.hasSuffix(sentence), "\(refused)")
+        #expect(names(in: package) == [".git", "NOTES", "Package.swift", "Sources"])
+        for name in ["Sources", "Package.swift"] { unlink(package + "/" + name) }
+        let made = try newInSwift("WAKEBRIDGE_WAKEHANDLER=\(library)")
+        #expect(made.exit == 0 && text(of: package + "/NOTES") == "mine", "\(made)")
+        #expect(File.exists(package + "/Packages/wakehandler/Sources/WakeHandler/Session.swift"))
+        let again = try newInSwift("WAKEBRIDGE_WAKEHANDLER=\(library)")
+        #expect(again.exit == 5 && again.talk.contains(" and 3 more would be overwritten; move them away"), "\(again)")
+        let file = try Child([
+            "env", "WAKEBRIDGE_WAKEHANDLER=\(library)", Built.tool, "new", "handler", "x", "-l", "swift", "-p",
+            "heart-rate-monitor", "--directory", package + "/NOTES",
+        ]).finish()
+        #expect(file.exit == 5 && file.talk.contains("\(package)/NOTES: it is there already"), "\(file)")
+    }
+
     @Test("a library of handlers without its sources is refused, and nothing is written")
     func libraryIsIncomplete() throws {
         let library = folder + "/half"

@@ -3,6 +3,7 @@ import Glibc
 import TestBench
 import Testing
 import WakeModel
+import WakeSystem
 
 @Suite("Pairing from the command line") struct PairVerbTests {
     private func world(_ devices: String...) -> String { "{\"devices\": [\(devices.joined(separator: ", "))]}" }
@@ -103,7 +104,8 @@ import WakeModel
         let bluetooth = try ScriptedBluetooth(#"{"adapters": [{"dies": 300}]}"#)
         let outcome = try await bluetooth.tool("pair", "Lab Strap")
         #expect(outcome.exit == 1)
-        #expect(outcome.talk.contains("bluetoothd ended; see 'systemctl status bluetooth'"), "\(outcome.talk)")
+        let look = InitSystem.ofThisMachine.command(.status, "bluetooth")
+        #expect(outcome.talk.contains("bluetoothd ended; see '\(look)'"), "\(outcome.talk)")
     }
 
     @Test("on a terminal the operator chooses, types the passkey until it is one, and compares")
@@ -251,7 +253,7 @@ import WakeModel
         let silent = try ScriptedBluetooth(nil)
         for words in [["forget", "scale"], ["pair", "scale"]] {
             let outcome = try await silent.tool(words[0], words[1], "--socket", socket)
-            #expect(outcome.exit == 1 && outcome.talk.contains("systemctl start bluetooth"))
+            #expect(outcome.exit == 1 && outcome.talk.contains(InitSystem.ofThisMachine.command(.start, "bluetooth")))
             #expect(outcome.talk.contains(". Nor could accessories be looked at: \(reason)"), "\(outcome.talk)")
         }
         #expect(try await silent.tool("pair", "--yes", "--socket", socket).talk.contains("accessories") == false)

@@ -48,6 +48,20 @@ import WakeSystem
         #expect(changed("{ log: 5 }", "log.burst", "9") == nil && changed("{", "log.burst", "9") == nil)
     }
 
+    @Test("a value is written as a person would write it, and its names as the file writes names")
+    func style() {
+        let typed = #"{deadband:0.2,"every":"10s",x:[1,2 , 3,],o:{}}"#
+        let loose = #"{ deadband: 0.2, every: "10s", x: [1, 2, 3], o: {} }"#
+        #expect(changed("{\n  a: 1,\n}", "a", typed) == "{\n  a: \(loose),\n}")
+        let quoted = #"{ "deadband": 0.2, "every": "10s", "x": [1, 2, 3], "o": {} }"#
+        #expect(changed("{ // \"no\"\n\t\"a\": 1\n}", "a", typed) == "{ // \"no\"\n\t\"a\": \(quoted)\n}")
+        #expect(changed("{\n\t\"a\": 1\n}", "b.c", "'x:y'") == "{\n\t\"b\": { \"c\": 'x:y' },\n\t\"a\": 1\n}")
+        #expect(changed("{\n    a: {\n    },\n}", "a.b", "1") == "{\n    a: {\n        b: 1,\n    },\n}")
+        // Its writer has set the lines, or says more than a value.
+        for text in ["{\n  b: 1 }", "{b:1 /* why */}"] { #expect(changed("{ a: 1 }", "a", text) == "{ a: \(text) }") }
+        #expect(changed("{ a: 1 }", "a", #"{"a b":1,"2":0x1F}"#) == #"{ a: { "a b": 1, "2": 0x1F } }"#)
+    }
+
     @Test("a setting is written with its comments kept, and the answer says when it takes effect")
     func writes() throws {
         put("{\n  // mine\n}\n", at: file)

@@ -44,6 +44,18 @@ import WakeSystem
         #expect(try run("-p", "gps", "-p", "uno").output == all.output)
     }
 
+    @Test("--config names the directory whose own profiles need rules")
+    func ownDirectory() throws {
+        let configuration = folder + "/etc"
+        try Directory.create(configuration + "/Devices/mine", mode: 0o755)
+        let text =
+            #"{ name: "mine", title: "Own", mode: "external-accessory", match: { properties: { ID_MODEL: "m" } }, node: "serial" }"#
+        put(text, at: configuration + "/Devices/mine/profile.json5")
+        let rules = try run("--config", configuration)
+        #expect(rules.exit == 0 && rules.output.contains("\n# mine: Own"), "\(rules)")
+        #expect(try !run().output.contains("# mine"))
+    }
+
     @Test("a profile that is not known, or is no accessory's, is exit 5 with the nearest name, and nothing is printed")
     func unknown() throws {
         let missing = try run("--profile", "unno")

@@ -2,6 +2,7 @@
 import TestBench
 import Testing
 import WakeModel
+import WakeSystem
 
 @Suite(
     "Accessories at the tool and the daemon", .serialized, .timeLimit(.minutes(2)),
@@ -19,7 +20,8 @@ struct AccessoryTests {
             """)
         let lines = said.split(separator: "\n").map(String.init).filter { !$0.hasPrefix("made ") }
         #expect(lines.starts(with: ["exit 0", "Scale  /dev/ttyACM0  -  scale  attached"]), "\(said)")
-        #expect(lines.contains { $0.hasPrefix("no Bluetooth: ") && $0.contains("systemctl start dbus") }, "\(said)")
+        let start = InitSystem.ofThisMachine.command(.start, "dbus")
+        #expect(lines.contains { $0.hasPrefix("no Bluetooth: ") && $0.contains(start) }, "\(said)")
         #expect(lines.contains { $0.hasSuffix("that no profile knows; --all shows them") }, "\(said)")
         let row = try JSONValue(parsing: Array(try #require(lines.first { $0.hasPrefix("{") }).utf8)[...])
         #expect(row["node"]?.string == "/dev/ttyACM0" && row["profile"]?.string == "scale")

@@ -60,7 +60,7 @@ struct StartTests {
     }
 
     @Test(
-        "settings that change under a running daemon are told by reload: broken ones by name, others as taken, or as of the next start"
+        "reload names settings that changed under a running daemon: broken ones as errors, others as taken or as of the next start"
     )
     func changed() throws {
         let daemon = try RunningDaemon()
@@ -69,16 +69,44 @@ struct StartTests {
         try daemon.write("{ suspend: \"never\" }", to: "config/wakebridge.json5")
         #expect(try daemon.tool("reload").talk.contains("suspend is \"never\""))
         try daemon.write("{ suspend: \"signal\" }", to: "config/wakebridge.json5")
-        #expect(try daemon.tool("reload").talk.contains("suspend takes effect at the next start of wakebridged"))
+        let later = try daemon.tool("reload", "--json")
+        #expect(later.exit == 0 && later.talk == "", "\(later)")
+        #expect(later.output.contains(#""errors":[],"warnings":[],"applied":[],"postponed":["suspend"]"#), "\(later)")
         try daemon.write("{ suspend: \"signal\", log: { burst: 9 } }", to: "config/wakebridge.json5")
-        let reload = try daemon.tool("reload")
-        #expect(reload.exit == 1 && reload.output == "took effect: log.burst\n", "\(reload)")
+        let reload = try daemon.tool("reload", "--config", daemon.configuration)
+        let text = "took effect: log.burst\ntake effect at the daemon's next start: suspend\nreloaded\n"
+        #expect(reload.exit == 0 && reload.output == text, "\(reload)")
+        #expect(
+            daemon.log.contains("suspend of \(daemon.configuration)/wakebridge.json5 takes effect at the next start"))
         let set = try daemon.tool("config", "set", "log.burst", "7", "--config", daemon.configuration)
         #expect(set.exit == 0 && set.output.contains("\nit has taken effect\n"), "\(set)")
         try daemon.stop()
         try daemon.start()
         #expect(try daemon.tool("reload").exit == 0)
         #expect(try daemon.json("status")["bridge"]?["suspend"]?.string == "weak")
+    }
+
+    @Test("a daemon is asked to read a configuration directory only if it uses that one, and otherwise that is printed")
+    func otherDirectory() throws {
+        let daemon = try RunningDaemon()
+        try daemon.start()
+        let other = daemon.folder + "/other"
+        try Directory.create(other, mode: 0o755)
+        // A daemon that was asked would take this too.
+        try daemon.write("{ log: { burst: 8 } }", to: "config/wakebridge.json5")
+        let set = try daemon.tool("config", "set", "log.burst", "7", "--config", other)
+        let clause =
+            "no running daemon uses \(other): the one at \(daemon.runtime)/control.sock uses \(daemon.configuration)"
+        #expect(
+            set.exit == 0 && set.output.hasSuffix("\n\(clause); it takes effect when a daemon starts with it\n"),
+            "\(set)")
+        let json = try daemon.tool("config", "set", "log.burst", "6", "--config", other, "--json")
+        #expect(json.output.contains(#""in_force":false,"applied":[],"postponed":["log.burst"]"#), "\(json)")
+        let refused = try daemon.tool("reload", "--config", other)
+        #expect(refused.exit == 3 && refused.talk.contains("\(clause); reach another one with --runtime"), "\(refused)")
+        let page = try daemon.tool("web", "--enable", "--config", other)
+        #expect(page.exit == 5 && page.talk.contains("no token was made: \(clause)"), "\(page)")
+        #expect(try daemon.tool("reload").output == "took effect: log.burst\nreloaded\n")
     }
 
     @Test("replay, log limits and timers of wakebridge.json5 hold")

@@ -236,7 +236,7 @@ class StandIn:
         return next(device for device in self.devices if name in (device.alias, device.source))
 
     def status(self, _):
-        return {"bridge": {"version": self.version, "host": "pi-living-room", "pid": 77, "journal": "j7", "uptime_s": 7500.2, "suspend": "strong",
+        return {"bridge": {"version": self.version, "host": "pi-living-room", "pid": 77, "configuration": "/etc/wakebridge", "journal": "j7", "uptime_s": 7500.2, "suspend": "strong",
                            "journal_health": "ok", "memory": 10_276_045, "uncontained": None,
                            "loop": {"longest_ms": 4.2, "over_50ms": 0}, "warnings": []},
                 "handlers": self.handlers, "devices": [device.status() for device in self.devices],

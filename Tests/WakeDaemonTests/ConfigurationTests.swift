@@ -98,7 +98,7 @@ struct ConfigurationTests {
               queue_cap: "16MiB", notify: true, timers: { linger: "0", window: "2h", retry_cap: "1h" },
             }
             """)
-        #expect(hr.command(in: "/etc/wakebridge/handlers.d") == ["/etc/wakebridge/handlers.d/./hr.sh"])
+        #expect(hr.command(in: "/etc/wakebridge/handlers.d") == ["/etc/wakebridge/handlers.d/hr.sh"])
         #expect(hr.group == "audio" && hr.groups == ["dialout"] && hr.notifies)
         #expect(hr.environment == ["A": "", "B": "2"])
         #expect(hr.workingDirectory == "/srv")

@@ -1,5 +1,7 @@
 // A bridge in the foreground: what it is for a trace, and what for devices.
 import Testing
+import WakeCore
+import WakeModel
 
 @testable import WakeDaemon
 @testable import WakeEngine
@@ -23,5 +25,31 @@ import Testing
         #expect(options.stateDirectory.hasPrefix("/tmp/ground/"))
         let kept = ForegroundBridge.options(for: .trace, "/tmp/ground", cgroup: "c", keep: "/tmp/kept")
         #expect(kept.ownDirectories == "/tmp/kept" && kept.stateDirectory.hasPrefix("/tmp/ground/"))
+    }
+
+    @Test(
+        "without a terminal a line says how far a replay is after two seconds, then each time that the time has doubled"
+    )
+    func progress() {
+        var (elapsed, lines) = (ProgressPace.lines.first, [TimeSpan]())
+        while lines.count < 8 {
+            lines.append(elapsed)
+            elapsed = elapsed + ProgressPace.lines.pause(after: elapsed)
+        }
+        #expect(lines == [2, 4, 8, 16, 32, 64, 124, 184].map { TimeSpan.seconds($0) })
+        #expect(ProgressPace.redrawn.pause(after: .seconds(100)) == .milliseconds(200))
+    }
+
+    @Test("a handler is reported as silent within its budget, and never if the bridge acknowledges for it")
+    func silence() {
+        var manifest = HandlerManifest(id: "hr", command: ["./hr"], settings: HandlerSettings())
+        #expect(SilencePatience(of: manifest)?.step == .seconds(2))
+        manifest.settings.timers.budget = .seconds(1)
+        #expect(SilencePatience(of: manifest)?.step == .milliseconds(250))
+        manifest.settings.acknowledgement = .delivery
+        #expect(SilencePatience(of: manifest) == nil)
+        manifest.settings.acknowledgement = .explicit
+        manifest.settings.lifecycle = .oneshot
+        #expect(SilencePatience(of: manifest) == nil)
     }
 }

@@ -90,7 +90,7 @@ enum SharedSchema: String, Hashable, Sendable, CaseIterable {
     private static let stay: [Schema.Key] = [.always("longest_ms", .number), .always("over_50ms", .natural)]
     private static let bridge = Schema.object([
         .always("version", .text), .always("host", .nullable(.text)), .always("pid", .natural),
-        .always("journal", .text), .always("uptime_s", .number),
+        .always("configuration", .nullable(.text)), .always("journal", .text), .always("uptime_s", .number),
         .always("suspend", .word(["strong", "weak"])), .always("journal_health", .text), .always("memory", .natural),
         .always("uncontained", .nullable(.text)),
         .always("loop", .object(stay + [.always("causes", .list(.object([.always("cause", .text)] + stay)))])),

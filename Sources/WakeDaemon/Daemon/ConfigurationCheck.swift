@@ -19,6 +19,8 @@ public struct ConfigurationCheck {
     public private(set) var manifest: HandlerManifest?
     /// Decodes the profile's data; nil for a profile with faults, and for other files.
     public private(set) var decoder: ProfileDecoder?
+    /// Nil for a profile with faults, and for other files.
+    public private(set) var profile: Profile?
     private let file: String
 
     /// - Parameters:
@@ -59,6 +61,7 @@ public struct ConfigurationCheck {
             shared: ProfileFolder.shared(beside: File.parent(of: file)))
         faults += errors
         decoder = library.index(named: name).map { library.decoder($0) }
+        profile = library.index(named: name).map { library[$0] }
     }
 
     /// Every part is judged as far as the others can be read, so that one look shows all faults.

@@ -105,6 +105,7 @@ final class ControlAnswers {
             journalHealth: sentences.isEmpty ? "ok" : sentences.joined(separator: "; "),
             residentBytes: MemoryPressure.ownResidentBytes)
         status.host = MachineName.own
+        status.configuration = daemon.configurationDirectory
         status.containmentBlockingReason = bridge.containment.blockingReason
         status.longestCall = bridge.loop.longestCall
         status.longCalls = bridge.loop.longCalls
@@ -280,7 +281,6 @@ final class ControlAnswers {
 
     private func reload() -> ControlResponse {
         let reload = daemon.reload()
-        for error in reload.errors { daemon.log.error(error) }
         return .later { [self] respond in
             var isAnswered = false
             let timer = try? bridge.loop.timer(on: .monotonic) { [daemon] in

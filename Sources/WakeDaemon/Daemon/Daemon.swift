@@ -182,7 +182,7 @@ public final class Daemon {
 
     /// The outcome of reading all configuration again.
     struct Reload {
-        /// Everything that is wrong with it, and what waits for the next start.
+        /// Everything that is wrong with it.
         var errors: [String] = []
         /// Keys of wakebridge.json5 whose new values are in force now.
         var applied: [String] = []
@@ -190,10 +190,14 @@ public final class Daemon {
         var postponed: [String] = []
     }
 
+    var configurationDirectory: String { options.configurationDirectory }
+
+    /// The log has what came of it: a signal has no other answer.
     func reload() -> Reload {
         applyConfiguration()
         var reload = applySettings()
         reload.errors = faults + reload.errors
+        for error in reload.errors { log.error(error) }
         return reload
     }
 
@@ -327,15 +331,12 @@ public final class Daemon {
             observers.adopt(change.settings, after: settings)
             sources.adopt(change.settings.broadcasts)
             settings = change.settings
-            for key in change.applied { log.notice("\(key) of \(Self.settingsFile(options)) takes effect") }
-            var reload = Reload(applied: change.applied, postponed: change.postponed)
-            if !change.postponed.isEmpty {
-                let keys = change.postponed.joined(separator: ", ")
-                reload.errors = [
-                    "\(Self.settingsFile(options)) has changed; \(keys) takes effect at the next start of wakebridged"
-                ]
+            let file = Self.settingsFile(options)
+            for key in change.applied { log.notice("\(key) of \(file) takes effect") }
+            for key in change.postponed {
+                log.notice("\(key) of \(file) takes effect at the next start of wakebridged")
             }
-            return reload
+            return Reload(applied: change.applied, postponed: change.postponed)
         } catch let errors as ConfigurationErrors {
             return Reload(errors: errors.all.map(\.description))
         } catch {
@@ -377,8 +378,7 @@ public final class Daemon {
     private func watchSignals() throws(SystemError) {
         for number in [SIGTERM, SIGINT] { signals.append(try bridge.loop.onSignal(number, of: self) { $0.end() }) }
         signals.append(
-            // The answer to the signal is in the log.
-            try bridge.loop.onSignal(SIGHUP, of: self) { for fault in $0.reload().errors { $0.log.error(fault) } })
+            try bridge.loop.onSignal(SIGHUP, of: self) { _ = $0.reload() })
     }
 
     /// Lets every handler end in order; what is open stays with the journal.

@@ -56,6 +56,13 @@ public final class ForegroundBridge {
     private var signals: [SignalWatch] = []
     private let lines: HandlerLines
     private var look: Timer?
+    private let patience: SilencePatience?
+    private var silence: Timer?
+    /// How many events the handler had when its silence was judged last.
+    private var deliveriesBefore = 0
+
+    /// The line that a handler wrote to stderr last; nil if none.
+    public var lastErrorLine: String? { lines.lastError }
 
     public var strength: SuspensionStrength { bridge.strength }
 
@@ -69,6 +76,7 @@ public final class ForegroundBridge {
     ) throws {
         try Executable.check(manifest.exec[0])
         lines = HandlerLines(print)
+        patience = SilencePatience(of: manifest)
         if let folder { try Self.makeEmptyDirectory(folder, for: manifest) }
         ground = try TemporaryGround.make()
         do {
@@ -144,14 +152,30 @@ public final class ForegroundBridge {
         set { lines.say = newValue }
     }
 
-    /// Shows how far it is, from the first second on and several times in each; of use on a terminal only.
-    public func showProgress(_ show: @escaping (Progress) -> Void) throws(SystemError) {
+    /// Shows how far it is, again and again.
+    public func showProgress(_ pace: ProgressPace, _ show: @escaping (Progress) -> Void) throws(SystemError) {
         let timer = try bridge.loop.timer(on: .monotonic, of: self) {
             if !$0.isFinishing { show($0.progress) }
-            $0.look?.arm(at: SystemClock.monotonic() + .milliseconds(200))
+            let now = SystemClock.monotonic()
+            $0.look?.arm(at: now + pace.pause(after: now - $0.start))
         }
         look = timer
-        timer.arm(at: start + .seconds(1))
+        timer.arm(at: start + pace.first)
+    }
+
+    /// A sentence for the person at the terminal, once the handler has answered nothing for a while.
+    private func watchForSilence() throws(SystemError) {
+        guard let patience else { return }
+        let timer = try bridge.loop.timer(on: .monotonic, of: self) { $0.judgeSilence(patience) }
+        silence = timer
+        timer.arm(at: start + patience.step)
+    }
+
+    private func judgeSilence(_ patience: SilencePatience) {
+        guard !isFinishing, tally.acknowledged == 0 else { return }
+        if deliveriesBefore > 0 { return say(patience.sentence(for: deliveriesBefore)) }
+        deliveriesBefore = tally.deliveries
+        silence?.arm(at: SystemClock.monotonic() + patience.step)
     }
 
     private var progress: Progress {
@@ -177,6 +201,7 @@ public final class ForegroundBridge {
         try sources.play(reader, part: part, speed: speed, gate: steps, observer: self)
         bridge.turn.listeners.observe(self)
         try endOnSignals()
+        try watchForSilence()
         sources.start()
         _ = try bridge.loop.run()
         outcome.events = sources.playedCount
@@ -190,6 +215,7 @@ public final class ForegroundBridge {
         try sources.watch(SourceRegistry.all, bus: bus, stateDirectory: ground.directory)
         try endOnSignals()
         try bus.open()
+        try watchForSilence()
         sources.start()
         _ = try bridge.loop.run()
         sources.stop()

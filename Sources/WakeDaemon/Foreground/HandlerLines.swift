@@ -7,10 +7,16 @@ import WakeModel
 final class HandlerLines: HandlerLog, DecisionListener {
     private let print: (String) -> Void
     var say: (String) -> Void = { _ in }
+    /// The line that a handler wrote to stderr last; nil if none.
+    private(set) var lastError: String?
+
     init(_ print: @escaping (String) -> Void) { self.print = print }
+
     func handler(_ id: HandlerID, logged line: String, as voice: LogVoice) {
         // The bridge's own lines are on standard error already.
-        if voice != .bridge { print(line) }
+        guard voice != .bridge else { return }
+        if voice == .handler(.errors) { lastError = line }
+        print(line)
     }
 
     func hear(_ decision: Decision, of handler: HandlerID, at stamp: Stamp) {

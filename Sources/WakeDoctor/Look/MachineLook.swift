@@ -28,7 +28,7 @@ public struct MachineLook: Sendable {
         return facts
     }
 
-    public var hasSystemd: Bool { File.exists(root + "/run/systemd/system") }
+    public var hasSystemd: Bool { InitSystem(below: root) == .systemd }
 
     /// The capabilities that the bridge uses and the process lacks; nil where they cannot be read.
     public func lackingCapabilities(of process: Int32) -> [String]? {

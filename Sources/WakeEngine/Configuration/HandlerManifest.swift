@@ -135,7 +135,8 @@ extension HandlerManifest {
     /// `exec` with the program's path made absolute; `folder` is the absolute one that holds the manifest.
     public func command(in folder: String) -> [String] {
         guard let program = exec.first, !program.hasPrefix("/") else { return exec }
-        return ["\(folder)/\(program)"] + exec.dropFirst()
+        let path = program.split(separator: "/", omittingEmptySubsequences: false).drop { $0 == "." }
+        return ["\(folder)/\(path.joined(separator: "/"))"] + exec.dropFirst()
     }
 
     private mutating func readProgram(_ object: ConfigurationObject, isRoot: Bool, isRun: Bool) {

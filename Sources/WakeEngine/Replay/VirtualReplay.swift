@@ -232,6 +232,8 @@ package final class DecisionTally: DecisionListener {
     package private(set) var deadLetters = 0
     package private(set) var quarantines = 0
     package private(set) var acknowledged = 0
+    /// Events that were given to a handler, each attempt by itself.
+    package private(set) var deliveries = 0
     package private(set) var strikes = 0
     package private(set) var suspensions = 0
     /// The devices' events for handlers, gaps not counted.
@@ -244,7 +246,8 @@ package final class DecisionTally: DecisionListener {
         case .moved(_, to: .suspended, _): suspensions += 1
         case .acknowledged(_, let count, _): acknowledged += count
         case .struck: strikes += 1
-        case .moved, .delivered, .refused, .handedBack, .withdrawn, .recalled, .released, .advanced, .charged, .lost,
+        case .delivered(_, _, let count): deliveries += count
+        case .moved, .refused, .handedBack, .withdrawn, .recalled, .released, .advanced, .charged, .lost,
             .held,
             .began, .ended, .faulted, .throttled, .misdirected, .notWoken:
             break

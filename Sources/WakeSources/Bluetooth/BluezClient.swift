@@ -229,7 +229,8 @@ public final class BluezClient {
                 notify(changes)
             case .failure(let error):
                 log.error(
-                    "could not ask bluetoothd for its objects: \(error); look at 'systemctl status bluetooth'")
+                    "could not ask bluetoothd for its objects: \(error); look at "
+                        + "'\(InitSystem.ofThisMachine.command(.status, "bluetooth"))'")
                 // It is slow, or hangs and may recover: without its objects the bridge would miss every device for all
                 // its life.
                 ask(again: .objects)

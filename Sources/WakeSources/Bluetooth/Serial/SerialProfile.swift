@@ -148,7 +148,7 @@ final class SerialProfile {
 
     private static func remedy(of error: BusError) -> String {
         error.isTimeout
-            ? "look at 'systemctl status bluetooth'"
+            ? "look at '\(InitSystem.ofThisMachine.command(.status, "bluetooth"))'"
             : "stop the program that has registered the Serial Port Profile (UUID 1101), "
                 + "or give the bridge's user access to org.bluez"
     }
