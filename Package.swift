@@ -168,8 +168,9 @@ let package = Package(
             name: "WakeDaemonTests",
             dependencies: [
                 "ConditionProbe", "TestBench", "TickTrigger", "WakeAgenda", "WakeDaemon", "WakeEngine", "WakeModel",
-                "WakeCore",
-                "WakeProfiles", "WakeSources", "WakeLoop", "WakeJournal", "WakeSystem", "WakeTrace", "WakeControl",
+                "WakeCore", "WakeMQTT",
+                "WakeProfiles", "WakeSources", "WakeLoop", "WakeJournal", "WakeSystem", "WakeTrace",
+                "WakeControl",
             ]),
         .testTarget(name: "WakeTraceTests", dependencies: ["TestBench", "WakeTrace", "WakeAgenda", "WakeModel"]),
         .testTarget(

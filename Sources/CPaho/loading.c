@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "CPaho.h"
 #include "paho.h"
 #include "screen.h"
 
@@ -41,3 +42,5 @@ const char *paho_load(void) {
     pthread_once(&loading, load);
     return is_loaded ? NULL : fault;
 }
+
+const char *wake_mqtt_fault_of_library(void) { return paho_load(); }

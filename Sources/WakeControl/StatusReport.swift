@@ -248,12 +248,7 @@ extension JSONWriter {
                 writer.field("over_50ms", stay.overPatience)
             }
         }
-        objects("warnings", status.warnings) { writer, warning in
-            writer.field("code", warning.code.rawValue)
-            writer.field("what", warning.what)
-            writer.field("why", warning.why)
-            writer.field("advice", warning.advice)
-        }
+        field("warnings", status.warnings)
     }
 
     public mutating func handler(_ status: HandlerReport) {
@@ -361,34 +356,6 @@ extension JSONWriter {
             writer.field("scanning", status.isScanning)
         }
     }
-}
-
-/// A warning for the administrator about something that the bridge accepts.
-public struct BridgeWarning: Hashable, Sendable {
-    /// The code of the doctor's finding about the same fault.
-    public enum Code: String, Hashable, Sendable {
-        case handlerRights = "handler-rights"
-        case handlerLacks = "handler-lacks"
-        case longMessages = "long-messages"
-        case webKey = "web-key"
-    }
-
-    public var code: Code
-    /// The fault, without a full stop.
-    public var what: String
-    /// The fault's consequence, without a full stop.
-    public var why: String
-    /// The remedy.
-    public var advice: String
-
-    public init(_ what: String, code: Code = .handlerRights, why: String, advice: String) {
-        self.what = what
-        self.code = code
-        self.why = why
-        self.advice = advice
-    }
-
-    public var sentence: String { "\(what): \(why); \(advice)" }
 }
 
 /// A handler's wakes, as the control API writes them: how the handler judged them, and what they cost.

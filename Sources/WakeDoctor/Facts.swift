@@ -17,6 +17,8 @@ public struct Facts: Hashable, Sendable {
     /// True where systemd runs, or would run, the bridge that was asked; false where a user runs it by hand.
     public var isBridgeOfSystem = true
     public var bridge = BridgeState.absent(socket: "")
+    /// Warnings of a bridge that does not run, read from its files.
+    public var foreseen: [BridgeFacts.Warning] = []
     public var accessories = AccessoryFacts()
     /// The version of this tool.
     public var toolVersion = ""

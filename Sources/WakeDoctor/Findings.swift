@@ -219,7 +219,7 @@ extension Facts {
             return of(bridge) + ofSuspension(bridge) + bridge.handlers.flatMap(Self.of) + bridge.warnings.map(Self.of)
                 + bridge.sessions.map(Self.of)
         }
-        return found(ofMissingBridge, ofMissingCgroups)
+        return found(ofMissingBridge, ofMissingCgroups) + foreseen.map(Self.of)
     }
 
     private var ofMissingBridge: Finding? {
@@ -362,7 +362,9 @@ extension Facts {
 
     private static func of(_ warning: BridgeFacts.Warning) -> Finding {
         let why = warning.why.prefix(1).uppercased() + warning.why.dropFirst() + "."
-        return Finding(.warning, warning.code, warning.what, why, .act(warning.advice))
+        // With such settings no daemon starts.
+        let level: Finding.Level = warning.code == .settingsRefused ? .fault : .warning
+        return Finding(level, warning.code, warning.what, why, .act(warning.advice))
     }
 
     private static func of(_ session: BridgeFacts.Session) -> Finding {

@@ -41,8 +41,8 @@ public struct SetupPlan: Hashable, Sendable {
     private static func concerns(_ code: Finding.Code) -> Bool {
         switch code {
         case .handlerQuarantined, .handlerHeld, .handlerStopped, .handlerUnbonded, .handlerRights, .handlerLacks,
-            .longMessages,
-            .webKey, .sessionShut, .deadLetters, .clockUnset, .controllersUnseen, .sharedAntenna:
+            .manifestRefused, .profileRefused, .settingsRefused, .mqttFault, .longMessages, .webKey, .sessionShut,
+            .deadLetters, .clockUnset, .controllersUnseen, .sharedAntenna:
             false
         case .busAbsent, .busRefused, .busSilent, .bluetoothd, .bluetoothdAbsent, .bluetoothdMasked, .bluetoothdDown,
             .bluetoothdRefused, .bluetoothdSilent, .bluetoothdOld, .blockedByHardware, .blockedBySoftware,
@@ -67,7 +67,7 @@ public struct SetupPlan: Hashable, Sendable {
             .blockedByHardware, .adapter, .adapterAbsent, .adapterDisabled, .foreignScan, .sharedAntenna, .slotsFull,
             .controllersUnseen, .bridge, .bridgeDenied, .bridgeRefused, .journalDegraded, .weakSuspension,
             .capabilities, .handlerQuarantined, .handlerHeld, .handlerStopped, .handlerUnbonded, .handlerRights,
-            .handlerLacks,
+            .handlerLacks, .manifestRefused, .profileRefused, .settingsRefused, .mqttFault,
             .longMessages, .webKey, .sessionShut, .deadLetters, .accessory, .udevAbsent, .udevUnheard, .rulesUnmade,
             .groupForeign,
             .nodeMissing, .undervoltage, .clockUnset:

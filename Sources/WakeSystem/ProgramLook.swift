@@ -70,13 +70,16 @@ public enum ProgramLook {
 
     /// The script that an interpreter runs; nil where the program is none, or the words mean something else.
     private static func script(of command: [String]) -> String? {
-        guard isInterpreter(command[0]) else { return nil }
-        let rest = command.dropFirst().drop { word in
+        // It takes variables before the program, which it finds by PATH.
+        let isEnv = command[0].split(separator: "/").last == "env"
+        let own = isEnv ? command.dropFirst().drop { $0.contains("=") } : command[...]
+        guard let interpreter = own.first, isInterpreter(interpreter) else { return nil }
+        let rest = own.dropFirst().drop { word in
             word.count > 1 && word.first == "-" && word.dropFirst().allSatisfy(plainOptions.contains)
         }
         guard let word = rest.first, word.first != "-", !word.isEmpty else { return nil }
         // Perl and Ruby take a program after -e, and Node and Python after -c or -m.
-        return rest.count == command.count - 1 || isShellOrPython(command[0]) ? word : nil
+        return rest.count == own.count - 1 || isShellOrPython(interpreter) ? word : nil
     }
 
     private static func isShellOrPython(_ program: String) -> Bool {

@@ -1,5 +1,6 @@
 // wakebridge doctor: what is wrong with Bluetooth, accessories and the bridge on this machine, and the command that fixes each.
 import Glibc
+import WakeControl
 import WakeDaemon
 import WakeDoctor
 import WakeEngine
@@ -15,9 +16,10 @@ extension Verb {
             summary: "what is wrong with Bluetooth, accessories and the bridge, and the command that fixes it",
             synopsis: ["[--root DIR] [--config DIR] [--json]"],
             detail: """
-                Looks at the kernel, the message bus, bluetoothd, udev and the daemon, and changes nothing. The worst comes
-                first, each with what it means and how to fix it. Whatever hangs is told after 5 s. Root sees more. Exit
-                status 0 where nothing is worse than a note, else 1.
+                Looks at the kernel, the message bus, bluetoothd, udev and the daemon, and changes nothing. If no daemon
+                runs, it reads the settings and manifests itself. The worst comes first, each with what it means and how to
+                fix it. Whatever hangs is told after 5 s. Root sees more. Exit status 0 where nothing is worse than a note,
+                else 1.
                 """,
             examples: ["sudo wakebridge doctor"],
             flags: [
@@ -29,7 +31,7 @@ extension Verb {
             ] + daemonFlags
         ) { words throws(Complaint) in
             try words.atMost(0)
-            let findings = Findings(Facts(words, try NamedPlaces(words)))
+            let findings = Findings(Facts(words, at: try NamedPlaces(words)))
             Console.print(words.has("json") ? findings.json : Array(findings.text.utf8))
             return findings.worst > .note ? 1 : 0
         }
@@ -38,7 +40,8 @@ extension Verb {
 
 extension Facts {
     /// Asks every part of the system, each with a deadline.
-    init(_ words: ParsedWords, _ places: NamedPlaces = .own) {
+    /// - Parameter places: of the configuration that is read where no daemon runs; nil to read none.
+    init(_ words: ParsedWords, at places: NamedPlaces? = nil) {
         self.init()
         let machine = MachineLook(root: words.value("root") ?? "")
         toolVersion = Tool.version
@@ -56,7 +59,20 @@ extension Facts {
         let client = words.client
         isBridgeOfSystem = client.isOfSystem
         bridge = client.state(on: machine)
-        accessories = machine.accessories(knowing: .ofProfiles(in: places))
+        if case .running = bridge {} else { foreseen = places.map { Self.foreseen(client, $0) } ?? [] }
+        accessories = machine.accessories(knowing: .ofProfiles(in: places ?? .own))
+    }
+
+    /// The warnings of a daemon that does not run. The configuration of one that another socket was named for is not known.
+    private static func foreseen(_ client: ControlClient, _ places: NamedPlaces) -> [BridgeFacts.Warning] {
+        guard places.isNamed || client.socketPath == BridgePlaces.mine.controlSocket else { return [] }
+        let ofSystem = BridgePlaces.machine.configuration
+        let folder = places.isNamed || !client.isOfSystem ? places.configuration : ofSystem
+        return ConfigurationLook(in: folder).warnings.map { warning in
+            BridgeFacts.Warning(
+                Finding.Code(rawValue: warning.code.rawValue) ?? .handlerRights, warning.what, warning.why,
+                warning.advice)
+        }
     }
 }
 

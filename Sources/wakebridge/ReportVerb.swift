@@ -54,7 +54,7 @@ private struct BugReport {
         }
         var found = [
             Section(title: "versions", text: Self.versions(status)),
-            Section(title: "doctor", text: Findings(Facts(words)).text),
+            Section(title: "doctor", text: Findings(Facts(words, at: .own)).text),
             Section(title: "status", text: Self.text(of: status) { StatusText(status: $0).text }),
             Section(title: "devices", text: Self.devices(words)),
             Section(title: "settings", text: Self.settings()),

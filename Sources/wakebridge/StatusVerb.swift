@@ -61,10 +61,7 @@ struct StatusText {
                 "limits.memory is not held, and limits.processes only by user, on this machine: \(blockingReason)")
         }
         lines += [stay(of: bridge["loop"] ?? .null)].compactMap { $0 }
-        lines += bridge.list("warnings").map { warning in
-            Console.styled("warning", .yellow)
-                + ": \(warning.text("what")): \(warning.text("why")); \(warning.text("advice"))"
-        }
+        lines += bridge.list("warnings").map { WarningText($0).line }
         return lines.map { $0.wrapped(to: width) + "\n" }.joined()
     }
 
@@ -75,6 +72,18 @@ struct StatusText {
         let length = TimeSpan.milliseconds(Int64(longest["longest_ms"]?.number ?? 0))
         return "one thing at most for \(length.spoken), by: \(longest.text("cause").printable)"
             + "; \(loop.count("over_50ms")) times for over 50 ms"
+    }
+}
+
+/// A warning of the daemon in one line. It contains names of files and topics, so nothing in it may steer the terminal.
+struct WarningText {
+    private let warning: JSONValue
+
+    init(_ warning: JSONValue) { self.warning = warning }
+
+    var line: String {
+        let sentence = "\(warning.text("what")): \(warning.text("why")); \(warning.text("advice"))"
+        return Console.styled("warning", .yellow) + ": " + sentence.printable
     }
 }
 

@@ -17,7 +17,9 @@ extension Verb {
             flags: [jsonFlag] + daemonFlags, operands: [.handler]
         ) { words throws(Complaint) in
             guard let id = try words.optional() else {
-                return try report(words, "/v1/handlers") { HandlerTable(handlers: $0.list("handlers")).reasons }
+                return try report(words, "/v1/handlers") {
+                    HandlerTable(handlers: $0.list("handlers")).reasons + refusals(in: $0)
+                }
             }
             return try report(words, path(ofHandler: id, "why")) { answer in
                 guard answer["instances"] != nil else { return reasons(answer) }

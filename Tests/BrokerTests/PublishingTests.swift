@@ -190,6 +190,10 @@ struct PublishingTests {
         let isTold = try await wait(15) { bridge.log.contains("install the package libpaho-mqtt1.3") }
         #expect(isTold, "\(bridge.log)")
         #expect(daemon.isReady)
+        let status = try await daemon.tool("status").output
+        #expect(status.contains("warning: nothing is published to the broker at mqtt://127.0.0.1:"), "\(status)")
+        #expect(status.contains("could not load Eclipse Paho for MQTT: "), "\(status)")
+        #expect(status.contains("; install the package libpaho-mqtt1.3\n"), "\(status)")
     }
 
     /// A file of that name that is no library comes before the real one.

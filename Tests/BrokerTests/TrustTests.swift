@@ -57,6 +57,9 @@ struct TrustTests {
         try bridge.daemon.start()
         let isTold = try await wait(15) { bridge.log.contains("could not connect to the broker") }
         #expect(isTold && !bridge.log.contains("connected to the broker"), "\(bridge.log)")
+        let status = try await bridge.daemon.tool("status").output
+        #expect(status.contains("warning: nothing is published to the broker at mqtts://127.0.0.1:"), "\(status)")
+        #expect(status.contains("and that its certificate is of an authority that is trusted here\n"), "\(status)")
     }
 
     @Test("a wrong password is told once, however often it is tried")

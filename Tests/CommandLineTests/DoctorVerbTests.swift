@@ -190,4 +190,41 @@ import WakeSystem
         #expect(SystemClock.monotonic() - start < .seconds(20))
         #expect(bus.raw >= 0 && socket.raw >= 0)
     }
+
+    @Test("without a daemon it reads what one would: refused settings and manifests, a program and a password")
+    func foresees() throws {
+        defer { Directory.removeTree(root) }
+        let folder = root + "/etc"
+        try Directory.create(folder + "/handlers.d", mode: 0o755)
+        put(
+            "{ exec: [\"/opt/none/hr\"], \(Self.user) modes: [\"bluetooth-central\"],\n  watch: [{ profile: \"heart-rate-monitor\" }] }",
+            at: folder + "/handlers.d/gone.json5")
+        put(
+            "{ exec: [\"/bin/cat\"], \(Self.user) modes: [\"bluetooth-central\"], watch: [],\n  polcy: 1 }",
+            at: folder + "/handlers.d/hr.json5")
+        put("secret\n", at: folder + "/password", mode: 0o644)
+        func look(_ settings: String) throws -> String {
+            put(settings, at: folder + "/wakebridge.json5")
+            let outcome = try Child([
+                "env", "DBUS_SYSTEM_BUS_ADDRESS=unix:path=/nonexistent", Built.tool, "doctor", "--root", root,
+                "--socket",
+                "/nonexistent/control.sock", "--config", folder,
+            ]).finish()
+            #expect(outcome.exit == 1 && outcome.talk == "")
+            return outcome.output
+        }
+        let found = try look("{ mqtt: { broker: \"mqtt://127.0.0.1:1\", password_file: \"\(folder)/password\" } }")
+        for sentence in [
+            "warning  handler \"gone\" cannot start\n         There is no /opt/none/hr (exec in line 1 of \(folder)/handlers.d/gone.json5).\n",
+            "warning  the manifest of handler \"hr\" is refused for",
+            "fix: correct \(folder)/handlers.d/hr.json5: line 2: unknown key \"polcy\"",
+            "warning  nothing is published to the broker at mqtt://127.0.0.1:1\n",
+            "fix: others can read it; run chmod 600 \(folder)/password\n",
+        ] { #expect(found.contains(sentence), "\(sentence): \(found)") }
+        let refused = try look("{\n  mqt: {} }")
+        #expect(refused.contains("error    wakebridge.json5 is refused for 1 fault\n"), "\(refused)")
+        #expect(refused.contains("fix: correct \(folder)/wakebridge.json5: line 2: unknown key \"mqt\""), "\(refused)")
+    }
+
+    private static let user = Machine.isRoot ? "user: \"auto\"," : ""
 }

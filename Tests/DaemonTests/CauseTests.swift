@@ -23,7 +23,7 @@ import WakeSystem
         try play()
         #expect(try daemon.wait(30) { try daemon.state(of: "late") == "quarantined" }, "\(daemon.log)")
         let why = try why("late")
-        #expect(why.contains("; there is no \(program), which its manifest names in exec"), "\(why)")
+        #expect(why.contains("; there is no \(program) (exec in line 1 of \(daemon.manifests)/late.json5)"), "\(why)")
         #expect(why.contains("; it said last: ") && why.contains("No such file"), "\(why)")
         #expect(try daemon.tool("status").output.contains("there is no \(program)"))
 
@@ -96,11 +96,90 @@ import WakeSystem
         #expect(why.hasSuffix("; no device is called my-strap; known: \(alias)"), "\(why)")
     }
 
-    @Test("where no device has the profile that a handler watches, why says so and what looks for one")
-    func noDevice() throws {
-        try daemon.drop("diary", manifest(daemon.folder + "/diary.py"))
+    @Test(
+        "where no device has the profile that a handler watches, why says so, and what to do for such a device",
+        arguments: [
+            ("heart-rate-monitor", "bluetooth-central", "'wakebridge setup' looks for one"),
+            ("ruuvitag", "bluetooth-central", "'wakebridge add' lists the sensors near by and names them"),
+            (
+                "barcode-scanner-serial", "external-accessory",
+                "plug it in; 'wakebridge scan --all' shows each accessory that is attached, with its profile"
+            ),
+            ("elm327-bluetooth", "external-accessory", "'wakebridge pair' lists the devices near by and pairs one"),
+        ])
+    func noDevice(profile: String, mode: String, advice: String) throws {
+        try daemon.drop(
+            "diary",
+            """
+            { exec: ["/bin/cat"], user: "\(me)", modes: ["\(mode)"], watch: [{ profile: "\(profile)" }] }
+            """)
         try daemon.start("--no-bluetooth")
         let why = try why("diary")
-        #expect(why.hasSuffix("is known; 'wakebridge setup' looks for one"), "\(why)")
+        #expect(why.hasSuffix("no device with the profile \(profile) is known; \(advice)"), "\(why)")
+    }
+
+    @Test(
+        "a handler that was never started says in why which program is missing or may not run, and the manifest's line")
+    func neverStarted() throws {
+        let file = "\(daemon.manifests)/idle.json5"
+        func drop(_ exec: String) throws {
+            try daemon.drop(
+                "idle",
+                """
+                { user: "\(me)", modes: ["bluetooth-central"],
+                  watch: [{ profile: "heart-rate-monitor" }],
+                  exec: [\(exec)] }
+                """)
+        }
+        try drop("\"/opt/none/hr\"")
+        try daemon.start("--no-bluetooth")
+        let clauses = [
+            ("\"/opt/none/hr\"", "there is no /opt/none/hr (exec in line 3 of \(file)); put it there, or correct exec"),
+            (
+                "\"/usr/bin/env\", \"python3\", \"-u\", \"/opt/none/hr.py\"",
+                "there is no /opt/none/hr.py (exec in line 3 of \(file)); put it there, or correct exec"
+            ),
+            (
+                "\"\(daemon.folder)/diary.py\"",
+                "\(me) may not run \(daemon.folder)/diary.py (exec in line 3 of \(file)); "
+                    + "run 'chmod a+rx \(daemon.folder)/diary.py'"
+            ),
+        ]
+        for (exec, clause) in clauses {
+            try drop(exec)
+            #expect(try daemon.tool("reload").exit == 0)
+            let isSaid = try daemon.wait { try why("idle").contains("; \(clause)") }
+            let said = try why("idle")
+            #expect(isSaid, "\(said)")
+        }
+        try drop("\"/bin/cat\"")
+        #expect(try daemon.wait { try !why("idle").contains("exec in line") })
+    }
+
+    @Test(
+        "a Bluetooth address that is no accessory is refused with what pairs or adds it, and without Bluetooth with that"
+    )
+    func bluetoothAddress() throws {
+        try daemon.start("--no-bluetooth")
+        let address = "A4:C1:38:00:11:22"
+        let added = try daemon.tool("add", "\(address)=cellar")
+        #expect(
+            added.exit == 5
+                && added.talk.contains(
+                    "'/bluetooth/\(address)' is a Bluetooth device, and this daemon watches no Bluetooth"),
+            "\(added)")
+        #expect(added.talk.contains("start it without --no-bluetooth"), "\(added)")
+        try daemon.stop()
+        try daemon.start()
+        let order = ["curl", "-s", "--unix-socket", "\(daemon.runtime)/control.sock", "http://w/v1/devices/name", "-d"]
+        let answer = try Child(order + [#"{"device":"\#(address)","name":"strap"}"#]).finish().output
+        let error = try JSONValue(parsing: Array(answer.utf8))["error"]
+        #expect(
+            error?["message"]?.string == "'\(address)' is a Bluetooth address, and no device of it is known",
+            "\(answer)")
+        #expect(
+            error?["advice"]?.string
+                == "pair it with: wakebridge pair \(address); if it only broadcasts, name it with: wakebridge add \(address)=NAME",
+            "\(answer)")
     }
 }

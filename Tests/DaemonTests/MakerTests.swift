@@ -58,7 +58,7 @@ struct MakerTests {
             "it wrote an acknowledgement to stdout, which is its log; write it to descriptor 3"),
         Mistake(
             "gone", "the program of a manifest is not there",
-            "there is no /opt/none/hr.sh, which its manifest names in exec"),
+            "put it there, or correct exec"),
     ]
 
     private let bus: PrivateBus
@@ -156,7 +156,9 @@ struct MakerTests {
 
     /// A warning stays in status, metric, doctor and the start's log until its cause is gone.
     private func checkWarnings() throws {
-        let sentence = "handler \"gone\" cannot start: there is no /opt/none/hr.sh; put it there, or correct exec"
+        let sentence =
+            "handler \"gone\" cannot start: there is no /opt/none/hr.sh (exec in line 1 of \(daemon.manifests)/gone.json5); "
+            + "put it there, or correct exec"
         let device = "handler \"typo\" watches a device \"Strap 55\": no device is called that"
         for part in [sentence, device] {
             #expect(daemon.log.contains(part), "\(daemon.log)")

@@ -58,7 +58,14 @@ import WakeModel
             BridgeWarning(
                 "handlers \"gps\" and \"strap\" run as one user, pi",
                 why: "each can read the other's memory and state, and answer in its name",
-                advice: "write user: \"auto\" in their manifests")
+                advice: "write user: \"auto\" in their manifests"),
+            BridgeWarning(
+                "the manifest of handler \"gps\" is refused for 2 faults", code: .manifestRefused, of: "gps",
+                why: "the manifest from before stays in force",
+                advice: "correct /etc/wakebridge/handlers.d/gps.json5: line 4: max_batch is 0",
+                refusal: RefusedFile(
+                    file: "/etc/wakebridge/handlers.d/gps.json5", line: 4, fault: "max_batch is 0", more: 1,
+                    isFormerInForce: true)),
         ]
         let adapter = AdapterStatus(
             address: "00:1A:7D:DA:71:13", isPowered: true, links: 5, mostLinks: 5, waiting: ["scale"])

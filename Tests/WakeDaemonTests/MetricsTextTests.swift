@@ -144,7 +144,9 @@ struct MetricsPageTests {
             lastData: WallTime(microseconds: 1_795_722_000_123_456), counts: DeviceCounts())
     }
 
-    private func snapshot(_ devices: [MetricsSnapshot.DeviceFacts]) -> MetricsSnapshot {
+    private func snapshot(
+        _ devices: [MetricsSnapshot.DeviceFacts], warnings: [BridgeWarning] = []
+    ) -> MetricsSnapshot {
         let standing = HandlerStatus(
             handler: HandlerID(rawValue: 1), state: .suspended, why: "", epoch: Epoch(rawValue: 1), queuedCount: 2,
             queuedBytes: 300, openCount: 1, strikes: 1, crashes: 0, heldFor: .seconds(3), isAttached: false,
@@ -152,7 +154,7 @@ struct MetricsPageTests {
         return MetricsSnapshot(
             bridge: .init(
                 version: "1.2.3", startTime: WallTime(microseconds: 1_795_722_000_100_000), processorTime: .seconds(2),
-                residentBytes: 9_000_000, suspendsByCgroup: true, warnings: 0,
+                residentBytes: 9_000_000, suspendsByCgroup: true, warnings: warnings,
                 stays: [
                     LoopStayReport(cause: "turn", longest: .milliseconds(4), overPatience: 0)
                 ]),
@@ -205,6 +207,20 @@ struct MetricsPageTests {
         #expect(lines.contains("wakebridge_device_events_total{device=\"/bluetooth/C0:F1:F2:F3:F4:2\"} 0"))
         let samples = lines.filter { !$0.hasPrefix("#") }.map { $0.split(separator: " ")[0] }
         #expect(Set(samples).count == samples.count)
+    }
+
+    @Test("warnings are counted in all and for each code, and a code without a warning is 0 so that alerts see it end")
+    func warnings() {
+        let codes: [BridgeWarning.Code] = [.mqttFault, .manifestRefused, .manifestRefused]
+        let warnings = codes.map { BridgeWarning("x", code: $0, why: "y", advice: "z") }
+        let page = MetricsPage.text(of: snapshot([], warnings: warnings), in: .openMetrics)
+        let lines = String(decoding: page, as: UTF8.self).split(separator: "\n")
+        #expect(lines.contains("wakebridge_warnings 3"))
+        let byCode = lines.filter { $0.hasPrefix("wakebridge_warnings_by_code{") }
+        #expect(byCode.count == BridgeWarning.Code.allCases.count)
+        for sample in ["manifest-refused\"} 2", "mqtt-fault\"} 1", "web-key\"} 0"] {
+            #expect(byCode.contains("wakebridge_warnings_by_code{code=\"\(sample)"), "\(byCode)")
+        }
     }
 
     @Test("a thousand devices make a scrape of some five thousand lines; how long it takes is printed")

@@ -75,6 +75,14 @@ private let clearing =
     "clear that topic if the message is retained, and have the broker refuse such messages: for mosquitto by the line "
     + "'max_packet_size 1114112'"
 
+private let misspelt =
+    "correct /etc/wakebridge/handlers.d/strap.json5: line 3: unknown key \"polcy\" in watch[0]; did you mean \"policy\"?"
+private let unfit =
+    "correct /etc/wakebridge/Devices/plant/profile.json5: line 4: mode is \"bluetooth\", expected \"bluetooth-central\""
+private let unknownKey = "correct /etc/wakebridge/wakebridge.json5: line 2: unknown key \"mqt\"; did you mean \"mqtt\"?"
+private let passwordAdvice =
+    "correct user and password_file under mqtt, or allow the user at the broker; then restart wakebridged"
+
 let cases: [Case] = busCases + radioCases + bridgeCases + accessoryCases
 
 private let busCases = [
@@ -322,8 +330,45 @@ private let bridgeCases = [
         $0.withBridge {
             $0.warnings = [
                 .init(
-                    .handlerLacks, "handler \"diary\" cannot start", "there is no /opt/diary/diary.py",
+                    .handlerLacks, "handler \"diary\" cannot start",
+                    "there is no /opt/diary/diary.py (exec in line 2 of /etc/wakebridge/handlers.d/diary.json5)",
                     "put it there, or correct exec")
+            ]
+        }
+    },
+    Case(.warning, .manifestRefused, misspelt) {
+        $0.withBridge {
+            $0.warnings = [
+                .init(
+                    .manifestRefused, "the manifest of handler \"strap\" is refused for 2 faults",
+                    "the manifest from before stays in force", misspelt)
+            ]
+        }
+    },
+    Case(.warning, .profileRefused, unfit) {
+        $0.withBridge {
+            $0.warnings = [
+                .init(
+                    .profileRefused, "plant/profile.json5 is refused for 1 fault",
+                    "what it describes is taken as it was before, or not at all", unfit)
+            ]
+        }
+    },
+    Case(.fault, .settingsRefused, unknownKey) {
+        $0.withBridge {
+            $0.warnings = [
+                .init(
+                    .settingsRefused, "wakebridge.json5 is refused for 1 fault",
+                    "the settings from before stay in force, and wakebridged does not start again", unknownKey)
+            ]
+        }
+    },
+    Case(.warning, .mqttFault, passwordAdvice) {
+        $0.withBridge {
+            $0.warnings = [
+                .init(
+                    .mqttFault, "nothing is published to the broker at mqtt://hub.example:1883",
+                    "it refuses this user or the password", passwordAdvice)
             ]
         }
     },

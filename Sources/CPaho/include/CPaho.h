@@ -69,6 +69,9 @@ struct wake_mqtt_event {
 
 struct wake_mqtt;
 
+/// Loads the library; says why that fails, or is null.
+const char *wake_mqtt_fault_of_library(void);
+
 /// A connection that is not open yet; null, with errno, where its descriptor or its thread cannot be made.
 struct wake_mqtt *wake_mqtt_make(const struct wake_mqtt_options *options);
 /// Readable while events wait.

@@ -28,7 +28,8 @@ extension Endpoint {
     private static let handlers: [Endpoint] = [
         Endpoint(
             "GET", "/v1/handlers", .read, "all handlers",
-            answer: .json(.object([.always("handlers", .list(.named(.handler)))]))
+            answer: .json(
+                .object([.always("handlers", .list(.named(.handler))), .always("warnings", .list(.named(.warning)))]))
         ) { _ in .handlers },
         Endpoint("GET", "/v1/handlers/ID", .read, "one handler", answer: .json(.named(.handler))) {
             .handler($0.first)

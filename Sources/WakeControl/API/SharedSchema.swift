@@ -22,8 +22,7 @@ enum SharedSchema: String, Hashable, Sendable, CaseIterable {
         case .work: Self.workDone
         case .device: Self.deviceState
         case .adapter: Self.adapterState
-        case .warning:
-            .object([.always("code", .text), .always("what", .text), .always("why", .text), .always("advice", .text)])
+        case .warning: Self.condition
         case .why: .either([.object(Self.reasons), Self.reasonsOfInstances])
         case .pending: .object([.always("pending", .list(.named(.entry))), .perhaps("jobs", .list(.text))])
         case .entry: Self.scheduled
@@ -95,6 +94,16 @@ enum SharedSchema: String, Hashable, Sendable, CaseIterable {
         .always("uncontained", .nullable(.text)),
         .always("loop", .object(stay + [.always("causes", .list(.object([.always("cause", .text)] + stay)))])),
         .always("warnings", .list(.named(.warning))),
+    ])
+
+    private static let condition = Schema.object([
+        .always("code", .text), .always("what", .text), .always("why", .text), .always("advice", .text),
+        .always("handler", .nullable(.text)), .always("refused", .nullable(refusedFile)),
+    ])
+
+    private static let refusedFile = Schema.object([
+        .always("file", .text), .always("line", .nullable(.natural)), .always("fault", .text),
+        .always("more", .natural), .always("former_in_force", .flag),
     ])
 
     private static let states = [

@@ -60,7 +60,7 @@ extension ControlAnswers {
     func nameAccessory(_ order: AccessoryOrder) throws(ControlRefusal) -> ControlResponse {
         if let answer = try nameBroadcaster(order) { return answer }
         if let answer = try namePeripheral(order) { return answer }
-        let accessories = try accessories(for: order.device)
+        let accessories = try accessories(for: order.device, isNamed: true)
         var uri = try intended(order, accessories)
         if let name = order.name { try requireFree(name, besides: uri) }
         if order.identity != nil { uri = try settle(order.device, as: uri, accessories) }
@@ -99,7 +99,8 @@ extension ControlAnswers {
 
     // MARK: Which device is meant
 
-    private func accessories(for word: String) throws(ControlRefusal) -> AccessorySource {
+    /// - Parameter isNamed: whether it is to get a name, rather than to be forgotten.
+    private func accessories(for word: String, isNamed: Bool = false) throws(ControlRefusal) -> AccessorySource {
         if case .one(let entry) = bridge.catalog.device(named: word, by: .whole),
             Device.bluetoothAddress(in: entry.device.uri) != nil
         {
@@ -107,10 +108,32 @@ extension ControlAnswers {
                 .conflict, code: "conflict", message: "'\(word)' is a Bluetooth device, which bluetoothd keeps",
                 advice: "name or forget it with: wakebridge pair, wakebridge forget, bluetoothctl")
         }
+        if let address = Self.bluetoothAddress(in: word) { throw unknownPeripheral(word, address, isNamed: isNamed) }
         if let accessories = sources.accessories { return accessories }
         throw ControlRefusal(
             .conflict, code: "conflict", message: "no accessory can be named or forgotten here",
             advice: "the daemon watches no accessories, or plays a trace in their place")
+    }
+
+    /// The address that a word is, as it was printed or with its URI; nil for other words.
+    private static func bluetoothAddress(in word: String) -> RadioAddress? {
+        RadioAddress(Device.bluetoothAddress(in: word) ?? word)
+    }
+
+    private func unknownPeripheral(_ word: String, _ address: RadioAddress, isNamed: Bool) -> ControlRefusal {
+        guard sources.bluetooth != nil else {
+            return ControlRefusal(
+                .conflict, code: "conflict",
+                message: "'\(word)' is a Bluetooth device, and this daemon watches no Bluetooth",
+                advice: "start it without --no-bluetooth and without a trace, and try again")
+        }
+        return ControlRefusal(
+            .notFound, code: "unknown-device",
+            message: "'\(word)' is a Bluetooth address, and no device of it is known",
+            advice: isNamed
+                ? "pair it with: wakebridge pair \(address); if it only broadcasts, name it with: "
+                    + "wakebridge add \(address)=NAME"
+                : "see which devices are known with: wakebridge devices")
     }
 
     /// The device that the order identifies; nil for a new one.

@@ -6,16 +6,19 @@ import WakeModel
 import WakeSystem
 
 extension ControlAnswers {
-    func why(_ standing: HandlerStatus) -> String { ([standing.why] + causes(of: standing)).joined(separator: "; ") }
+    func why(_ standing: HandlerStatus) -> String {
+        ([standing.why] + causes(of: standing) + refusal(of: standing)).joined(separator: "; ")
+    }
 
     private func causes(of standing: HandlerStatus) -> [String] {
         switch standing.state {
         case .stopped: []
         case .quarantined where standing.lastEnd == .listensAsleep: sockets(of: standing)
         case .held, .quarantined:
-            [failedLaunch(of: standing), missingProgram(of: standing), lastError(of: standing)].compactMap { $0 }
+            [failedLaunch(of: standing)].compactMap { $0 } + obstacles(to: standing, everyFile: true)
+                + [lastError(of: standing)].compactMap { $0 }
         case .launching, .active, .expiring, .suspending, .terminating: bonds(of: standing) + flows(of: standing)
-        case .idle: bonds(of: standing) + deviceCauses(of: standing)
+        case .idle: obstacles(to: standing) + bonds(of: standing) + deviceCauses(of: standing)
         case .suspended: sockets(of: standing) + bonds(of: standing) + deviceCauses(of: standing)
         }
     }
@@ -63,9 +66,28 @@ extension ControlAnswers {
         }
     }
 
-    private func missingProgram(of standing: HandlerStatus) -> String? {
-        let files = bridge.catalog.handlers[standing.handler]?.programFiles ?? []
-        return files.first { !File.exists($0) }.map { "there is no \($0), which its manifest names in exec" }
+    /// The obstacle to its start, with the line of its manifest and the remedy.
+    /// - Parameter everyFile: also a file that exec names and that may be no script; a program that fails may need it.
+    private func obstacles(to standing: HandlerStatus, everyFile: Bool = false) -> [String] {
+        guard let manifest = bridge.catalog.handlers[standing.handler] else { return [] }
+        if let obstacle = daemon.obstacle(to: manifest.idOfFile) { return ["\(obstacle.why); \(obstacle.advice)"] }
+        guard everyFile, let absent = manifest.programFiles.first(where: { !File.exists($0) }) else { return [] }
+        return ["there is no \(absent), which its manifest names in exec"]
+    }
+
+    // MARK: A manifest that is refused
+
+    private func refusal(of standing: HandlerStatus) -> [String] {
+        guard let id = bridge.catalog.handlers[standing.handler]?.idOfFile,
+            let warning = daemon.faults.refusals.first(where: { $0.handler == id }), let refused = warning.refusal
+        else { return [] }
+        let faults = (refused.more + 1).counted("fault")
+        return ["its changed manifest is refused for \(faults), and \(warning.why); \(warning.advice)"]
+    }
+
+    /// The refusal of a manifest that gives no handler; nil for all other names.
+    func refusal(ofAbsent name: String) -> BridgeWarning? {
+        bridge.catalog.isConfigured(name) ? nil : daemon.faults.refusals.first { $0.handler == name }
     }
 
     private func lastError(of standing: HandlerStatus) -> String? {
@@ -73,4 +95,9 @@ extension ControlAnswers {
     }
 
     private static let longestError = 200
+}
+
+extension HandlerManifest {
+    /// The id of the manifest that was written, also for an instance of it.
+    fileprivate var idOfFile: String { instance?.template ?? id }
 }

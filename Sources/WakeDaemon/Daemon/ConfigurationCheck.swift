@@ -64,39 +64,31 @@ public struct ConfigurationCheck {
         profile = library.index(named: name).map { library[$0] }
     }
 
-    /// Every part is judged as far as the others can be read, so that one look shows all faults.
     private mutating func checkManifest(_ text: [UInt8], isRoot: Bool, _ profiles: ProfileLibrary) {
         let name = file.split(separator: "/").last.map(String.init) ?? file
-        let report = ConfigurationReport(file: file)
-        var manifest = HandlerManifest(
-            id: HandlerManifest.identifier(ofFile: name) ?? name, text: text, isRoot: isRoot, report: report)
-        guard (try? JSONValue(json5: text)) != nil else {
-            faults += report.errors
-            return
-        }
         let accounts = AccountBook.withoutPlaces()
-        let broken = Set(report.errors.compactMap { $0.place?.key })
-        var found = report.errors + manifest.faults(against: profiles, knowsModes: !broken.contains("modes"))
-        if !broken.contains("user") { found += manifest.faultsOfAccount(accounts, isRoot: isRoot) }
-        manifest.exec = manifest.command(in: File.parent(of: file))
-        if broken.isDisjoint(with: ["exec", "cwd"]), let fault = faultOfProgram(manifest, accounts, isRoot: isRoot) {
-            found.append(fault)
+        var reading = ManifestReading(
+            of: file, id: HandlerManifest.identifier(ofFile: name) ?? name, text: text, isRoot: isRoot, profiles,
+            accounts)
+        if reading.isWellFormed {
+            manifest = reading.manifest
+            if reading.brokenKeys.isDisjoint(with: ["exec", "cwd"]) {
+                reading.add(faultsOfProgram(reading.manifest, accounts, isRoot: isRoot))
+            }
         }
-        faults += ConfigurationErrors(found).located(in: text).all.inOrderOfLines
-        self.manifest = manifest
+        faults += reading.faults
     }
 
-    private func faultOfProgram(
+    private func faultsOfProgram(
         _ manifest: HandlerManifest, _ accounts: AccountBook, isRoot: Bool
-    ) -> ConfigurationError? {
+    ) -> [ConfigurationError] {
         let state = (isRoot ? BridgePlaces.machine : .mine).state
         // Missing files can be found even for an account that does not exist.
         guard let account = (try? accounts.account(of: manifest) ?? accounts.current()) ?? (try? accounts.current()),
             let found = ManifestWarnings.obstacle(to: manifest, account, stateDirectory: state)
-        else { return nil }
-        return ConfigurationError(
-            file: file, sentence: "\(found.obstacle.reason(for: account.name)); \(found.obstacle.advice)",
-            place: .key(found.key))
+        else { return [] }
+        let sentence = "\(found.obstacle.reason(for: account.name)); \(found.obstacle.advice)"
+        return [ConfigurationError(file: file, sentence: sentence, place: .key(found.key))]
     }
 
     /// Devices that a manifest names and that are not among those that are known.
@@ -109,12 +101,5 @@ public struct ConfigurationCheck {
     /// Paths and time zones that a manifest names and that are not there.
     public var warningsOfPlaces: [String] {
         manifest.map { ManifestWarnings.ofAbsentPlaces($0).map(\.sentence) } ?? []
-    }
-}
-
-extension [ConfigurationError] {
-    /// Faults without a line come first.
-    fileprivate var inOrderOfLines: [ConfigurationError] {
-        enumerated().sorted { ($0.element.line ?? 0, $0.offset) < ($1.element.line ?? 0, $1.offset) }.map(\.element)
     }
 }

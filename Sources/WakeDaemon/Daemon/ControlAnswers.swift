@@ -20,9 +20,10 @@ final class ControlAnswers {
     var logBook: HandlerLogBook { daemon.observers.logBook }
     var history: WakeHistory { daemon.observers.history }
     var metricsBook: MetricsBook { daemon.observers.metrics }
-    var warningCount: Int { warnings.count }
-    private var warnings: [BridgeWarning] {
-        daemon.warnings + warningsOfSockets + daemon.observers.longMessages.warnings + entry.warnings
+    /// Every condition of the bridge that needs a person.
+    var warnings: [BridgeWarning] {
+        daemon.faults.refusals + daemon.warnings + warningsOfSockets + daemon.observers.brokers.warnings
+            + entry.warnings
     }
 
     private let day: DayStreams
@@ -47,7 +48,7 @@ final class ControlAnswers {
     private func perform(_ call: ControlCall) throws(ControlRefusal) -> ControlResponse {
         switch call {
         case .status: return status()
-        case .handlers: return .json { $0.object { $0.field("handlers", handlers()) } }
+        case .handlers: return allHandlers()
         case .handler(let name):
             let report = report(try handlerStatus(name))
             return .json { $0.handler(report) }
@@ -123,6 +124,16 @@ final class ControlAnswers {
         }
     }
 
+    private func allHandlers() -> ControlResponse {
+        let ofHandlers = warnings.filter { $0.handler != nil }
+        return .json { writer in
+            writer.object { writer in
+                writer.field("handlers", handlers())
+                writer.field("warnings", ofHandlers)
+            }
+        }
+    }
+
     private func handlers() -> [HandlerReport] {
         bridge.turn.handlerStatuses.filter { bridge.catalog.handlers[$0.handler] != nil }.map { report($0) }
             .sorted { $0.id < $1.id }
@@ -185,6 +196,7 @@ final class ControlAnswers {
     /// Explains one handler, or each instance of a manifest.
     private func why(_ name: String) throws(ControlRefusal) -> ControlResponse {
         guard bridge.catalog.handler(named: name) == nil, let instances = bridge.catalog.instances(of: name) else {
+            if let refusal = refusal(ofAbsent: name) { return .json { $0.object { $0.reasons(of: refusal) } } }
             let standing = try handlerStatus(name)
             return .json { $0.object { writeReasons(of: standing, into: &$0) } }
         }
@@ -329,6 +341,11 @@ final class ControlAnswers {
     func handler(_ name: String) throws(ControlRefusal) -> HandlerID {
         if let id = bridge.catalog.handler(named: name) { return id }
         if let instances = bridge.catalog.instances(of: name) { return try only(instances, of: name) }
+        if let refusal = refusal(ofAbsent: name) {
+            throw ControlRefusal(
+                .conflict, code: "conflict", message: "handler '\(name)' is not there: \(refusal.what)",
+                advice: refusal.advice)
+        }
         let known = bridge.catalog.handlers.values.map(\.name) + bridge.catalog.perDevice.keys
         throw ControlRefusal(
             .notFound, code: "unknown-handler", message: "there is no handler '\(name)'",
@@ -457,6 +474,14 @@ extension ControlAnswers: TurnObserver {
 }
 
 extension JSONWriter {
+    /// The reasons of a handler that was never there, in the form of those of others.
+    fileprivate mutating func reasons(of refusal: BridgeWarning) {
+        field("why", "not there: \(refusal.what); \(refusal.advice)")
+        field("work", WorkReport())
+        field("status", nil as String?)
+        for name in ["missed", "scheduled", "gates"] as [StaticString] { field(name, [] as [String]) }
+    }
+
     fileprivate mutating func field(_ name: StaticString, all texts: [String]) {
         key(name)
         beginArray()

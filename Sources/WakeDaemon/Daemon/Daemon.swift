@@ -41,8 +41,7 @@ public final class Daemon {
     private var answers: ControlAnswers?
     private var signals: [SignalWatch] = []
     private var isEnding = false
-    /// Everything that is wrong with the profiles and the keys of devices as they were read last.
-    private var profileFaults: [String]
+    private(set) var faults = ConfigurationFaults()
     private let inspection: ManifestInspection
     let log = Log("daemon")
 
@@ -60,7 +59,7 @@ public final class Daemon {
         let (profiles, errors) = ProfileFolder.load(ProfileFolder.known(in: options.configurationDirectory))
         try Self.requireComplete(errors)
         for error in errors { Log("profiles").error("\(error.description); this profile is left out") }
-        profileFaults = errors.map(\.description)
+        faults.ofProfiles = errors
         let (catalog, clock) = (Catalog(profiles: profiles), RealClock())
         let logBook = HandlerLogBook(catalog: catalog, clock: clock, settings: settings.log)
         bridge = try Bridge(
@@ -70,7 +69,7 @@ public final class Daemon {
         } catch {
             try Self.requireComplete(error.all)
             for fault in error.all { Log("keys").error("\(fault.description); no key of it is used") }
-            profileFaults += error.all.map(\.description)
+            faults.ofProfiles += error.all
         }
         observers = try HandlerObservers(logBook, of: bridge, clock: clock, settings)
         bus = SystemBus(on: bridge.loop)
@@ -90,7 +89,7 @@ public final class Daemon {
                 options.sources, bus: bus, stateDirectory: options.stateDirectory, adapterPins: settings.adapterPins,
                 broadcasts: settings.broadcasts,
                 remotes: RemoteBridges.all(
-                    settings.remotes, on: bridge.loop, observers.longMessages, stateDirectory: options.stateDirectory))
+                    settings.remotes, on: bridge.loop, observers.brokers, stateDirectory: options.stateDirectory))
             observers.statusLine.bluetooth = sources.bluetooth
         }
         inspection = try ManifestInspection(
@@ -196,8 +195,10 @@ public final class Daemon {
     func reload() -> Reload {
         applyConfiguration()
         var reload = applySettings()
-        reload.errors = faults + reload.errors
+        faults.renew(manifests, bridge.catalog)
+        reload.errors = faultSentences + reload.errors
         for error in reload.errors { log.error(error) }
+        if let answers, observers.broker == nil { publish(answers) }
         return reload
     }
 
@@ -215,9 +216,9 @@ public final class Daemon {
 
     /// A person who adds a manifest may have added its profile just before. Only new faults are logged.
     private func reloadAfterChange() {
-        let before = Set(faults)
+        let before = Set(faultSentences)
         applyConfiguration()
-        for fault in faults where !before.contains(fault) { log.error(fault) }
+        for fault in faultSentences where !before.contains(fault) { log.error(fault) }
     }
 
     /// You have just fixed a program, and expect it to run. One that is frozen under a penalty is still the old one.
@@ -229,12 +230,10 @@ public final class Daemon {
         }
     }
 
-    /// Everything that is wrong with profiles and manifests as they were read last. A manifest stays taken when a profile that
-    /// it names goes; one that was changed since may be refused for the same.
-    private var faults: [String] {
-        let read = profileFaults + manifests.faults
-        return read + manifests.located(bridge.catalog.faultsOfManifests).filter { !read.contains($0) }
-    }
+    private var faultSentences: [String] { faults.sentences(manifests, bridge.catalog) }
+
+    /// Why handlers of the manifest cannot start, as it was found last.
+    func obstacle(to manifest: String) -> BridgeWarning? { inspection.obstacle(to: manifest) }
 
     private func applyConfiguration() {
         let watched = sources.watchedProfiles
@@ -249,11 +248,11 @@ public final class Daemon {
     private func applyProfiles() -> Bool {
         let folders = ProfileFolder.known(in: options.configurationDirectory)
         let reading = ProfileFolder.read(folders, after: bridge.catalog.profiles)
-        profileFaults = reading.errors.map(\.description)
+        faults.ofProfiles = reading.errors
         adoptKeys()
         let changes = bridge.catalog.update(
             Array(reading.sources.values), shared: Array(reading.shared.values), keeping: reading.kept)
-        profileFaults += changes.errors.map(\.description)
+        faults.ofProfiles += changes.errors
         for name in changes.updated { log.notice("profile \(name) is taken up, for devices that come from now on") }
         for name in changes.dropped { log.notice("profile \(name) is gone; it is no device's that comes from now on") }
         return !changes.isEmpty
@@ -264,7 +263,7 @@ public final class Daemon {
         do throws(ConfigurationErrors) {
             bridge.engine.adopt(try KeyFile.read(in: options.configurationDirectory))
         } catch {
-            profileFaults += error.all.map(\.description)
+            faults.ofProfiles += error.all
         }
     }
 
@@ -307,6 +306,7 @@ public final class Daemon {
     }
 
     private func updateWarnings() {
+        faults.renew(self.manifests, bridge.catalog)
         let manifests = bridge.catalog.manifests
         inspection.stated =
             ManifestWarnings.all(of: manifests, bridge.accounts)
@@ -331,6 +331,7 @@ public final class Daemon {
             observers.adopt(change.settings, after: settings)
             sources.adopt(change.settings.broadcasts)
             settings = change.settings
+            faults.ofSettings = []
             let file = Self.settingsFile(options)
             for key in change.applied { log.notice("\(key) of \(file) takes effect") }
             for key in change.postponed {
@@ -338,6 +339,7 @@ public final class Daemon {
             }
             return Reload(applied: change.applied, postponed: change.postponed)
         } catch let errors as ConfigurationErrors {
+            faults.ofSettings = errors.all
             return Reload(errors: errors.all.map(\.description))
         } catch {
             return Reload(errors: ["\(error)"])
@@ -364,14 +366,18 @@ public final class Daemon {
         publish(answers)
     }
 
-    /// Handlers do not wait for a broker: the daemon logs why it cannot be reached, and everything else goes on.
+    /// Handlers do not wait for a broker: the daemon reports why it cannot be reached, and everything else goes on. A reload
+    /// tries again, as after the mode of a password's file was mended.
     private func publish(_ answers: ControlAnswers) {
         guard let mqtt = settings.mqtt else { return }
         do {
             observers.broker = try BrokerSink(mqtt, of: self, answers, runtimeDirectory: options.runtimeDirectory)
+            observers.brokers.succeed(.publishing)
             observers.broker?.begin()
         } catch {
             Log("mqtt").error("nothing is published: \(error)")
+            observers.brokers.fail(
+                .publishing, at: mqtt.broker.address, error, remedy: "run 'wakebridge reload'")
         }
     }
 

@@ -27,7 +27,7 @@ extension ControlAnswers {
     private func absence(of subscription: Subscription, among known: [Device]) -> String {
         guard let name = subscription.device else {
             return "no device with the profile \(subscription.profile) is known; "
-                + (nearest(to: subscription.profile) ?? "'wakebridge setup' looks for one")
+                + (nearest(to: subscription.profile) ?? advice(onFinding: subscription.profile))
         }
         if let miss = nearest(to: subscription.profile, called: name) { return miss }
         if let other = known.first(where: { $0.alias == name || $0.uri == name }) {
@@ -37,6 +37,19 @@ extension ControlAnswers {
         let fitting = known.filter { Subscription(profile: subscription.profile, device: nil).matches($0) }
         let aliases = fitting.map(\.alias).sorted().joined(separator: ", ")
         return "no device is called \(name)" + (aliases.isEmpty ? "" : "; known: \(aliases)")
+    }
+
+    /// How a person comes by a device of the profile: that differs with the way by which such devices come.
+    private func advice(onFinding profile: String) -> String {
+        guard let index = bridge.catalog.profiles.index(named: profile) else {
+            return "its own bridge has to know it first: see 'wakebridge devices' there"
+        }
+        let profile = bridge.catalog.profiles[index]
+        if profile.isOfBroadcasters { return "'wakebridge add' lists the sensors near by and names them" }
+        guard let accessory = profile.accessory else { return "'wakebridge setup' looks for one" }
+        return accessory.node == .rfcomm
+            ? "'wakebridge pair' lists the devices near by and pairs one"
+            : "plug it in; 'wakebridge scan --all' shows each accessory that is attached, with its profile"
     }
 
     /// The device that misses the profile by least; nil where none is like it.

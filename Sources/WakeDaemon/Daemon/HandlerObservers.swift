@@ -10,8 +10,8 @@ final class HandlerObservers {
     let metrics: MetricsBook
     /// Nil where no broker is configured.
     var broker: BrokerSink?
-    /// Long messages of that broker and of the brokers of other bridges.
-    let longMessages = LongMessages()
+    /// The warnings about that broker, and about the brokers of other bridges.
+    let brokers = BrokerWarnings()
     let statusLine: StatusLine
     let alerts: AlertPrograms
     let programs: ProgramWatch

@@ -13,9 +13,9 @@ final class ManifestFolder {
     private let defaults: BridgeSettings
     private var known = ConfigurationFolder()
     /// The faults of the texts of the last reading, by handler id.
-    private var broken: [String: [String]] = [:]
+    private var broken: [String: [ConfigurationError]] = [:]
     /// Files that could not be read just now, by handler id; the folder itself under an empty one.
-    private var unreadable: [String: String] = [:]
+    private var unreadable: [String: ConfigurationError] = [:]
     /// A manifest that was not taken at the last reading because the machine lacked something for it.
     private(set) var lack: ConfigurationError?
     private let accounts: AccountBook
@@ -52,7 +52,13 @@ final class ManifestFolder {
     deinit { for watch in watches { watch.cancel() } }
 
     /// Everything that is wrong with the folder as it was read last.
-    var faults: [String] { unreadable.values.sorted() + broken.sorted { $0.key < $1.key }.flatMap(\.value) }
+    var faults: [String] {
+        unreadable.values.map(\.sentence).sorted()
+            + broken.sorted { $0.key < $1.key }.flatMap(\.value).map(\.description)
+    }
+
+    /// The faults of each manifest that was not taken at the last reading, by handler id; of the folder under an empty one.
+    var refused: [String: [ConfigurationError]] { broken.merging(unreadable.mapValues { [$0] }) { $1 } }
 
     /// Whether the manifest is there, broken or not; of an instance, whether its own is there and cannot be taken.
     func mayReturn(_ name: String, beside templates: Set<String>) -> Bool {
@@ -68,11 +74,10 @@ final class ManifestFolder {
     }
 
     /// Faults of manifests that are taken, with their lines in the texts that were read last.
-    func located(_ faults: [ConfigurationError]) -> [String] {
-        faults.flatMap { fault -> [String] in
-            let name = fault.file.split(separator: "/").last.map(String.init) ?? ""
-            let text = HandlerManifest.identifier(ofFile: name).flatMap { known.manifests[$0] } ?? []
-            return ConfigurationErrors([fault]).located(in: text).all.map(\.description)
+    func located(_ faults: [ConfigurationError]) -> [ConfigurationError] {
+        faults.flatMap { fault in
+            let text = fault.handler.flatMap { known.manifests[$0] } ?? []
+            return ConfigurationErrors([fault]).located(in: text).all
         }
     }
 
@@ -110,25 +115,16 @@ final class ManifestFolder {
     }
 
     private func adopt(_ id: String, _ text: [UInt8], _ profiles: ProfileLibrary) -> HandlerManifest? {
-        do {
-            let manifest = try manifest(id, text, profiles)
-            broken[id] = nil
-            return manifest
-        } catch {
-            lack = lack ?? error.all.first(where: \.isPassing)
-            broken[id] = error.located(in: text).all.map(\.description)
+        let reading = ManifestReading(
+            of: "\(path)/\(id).json5", id: id, text: text, isRoot: geteuid() == 0, defaults: defaults.timers, profiles,
+            accounts)
+        guard reading.faults.isEmpty else {
+            lack = lack ?? reading.faults.first(where: \.isPassing)
+            broken[id] = reading.faults
             return nil
         }
-    }
-
-    private func manifest(
-        _ id: String, _ text: [UInt8], _ profiles: ProfileLibrary
-    ) throws(ConfigurationErrors) -> HandlerManifest {
-        var manifest = try HandlerManifest(
-            id: id, file: "\(path)/\(id).json5", text: text, isRoot: geteuid() == 0, defaults: defaults.timers)
-        let faults = manifest.faults(against: profiles) + manifest.faultsOfAccount(accounts)
-        guard faults.isEmpty else { throw ConfigurationErrors(faults) }
-        manifest.exec = manifest.command(in: path)
+        broken[id] = nil
+        var manifest = reading.manifest
         for index in manifest.settings.subscriptions.indices
         where manifest.settings.subscriptions[index].retention == nil {
             manifest.settings.subscriptions[index].retention = defaults.journal.retention
@@ -154,8 +150,8 @@ final class ManifestFolder {
     }
 
     private func refuse(_ id: String, _ error: SystemError) {
-        unreadable[id] = error.description
-        let fault = ConfigurationError(file: path, error)
+        let fault = ConfigurationError(file: id.isEmpty ? path : "\(path)/\(id).json5", error)
+        unreadable[id] = fault
         if fault.isPassing { lack = lack ?? fault }
     }
 
@@ -168,5 +164,12 @@ final class ManifestFolder {
             refuse(id, error)
             return known.manifests[id]
         }
+    }
+}
+
+extension ConfigurationError {
+    /// The id of the manifest that it is about; nil for another file.
+    var handler: String? {
+        HandlerManifest.identifier(ofFile: file.split(separator: "/").last.map(String.init) ?? "")
     }
 }

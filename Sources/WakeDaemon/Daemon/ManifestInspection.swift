@@ -13,16 +13,24 @@ final class ManifestInspection {
         var account: Account?
     }
 
-    var warnings: [BridgeWarning] { stated + found }
+    private struct Found: Sendable {
+        /// Programs, scripts and folders that keep a handler from its start, by manifest.
+        var obstacles: [String: BridgeWarning] = [:]
+        /// Paths and time zones that are not there.
+        var absences: [BridgeWarning] = []
+
+        var all: [BridgeWarning] { obstacles.sorted { $0.key < $1.key }.map(\.value) + absences }
+    }
+
+    var warnings: [BridgeWarning] { stated + found.all }
     /// Warnings from the manifests' texts.
     var stated: [BridgeWarning] = []
-    /// Programs, scripts, folders and time zones that are not there.
-    private var found: [BridgeWarning] = []
+    private var found = Found()
     private var logged: Set<BridgeWarning> = []
     private let loop: EventLoop
     private let accounts: AccountBook
     private let stateDirectory: String
-    private var look: (job: BackgroundJob<[BridgeWarning]>, watch: Watch)?
+    private var look: (job: BackgroundJob<Found>, watch: Watch)?
     /// The manifests that were given while a look was under way.
     private var next: [HandlerManifest]?
     private var latest: [HandlerManifest] = []
@@ -57,7 +65,7 @@ final class ManifestInspection {
         }
         let state = stateDirectory
         do throws(SystemError) {
-            let job = try BackgroundJob { subjects.flatMap { Self.warnings(of: $0, stateDirectory: state) } }
+            let job = try BackgroundJob { Self.look(at: subjects, stateDirectory: state) }
             look = (job, try loop.watch(job.raw, for: .readable, of: self) { $0.finish() })
         } catch {
             log.error("\(error.description); whether programs of manifests are there is looked at later")
@@ -65,12 +73,19 @@ final class ManifestInspection {
         }
     }
 
-    private static func warnings(of subject: Subject, stateDirectory: String) -> [BridgeWarning] {
-        let program = subject.account.flatMap {
-            ManifestWarnings.ofProgram(subject.manifest, $0, stateDirectory: stateDirectory)
+    private static func look(at subjects: [Subject], stateDirectory: String) -> Found {
+        var found = Found()
+        for subject in subjects {
+            found.obstacles[subject.manifest.id] = subject.account.flatMap {
+                ManifestWarnings.ofProgram(subject.manifest, $0, stateDirectory: stateDirectory)
+            }
+            found.absences += ManifestWarnings.ofAbsentPlaces(subject.manifest)
         }
-        return (program.map { [$0] } ?? []) + ManifestWarnings.ofAbsentPlaces(subject.manifest)
+        return found
     }
+
+    /// Why handlers of the manifest cannot start; nil where nothing was found to be in the way.
+    func obstacle(to manifest: String) -> BridgeWarning? { found.obstacles[manifest] }
 
     /// Logs each warning when it comes up, and not again while it lasts.
     /// - Parameter forgets: these are all that remain.
@@ -88,8 +103,8 @@ final class ManifestInspection {
             return begin(next)
         }
         found = now
-        report(now, forgets: false)
-        if found.isEmpty { again?.disarm() } else { again?.arm(at: SystemClock.monotonic() + Self.pause) }
+        report(now.all, forgets: false)
+        if now.all.isEmpty { again?.disarm() } else { again?.arm(at: SystemClock.monotonic() + Self.pause) }
         for timer in waiting { timer.arm(at: .zero) }
         (rung, waiting) = (waiting, [])
     }

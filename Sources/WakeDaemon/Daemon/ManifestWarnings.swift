@@ -4,6 +4,7 @@ import WakeAgenda
 import WakeControl
 import WakeEngine
 import WakeModel
+import WakeProfiles
 import WakeSystem
 
 enum ManifestWarnings {
@@ -24,7 +25,8 @@ enum ManifestWarnings {
         guard !limited.isEmpty, !limits.canLimit(), let reason = limits.blockingReason else { return [] }
         return limited.map { manifest in
             BridgeWarning(
-                "handler \"\(manifest.id)\" gives a flow a share of a processor, which is not kept", why: reason,
+                "handler \"\(manifest.id)\" gives a flow a share of a processor, which is not kept", of: manifest.id,
+                why: reason,
                 advice: "take \"cpu\" out of its flows, or have the daemon lent the cpu controller")
         }
     }
@@ -33,14 +35,14 @@ enum ManifestWarnings {
     static func ofInstances(_ template: HandlerManifest, count: Int, without: [String]) -> BridgeWarning? {
         if count == 0 {
             return BridgeWarning(
-                "handler \"\(template.id)\" has no instance", code: .handlerLacks,
+                "handler \"\(template.id)\" has no instance", code: .handlerLacks, of: template.id,
                 why: "no device that it watches is known",
                 advice: "pair a device, or correct watch in its manifest")
         }
         guard let first = without.first else { return nil }
         let others = without.count > 1 ? " and \((without.count - 1).counted("other device"))" : ""
         return BridgeWarning(
-            "handler \"\(template.id)\" has no instance for \(first)\(others)", code: .handlerLacks,
+            "handler \"\(template.id)\" has no instance for \(first)\(others)", code: .handlerLacks, of: template.id,
             why: "a manifest has at most \(HandlerManifest.mostInstances)",
             advice: "name the devices that matter under watch, or forget those that do not")
     }
@@ -51,11 +53,14 @@ enum ManifestWarnings {
     ///   - account: whose rights count.
     ///   - stateDirectory: the one of the bridge, which holds the folder in which it starts without `cwd`.
     static func ofProgram(_ manifest: HandlerManifest, _ account: Account, stateDirectory: String) -> BridgeWarning? {
-        guard let obstacle = obstacle(to: manifest, account, stateDirectory: stateDirectory) else { return nil }
+        guard let (obstacle, key) = obstacle(to: manifest, account, stateDirectory: stateDirectory) else { return nil }
+        let reason = obstacle.reason(for: account.name)
+        let fault = ConfigurationError(file: manifest.file, sentence: reason, place: .key(key))
+        let line = ConfigurationErrors([fault]).located(in: manifest.text).all.first?.line
+        let place = line.map { " (\(key) in line \($0) of \(manifest.file))" } ?? ""
         return BridgeWarning(
-            "handler \"\(manifest.name)\" cannot start", code: .handlerLacks,
-            why: obstacle.obstacle.reason(for: account.name),
-            advice: obstacle.obstacle.advice)
+            "handler \"\(manifest.name)\" cannot start", code: .handlerLacks, of: manifest.id, why: reason + place,
+            advice: obstacle.advice)
     }
 
     /// With the key of the manifest that leads there.
@@ -89,7 +94,7 @@ enum ManifestWarnings {
         let near = nearestName(to: name, among: known).map { "did you mean \"\($0)\"?" }
         let list = known.isEmpty ? "none is known" : "known: \(known.joined(separator: ", "))"
         return BridgeWarning(
-            "handler \"\(manifest.id)\" watches a device \"\(name)\"", code: .handlerLacks,
+            "handler \"\(manifest.id)\" watches a device \"\(name)\"", code: .handlerLacks, of: manifest.id,
             why: "no device is called that; \(list)",
             advice: near ?? "correct the name, or pair the device")
     }
@@ -108,13 +113,14 @@ enum ManifestWarnings {
         guard let topic = manifest.agenda.inbox?.brokerTopics.first else { return nil }
         return BridgeWarning(
             "the inbox of handler \"\(manifest.id)\" gets nothing from \"\(topic)\"", code: .handlerLacks,
+            of: manifest.id,
             why: "no broker is configured",
             advice: "name one under mqtt in wakebridge.json5, or remove mqtt from the inbox")
     }
 
     private static func ofAbsentPath(_ condition: Condition, of manifest: HandlerManifest) -> BridgeWarning {
         BridgeWarning(
-            "handler \"\(manifest.id)\" waits for \"\(condition.word)\"", code: .handlerLacks,
+            "handler \"\(manifest.id)\" waits for \"\(condition.word)\"", code: .handlerLacks, of: manifest.id,
             why: "there is no \(condition.path ?? "")",
             advice: "correct the path, or make the folder that is to be mounted or unlocked")
     }
@@ -122,6 +128,7 @@ enum ManifestWarnings {
     private static func ofAbsentZone(_ name: String, of manifest: HandlerManifest) -> BridgeWarning {
         BridgeWarning(
             "handler \"\(manifest.id)\" has an alarm in the time zone \"\(name)\"", code: .handlerLacks,
+            of: manifest.id,
             why: "there is no such zone below /usr/share/zoneinfo, and it does not fire",
             advice: "correct the name, such as \"Europe/Berlin\", or install tzdata")
     }
@@ -137,7 +144,7 @@ enum ManifestWarnings {
         let names = account.groups.compactMap { GroupName.text(of: $0) }.filter(strongGroups.contains)
         guard !names.isEmpty else { return nil }
         return BridgeWarning(
-            "handler \"\(manifest.id)\" is in the group \(names.joined(separator: " and "))",
+            "handler \"\(manifest.id)\" is in the group \(names.joined(separator: " and "))", of: manifest.id,
             why: "what it runs can become root, or read what is root's",
             advice: "give it a user and groups that have only what it needs")
     }

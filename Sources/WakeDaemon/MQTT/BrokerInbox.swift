@@ -11,7 +11,8 @@ import WakeSystem
 final class BrokerInbox {
     private let bridge: Bridge
     private let manifests: ManifestFolder
-    private let longMessages: LongMessages
+    private let warnings: BrokerWarnings
+    private let broker: BrokerAddress
     /// Nil once the bridge ends.
     private var connection: MQTTConnection?
     private var readiness: Watch?
@@ -41,10 +42,11 @@ final class BrokerInbox {
 
     /// - Parameter name: of the bridge, in topics.
     init(
-        _ settings: BrokerSettings, of bridge: Bridge, _ manifests: ManifestFolder, _ longMessages: LongMessages,
+        _ settings: BrokerSettings, of bridge: Bridge, _ manifests: ManifestFolder, _ warnings: BrokerWarnings,
         stateDirectory: String, named name: String
     ) throws {
-        (self.bridge, self.manifests, self.longMessages) = (bridge, manifests, longMessages)
+        (self.bridge, self.manifests, self.warnings) = (bridge, manifests, warnings)
+        broker = settings.address
         subscribed = SubscribedTopics(in: stateDirectory)
         var options = try settings.options(clientIdentifier: "wakebridge-\(name)-inbox")
         options.keepsSession = true
@@ -112,18 +114,20 @@ final class BrokerInbox {
         switch event {
         case .connected:
             toldFault = nil
+            warnings.succeed(.inboxes)
             guard toldObstacle == nil else { return }
             log.notice("messages are taken from \(filters.count.counted("topic")) of the broker")
         case .disconnected(let fault):
             // A message that is not judged yet stays: the broker sends it again, and its judgement frees Paho's thread.
             if fault != toldFault, toldObstacle == nil { log.warning("\(fault.sentence); messages wait at the broker") }
             toldFault = fault
+            if toldObstacle == nil { warnings.fail(.inboxes, at: broker, fault) }
         case .notSubscribed(let filter):
             log.error("the broker does not let this user subscribe to \(filter); allow it at the broker")
         case .unsubscribed(let filter): if !filters.contains(filter) { subscribed.remove(filter) }
         case .delivered: break
         case .arrived(let message):
-            if let connection { longMessages.note(message, from: connection.options.broker) }
+            warnings.note(message, from: broker)
             receive(message)
         }
     }

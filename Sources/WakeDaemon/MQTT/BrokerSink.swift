@@ -18,7 +18,8 @@ final class BrokerSink {
     private var window: OutboxWindow
     private var devices: DeviceShelf
     private let commands: BrokerCommands
-    private let longMessages: LongMessages
+    private let warnings: BrokerWarnings
+    private let broker: BrokerAddress
     private var readiness: Watch?
     private var work: Deferred?
     private var timer: Timer?
@@ -34,7 +35,8 @@ final class BrokerSink {
         let name = settings.bridge ?? MachineName.own ?? "wakebridge"
         topics = BridgeTopics(base: settings.broker.base, bridge: name)
         bridge = daemon.bridge
-        longMessages = daemon.observers.longMessages
+        warnings = daemon.observers.brokers
+        broker = settings.broker.address
         var options = try settings.broker.options(clientIdentifier: "wakebridge-\(topics.bridge)")
         options.will = MQTTMessage(topics.status, Array("offline".utf8), isRetained: true)
         outbox = try Outbox(at: runtimeDirectory + "/mqtt-outbox", capacity: settings.outbox)
@@ -42,7 +44,7 @@ final class BrokerSink {
         let connection = try MQTTConnection(on: bridge.loop, options)
         self.connection = connection
         inbox = try BrokerInbox(
-            settings.broker, of: bridge, daemon.manifests, longMessages, stateDirectory: daemon.stateDirectory,
+            settings.broker, of: bridge, daemon.manifests, warnings, stateDirectory: daemon.stateDirectory,
             named: topics.bridge)
         commands = BrokerCommands(settings.allowed, of: topics, answers)
         devices = DeviceShelf(settings, topics, of: answers)
@@ -118,7 +120,7 @@ final class BrokerSink {
         case .delivered(let number): window.delivered(number)
         case .unsubscribed: break
         case .arrived(let arrived):
-            if let connection { longMessages.note(arrived, from: connection.options.broker) }
+            warnings.note(arrived, from: broker)
             receive(arrived.message)
             connection?.acknowledge(arrived)
         }
@@ -127,12 +129,14 @@ final class BrokerSink {
     private func restart() {
         log.notice("connected to the broker; topics begin with \(topics.root)")
         loggedFault = nil
+        warnings.succeed(.publishing)
         window.restart()
         devices.restart()
     }
 
     /// A fault is logged once: the connection is attempted again without end.
     private func report(_ fault: MQTTFault) {
+        warnings.fail(.publishing, at: broker, fault)
         guard fault != loggedFault else { return }
         loggedFault = fault
         switch fault.kind {

@@ -15,12 +15,16 @@ extension MetricFamily {
         "process_resident_memory_bytes", .gauge, "Resident memory of the daemon.")
 
     static let ofBridge = [
-        strongSuspension, warnings, longestCall, longCalls, journalSize, journalLimit, journalHealth, journalCommits,
+        strongSuspension, warnings, warningsByCode, longestCall, longCalls, journalSize, journalLimit, journalHealth,
+        journalCommits,
     ]
     static let strongSuspension = MetricFamily(
         "wakebridge_suspends_by_cgroup", .gauge, "1 where the cgroup freezer freezes handlers, 0 for stop signals.")
     static let warnings = MetricFamily(
-        "wakebridge_warnings", .gauge, "Warnings about manifests, as wakebridge status lists them.")
+        "wakebridge_warnings", .gauge, "Warnings, as wakebridge status lists them.")
+    static let warningsByCode = MetricFamily(
+        "wakebridge_warnings_by_code", .gauge,
+        "The same by the code of the doctor's finding, 0 for those that are gone.")
     static let longestCall = MetricFamily(
         "wakebridge_loop_longest_call_seconds", .gauge, "The longest that one call kept the loop so far, by cause.")
     static let longCalls = MetricFamily(

@@ -25,7 +25,7 @@ extension ControlAnswers {
         MetricsSnapshot.BridgeFacts(
             version: Daemon.version, startTime: metricsBook.startTime(at: bridge.turn.clock.stamp()),
             processorTime: SystemClock.processorTime(), residentBytes: MemoryPressure.ownResidentBytes,
-            suspendsByCgroup: bridge.strength == .strong, warnings: warningCount,
+            suspendsByCgroup: bridge.strength == .strong, warnings: warnings,
             stays: loopStays)
     }
 

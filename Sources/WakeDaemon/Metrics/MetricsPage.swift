@@ -66,7 +66,11 @@ struct MetricsPage {
         writer.begin(.strongSuspension)
         writer.sample(.none, bridge.suspendsByCgroup)
         writer.begin(.warnings)
-        writer.sample(.none, bridge.warnings)
+        writer.sample(.none, bridge.warnings.count)
+        writer.begin(.warningsByCode)
+        for code in BridgeWarning.Code.allCases {
+            writer.sample(MetricLabels("code", code.rawValue), bridge.warnings.count { $0.code == code })
+        }
         writer.begin(.longestCall)
         for stay in bridge.stays { writer.sample(MetricLabels("cause", stay.cause), stay.longest) }
         writer.begin(.longCalls)

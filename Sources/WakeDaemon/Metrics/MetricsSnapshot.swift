@@ -18,7 +18,7 @@ struct MetricsSnapshot {
         var processorTime: TimeSpan
         var residentBytes: Int
         var suspendsByCgroup: Bool
-        var warnings: Int
+        var warnings: [BridgeWarning]
         var stays: [LoopStayReport]
     }
 

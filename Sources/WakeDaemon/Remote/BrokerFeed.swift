@@ -10,20 +10,24 @@ final class BrokerFeed: RemoteFeed {
     /// Nil once it is closed.
     private var connection: MQTTConnection?
     private let prefix: String
-    private let longMessages: LongMessages
+    private let name: String
+    private let broker: BrokerAddress
+    private let warnings: BrokerWarnings
     /// The line that was handed out last.
     private var unacknowledged: ArrivedMessage?
 
-    /// - Parameter topic: what the bridge's topics begin with.
+    /// - Parameters:
+    ///   - name: the bridge that it follows.
+    ///   - topic: what the bridge's topics begin with.
     init(
-        on loop: EventLoop, _ options: MQTTOptions, topic: String, _ longMessages: LongMessages
+        of name: String, on loop: EventLoop, _ options: MQTTOptions, topic: String, _ warnings: BrokerWarnings
     ) throws(SystemError) {
         var options = options
         options.keepsSession = true
         options.longestMessage = RemoteNews.longestLine
         let connection = try MQTTConnection(on: loop, options)
         prefix = topic + "/"
-        self.longMessages = longMessages
+        (self.name, self.warnings, broker) = (name, warnings, options.broker)
         for filter in ["events", "devices/+/about", "devices/+/availability", "status"] {
             connection.subscribe(prefix + filter)
         }
@@ -39,8 +43,12 @@ final class BrokerFeed: RemoteFeed {
     func next() -> RemoteNews? {
         guard let event = connection?.nextEvent() else { return nil }
         switch event {
-        case .connected: return .reached
-        case .disconnected(let fault): return .lost(fault.sentence)
+        case .connected:
+            warnings.succeed(.bridge(name))
+            return .reached
+        case .disconnected(let fault):
+            warnings.fail(.bridge(name), at: broker, fault)
+            return .lost(fault.sentence)
         case .notSubscribed(let filter): return .refused(topics: filter)
         case .arrived(let arrived): return news(of: arrived) ?? .other
         case .delivered, .unsubscribed: return .other
@@ -55,7 +63,7 @@ final class BrokerFeed: RemoteFeed {
 
     /// Only a line has to be kept before the broker may forget it: all else is retained there.
     private func news(of arrived: ArrivedMessage) -> RemoteNews? {
-        if let connection { longMessages.note(arrived, from: connection.options.broker) }
+        warnings.note(arrived, from: broker)
         let news = Self.news(of: arrived.message, below: prefix)
         if case .line = news { unacknowledged = arrived } else { connection?.acknowledge(arrived) }
         return news

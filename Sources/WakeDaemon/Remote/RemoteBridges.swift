@@ -8,18 +8,20 @@ import WakeSystem
 enum RemoteBridges {
     /// A bridge that cannot be created is reported and left out.
     static func all(
-        _ settings: [RemoteSettings], on loop: EventLoop, _ longMessages: LongMessages, stateDirectory: String
+        _ settings: [RemoteSettings], on loop: EventLoop, _ warnings: BrokerWarnings, stateDirectory: String
     ) -> [RemoteBridge] {
         guard !settings.isEmpty else { return [] }
         let identity = ClientIdentity(in: stateDirectory)
         return settings.compactMap { one in
             do throws(SystemError) {
                 let options = try one.broker.options(clientIdentifier: "\(identity.text)-\(one.bridge)")
-                let feed = try BrokerFeed(on: loop, options, topic: one.topic, longMessages)
+                let feed = try BrokerFeed(of: one.bridge, on: loop, options, topic: one.topic, warnings)
                 return RemoteBridge(
                     name: one.bridge, stream: one.topic, broker: one.broker.address.text, feed: feed)
             } catch {
                 Log("remote").error("\(error.description); devices of bridge \(one.bridge) are not watched")
+                warnings.fail(
+                    .bridge(one.bridge), at: one.broker.address, error, remedy: "restart wakebridged")
                 return nil
             }
         }

@@ -25,7 +25,7 @@ public struct ArrivedMessage: Hashable, Sendable {
     public var isCut = false
 }
 
-/// Why there is no connection, as a sentence for people.
+/// Why there is no connection, for people.
 public struct MQTTFault: Hashable, Sendable {
     public enum Kind: Hashable, Sendable {
         /// Paho cannot be loaded.
@@ -37,32 +37,45 @@ public struct MQTTFault: Hashable, Sendable {
     }
 
     public var kind: Kind
-    public var sentence: String
+    /// The attempt that failed, the reason and the remedy, each a clause.
+    public var attempt: String
+    public var reason: String
+    public var advice: String
+
+    public var sentence: String { "\(attempt): \(reason); \(advice)" }
 
     static func absent(_ reason: String) -> MQTTFault {
         MQTTFault(
-            kind: .libraryAbsent,
-            sentence: "could not load Eclipse Paho for MQTT: \(reason); install the package libpaho-mqtt1.3")
+            .libraryAbsent, "could not load Eclipse Paho for MQTT", reason, "install the package libpaho-mqtt1.3")
     }
 
     static func lost(_ broker: BrokerAddress, _ reason: String) -> MQTTFault {
-        let cause = reason.isEmpty ? "it closed the connection" : reason
-        return MQTTFault(kind: .lost, sentence: "lost the broker at \(broker.text): \(cause)")
+        MQTTFault(
+            .lost, "lost the broker at \(broker.text)", reason.isEmpty ? "it closed the connection" : reason,
+            "see that it runs there")
     }
 
     /// - Parameter code: of the broker where it is positive, of the library where it is negative.
     init(connectingTo broker: BrokerAddress, code: Int32, reason: String) {
-        let attempt = "could not connect to the broker at \(broker.text): "
+        let attempt = "could not connect to the broker at \(broker.text)"
         switch code {
-        case 1: self.init(kind: .refused, sentence: attempt + "it does not speak MQTT 3.1.1; use another broker")
-        case 2: self.init(kind: .refused, sentence: attempt + "it refuses the client's name; set mqtt.bridge")
-        case 4: self.init(kind: .refused, sentence: attempt + "wrong user or password; fix user and password_file")
-        case 5: self.init(kind: .refused, sentence: attempt + "this user may not connect; allow it at the broker")
+        case 1: self.init(.refused, attempt, "it does not speak MQTT 3.1.1", "use another broker")
+        case 2: self.init(.refused, attempt, "it refuses the client's name", "set mqtt.bridge")
+        // Brokers differ in the code for a wrong password.
+        case 4, 5:
+            self.init(
+                .refused, attempt, "it refuses this user or the password",
+                "correct user and password_file under mqtt, or allow the user at the broker; then restart wakebridged")
         default:
             let cause = reason.isEmpty || reason == "NULL" ? "it does not answer" : reason
-            self.init(kind: .unreachable, sentence: attempt + "\(cause); look whether it runs, and at its certificate")
+            let certificate = "and that its certificate is of an authority that is trusted here"
+            self.init(
+                .unreachable, attempt, cause,
+                "see that it runs there, \(broker.isEncrypted ? certificate : "and correct broker under mqtt if not")")
         }
     }
 
-    init(kind: Kind, sentence: String) { (self.kind, self.sentence) = (kind, sentence) }
+    private init(_ kind: Kind, _ attempt: String, _ reason: String, _ advice: String) {
+        (self.kind, self.attempt, self.reason, self.advice) = (kind, attempt, reason, advice)
+    }
 }

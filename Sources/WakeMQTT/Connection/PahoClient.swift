@@ -92,3 +92,8 @@ struct PahoClient: ~Copyable {
         return body(&given)
     }
 }
+
+extension MQTTFault {
+    /// The reason why this process cannot load the library; nil where it can.
+    public static var ofLibrary: MQTTFault? { wake_mqtt_fault_of_library().map { .absent(String(cString: $0)) } }
+}
