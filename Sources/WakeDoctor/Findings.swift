@@ -592,7 +592,7 @@ extension Facts {
         guard let device = accessory.sleepyDevice else { return nil }
         return Finding(
             .warning, .accessoryAutosuspend, "accessory \(name) may be put to sleep by the kernel",
-            "Some lose the first bytes after two quiet seconds. The udev rules keep it awake for ever.",
+            "Some devices lose their first bytes after two quiet seconds. The udev rules keep it awake for ever.",
             .run("echo on | sudo tee /sys/bus/usb/devices/\(device)/power/control"))
     }
 
