@@ -118,7 +118,7 @@ PATTERNS = {
     "a sentence that opens with Of": (opening("Of"), 0, "put the noun first"),
     "told, tells": (re.compile(r"\b(?:tell|tells|told|telling)\b", re.I), 0, "report, show, get"),
     "hear": (re.compile(r"\b(?:hear|hears|heard|hearing)\b", re.I), 6, "receive, get"),
-    "say, said": (re.compile(r"\b(?:say|says|said|saying)\b", re.I), 5, "send, report, name, list, contain"),
+    "say, said": (re.compile(r"\b(?:say|says|said|saying)\b", re.I), 2, "send, report, name, list, contain"),
     "stand": (re.compile(r"\b(?:stand|stands|stood)\b", re.I), 2, "is in"),
     "hold": (re.compile(r"\b(?:hold|holds|held)\b", re.I), 10, "applies, contains, keeps"),
     "lie": (re.compile(r"\b(?:lie|lies|lay)\b", re.I), 0, "is in"),
@@ -127,7 +127,7 @@ PATTERNS = {
     "as of a noun": (re.compile(r"\bas of (?:a|an|any|the)\b"), 0, "as for, like"),
     "an archaic link": (re.compile(
         r"\b(?:though|all the same|whatever|at last|ever more|seldom|likewise|near by|meanwhile|thereby|beforehand)\b", re.I),
-        3, "although, still, any, finally, also, nearby"),
+        2, "although, still, any, finally, also, nearby"),
     "a link that leads to the rest": (re.compile(
         r"\b(?:has|have|says?|lists?|gives?|tells?) (?:more|all(?=[.,;])|the rest|the details|the others)\b"), 2, "name what is there"),
     "a private word": (re.compile(
