@@ -145,6 +145,7 @@ prepare-tests:
 	@Scripts/prepare-mqtt.sh
 	@Scripts/prepare-metrics.sh
 	@Scripts/prepare-gss.sh
+	@Scripts/prepare-types.sh
 
 prepare-gate: prepare-lab
 	@Scripts/prepare-page.sh

@@ -268,16 +268,21 @@ class Here:
         for folder in (self.home, self.bin, self.root + "/etc/wakebridge/handlers.d", self.root + "/etc/wakebridge/Devices"):
             os.makedirs(folder)
         os.symlink(os.path.abspath(programs) + "/wakebridge", self.bin + "/wakebridge")
-        with open(self.bin + "/sudo", "w", encoding="utf-8") as file:
-            file.write('#!/bin/sh\nexec "$@"\n')
-        os.chmod(self.bin + "/sudo", 0o755)
-        self.checkout = checkout = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+        checkout = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+        self.install("sudo", 'exec "$@"')
+        # A replay gives its handler no environment of ours. The package puts the module where every Python finds it.
+        self.install("python3", "PYTHONPATH='%s/Packages/python' exec /usr/bin/python3 -B \"$@\"" % checkout)
         for name in os.listdir(checkout + "/Devices"):
             os.symlink("%s/Devices/%s" % (checkout, name), "%s/etc/wakebridge/Devices/%s" % (self.root, name))
         self.places = {
-            "/usr/share/wakebridge/Devices": checkout + "/Devices",
+            "/usr/share/wakebridge/Devices": checkout + "/Devices", "/usr/bin/python3": self.bin + "/python3",
             "/etc/wakebridge": self.root + "/etc/wakebridge", "/opt/": self.root + "/opt/",
         }
+
+    def install(self, name, command):
+        with open("%s/%s" % (self.bin, name), "w", encoding="utf-8") as file:
+            file.write("#!/bin/sh\n%s\n" % command)
+        os.chmod(file.name, 0o755)
 
     def __enter__(self):
         return self
@@ -292,8 +297,7 @@ class Here:
 
     def words(self, command, _):
         environment = [
-            "PATH=%s:%s" % (self.bin, os.environ["PATH"]), "PYTHONPATH=" + self.checkout + "/Packages/python",
-            "WAKEBRIDGE_DEVICES=%s/etc/wakebridge/Devices" % self.root]
+            "PATH=%s:%s" % (self.bin, os.environ["PATH"]), "WAKEBRIDGE_DEVICES=%s/etc/wakebridge/Devices" % self.root]
         return ["env"] + environment + ["sh", "-c", self.text(command)]
 
     def path(self, inside):

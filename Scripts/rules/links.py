@@ -47,15 +47,16 @@ def cost_of_wake(tree):
             yield missing(tree, "README.md", rounded, f"{rounded} is not {exact}, which {COST} has; round that")
 
 
-@rule("readme-counts", "the README's counts of profiles and messages, and the daemon's memory, are those of what ships and of the benchmark")
+@rule("readme-counts", "the README's counts of profiles and messages, and the sizes of daemon and package, are those of what ships and of the benchmark")
 def readme_counts(tree):
     readme = tree.text("README.md").replace("\n", " ")
     found = [re.search(pattern, readme) for pattern in
-             [r"has ([0-9,]+) profiles", r"more than ([0-9,]+) published messages", r"takes ([0-9.]+) MB of memory"]]
+             [r"has ([0-9,]+) profiles", r"more than ([0-9,]+) published messages", r"takes ([0-9.]+) MB of memory",
+              r"package has ([0-9.]+ MB, and [0-9.]+ MB)"]]
     if not all(found):
         yield Violation("README.md", 1, "the sentences with the counts are not found; write them as this rule reads them")
         return
-    profiles, messages, memory = (match[1] for match in found)
+    profiles, messages, memory, package = (match[1] for match in found)
     if f"ships {profiles} profiles" not in tree.text(LIBRARY):
         yield missing(tree, "README.md", profiles, f"{LIBRARY} has another count of profiles; take that one")
     published = sum(file.text.count("source:") for file in tree.below("Devices", ("vectors.json5",)))
@@ -63,3 +64,5 @@ def readme_counts(tree):
         yield missing(tree, "README.md", messages, f"there are {published} published messages below Devices; take a lower count")
     if f"no wake-up, {memory} MB" not in tree.text(COST):
         yield missing(tree, "README.md", memory, f"{COST} has another figure for 20 frozen handlers; take that one")
+    if f"| the package; installed | {package.replace(', and', ';')} |" not in tree.text(COST):
+        yield missing(tree, "README.md", package, f"{COST} has other sizes of the package; take those")

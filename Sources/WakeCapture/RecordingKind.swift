@@ -97,7 +97,7 @@ struct RecordingHead {
         if let first, first.hasPrefix("("), first.contains("#"), first.contains(") ") {
             return "a log of candump, and there is no source for a CAN bus"
         }
-        if first?.hasPrefix("--------- beginning of ") == true { return "a log of Android, which tells no values" }
+        if first?.hasPrefix("--------- beginning of ") == true { return "a log of Android, which has no values" }
         return nil
     }
 }

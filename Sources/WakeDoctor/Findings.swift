@@ -92,7 +92,7 @@ extension Facts {
 
     private static let noAdapter = Finding(
         .fault, .adapterAbsent, "there is no Bluetooth adapter", "The kernel sees none.",
-        .act("plug one in; where one should be, 'sudo dmesg | grep -i bluetooth' tells why it is not"))
+        .act("plug one in; where one should be, 'sudo dmesg | grep -i bluetooth' shows why it is not"))
 
     private var noBluetooth: Finding {
         Finding(
@@ -118,7 +118,7 @@ extension Facts {
         let path = "/org/bluez/\(adapter.name)"
         return Finding(
             isAnyOn ? .warning : .fault, .adapterOff, "adapter \(adapter.address) (\(adapter.name)) is off",
-            isAnyOn ? "Another adapter works." : "Nothing is heard while it is off.",
+            isAnyOn ? "Another adapter works." : "Nothing is received while it is off.",
             .run(
                 isOnly
                     ? "bluetoothctl power on"
@@ -134,7 +134,7 @@ extension Facts {
             let names = bluez.clients.map(\.description).joined(separator: ", ")
             return Finding(
                 .warning, .foreignScan, what,
-                why + "Bluetoothd does not tell which program it is. These use it and may scan: \(names).",
+                why + "Bluetoothd does not report which program it is. These use it and may scan: \(names).",
                 .act("end the scan there, or give that program an adapter of its own"))
         }
         return Finding(
@@ -239,7 +239,7 @@ extension Facts {
         case .silent(let socket):
             return Finding(
                 .fault, .bridgeSilent, "wakebridged at \(socket) does not answer",
-                "Whether handlers are woken cannot be told; the last lines of its log say what holds it up.",
+                "Whether handlers are woken is not known; the last lines of its log show what delays it.",
                 restartBridge)
         case .refused(let sentence):
             return Finding(.fault, .bridgeRefused, sentence, why, .run("sudo wakebridge doctor"))
@@ -321,7 +321,7 @@ extension Facts {
     private var weakSuspension: Finding {
         Finding(
             .warning, .weakSuspension, "handlers are suspended by SIGSTOP, for want of a cgroup",
-            "Their children can escape it, and a process that waits for them is told that they stopped.", cgroupRemedy)
+            "Their children can escape it, and a process that waits for them learns that they stopped.", cgroupRemedy)
     }
 
     private var cgroupRemedy: Finding.Remedy {
@@ -332,7 +332,7 @@ extension Facts {
         if !hasSystemd { return .act("run wakebridged as root, with a cgroup that it may write to") }
         return bridgeUnit == .absent
             ? .run("systemd-run --user --scope -p Delegate=yes wakebridged")
-            : .act("run it as the service, whose unit says Delegate=yes: 'sudo systemctl start wakebridged'")
+            : .act("run it as the service, whose unit has Delegate=yes: 'sudo systemctl start wakebridged'")
     }
 
     // MARK: Handlers and sessions
@@ -341,7 +341,7 @@ extension Facts {
         let start = Finding.Remedy.run("wakebridge start \(handler.id.asShellWord)")
         switch handler.state {
         case "quarantined":
-            let why = "It \(handler.why). 'wakebridge logs' has what it said."
+            let why = "It \(handler.why). 'wakebridge logs' shows its output."
             return [Finding(.fault, .handlerQuarantined, "handler \(handler.id) is quarantined", why, start)]
         case "held":
             let why = "It is \(handler.why)."
@@ -370,7 +370,7 @@ extension Facts {
     private static func of(_ session: BridgeFacts.Session) -> Finding {
         Finding(
             .note, .sessionShut, "the session of \(session.device) is \(session.session.rawValue)",
-            "Nothing is heard of it.", .run("wakebridge session open \(session.device.asShellWord)"))
+            "Nothing is received from it.", .run("wakebridge session open \(session.device.asShellWord)"))
     }
 }
 
@@ -420,7 +420,7 @@ extension Facts {
     }
 
     private var ofAbsentBluetoothd: Finding? {
-        let why = "No peripheral is connected or heard without it."
+        let why = "No peripheral is connected or received without it."
         if !hasBluetoothd, bluetoothUnit == .absent {
             return Finding(
                 .fault, .bluetoothdAbsent, "bluetoothd is not installed", why, .run("sudo apt install bluez"))
@@ -454,7 +454,7 @@ extension Facts {
             return Finding(
                 .warning, .bluetoothdOld,
                 "bluetoothd \(name) is older than \(Self.oldestTried), the oldest that was tried",
-                "It does not tell a bond from a pairing that ends with the link.", upgrade)
+                "It does not distinguish a bond from a pairing that ends with the link.", upgrade)
         }
         return Finding(.ok, .bluetoothd, "bluetoothd \(bluetoothdVersion.map { "\($0) " } ?? "")runs")
     }
@@ -528,7 +528,7 @@ extension Facts {
             let what = "no udev rules can be made of the accessories' profiles: \(fault)"
             return Finding(
                 level, .rulesUnmade, what, why,
-                .act("change that profile; 'wakebridge udev-rules' tells when it will do"))
+                .act("change that profile; 'wakebridge udev-rules' shows when it will do"))
         case .absent:
             let what = "the udev rules of the accessories' profiles are not installed"
             return Finding(level, .rulesAbsent, what, why, .run(installRules))
@@ -595,7 +595,7 @@ extension Facts {
         guard let device = accessory.sleepyDevice else { return nil }
         return Finding(
             .warning, .accessoryAutosuspend, "accessory \(name) may be put to sleep by the kernel",
-            "What it says first after two quiet seconds is lost with some. The udev rules keep it awake for ever.",
+            "Some devices lose their first bytes after two quiet seconds. The udev rules keep it awake for ever.",
             .run("echo on | sudo tee /sys/bus/usb/devices/\(device)/power/control"))
     }
 

@@ -95,7 +95,7 @@ public enum PairingText {
     }
 
     static func unresolved(_ wish: PairingWish) -> String {
-        "\(wish.label) did not tell its services in 25 s, so bluetoothd would not keep it; bring it nearer and try again"
+        "\(wish.label) did not list its services in 25 s, so bluetoothd would not keep it; bring it nearer and try again"
     }
 
     static func unforgotten(_ wish: PairingWish, _ failure: PairingFailure) -> String {

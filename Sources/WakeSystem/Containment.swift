@@ -52,7 +52,7 @@ public struct Containment: Hashable, Sendable {
     init(passing own: String, to tree: String) {
         let lent = Containment.words(of: "\(own)/cgroup.controllers")
         let wanted = Controller.fromTheStart.filter { lent.contains($0.rawValue) }
-        self.init(controllers: [], blockingReason: "\(own) is lent no such controller")
+        self.init(controllers: [], blockingReason: "\(own) has no such controller")
         guard !wanted.isEmpty else { return }
         do throws(SystemError) {
             if !Containment.isRoot(own) { try makeWay(in: own) }

@@ -81,7 +81,7 @@ extension TraceOperation.Subject {
     public init(deed text: String) throws(TraceError) {
         let bytes = Array(text.utf8)
         var line = TraceLine(bytes: bytes, start: 0, end: bytes.count, number: 1)
-        guard let deed = try line.deed() else { throw line.error("`machine` or `handler` stands here") }
+        guard let deed = try line.deed() else { throw line.error("`machine` or `handler` is expected here") }
         self = deed
     }
 

@@ -127,7 +127,7 @@ extension TraceLine {
                 throw error("unknown key `\(key)`" + advice(on: key, among: known), at: range.lowerBound)
             }
             guard repeatable.contains(family) || !seen.contains(key) else {
-                throw error("`\(key)` stands twice", at: range.lowerBound)
+                throw error("`\(key)` is there twice", at: range.lowerBound)
             }
             guard next == UInt8(ascii: "=") else { throw error("`=` belongs after `\(key)`") }
             seen.append(key)

@@ -115,7 +115,7 @@ public struct TraceReader {
         let word = try current.token("a device number, `machine` or `handler`")
         let name = current.text(word)
         throw current.error(
-            "`\(name)` does nothing in a trace; a device number, `machine` or `handler` stands here"
+            "`\(name)` does nothing in a trace; a device number, `machine` or `handler` is expected here"
                 + advice(on: name, among: ["machine", "handler"]), at: word.lowerBound)
     }
 

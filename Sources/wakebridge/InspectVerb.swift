@@ -6,7 +6,7 @@ import WakeWords
 extension Verb {
     static var inspect: Verb {
         Verb(
-            name: "inspect", summary: "services and characteristics of a device, or its node; and what it says",
+            name: "inspect", summary: "services and characteristics of a device, or its node, and the data it sends",
             synopsis: ["[--live] [--json] DEVICE"],
             detail: """
                 Of a peripheral: its services and characteristics, what each can do, and what the profile calls it;

@@ -5,7 +5,7 @@ import WakeWords
 extension Verb {
     static var logs: Verb {
         Verb(
-            name: "logs", summary: "what handlers wrote, and what the bridge says about them",
+            name: "logs", summary: "what handlers wrote, and what the bridge reports about them",
             synopsis: ["[--json] [-f] [-n LINES] [HANDLER]"],
             detail: "Prints the latest lines, of every handler or of one; with -f it goes on until Ctrl-C.",
             examples: ["wakebridge logs -f hr", "wakebridge logs -n 20"],

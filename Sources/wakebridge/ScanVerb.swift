@@ -10,7 +10,7 @@ import WakeWords
 extension Verb {
     static var scan: Verb {
         Verb(
-            name: "scan", summary: "peripherals near by and accessories attached, with the profile that knows each",
+            name: "scan", summary: "peripherals nearby and accessories attached, with the profile that knows each",
             synopsis: [
                 "[--profile PROFILE] [--all] [--for 10s] [--adapter ADDRESS] [--config DIR] [--profiles DIR] [--json]"
             ],

@@ -58,7 +58,7 @@ struct StatusText {
         let blockingReason = bridge.text("uncontained")
         if !blockingReason.isEmpty {
             lines.append(
-                "limits.memory is not held, and limits.processes only by user, on this machine: \(blockingReason)")
+                "limits.memory is not enforced, and limits.processes only by user, on this machine: \(blockingReason)")
         }
         lines += [stay(of: bridge["loop"] ?? .null)].compactMap { $0 }
         lines += bridge.list("warnings").map { WarningText($0).line }

@@ -97,10 +97,12 @@ struct ReadmeTests {
 
     @Test("the commands, programs and outputs of the tutorials that need no device are as they are shown")
     func followed() throws {
-        let pages = ["every-beat-to-csv", "log-a-gps-track", "your-own-esp32"].map { "docs/tutorials/\($0).md" }
+        let pages =
+            ["every-beat-to-csv", "log-a-gps-track", "your-own-esp32"].map { "docs/tutorials/\($0).md" }
+            + ["docs/how-to/wake-on-a-usb-scanner.md"]
         let (status, output) = run(
             "python3 Scripts/follow.py --here '\(builtPrograms)' \(pages.joined(separator: " "))")
-        #expect(status == 0 && output.contains("3 pages work as they say"), "\(output)")
+        #expect(status == 0 && output.contains("\(pages.count) pages work as they say"), "\(output)")
     }
 
     @Test("the tutorial's manifest is one that the daemon takes, as root too")

@@ -44,6 +44,32 @@ struct PublishingTests {
         #expect(about?["source"]?.string == "/bluetooth/C0:F1:F2:F3:F4:01")
     }
 
+    @Test("a reader of the tutorial about thermometers sees the lines that it shows in the log and at watch")
+    func showsThermometers() async throws {
+        let page = try Document("docs/tutorials/twelve-thermometers-in-home-assistant.md")
+        let broker = try Broker(ground)
+        try await broker.start()
+        let structure = "10161a18" + "a4c138001123" + "00554d550b3407"
+        let heard = (1...40).map { _ in "+1 1 data advertisement \(structure)\n" }.joined()
+        let trace = ground.write(
+            "wakebridge-trace 1\nclock 2026-11-29T08:00:00Z\n"
+                + "device 1 bluetooth A4:C1:38:00:11:23 alias=\"cellar\" advertisement=\(structure)\n\(heard)end\n",
+            to: "cellar.trace")
+        let bridge = PublishedBridge(ground, trace: trace, settings: PublishedBridge.settings(broker))
+        kept.things = [broker, bridge.daemon]
+        try bridge.daemon.start()
+        let logged = try #require(page.block("text", with: "connected to the broker")).text
+            .replacing("… ", with: "").replacing("raspberrypi", with: "pi")
+        #expect(try await wait(60) { bridge.log.contains(logged) }, "\(bridge.log)")
+        let seen = ground.file("watch.log")
+        let watch = try spawn(
+            [Built.tool, "watch", "cellar", "--socket", ground.socket], output: .file(seen), talk: .file(seen))
+        defer { killAndReap(watch) }
+        let shown = try #require(page.block("text", with: "advertisement temperature_c")).lines[0]
+        let line = shown.replacing(" …", with: "").drop { $0 != "c" }
+        #expect(try await wait(60) { text(of: seen).contains(line) }, "\(text(of: seen))")
+    }
+
     @Test("a bridge that is killed is offline by its last will, and one that ends in order by its own word")
     func hasLastWill() async throws {
         let (broker, outside, bridge) = try await setUp()

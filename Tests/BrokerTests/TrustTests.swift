@@ -88,7 +88,10 @@ struct TrustTests {
         "with the access list of the fleet's example each bridge publishes below its own name only, and a follower nowhere"
     )
     func restrictsFleet() async throws {
-        let list = ground.write(text(of: "\(packageFolder)/Examples/fleet/mosquitto.acl"), to: "fleet.acl")
+        let example = "\(packageFolder)/Examples/fleet/mosquitto.acl"
+        let shown = try Document("docs/tutorials/a-fleet-of-bridges.md").block("conf", with: "pattern")
+        #expect(shown?.lines.map(String.init) == lines(of: example).filter { !$0.hasPrefix("#") })
+        let list = ground.write(text(of: example), to: "fleet.acl")
         let broker = try Broker(ground, lines: ["allow_anonymous true", "acl_file \(list)"])
         try await broker.start()
         let topics = [
@@ -112,6 +115,48 @@ struct TrustTests {
                 "wakebridge/pi-kitchen/status pi-kitchen", "wakebridge/pi-hall/handlers/hr/wake operator",
             ])
         #expect(broker.said.components(of: "Denied PUBLISH") == 3, "\(broker.said)")
+    }
+
+    @Test(
+        "a bridge publishes to the broker of the fleet's page, made by its commands, and without a password no client does"
+    )
+    func followsFleetPage() async throws {
+        let page = try Document("docs/tutorials/a-fleet-of-bridges.md")
+        let commands = try #require(page.block("sh", with: "openssl x509")).lines.filter {
+            $0.hasPrefix("openssl") || $0.hasPrefix("echo")
+        }
+        #expect(commands.count == 4)
+        let script = commands.joined(separator: "\n").replacing("DNS:hub.example", with: "IP:127.0.0.1")
+            .replacing("hub.example", with: "127.0.0.1")
+        let (exit, _, talk) = try Child(["sh", "-ec", "cd \(ground.path)\n\(script)"]).finish()
+        try #require(exit == 0, "\(talk)")
+        let passwords = ground.file("wakebridge.passwd")
+        for words in [["-c", passwords, "pi", "secret"], [passwords, "follower", "secret"]] {
+            try #require(try Child(["mosquitto_passwd", "-b"] + words).finish().exit == 0)
+        }
+        _ = ground.write(text(of: "\(packageFolder)/Examples/fleet/mosquitto.acl"), to: "wakebridge.acl")
+        let shown = lines(of: "\(packageFolder)/Examples/fleet/mosquitto.conf").filter {
+            !$0.hasPrefix("#") && !$0.isEmpty
+        }
+        #expect(try #require(page.block("conf", with: "listener")).lines.map(String.init) == shown)
+        let settings = shown.filter { !$0.hasPrefix("listener") }.map {
+            $0.replacing("/etc/mosquitto/certs/", with: "\(ground.path)/").replacing(
+                "/etc/mosquitto/", with: "\(ground.path)/")
+        }
+        let broker = try Broker(ground, lines: settings)
+        try await broker.start()
+        let authority = ground.file("ca.pem")
+        put("secret\n", at: ground.file("password"), mode: 0o600)
+        let bridge = bridge(
+            broker,
+            "certificate_authority: \"\(authority)\", user: \"pi\", password_file: \"\(ground.file("password"))\"")
+        try bridge.daemon.start()
+        let place = ["-h", "127.0.0.1", "-p", "\(broker.port)", "--cafile", authority, "-t"]
+        let login = ["-u", "follower", "-P", "secret", "-C", "1", "-W", "30"]
+        let seen = try Child(["mosquitto_sub"] + login + place + ["wakebridge/pi/#"]).finish(within: 40)
+        #expect(seen.exit == 0, "\(broker.said.suffix(600))")
+        let refused = try Child(["mosquitto_pub", "-m", "forged"] + place + ["wakebridge/pi/status"]).finish(within: 20)
+        #expect(refused.exit != 0 && broker.said.contains("not authorised"), "\(refused)")
     }
 
     @Test("a password that others can read is not used")

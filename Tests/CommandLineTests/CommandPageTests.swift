@@ -14,7 +14,7 @@ import Testing
             # Command line
 
             This page shows the help of every verb, as `wakebridge help VERB` prints it. [Exit codes](exit-codes.md) lists how the tool
-            ends. [Name a device](devices.md#name-a-device) says what DEVICE may be.
+            ends. [Name a device](devices.md#name-a-device) lists what DEVICE may be.
 
             <!-- Made from the verbs of the tool. CommandPageTests says how to make it again. -->
 

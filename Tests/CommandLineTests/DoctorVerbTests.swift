@@ -77,7 +77,7 @@ import WakeSystem
                          No adapter can be switched on until it is unblocked.
                          fix: sudo rfkill unblock bluetooth
                 error    handler a b is quarantined
-                         It crashed 5 times \u{fffd}[2J; start or change its manifest. 'wakebridge logs' has what it said.
+                         It crashed 5 times \u{fffd}[2J; start or change its manifest. 'wakebridge logs' shows its output.
                          fix: wakebridge start 'a b'
 
                 """), "\(output)")

@@ -13,9 +13,9 @@ private func gate(_ gates: String, _ words: String) -> BrokenFile {
 
 let brokenSchedules: [BrokenFile] = [
     BrokenFile(scheduling("alarms: {}"), "\"alarms\" takes a list"),
-    BrokenFile(scheduling("alarms: [7]"), "An alarm is an object; here stands 7"),
-    alarm("daily: [\"07:30\"]", "\"id\" of an alarm takes an id; here stands null"),
-    alarm("id: \"Tea Time\", every: \"1h\"", "takes an id; here stands \"Tea Time\""),
+    BrokenFile(scheduling("alarms: [7]"), "An alarm is an object; found 7"),
+    alarm("daily: [\"07:30\"]", "\"id\" of an alarm takes an id; found null"),
+    alarm("id: \"Tea Time\", every: \"1h\"", "takes an id; found \"Tea Time\""),
     alarm("id: \"\(String(repeating: "x", count: 65))\", every: \"1h\"", "the limit is 64 bytes"),
     alarm("id: \"a\"", "Alarm \"a\" says no time"),
     alarm("id: \"a\", every: \"1h\", daily: [\"07:30\"]", "has both \"daily\" and \"every\""),
@@ -30,9 +30,9 @@ let brokenSchedules: [BrokenFile] = [
     alarm("id: \"a\", at: \"2026-11-22T07:00:00Z\"", "a manifest declares only alarms that repeat"),
     alarm("id: \"a\", daily: \"07:30\"", "\"daily\" of alarm \"a\" takes a list of times"),
     alarm("id: \"a\", daily: []", "\"daily\" of alarm \"a\" takes a list of times"),
-    alarm("id: \"a\", daily: [\"7:30\"]", "takes times from 00:00 to 23:59:59; here stands \"7:30\""),
-    alarm("id: \"a\", daily: [\"24:00\"]", "takes times from 00:00 to 23:59:59; here stands \"24:00\""),
-    alarm("id: \"a\", daily: [\"07:60\"]", "takes times from 00:00 to 23:59:59; here stands \"07:60\""),
+    alarm("id: \"a\", daily: [\"7:30\"]", "takes times from 00:00 to 23:59:59; found \"7:30\""),
+    alarm("id: \"a\", daily: [\"24:00\"]", "takes times from 00:00 to 23:59:59; found \"24:00\""),
+    alarm("id: \"a\", daily: [\"07:60\"]", "takes times from 00:00 to 23:59:59; found \"07:60\""),
     alarm("id: \"a\", daily: [\"07:30\"], days: [\"monday\"]", "\"days\" of alarm \"a\" knows no \"monday\""),
     alarm("id: \"a\", daily: [\"07:30\"], days: []", "\"days\" of alarm \"a\" takes a list of days"),
     alarm(
@@ -50,7 +50,7 @@ let brokenSchedules: [BrokenFile] = [
     BrokenFile(
         scheduling("alarms: [\((0..<129).map { "{ id: \"a\($0)\", every: \"1h\" }" }.joined(separator: ","))]"),
         "The handler has 128 alarms, which is the limit"),
-    poll("true", "\"poll\" takes an object; here stands true"),
+    poll("true", "\"poll\" takes an object; found true"),
     poll("{ min_interval: \"30s\" }", "\"min_interval\" of \"poll\" takes a time from 1m"),
     poll("{ min_interval: 900 }", "\"min_interval\" of \"poll\" takes a duration in quotes"),
     poll("{ min_intervall: \"15m\" }", "the nearest is \"min_interval\""),
@@ -70,13 +70,13 @@ let brokenSchedules: [BrokenFile] = [
     job("id: \"a\", kind: \"processing\", on_deadline: \"wait\"", "\"on_deadline\" of a job knows no \"wait\""),
     BrokenFile(
         scheduling("jobs: [{ id: \"a\", kind: \"refresh\" }, { id: \"a\", kind: \"refresh\" }]"),
-        "The job \"a\" stands twice in \"jobs\""),
+        "The job \"a\" is twice in \"jobs\""),
     BrokenFile(
         scheduling(
             "jobs: [{ id: \"a\", kind: \"refresh\", every: \"1h\" }, { id: \"b\", kind: \"refresh\", every: \"1h\" }]"),
         "schedules 2 refresh jobs; the limit is 1"),
     gate("\"time-synced\"", "\"after\" takes a list of conditions"),
-    gate("[7]", "\"after\" lists words; here stands 7"),
+    gate("[7]", "\"after\" lists words; found 7"),
     gate("[\"mount:data\"]", "\"mount:data\" names no absolute path"),
     gate("[\"mount:/srv/../etc\"]", "names no absolute path without \"..\""),
     gate("[\"unlock:/srv\"]", "\"unlock:/srv\" is no condition; the nearest is \"unlocked:\""),

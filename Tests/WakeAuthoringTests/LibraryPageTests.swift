@@ -75,6 +75,22 @@ struct LibraryPageTests {
         #expect([8, 11].map(profile) == [nil, nil])
     }
 
+    @Test("a device with the standard services that the answers list for it gets the profile that they name")
+    func standardServices() throws {
+        let lines = try Document("docs/faq.md").text.split(separator: "\n")
+        let rows = lines.filter { $0.contains("/profile.json5) |") }
+        #expect(rows.count >= 8)
+        for row in rows {
+            let cells = row.split(separator: "|")
+            let codes = cells[1].split { "(), ".contains($0) }.filter { $0.allSatisfy(\.isHexDigit) }
+            let services = codes.compactMap { BluetoothUUID($0) }
+            try #require(!services.isEmpty, "\(row)")
+            let index = ShippedLibrary.library.match(kind: .bluetoothCentral, services: services, name: "Any")
+            let profile = index.map { ShippedLibrary.library.name($0) }
+            #expect(profile.map { cells[2].contains("Devices/\($0)/profile") } == true, "\(row): \(profile ?? "none")")
+        }
+    }
+
     @Test("the page lists every profile with its title; if not, a new page is written and the test says where")
     func isTheLibrary() {
         let wanted = Self.page + (Self.page.hasSuffix("\n") ? "" : "\n")

@@ -173,7 +173,7 @@ let madeRecordings: [(name: String, bytes: [UInt8])] = [
             var bytes = try #require(madeRecordings.first { $0.name == name }).bytes
             bytes[place] = UInt8(ascii: "9")
             let warnings = try TraceImport.run(bytes).warnings
-            let words = "does not hold as many bytes as it says; line \(line) is left out"
+            let words = "does not have as many bytes as it states; line \(line) is left out"
             #expect(warnings.contains { $0.hasSuffix(words) }, "\(name): \(warnings)")
         }
     }

@@ -82,14 +82,14 @@ let brokenManifests: [ConfigurationFault] = [
     ),
     manifest(
         with: "flows: [{name: \"ecg\", from: \"strap\"}]",
-        "flows: \"from\" of a flow takes \"device:NAME\", \"socket:NAME\" or \"self\"; here stands \"strap\". Write \"device:NAME\", \"socket:NAME\" or \"self\"."
+        "flows: \"from\" of a flow takes \"device:NAME\", \"socket:NAME\" or \"self\"; found \"strap\". Write \"device:NAME\", \"socket:NAME\" or \"self\"."
     ),
     manifest(
         with: "flows: [{name: \"call\", from: \"socket:sip\"}]",
         "the flow \"call\" comes from \"socket:sip\", and sockets declares none of that name; declare it"),
     manifest(
         with: "lifecycle: \"oneshot\", flows: [{name: \"ecg\", from: \"self\"}]",
-        "flows do not fit lifecycle \"oneshot\", which cannot be told that a flow has ended; make it resident"),
+        "flows do not fit lifecycle \"oneshot\", which cannot learn that a flow has ended; make it resident"),
     manifest(
         with: "ack: \"delivery\", flows: [{name: \"ecg\", from: \"self\"}]",
         "flows do not fit ack \"delivery\", which ends each flow as it begins; make it explicit"),
@@ -296,7 +296,7 @@ let brokenSettings: [ConfigurationFault] = [
         "remote[0].bridge is \"a/b\", expected up to 64 of a-z, A-Z, 0-9, '-', '_' and '.', first a letter or digit"),
     settings(
         "{remote: [{broker: \"mqtt://hub\", bridge: \"a\"}, {broker: \"mqtts://hub\", bridge: \"a\"}]}",
-        "bridge \"a\" stands twice in remote; keep one"),
+        "bridge \"a\" is twice in remote; keep one"),
     settings(
         "{replay: {file: \"a.trace\", speed: \"fast\"}}",
         "replay.speed is \"fast\", expected a number from 0.01 to 1000, or \"max\""),

@@ -16,7 +16,7 @@ extension Facts {
 private let apply = "sudo udevadm control --reload && sudo udevadm trigger"
 private let install = "wakebridge udev-rules | sudo tee /etc/udev/rules.d/70-wakebridge.rules && \(apply)"
 
-private let unmadeRemedy = "change that profile; 'wakebridge udev-rules' tells when it will do"
+private let unmadeRemedy = "change that profile; 'wakebridge udev-rules' shows when it will do"
 private let unsayable = #"the profile "a b" cannot be named in a udev rule; rename it with a-z, 0-9, - and _"#
 
 let accessoryCases = udevCases + nodeCases + rivalCases

@@ -165,7 +165,7 @@ private let radioCases = [
     },
     Case(
         .fault, .adapterAbsent,
-        "plug one in; where one should be, 'sudo dmesg | grep -i bluetooth' tells why it is not"
+        "plug one in; where one should be, 'sudo dmesg | grep -i bluetooth' shows why it is not"
     ) { $0.withoutAdapters() },
     Case(
         .fault, .adapterDisabled, "sudo sed -i '/^dtoverlay=.*disable-bt/d' /boot/firmware/config.txt && sudo reboot"
@@ -282,7 +282,7 @@ private let bridgeCases = [
     ) { $0.withBridge { $0.journalHealth = "the disk is full" } },
     Case(
         .warning, .weakSuspension,
-        "run it as the service, whose unit says Delegate=yes: 'sudo systemctl start wakebridged'"
+        "run it as the service, whose unit has Delegate=yes: 'sudo systemctl start wakebridged'"
     ) { $0.withBridge { $0.suspendsWeakly = true } },
     Case(.warning, .weakSuspension, "systemd-run --user --scope -p Delegate=yes wakebridged") {
         $0.withBridge { $0.suspendsWeakly = true }

@@ -6,10 +6,12 @@ import WakeSystem
 @Suite("The Python module of handler authors")
 struct PythonTests {
     private let folder = "\(packageFolder)/Packages/python"
+    private static let types = PreparedPart("types")
 
     private func python(_ words: String...) throws -> (exit: Int32, output: String, talk: String) {
         // What it compiles would lie in the checkout otherwise.
-        try Child(["/bin/sh", "-c", "cd \"$0\" && exec python3 -B \"$@\"", folder] + words).finish()
+        let program = "PATH='\(Self.types.folder)/venv/bin':$PATH; cd \"$0\" && exec python3 -B \"$@\""
+        return try Child(["/bin/sh", "-c", program, folder] + words).finish()
     }
 
     @Test("its own tests pass")
@@ -26,10 +28,12 @@ struct PythonTests {
         #expect(!manifest.contains { $0.hasPrefix("dependencies") })
     }
 
-    @Test("a type checker accepts it and a program with it in the strictest mode", .tags(.fullScale))
-    func types() throws {
+    @Test(
+        "a type checker accepts it and a program with it in the strictest mode, and refuses a wrong word",
+        .enabled(unless: types.hindrance(without: "\(types.folder)/venv/bin/mypy")))
+    func isTyped() throws {
         let outcome = try python("-m", "unittest", "test_types")
-        #expect(outcome.exit == 0 && outcome.talk.contains("\nOK"), "\(outcome.talk)")
+        #expect(outcome.exit == 0 && outcome.talk.contains("\nOK\n"), "\(outcome.talk)")
     }
 
     @Test("it reads with the grammar of Python 3.9, and every public name has a docstring")

@@ -113,7 +113,7 @@ import WakeModel
         #expect(effects == [.request(.trust), .request(.name("chest"))])
         #expect(story.settle() == [.done(PairingOutcome(bond: .none))])
         silent.wait(.seconds(25))
-        #expect(silent.sentence?.contains("did not tell its services") == true)
+        #expect(silent.sentence?.contains("did not list its services") == true)
         #expect(!silent.told.contains(.request(.trust)))
     }
 

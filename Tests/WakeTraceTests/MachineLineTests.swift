@@ -248,7 +248,7 @@ struct MachineLineTests {
         "a faulty key of the header is named by line, column and reason",
         arguments: [
             ("sed=7", 28, "did you mean `seed`?"), ("seed=-1", 33, "whole number"),
-            ("seed=7 seed=8", 35, "stands twice"),
+            ("seed=7 seed=8", 35, "is there twice"),
             ("seed=18446744073709551616", 33, "is over 18446744073709551615"), ("seed", 32, "`=` belongs after"),
             ("zone=", 33, "the name of the zone is missing"), ("zone=Mars!", 33, "no name of a time zone"),
             ("zona=UTC", 28, "did you mean `zone`?"),

@@ -91,7 +91,7 @@ func truncation() throws {
         ("+0 1 data advertisment 00", 11, "`advertisement`, `report-0`"),
         ("+0 1 data serial-cut 00", 11, "`serial-cut-short`"),
         ("+0 1 disconnect", 16, "names its `reason=`"), ("+0 1 disconnect raeson=x", 17, "did you mean `reason`?"),
-        ("+0 1 disconnect reason=a reason=b", 26, "stands twice"), ("+0 1 gap lnk", 10, "did you mean `link`?"),
+        ("+0 1 disconnect reason=a reason=b", 26, "is there twice"), ("+0 1 gap lnk", 10, "did you mean `link`?"),
         ("+0 1 gap link count=-1", 21, "whole number"), ("+0 1 attention pairing", 23, "sentence"),
         ("+0 1 attention pairing \"x", 24, "no closing"), ("+999999999999 1 connect", 2, "over ten years"),
         ("+400000000 1 connect", 2, "over ten years"), ("+1.0000000001 1 connect", 13, "nine digits"),

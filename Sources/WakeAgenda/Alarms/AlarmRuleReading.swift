@@ -31,7 +31,7 @@ extension AlarmRule {
     public static func rules(_ value: JSONValue) throws(ProtocolFault) -> [AlarmRule] {
         guard let values = value.array else {
             throw .malformed(
-                "\"alarms\" takes a list; here stands \(value.excerpt).",
+                "\"alarms\" takes a list; found \(value.excerpt).",
                 advice: "Write [{\"id\":\"pill\",\"daily\":[\"07:30\"]}], or [] to permit orders alone.")
         }
         guard values.count <= limit else { throw .tooManyAlarms }
@@ -51,7 +51,7 @@ extension AlarmRule {
     static func id(_ value: JSONValue?, of owner: String) throws(ProtocolFault) -> String {
         let letters = "Write 1 to \(idLimit) of the characters a-z, 0-9, -, _ and ."
         guard let text = value?.string, !text.isEmpty, text.utf8.allSatisfy(isPartOfID) else {
-            throw .malformed("\(owner) takes an id; here stands \((value ?? .null).excerpt).", advice: letters)
+            throw .malformed("\(owner) takes an id; found \((value ?? .null).excerpt).", advice: letters)
         }
         guard text.utf8.count <= idLimit else {
             throw .tooLong("The alarm's id", text.utf8.count, limit: idLimit, advice: letters)
@@ -97,7 +97,7 @@ private struct AlarmReader {
     init(_ value: JSONValue, _ origin: AlarmRule.Origin) throws(ProtocolFault) {
         guard case .object(let members) = value else {
             throw .malformed(
-                "An alarm is an object; here stands \(value.excerpt).",
+                "An alarm is an object; found \(value.excerpt).",
                 advice: "Write {\"id\":\"pill\",\"daily\":[\"07:30\"]}.")
         }
         for member in members where !Self.keys.contains(member.name) {
@@ -111,7 +111,7 @@ private struct AlarmReader {
 
     private func refuse(_ key: String, takes what: String, _ advice: String) -> ProtocolFault {
         .malformed(
-            "\"\(key)\" of alarm \"\(id)\" takes \(what); here stands \((value(key) ?? .null).excerpt).", advice: advice
+            "\"\(key)\" of alarm \"\(id)\" takes \(what); found \((value(key) ?? .null).excerpt).", advice: advice
         )
     }
 
@@ -176,7 +176,7 @@ extension AlarmReader {
         for value in values {
             guard let time = value.string.flatMap(Self.secondOfDay) else {
                 throw .malformed(
-                    "\"daily\" of alarm \"\(id)\" takes times from 00:00 to 23:59:59; here stands \(value.excerpt).",
+                    "\"daily\" of alarm \"\(id)\" takes times from 00:00 to 23:59:59; found \(value.excerpt).",
                     advice: advice)
             }
             times.append(time)

@@ -18,7 +18,7 @@ extension FlowBook {
         var faults: [String] = []
         if program.endsAfterBatch {
             faults.append(
-                "flows do not fit lifecycle \"oneshot\", which cannot be told that a flow has ended; make it resident")
+                "flows do not fit lifecycle \"oneshot\", which cannot learn that a flow has ended; make it resident")
         }
         if program.acknowledgesByWrite {
             faults.append("flows do not fit ack \"delivery\", which ends each flow as it begins; make it explicit")

@@ -79,14 +79,14 @@ public struct JobRule: Hashable, Sendable {
     public static func list(_ value: JSONValue) throws(ProtocolFault) -> [JobRule] {
         guard let values = value.array else {
             throw .malformed(
-                "\"jobs\" takes a list of jobs; here stands \(value.excerpt).", advice: "Write [\(example)].")
+                "\"jobs\" takes a list of jobs; found \(value.excerpt).", advice: "Write [\(example)].")
         }
         var rules: [JobRule] = []
         for value in values {
             let rule = try JobRule(value)
             guard !rules.contains(where: { $0.id == rule.id }) else {
                 throw ProtocolFault(
-                    .conflict, "The job \"\(rule.id)\" stands twice in \"jobs\".", advice: "Give one another id.")
+                    .conflict, "The job \"\(rule.id)\" is twice in \"jobs\".", advice: "Give one another id.")
             }
             rules.append(rule)
         }

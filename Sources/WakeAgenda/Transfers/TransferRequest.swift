@@ -61,7 +61,7 @@ struct TransferName: Hashable, Sendable {
     init(_ value: JSONValue, of owner: String) throws(ProtocolFault) {
         guard let name = value.string.flatMap({ TransferName($0) }) else {
             throw .malformed(
-                "\(owner) takes the name of a transfer; here stands \(value.excerpt).",
+                "\(owner) takes the name of a transfer; found \(value.excerpt).",
                 advice: "Write session and id with a slash between, such as \"photos/17\".")
         }
         self = name

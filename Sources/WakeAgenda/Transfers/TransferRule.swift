@@ -51,7 +51,7 @@ public struct TransferRule: Hashable, Sendable {
     public static func list(_ value: JSONValue) throws(ProtocolFault) -> [TransferRule] {
         guard let values = value.array else {
             throw .malformed(
-                "\"transfers\" takes a list of sessions; here stands \(value.excerpt).", advice: "Write [\(example)].")
+                "\"transfers\" takes a list of sessions; found \(value.excerpt).", advice: "Write [\(example)].")
         }
         guard values.count <= limit else {
             throw ProtocolFault(
@@ -63,7 +63,7 @@ public struct TransferRule: Hashable, Sendable {
             let rule = try TransferRule(value)
             guard !rules.contains(where: { $0.session == rule.session }) else {
                 throw ProtocolFault(
-                    .conflict, "The session \"\(rule.session)\" stands twice in \"transfers\".",
+                    .conflict, "The session \"\(rule.session)\" is twice in \"transfers\".",
                     advice: "Give one another name.")
             }
             rules.append(rule)

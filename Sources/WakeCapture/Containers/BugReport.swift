@@ -111,7 +111,7 @@ struct BugReport {
             let type = rest.byte(head - 1), let bytes = rest.slice(head, Int(length) - 1)
         else {
             if cut != nil { return nil }
-            throw ImportError(offset: offset, reason: "a packet of the log there is shorter than it says")
+            throw ImportError(offset: offset, reason: "a packet of the log there is shorter than it states")
         }
         let isSnipped = version == 2 && rest.word(2) != length
         rest = rest.dropFirst(head + Int(length) - 1)

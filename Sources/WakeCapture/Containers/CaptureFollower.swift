@@ -108,7 +108,7 @@ struct CaptureFollower {
     private mutating func readPerPacket(_ bytes: ArraySlice<UInt8>, _ frame: CaptureFrame) {
         guard let length = bytes.number(2, 2, .little), let number = bytes.number(4, 4, .little), length >= 8,
             let body = bytes.slice(Int(length), bytes.count - Int(length))
-        else { return draft.warn("a packet's header is shorter than it says", at: frame.offset) }
+        else { return draft.warn("a packet's header is shorter than it states", at: frame.offset) }
         let link = number == 147 ? LinkType.air : LinkType(UInt32(number))
         guard link != .perPacket else { return draft.warn("a packet's header names itself", at: frame.offset) }
         read(body, link, frame)

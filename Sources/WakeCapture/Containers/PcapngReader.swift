@@ -61,7 +61,7 @@ struct PcapngReader: CaptureReader {
             throw RecordFault.cut("a block of \(length) bytes of which \(cursor.held) are there", at: offset)
         }
         guard cursor.word(length - 4, order) == UInt32(length) else {
-            throw ImportError(offset: offset, reason: "the block there says its length twice, and not the same")
+            throw ImportError(offset: offset, reason: "the block there states its length twice, with different values")
         }
         let body = cursor.read(length).dropFirst(8).dropLast(4)
         return try read(body, kind, into: &follower, at: offset)

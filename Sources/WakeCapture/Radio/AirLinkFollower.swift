@@ -29,7 +29,7 @@ struct AirLinkFollower {
     init() {}
 
     mutating func read(_ packet: AirPacket, _ draft: inout TraceDraft, at offset: Int) {
-        guard packet.isWhole else { return draft.warn("a packet over the air is shorter than it says", at: offset) }
+        guard packet.isWhole else { return draft.warn("a packet over the air is shorter than it states", at: offset) }
         if packet.accessAddress == AirPacket.advertising {
             guard packet.isGood ?? packet.fits(Self.advertisingSeed) else {
                 draft.counts.dropped += 1

@@ -36,7 +36,7 @@ struct HCIFollower {
     private mutating func readData(_ packet: HCIPacket, _ draft: inout TraceDraft) {
         let bytes = packet.bytes
         guard let head = bytes.word(0), let length = bytes.word(2), let body = bytes.slice(4, Int(length)) else {
-            return draft.warn("an ACL packet is shorter than it says", at: packet.offset)
+            return draft.warn("an ACL packet is shorter than it states", at: packet.offset)
         }
         let key = LinkKey(adapter: packet.adapter, handle: head & 0x0fff)
         if latest?.key != key {
@@ -70,7 +70,7 @@ extension HCIFollower {
     private mutating func readEvent(_ packet: HCIPacket, _ draft: inout TraceDraft) {
         let bytes = packet.bytes
         guard let code = bytes.byte(0), let length = bytes.byte(1), let body = bytes.slice(2, Int(length)) else {
-            return draft.warn("an HCI event is shorter than it says", at: packet.offset)
+            return draft.warn("an HCI event is shorter than it states", at: packet.offset)
         }
         if code == 0x3e, let subevent = body.first, subevent == 0x02 || subevent == 0x0d {
             return readReports(body, isExtended: subevent == 0x0d, &draft, at: packet.offset)
@@ -150,7 +150,7 @@ extension HCIFollower {
         for _ in 0..<(body.byte(1) ?? 0) {
             guard let sender = body.number(place + address, 6, .little), let count = body.byte(place + length),
                 let data = body.slice(place + length + 1, Int(count))
-            else { return draft.warn("an advertising report is shorter than it says", at: offset) }
+            else { return draft.warn("an advertising report is shorter than it states", at: offset) }
             advertise(RadioAddress(number: sender), data, &draft)
             place += length + 1 + Int(count) + trailing
         }

@@ -87,7 +87,7 @@ extension ImportedLink {
         while place < unit.count {
             guard let handle = unit.word(place), let length = unit.word(place + 2),
                 let value = unit.slice(place + 4, Int(length))
-            else { return draft.warn("a notification of several values is shorter than it says", at: offset) }
+            else { return draft.warn("a notification of several values is shorter than it states", at: offset) }
             draft.counts.notifications += 1
             if let peer = identify(&draft, at: offset) { draft.add(value, of: .handle(handle), from: peer) }
             place += 4 + Int(length)

@@ -50,7 +50,7 @@ struct HIDRecorderFollower: LineFollower {
     private func bytes(_ words: inout LineWords, at offset: Int) throws(ImportError) -> [UInt8] {
         guard let count = words.decimal(), let bytes = words.bytes(most: Self.reportLimit), bytes.count == Int(count)
         else {
-            throw ImportError(offset: offset, reason: "the line there does not hold as many bytes as it says")
+            throw ImportError(offset: offset, reason: "the line there does not have as many bytes as it states")
         }
         return bytes
     }

@@ -49,7 +49,7 @@ struct IoctlFollower: LineFollower {
         else { throw ImportError(offset: offset, reason: "no transfer of USB: six numbers, and bytes") }
         guard type == Self.interrupt, endpoint & 0x80 != 0, status == 0, count > 0 else { return }
         guard let bytes = words.bytes(most: 1 << 16), bytes.count >= count else {
-            throw ImportError(offset: offset, reason: "the transfer there does not hold as many bytes as it says")
+            throw ImportError(offset: offset, reason: "the transfer there does not have as many bytes as it states")
         }
         draft.counts.records += 1
         // Its link is up before the first transfer, at the beginning.

@@ -26,7 +26,7 @@ struct LibinputFollower: LineFollower {
         if devices > 0 { _ = device(&draft) }
         if gathering.isOpen { draft.warn("the recording ends inside a batch of events, which is left out") }
         if hidden > 0 {
-            draft.warn("the recorder put KEY_A in place of keys that tell what was typed; --show-keycodes records them")
+            draft.warn("the recorder put KEY_A in place of keys that show what was typed; --show-keycodes records them")
         }
     }
 

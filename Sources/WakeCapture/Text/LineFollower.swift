@@ -36,7 +36,7 @@ extension LineFollower {
         }
         try finish(into: &draft)
         guard draft.cut != nil || draft.understood != before else {
-            let reason = "of its \(count.counted("line")), 1 to \(count), none tells a value or what a device did"
+            let reason = "of its \(count.counted("line")), 1 to \(count), none has a value or an act of a device"
             throw ImportError(offset: 0, reason: reason)
         }
     }

@@ -33,7 +33,7 @@ struct NMEAFollower: LineFollower {
     }
 
     mutating func finish(into draft: inout TraceDraft) throws(ImportError) {
-        if !hasDate { draft.warn("no sentence tells a date; the trace begins in 1970") }
+        if !hasDate { draft.warn("no sentence has a date; the trace begins in 1970") }
     }
 
     /// Advances to the time of the sentence, if it is later; else by as long as its bytes take on the line.

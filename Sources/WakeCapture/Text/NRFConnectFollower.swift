@@ -37,7 +37,7 @@ struct NRFConnectFollower: LineFollower {
         guard let time = WallTime(rfc3339: date.prefix(10).text + "T00:00:00Z"),
             Self.dates.contains(time.microseconds)
         else {
-            throw ImportError(offset: offset, reason: "no date such as 2026-08-31 stands in the first line")
+            throw ImportError(offset: offset, reason: "the first line has no date such as 2026-08-31")
         }
         midnight = time.microseconds * 1000
     }

@@ -33,7 +33,7 @@ extension Endpoint {
 
     private static let neighbourhood: [Endpoint] = [
         Endpoint(
-            "GET", "/v1/neighbours", .pair, "Bluetooth devices near by, as they are heard", answer: .stream(neighbour)
+            "GET", "/v1/neighbours", .pair, "Bluetooth devices nearby, as they advertise", answer: .stream(neighbour)
         ) { _ in .watching(.neighbours) },
         Endpoint(
             "POST", "/v1/pairing", .pair, "pairs a device, with questions",

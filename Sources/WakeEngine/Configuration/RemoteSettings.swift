@@ -16,7 +16,7 @@ public struct RemoteSettings: Hashable, Sendable {
         for object in objects {
             guard let settings = RemoteSettings(object) else { continue }
             if found.contains(where: { $0.bridge == settings.bridge }) {
-                object.add("bridge \"\(settings.bridge)\" stands twice in remote; keep one", at: "bridge")
+                object.add("bridge \"\(settings.bridge)\" is twice in remote; keep one", at: "bridge")
             }
             found.append(settings)
         }

@@ -359,7 +359,7 @@ public final class Turn {
 
     /// The journal outgrew its cap while its handlers sleep: the oldest data makes room, and is reported in gaps.
     private func shed(_ bytes: Int) {
-        log.warning("the journal is \(bytes) bytes over journal.max_size: its oldest data is let go, told in gaps")
+        log.warning("the journal is \(bytes) bytes over journal.max_size: its oldest data is dropped, with gaps")
         for (handler, sequences) in journal.oldestData(freeing: bytes).sorted(by: { $0.key < $1.key }) {
             if unclaimed[handler] != nil { configure(handler, .absent) }
             ingest(.shed(handler, sequences))

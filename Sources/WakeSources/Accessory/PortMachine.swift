@@ -267,7 +267,7 @@ public struct PortMachine: DeviceMachine, Sendable {
 
     private mutating func open(_ step: inout PortStep) {
         guard let node else {
-            return handleRefusal(.other("udev tells no node of it"), &step)
+            return handleRefusal(.other("udev names no node of it"), &step)
         }
         phase = .opening(since: step.stamp, slowAt: patience.longestOpening.map { step.now + $0 })
         step.effects.append(.open(node))

@@ -155,7 +155,7 @@ extension PortMachine {
             presence.untoldVisits > 0 ? " (and \(presence.untoldVisits) times more since the last report)" : ""
         step.log(
             "it was there for \(stay.spoken) only\(others), which was not reported; where another program took it, "
-                + "such as brltty, 'wakebridge doctor' says so")
+                + "such as brltty, 'wakebridge doctor' names it")
         presence.visitToldAt = step.now
         presence.untoldVisits = 0
     }

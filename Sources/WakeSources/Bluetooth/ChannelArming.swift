@@ -129,7 +129,7 @@ extension LinkMachine {
         dialling.failures += 1
         if !reportedUnsubscribed.isSuperset(of: plan.notify) {
             reportedUnsubscribed.formUnion(plan.notify)
-            let detail = "it offers more than \(BluezMirror.mostCharacteristics) characteristics, so none is heard"
+            let detail = "it offers more than \(BluezMirror.mostCharacteristics) characteristics, so none is received"
             step.log(detail)
             step.raise(.attention(.accessDenied, detail: detail))
         }

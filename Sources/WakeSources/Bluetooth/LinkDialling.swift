@@ -68,7 +68,7 @@ extension LinkMachine {
         dialling.failures += 1
         dialling.mayConnectAt = step.now + patience.backOff(after: dialling.failures)
         step.log(
-            "could not connect: \(reason); it is tried again\(dialling.isNeeded ? "" : " when it is heard advertising")"
+            "could not connect: \(reason); it is tried again\(dialling.isNeeded ? "" : " when it advertises")"
         )
         return move(to: .away)
     }

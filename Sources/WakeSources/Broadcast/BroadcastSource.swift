@@ -132,7 +132,7 @@ public final class BroadcastSource {
                     Sighting(report.address, report.data, isPublic: report.isPublic, signal: report.signal))
             }
         } catch {
-            log.warning("\(error.description); broadcasts are not heard until wakebridged is restarted")
+            log.warning("\(error.description); broadcasts are not received until wakebridged is restarted")
             ear?.watch = nil
         }
     }

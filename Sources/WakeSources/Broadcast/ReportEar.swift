@@ -19,7 +19,7 @@ final class ReportEar {
     /// Nil if the channel cannot be had: bluetoothd's reports are used then.
     static func ifAllowed() -> ReportEar? {
         do throws(SystemError) { return ReportEar(try MonitorSocket(hearing: [])) } catch {
-            Log("broadcasts").notice("broadcasts are heard as far as bluetoothd tells of them: \(error.description)")
+            Log("broadcasts").notice("broadcasts are received as far as bluetoothd reports them: \(error.description)")
             return nil
         }
     }

@@ -55,7 +55,7 @@ extension RemoteLine {
         guard bytes.count <= Self.longest else { throw RemoteLineFault(reason: "it has \(bytes.count) bytes") }
         // Parts of it go into lines of handlers as they are.
         guard !bytes.contains(where: { $0 < 0x20 }) else {
-            throw RemoteLineFault(reason: "a control character stands in it")
+            throw RemoteLineFault(reason: "it contains a control character")
         }
         let line: JSONValue
         let data: String?

@@ -321,11 +321,11 @@ extension RemoteStream {
             "bridge \(bridge) is away from the broker \(broker) since \(since.rfc3339); "
                 + "look whether wakebridged runs there"
         case .silent:
-            "bridge \(bridge) has said nothing to the broker \(broker); "
+            "bridge \(bridge) has sent nothing to the broker \(broker); "
                 + "check mqtt in its settings, and base and bridge here"
         case .open:
             entries[uri]?.isConnectedThere == false
-                ? "it is not connected to bridge \(bridge); there, wakebridge why says more" : nil
+                ? "it is not connected to bridge \(bridge); there, wakebridge why shows the cause" : nil
         }
     }
 }

@@ -131,7 +131,7 @@ public final class ReplaySource {
         hasPassedOver = true
         let place = line > 0 ? "line \(line)" : "the beginning"
         log.warning(
-            "\(place) of the trace tells what the machine or a handler did, which cannot be done to real ones; it and its like "
+            "\(place) of the trace describes what the machine or a handler did, which cannot be done to real ones; it and its like "
                 + "are left out: play the trace with wakebridge replay and without a handler to have them")
     }
 

@@ -234,7 +234,7 @@ extension SerialPeripherals: NodeOpener {
         guard turns.end(turn) else { return }
         switch result {
         case .success:
-            refuse(turn, .other("bluetoothd says that it is connected, and has handed over no channel"))
+            refuse(turn, .other("bluetoothd reports that it is connected, and has handed over no channel"))
         case .failure(let error) where error.isEnd(askedAt: turn.askedAt, within: callPatience):
             // The next request waits: the bus is about to report that bluetoothd is gone.
             return refuse(turn, client.hasBus ? recordDeath(turn.path) : .absent(Self.noBluetoothd))
