@@ -15,6 +15,8 @@ package struct TickBook: AgendaBook {
         var count: Int64 = 0
         var sequence: Sequence?
         var isRaising = false
+        /// Its manifest was read in this life. The core knows no handler before that.
+        var isDeclared = true
         /// Its handler may not run, so only a change of that decides.
         var isBarred = false
         var since: WallTime
@@ -48,7 +50,10 @@ package struct TickBook: AgendaBook {
         guard let value = plan.registered[Self.kind.word], let period = try? Self.period(value) else {
             return remove(handler, &step)
         }
-        if entries[handler]?.period == period { return }
+        if entries[handler]?.period == period {
+            entries[handler]?.isDeclared = true
+            return
+        }
         entries[handler] = Entry(period: period, due: step.boottime + period, since: step.wall)
         store(handler, &step)
     }
@@ -76,7 +81,7 @@ package struct TickBook: AgendaBook {
         let left = TimeSpan.microseconds(due - step.wall.microseconds)
         entries[row.key.handler] = Entry(
             period: TimeSpan(nanoseconds: period), due: step.boottime + max(.zero, left), count: count,
-            sequence: value["event"]?.integer.map { Sequence(UInt64($0)) }, since: step.wall)
+            sequence: value["event"]?.integer.map { Sequence(UInt64($0)) }, isDeclared: false, since: step.wall)
         return true
     }
 
@@ -87,10 +92,10 @@ package struct TickBook: AgendaBook {
 
     package mutating func advance(_ step: inout AgendaStep) {
         for handler in entries.keys.sorted() {
-            entries[handler]?.isBarred = step.obstacle(of: handler) != nil
-            guard let entry = entries[handler], entry.isWaiting, !entry.isBarred, entry.due <= step.boottime else {
-                continue
-            }
+            guard var entry = entries[handler] else { continue }
+            entry.isBarred = !entry.isDeclared || step.obstacle(of: handler) != nil
+            entries[handler] = entry
+            guard entry.isWaiting, !entry.isBarred, entry.due <= step.boottime else { continue }
             entries[handler]?.isRaising = true
             step.decide(Self.key(handler), "raise tick.due")
             let payload = JSONWriter.whole { $0.field("count", entry.count + 1) }
