@@ -36,7 +36,7 @@ struct StoredRowsTests {
         Anchored(
             .poll, "",
             #""base_ns":40000000000,"due_ns":90000000000,"raised_ns":95000000000,"never":true,"interval_ms":960000,"#
-                + #""awake_ms":0,"cpu_ms":0,"hours":[],"seq":7,"relied":["power","unlocked:/home/a"],"until":["mount:/data"],"#
+                + #""awake_ms":0,"cpu_ms":0,"hours":[],"seq":7,"relied":["power","unlocked:/srv/a"],"until":["mount:/data"],"#
                 + #""handed_back":2,"returned":true,"operated":true,"since_us":1780271000000000,"history":[]"#),
         Anchored(
             .job, "backup",

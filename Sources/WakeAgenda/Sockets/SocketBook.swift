@@ -24,7 +24,9 @@ struct SocketBook: AgendaBook {
 
     func keys(of handler: HandlerID) -> [AgendaKey] { (names[handler] ?? []).map { AgendaKey(handler, .socket, $0) } }
 
-    func raised(for handler: HandlerID) -> [Sequence] { keys(of: handler).compactMap { entries[$0]?.sequence } }
+    func raised(for handler: HandlerID) -> [Sequence] {
+        keys(of: handler).compactMap { entries[$0]?.delivery.sequence }
+    }
 
     /// Changes one entry and looks at it in this step.
     private mutating func change(_ key: AgendaKey, _ body: (inout SocketEntry) -> Void) {
@@ -88,10 +90,8 @@ struct SocketBook: AgendaBook {
 
     private mutating func forget(_ key: AgendaKey, _ step: inout AgendaStep) {
         guard let entry = entries.removeValue(forKey: key) else { return }
-        if let sequence = entry.sequence {
-            sequences[sequence] = nil
-            step.emit(.recall(key.handler, sequence))
-        }
+        if let sequence = entry.delivery.sequence { sequences[sequence] = nil }
+        entry.delivery.recall(key.handler, &step)
         due.set(key, at: nil)
         if !entry.isShut { step.emit(.socket(key, .close)) }
         step.emit(.erase(key))
@@ -100,21 +100,21 @@ struct SocketBook: AgendaBook {
     // MARK: Raised events
 
     mutating func recordRaised(_ key: AgendaKey, as sequence: Sequence, _ step: inout AgendaStep) {
-        guard case .raising(let call)? = entries[key]?.run else { return }
+        guard entries[key]?.delivery.phase == .raising else { return }
         sequences[sequence] = key
-        change(key) { $0.run = .raised(sequence, call) }
+        change(key) { $0.delivery.phase = .raised(sequence) }
     }
 
     mutating func conclude(
         _ key: AgendaKey, _ conclusion: Conclusion, awake: TimeSpan, cpu: TimeSpan, _ step: inout AgendaStep
     ) {
         guard conclusion.isFinal, let entry = entries[key] else { return }
-        if let sequence = entry.sequence { sequences[sequence] = nil }
+        if let sequence = entry.delivery.sequence { sequences[sequence] = nil }
         let again = step.boottime + Self.rest
-        let isUnsent = entry.run.isCall(.keepalive) && !conclusion.isAnswer
-        let isBehind = entry.run.isCall(.traffic) && entry.isWatched
+        let isUnsent = entry.call == .keepalive && !conclusion.isAnswer
+        let isBehind = entry.call == .traffic && entry.isWatched
         change(key) { entry in
-            entry.run = .idle
+            (entry.delivery, entry.call) = (DeliveryState(), nil)
             if isUnsent { entry.keepalive.postpone(to: again) }
         }
         // Bytes that came during the call counted as left by its handler, so the socket is looked at again.
@@ -344,7 +344,7 @@ extension SocketBook {
     /// Raises calls one at a time: news first, so that the handler knows the socket of a call.
     private mutating func raise(_ key: AgendaKey, _ step: inout AgendaStep) {
         guard let entry = entries[key] else { return }
-        if entry.run == .idle, step.obstacle(of: key.handler) == nil, let call = call(of: entry, step) {
+        if entry.delivery.isWaiting, step.obstacle(of: key.handler) == nil, let call = call(of: entry, step) {
             raise(key, call, &step)
         }
         due.set(key, at: entries[key]?.nextLook)
@@ -377,7 +377,8 @@ extension SocketBook {
             occasion = entry.occasionOfKeepalive(at: step.boottime)
             entry.keepalive.restart(at: step.boottime)
         }
-        entry.run = .raising(call)
+        entry.delivery.begin()
+        entry.call = call
         entries[key] = entry
         step.decide(key, "raise \(occasion.name)")
         step.emit(.raise(key, occasion))
@@ -389,15 +390,6 @@ extension SocketRule {
     /// A socket that is open for one is good for the other.
     fileprivate func holds(_ other: SocketRule) -> Bool {
         address == other.address && passing == other.passing && isTLS == other.isTLS
-    }
-}
-
-extension SocketEntry.Run {
-    fileprivate func isCall(_ call: SocketEntry.Call) -> Bool {
-        switch self {
-        case .idle: false
-        case .raising(let mine), .raised(_, let mine): mine == call
-        }
     }
 }
 
