@@ -37,7 +37,7 @@ extension InboxBook {
     /// Its receipt follows at the end of the step.
     mutating func receive(_ message: InboxMessage, for handler: HandlerID, _ ticket: UInt64, _ step: inout AgendaStep) {
         guard var entry = entries[handler], let rule = entry.rule else {
-            return step.emit(.receipt(InboxReceipt(ticket: ticket, .refused(.noInbox("The handler")))))
+            return step.emit(.act(Self.key(handler), InboxReceipt(ticket: ticket, .refused(.noInbox("The handler")))))
         }
         let lifetime = min(message.lifetime ?? rule.lifetime, rule.lifetime)
         let kept = Self.message(AgendaKey(handler, .inbox, String(entry.nextNumber)), message, lifetime, rule, step)
@@ -114,10 +114,9 @@ extension InboxBook {
         guard let (ticket, handler, number, lifetime) = accepted else { return }
         accepted = nil
         let wakesIn = entries[handler]?.wakesIn(number, step)
-        step.emit(
-            .receipt(
-                InboxReceipt(
-                    ticket: ticket, .accepted(id: String(number), lifetime: lifetime, wakesIn: wakesIn))))
+        let receipt = InboxReceipt(
+            ticket: ticket, .accepted(id: String(number), lifetime: lifetime, wakesIn: wakesIn))
+        step.emit(.act(Self.key(handler), receipt))
     }
 }
 

@@ -93,7 +93,7 @@ struct SocketBook: AgendaBook {
         if let sequence = entry.delivery.sequence { sequences[sequence] = nil }
         entry.delivery.recall(key.handler, &step)
         due.set(key, at: nil)
-        if !entry.isShut { step.emit(.socket(key, .close)) }
+        if !entry.isShut { step.emit(.act(key, SocketCommand.close)) }
         step.emit(.erase(key))
     }
 
@@ -118,7 +118,7 @@ struct SocketBook: AgendaBook {
             if isUnsent { entry.keepalive.postpone(to: again) }
         }
         // Bytes that came during the call counted as left by its handler, so the socket is looked at again.
-        if isBehind { step.emit(.socket(key, .look)) }
+        if isBehind { step.emit(.act(key, SocketCommand.look)) }
     }
 
     // MARK: Orders
@@ -216,7 +216,7 @@ struct SocketBook: AgendaBook {
         let sentence = "\(entry.amount(of: traffic)) stay unread in three wakes in a row"
         change(key) { $0.history.add(sentence, step) }
         step.decide(key, "attention unread")
-        step.emit(.attention(key, sentence: sentence))
+        step.emit(.act(key, SocketCommand.warn(sentence: sentence)))
     }
 
     /// A peer that the machine reaches by another route may not receive its packets any more.
@@ -226,7 +226,7 @@ struct SocketBook: AgendaBook {
         case .unix: break
         case .udp: lose(key, tells: "route", at: step.boottime, &step)
         case .tcp:
-            step.emit(.socket(key, .probe(true)))
+            step.emit(.act(key, SocketCommand.probe(true)))
             change(key) { entry in
                 entry.probesUntil = step.boottime + SocketEntry.probe
                 entry.history.add("the way to its peer changed, so the peer is asked whether it is there", step)
@@ -240,7 +240,7 @@ struct SocketBook: AgendaBook {
     ///   - instant: when the next attempt is made; nil leaves it to the number of failures.
     private mutating func lose(_ key: AgendaKey, tells reason: String?, at instant: Instant?, _ step: inout AgendaStep)
     {
-        step.emit(.socket(key, .close))
+        step.emit(.act(key, SocketCommand.close))
         change(key) { entry in
             if step.boottime - entry.openedAt >= SocketEntry.lastsFrom { entry.failures = 0 }
             let next = instant ?? entry.retry(after: step.boottime)
@@ -309,12 +309,12 @@ extension SocketBook {
         guard let entry = entries[key] else { return }
         change(key) { $0.move(to: .opening, step) }
         step.decide(key, "open")
-        step.emit(.socket(key, .open(entry.rule, number: entry.number)))
+        step.emit(.act(key, SocketCommand.open(entry.rule, number: entry.number)))
     }
 
     /// A stopped handler serves no peer: each notices, and the handler's pending news is of no use.
     private mutating func shut(_ key: AgendaKey, _ step: inout AgendaStep) {
-        step.emit(.socket(key, .close))
+        step.emit(.act(key, SocketCommand.close))
         change(key) { entry in
             entry.move(to: .shut, step)
             entry.news = []
@@ -327,17 +327,17 @@ extension SocketBook {
 
     private mutating func follow(_ key: AgendaKey, _ watch: SocketEntry.Watch, _ step: inout AgendaStep) {
         if let end = entries[key]?.probesUntil, end <= step.boottime {
-            step.emit(.socket(key, .probe(false)))
+            step.emit(.act(key, SocketCommand.probe(false)))
             change(key) { $0.probesUntil = nil }
         }
         switch (watch, step.isAwake(key.handler)) {
         case (.handlers, true), (.ours, false): break
         case (.handlers, false):
             change(key) { $0.move(to: .open(.ours), step) }
-            step.emit(.socket(key, .watch))
+            step.emit(.act(key, SocketCommand.watch))
         case (.ours, true):
             change(key) { $0.move(to: .open(.handlers), step) }
-            step.emit(.socket(key, .unwatch))
+            step.emit(.act(key, SocketCommand.unwatch))
         }
     }
 

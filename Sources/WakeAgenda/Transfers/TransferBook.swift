@@ -158,7 +158,7 @@ extension TransferBook {
         entry.status.tryAgain()
         entry.history.add("stands still: \(reason)", step)
         step.decide(entry.key, "pause \(reason)")
-        step.emit(.transfer(entry.key.handler, entry.number, .pause))
+        step.emit(.act(AgendaKey(entry.key.handler, .transfer, ""), TransferAction(entry.number, .pause)))
         put(entry)
     }
 
@@ -180,7 +180,7 @@ extension TransferBook {
         let waived = entry.requirement.missing(step).waived.map(\.word)
         entry.history.add("moves" + (waived.isEmpty ? "" : ", without \(waived.joined(separator: ", "))"), step)
         step.decide(entry.key, "start")
-        step.emit(.transfer(entry.key.handler, entry.number, .start(entry.order)))
+        step.emit(.act(AgendaKey(entry.key.handler, .transfer, ""), TransferAction(entry.number, .start(entry.order))))
         put(entry)
         store.index.use(entry.watched(step), for: entry.key, &step)
         store.index.look(entry.key, at: entry.nextLook(step))
@@ -192,17 +192,21 @@ extension TransferBook {
     mutating func hear(_ handler: HandlerID, _ number: Int64, _ news: TransferNews, _ step: inout AgendaStep) {
         guard let key = keysByNumber[handler]?[number], var entry = store[key] else {
             // A report on an order that is not wanted any more, or whose end was reported.
-            return step.emit(.transfer(handler, number, .cancel))
+            return step.emit(.act(AgendaKey(handler, .transfer, ""), TransferAction(number, .cancel)))
         }
         // It was paused, and transferd could not be reached for that.
-        if entry.phase == .waiting, news.isOfOneThatMoves { step.emit(.transfer(handler, number, .pause)) }
+        if entry.phase == .waiting, news.isOfOneThatMoves {
+            step.emit(.act(AgendaKey(handler, .transfer, ""), TransferAction(number, .pause)))
+        }
         switch news {
         case .ended(let result):
             // A transfer that has ended here is in the journal by now.
-            guard entry.isOpen else { return step.emit(.transfer(handler, number, .confirm)) }
+            guard entry.isOpen else {
+                return step.emit(.act(AgendaKey(handler, .transfer, ""), TransferAction(number, .confirm)))
+            }
             return end(entry, result, &step)
         case .held:
-            if !entry.isOpen { step.emit(.transfer(handler, number, .confirm)) }
+            if !entry.isOpen { step.emit(.act(AgendaKey(handler, .transfer, ""), TransferAction(number, .confirm))) }
             return
         case .moved(let done, let total): entry.status.move(done: done, total: total)
         case .retries(let wait, let why):
@@ -211,7 +215,7 @@ extension TransferBook {
             entry.history.add("failed for now: \(why)", step)
             if wait >= Self.longRetry {
                 entry.phase = .waiting
-                step.emit(.transfer(handler, number, .pause))
+                step.emit(.act(AgendaKey(handler, .transfer, ""), TransferAction(number, .pause)))
                 put(entry)
             }
         case .challenged(let realm):
@@ -237,7 +241,8 @@ extension TransferBook {
         session.tally.count(result)
         sessions.put(session)
         store.index.use([], for: entry.key, &step)
-        step.emit(.transfer(entry.key.handler, entry.number, isOwn ? .cancel : .confirm))
+        step.emit(
+            .act(AgendaKey(entry.key.handler, .transfer, ""), TransferAction(entry.number, isOwn ? .cancel : .confirm)))
         put(entry)
     }
 }

@@ -28,7 +28,7 @@ extension TransferBook {
         store[key] = entry
         store.index.touch(key)
         if isStored, entry.phase == .moving {
-            step.emit(.transfer(key.handler, entry.number, .start(entry.order)))
+            step.emit(.act(AgendaKey(key.handler, .transfer, ""), TransferAction(entry.number, .start(entry.order))))
         }
     }
 

@@ -72,7 +72,7 @@ extension TransferBook {
         }
         entry.challenge = nil
         entry.history.add("given a credential", step)
-        step.emit(.transfer(handler, entry.number, .answer(order.credential)))
+        step.emit(.act(AgendaKey(handler, .transfer, ""), TransferAction(entry.number, .answer(order.credential))))
         put(entry)
     }
 
@@ -86,7 +86,9 @@ extension TransferBook {
         guard let entry = store[key] else { return false }
         step.decide(key, JobCanceller.handler.wireName)
         entry.delivery.recall(key.handler, &step)
-        if entry.isOpen { step.emit(.transfer(key.handler, entry.number, .cancel)) }
+        if entry.isOpen {
+            step.emit(.act(AgendaKey(key.handler, .transfer, ""), TransferAction(entry.number, .cancel)))
+        }
         erase(entry, &step)
         return true
     }

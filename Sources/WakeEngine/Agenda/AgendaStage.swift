@@ -264,7 +264,7 @@ final class AgendaStage {
 }
 
 extension AgendaEffect {
-    fileprivate var isConfirmation: Bool { if case .transfer(_, _, .confirm) = self { true } else { false } }
+    fileprivate var isConfirmation: Bool { action(TransferAction.self)?.action.command == .confirm }
 }
 
 extension AgendaSource {
