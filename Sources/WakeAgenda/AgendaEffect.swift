@@ -1,6 +1,5 @@
 // Everything that the agenda may ask for, in the order in which it is to happen.
 import WakeModel
-import WakeTransfer
 
 public enum AgendaEffect: Hashable, Sendable {
     /// Answered with ``AgendaInput/raised(_:_:)``. `rides` where it may wait for another reason to wake, and wakes by itself after that.
@@ -29,23 +28,13 @@ public enum AgendaEffect: Hashable, Sendable {
     case leaveZone(String)
     /// From now on the machine is to be woken at these instants, and at no other.
     case wakeMachine(MachineWake)
-    /// Its processes have so much of one processor from now on; nil for as much as there is.
-    case limitProcessor(HandlerID, percent: Int?)
-    /// For people: the handler is not attached.
-    case alert(HandlerID, alarm: String, text: String)
-    /// For the sender of a message, once the commit holds it.
-    case receipt(InboxReceipt)
+    /// For the executor of the entry's kind, once the commit holds its cause.
+    case act(AgendaKey, AgendaAction)
     /// An occasion that was never raised is lost: a gap of the entry's origin, before the next one is raised.
     case lose(AgendaKey, Gap)
     case notify(HandlerID, Notice)
-    /// For `wakebridge-transferd` of the handler's user, by the number of the order.
-    case transfer(HandlerID, Int64, TransferCommand)
-    /// For those who hold the sockets of handlers.
-    case socket(AgendaKey, SocketCommand)
     /// Its process has to end and begin again: only so it receives the next events.
     case restart(HandlerID)
-    /// An operator should look at it: what is wrong, as the end of a sentence.
-    case attention(AgendaKey, sentence: String)
     /// For the decision log and `why`.
     case decision(HandlerID, AgendaDecision)
 }

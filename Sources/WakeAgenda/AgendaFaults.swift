@@ -27,18 +27,12 @@ extension ProtocolFault {
             advice: advice)
     }
 
-    static func notDeclared(region: String, known: [String]) -> ProtocolFault {
+    /// - Parameter known: the names that the manifest declares of this kind.
+    static func notDeclared(_ name: String, _ verb: String, _ kind: TriggerKind, known: [String]) -> ProtocolFault {
         ProtocolFault(
             .notRegistered,
-            "state \"\(region)\": this handler's manifest declares no such region\(nearest(to: region, in: known)).",
-            advice: "Write one of \(known.listed), or declare it in \"regions\" of the manifest.")
-    }
-
-    static func notDeclared(socket: String, verb: String, known: [String]) -> ProtocolFault {
-        ProtocolFault(
-            .notRegistered,
-            "\(verb) \"\(socket)\": this handler's manifest declares no such socket\(nearest(to: socket, in: known)).",
-            advice: "Write one of \(known.listed), or declare it in \"sockets\" of the manifest.")
+            "\(verb) \"\(name)\": this handler's manifest declares no such \(kind.word)\(nearest(to: name, in: known)).",
+            advice: "Write one of \(known.listed), or declare it in \"\(kind.manifestKey)\" of the manifest.")
     }
 
     static func tooManyJobs(_ rule: JobRule) -> ProtocolFault {

@@ -91,7 +91,7 @@ public enum AgendaInput: Sendable {
     case condition(Condition, isTrue: Bool)
     /// Whether beacons of this kind are near, as the radio reports.
     case region(BeaconPattern, RegionPresence)
-    /// Something sent it. Answered with ``AgendaEffect/receipt(_:)`` of the same ticket.
+    /// Something sent it. Answered with an ``InboxReceipt`` of the same ticket.
     case message(HandlerID, InboxMessage, ticket: UInt64)
     /// Data arrived from this origin, at the time of the stamp. For a steady stream only some pieces are reported.
     case traffic(TrafficOrigin)

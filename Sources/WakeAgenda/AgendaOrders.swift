@@ -41,7 +41,7 @@ extension Agenda {
             return .done(answer.verb, word: word, pending(of: answer.handler, first: keys, step))
         // Alone: there may be a thousand more.
         case .transfer(let word, let key, let startsIn):
-            let listed = transfers.entries[key].map { [$0.listed(step)] } ?? []
+            let listed = transfers.store[key].map { [$0.listed(step)] } ?? []
             return .transfer(answer.verb, word: word, startsIn: startsIn, listed)
         case .pending: return .pending(pending(of: answer.handler, step))
         case .whole(let whole): return whole

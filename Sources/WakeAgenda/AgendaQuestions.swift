@@ -126,12 +126,12 @@ extension Agenda {
 
     /// The name of an open transfer; nil where none has this number.
     public func transferName(of handler: HandlerID, _ number: Int64) -> String? {
-        transfers.keysByNumber[handler]?[number].flatMap { transfers.entries[$0]?.isOpen == true ? $0.id : nil }
+        transfers.keysByNumber[handler]?[number].flatMap { transfers.store[$0]?.isOpen == true ? $0.id : nil }
     }
 
     /// The number of the open transfer of this name; nil where there is none.
     public func transferNumber(of handler: HandlerID, _ name: String) -> Int64? {
-        transfers.entries[AgendaKey(handler, .transfer, name)].flatMap { $0.isOpen ? $0.number : nil }
+        transfers.store[AgendaKey(handler, .transfer, name)].flatMap { $0.isOpen ? $0.number : nil }
     }
 
     public func outlook(of handler: HandlerID, at stamp: Stamp) -> AgendaOutlook {

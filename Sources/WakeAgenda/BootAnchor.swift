@@ -45,7 +45,7 @@ struct BootAnchor: Hashable, Sendable {
     private func before(_ wall: WallTime) -> WallTime { wall - (boottime - .zero) }
 }
 
-struct BootShift: Hashable, Sendable {
+package struct BootShift: Hashable, Sendable {
     var by: TimeSpan
     /// The same for instants that were set in the row's own boot, without a synchronized clock.
     var own: TimeSpan
@@ -83,7 +83,8 @@ extension WallTime {
 
 extension JSONValue {
     /// A whole number that is far enough from the ends of its range to be reckoned with.
-    func bounded(_ name: String) -> Int64? { self[name]?.integer.flatMap { $0.magnitude < 1 << 61 ? $0 : nil } }
+    var bounded: Int64? { integer.flatMap { $0.magnitude < 1 << 61 ? $0 : nil } }
+    func bounded(_ name: String) -> Int64? { self[name]?.bounded }
     func instant(_ name: String) -> Instant? { bounded(name).map { Instant(nanoseconds: $0) } }
     func span(_ name: String) -> TimeSpan? { bounded(name).map { TimeSpan(nanoseconds: $0) } }
     func count(_ name: String) -> Int64? { bounded(name).flatMap { $0 < 0 ? nil : $0 } }

@@ -1,9 +1,9 @@
 // The last changes of one entry, in sentences for `why` and `pending`.
 import WakeModel
 
-struct ChangeHistory: Hashable, Sendable {
+package struct ChangeHistory: RowPart, Hashable {
     static let longest = 32
-    private(set) var changes: [PendingEntry.Change] = []
+    package private(set) var changes: [PendingEntry.Change] = []
 
     /// A sentence that repeats the last one is kept once, with its first time.
     mutating func add(_ sentence: String, _ step: AgendaStep) {
@@ -12,7 +12,7 @@ struct ChangeHistory: Hashable, Sendable {
         if changes.count > Self.longest { changes.removeFirst(changes.count - Self.longest) }
     }
 
-    func write(into writer: inout JSONWriter) {
+    package func write(into writer: inout JSONWriter) {
         writer.list("history", changes) { writer, change in
             writer.beginArray()
             writer.integer(change.at.microseconds)
@@ -24,7 +24,7 @@ struct ChangeHistory: Hashable, Sendable {
     init() {}
 
     /// An entry that cannot be read is left out: it decides nothing.
-    init(_ row: JSONValue) {
+    package init(_ row: JSONValue) {
         changes = (row["history"]?.array ?? []).suffix(Self.longest).compactMap { pair in
             guard let parts = pair.array, parts.count == 2, let at = parts[0].integer, let text = parts[1].string
             else { return nil }

@@ -1,7 +1,7 @@
 // Which entries of a book a step has to look at, and which it has to store: found without a look at all of them.
 import WakeModel
 
-struct EntryIndex: Sendable {
+package struct EntryIndex: Sendable {
     private var due = DueQueue<Instant>()
     private var used: [AgendaKey: [Condition]] = [:]
     private var users: [Condition: Set<AgendaKey>] = [:]
@@ -12,14 +12,14 @@ struct EntryIndex: Sendable {
     var next: Instant? { due.next }
 
     /// It is looked at in this step.
-    mutating func touch(_ key: AgendaKey) { touched.insert(key) }
+    package mutating func touch(_ key: AgendaKey) { touched.insert(key) }
     /// It is looked at and stored in this step.
-    mutating func save(_ key: AgendaKey) {
+    package mutating func save(_ key: AgendaKey) {
         touched.insert(key)
         unsaved.insert(key)
     }
 
-    mutating func look(_ key: AgendaKey, at instant: Instant?) { due.set(key, at: instant) }
+    package mutating func look(_ key: AgendaKey, at instant: Instant?) { due.set(key, at: instant) }
 
     /// Removes and returns the keys that a step has to look at, in a fixed order.
     mutating func removeTouched(_ step: AgendaStep) -> [AgendaKey] {

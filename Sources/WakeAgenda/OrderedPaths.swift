@@ -5,12 +5,14 @@ extension Agenda {
     /// The paths that its orders, and entries that it handed back, wait for now.
     /// - Parameter entry: an entry that is about to be replaced, so it does not count.
     func orderedPaths(of handler: HandlerID, beside entry: AgendaKey? = nil) -> Set<Condition> {
-        let ofJobs = jobs.keys(of: handler).filter { $0 != entry }.compactMap { jobs.entries[$0] }.flatMap(\.ordered)
+        let ofJobs = jobs.store.entries(of: handler).filter { $0.key != entry }.flatMap(\.ordered)
         let ofAlarms = alarms.keys(of: handler).compactMap { alarms.entries[$0] }.flatMap { $0.ordered(by: handler) }
         let ofMessages = (inboxes.entries[handler]?.messages ?? []).flatMap(\.until)
-        let ofTransfers = transfers.keys(of: handler).compactMap { transfers.entries[$0] }.flatMap(\.until)
-        let ofSessions = transfers.sessionKeys(of: handler).compactMap { transfers.sessions[$0] }.flatMap(\.until)
-        let all = ofJobs + ofAlarms + ofMessages + ofTransfers + ofSessions + (polls.entries[handler]?.until ?? [])
+        let ofTransfers = transfers.store.entries(of: handler).flatMap(\.until)
+        let ofSessions = transfers.sessions.entries(of: handler).flatMap(\.until)
+        let all =
+            ofJobs + ofAlarms + ofMessages + ofTransfers + ofSessions
+            + (polls.store[PollBook.key(handler)]?.until ?? [])
         return Set(all.filter { $0.path != nil })
     }
 

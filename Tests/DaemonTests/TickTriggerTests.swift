@@ -9,7 +9,7 @@ import WakeSystem
         daemon.diary("metronome").filter { $0.hasPrefix("due ") }
     }
 
-    @Test("a kind that ticks wakes a handler, and pending, why, status and the API show it")
+    @Test("a kind that ticks wakes a handler, also after a restart, and pending, why, status and the API show it")
     func wakes() throws {
         let daemon = try RunningDaemon()
         daemon.program = Built.tickingDaemon
@@ -24,6 +24,13 @@ import WakeSystem
         #expect(daemon.wait { ticks(daemon).count >= 2 }, "\(daemon.log)")
         let shown = ticks(daemon)
         #expect(shown.last?.contains("\"count\": \(shown.count)") ?? false, "\(shown)")
+        #expect(daemon.wait { (try? daemon.state(of: "metronome")) == "suspended" })
+        #expect(try daemon.stop() == 0)
+        let before = ticks(daemon).count
+        try daemon.start()
+        #expect(
+            daemon.wait { ticks(daemon).count > before },
+            "\((try? daemon.tool("why", "metronome").output) ?? "") \(ticks(daemon)) \(daemon.log)")
 
         let pending = try daemon.json("pending")["pending"]?.array ?? []
         #expect(pending.first?["source"]?.string == "tick" && pending.first?["interval_s"]?.integer == 1)

@@ -114,10 +114,7 @@ extension AgendaWorld {
             return [.condition(condition, isTrue: truth[condition]?.isTrue ?? false)]
         case .close(let condition):
             #expect(open.removeValue(forKey: condition) != nil, "closed twice: \(condition.word)")
-        case .press, .answer, .readZone, .leaveZone, .wakeMachine, .limitProcessor, .alert, .notify, .receipt, .lose,
-            .transfer, .socket, .restart, .attention,
-            .decision:
-            break
+        case .press, .answer, .readZone, .leaveZone, .wakeMachine, .notify, .lose, .act, .restart, .decision: break
         }
         return []
     }

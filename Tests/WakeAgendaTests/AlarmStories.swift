@@ -281,12 +281,13 @@ struct AlarmStories {
         let machine = AlarmMachine("2026-11-20T05:00:00Z")
         machine.declare(try AlarmRule("{\"id\":\"m\",\"every\":\"1h\",\"alert\":\"Tea is ready\"}"))
         machine.run(seconds: hour)
-        let alerts = machine.log.filter { if case .alert = $0 { true } else { false } }
-        #expect(alerts == [.alert(.first, alarm: "m", text: "Tea is ready")])
+        let alerts = machine.log.compactMap { $0.action(AlarmAlert.self) }
+        #expect(alerts.map(\.key) == [AgendaKey(.first, .alarm, "m")])
+        #expect(alerts.map(\.action.text) == ["Tea is ready"])
         #expect(machine.firings.first?.payload["alert"] == .string("Tea is ready"))
         machine.situate(.attached)
         machine.run(seconds: hour)
-        #expect(machine.firings.count == 2 && machine.log.count { if case .alert = $0 { true } else { false } } == 1)
+        #expect(machine.firings.count == 2 && machine.log.compactMap { $0.action(AlarmAlert.self) }.count == 1)
     }
 
     @Test("a person makes an alarm fire beside its schedule, and not while its handler is stopped")

@@ -42,9 +42,7 @@ extension AgendaWorld {
     }
 
     fileprivate var shares: [Int?] {
-        effects.compactMap { effect -> Int?? in
-            if case .limitProcessor(_, let percent) = effect { .some(percent) } else { nil }
-        }
+        effects.compactMap { $0.action(ProcessorShare.self)?.action }.map(\.percent)
     }
 }
 

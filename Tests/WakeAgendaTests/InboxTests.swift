@@ -320,8 +320,7 @@ extension AgendaWorld {
             return nil
         }
         let effects = send(.message(handler, message, ticket: 7))
-        for case .receipt(let receipt) in effects where receipt.ticket == 7 { return receipt.outcome }
-        return nil
+        return effects.compactMap { $0.action(InboxReceipt.self)?.action }.first { $0.ticket == 7 }?.outcome
     }
 
     mutating func acknowledgeAll() {

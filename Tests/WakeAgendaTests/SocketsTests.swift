@@ -326,22 +326,25 @@ extension AgendaWorld {
     /// What was asked of those who hold sockets, in words.
     var commands: [String] {
         effects.compactMap { effect in
-            guard case .socket(let key, let command) = effect else { return nil }
-            let word =
-                switch command {
-                case .open: "open"
-                case .close: "close"
-                case .watch: "watch"
-                case .unwatch: "unwatch"
-                case .look: "look"
-                case .probe(let isProbed): isProbed ? "probe" : "unprobe"
-                }
+            guard let (key, command) = effect.action(SocketCommand.self) else { return nil }
+            let word: String
+            switch command {
+            case .open: word = "open"
+            case .close: word = "close"
+            case .watch: word = "watch"
+            case .unwatch: word = "unwatch"
+            case .look: word = "look"
+            case .probe(let isProbed): word = isProbed ? "probe" : "unprobe"
+            case .warn: return nil
+            }
             return "\(word) \(key.id)"
         }
     }
 
     var attentions: [String] {
-        effects.compactMap { if case .attention(_, let sentence) = $0 { sentence } else { nil } }
+        effects.compactMap {
+            if case .warn(let sentence) = $0.action(SocketCommand.self)?.action { sentence } else { nil }
+        }
     }
 
     var restarts: Int { effects.count { if case .restart = $0 { true } else { false } } }

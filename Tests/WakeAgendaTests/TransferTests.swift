@@ -24,7 +24,7 @@ struct TransferTests {
 
     private func commands(_ world: AgendaWorld) -> [String] {
         world.effects.compactMap { effect in
-            guard case .transfer(_, _, let command) = effect else { return nil }
+            guard let command = effect.action(TransferAction.self)?.action.command else { return nil }
             switch command {
             case .start(let order): return "start \(order.path)"
             case .pause: return "pause"
@@ -37,7 +37,10 @@ struct TransferTests {
 
     private func numbers(_ world: AgendaWorld) -> [Int64] {
         world.effects.compactMap { effect in
-            if case .transfer(_, let number, .start) = effect { number } else { nil }
+            guard let action = effect.action(TransferAction.self)?.action, case .start = action.command else {
+                return nil
+            }
+            return action.number
         }
     }
 

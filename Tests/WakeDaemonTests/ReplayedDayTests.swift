@@ -93,7 +93,7 @@ struct ReplayedDayTests {
         let text = transfers("+1200.000000 machine condition power on")
         let replay = try VirtualReplay(TraceReader(bytes: Array(text.utf8)), profiles: profiles)
         let (witness, operatorAtWork) = (Witness(of: replay), Canceller(replay.turn))
-        replay.turn.listeners.observe(operatorAtWork)
+        replay.turn.listeners.register(operatorAtWork)
         _ = try replay.play { _ in }
         #expect(operatorAtWork.count == 1)
         #expect(witness.trace.contains("handler keeper transfer photos/17 failed cancelled"), "\(witness.trace)")
@@ -169,18 +169,16 @@ struct ReplayedDayTests {
 }
 
 /// An operator who takes back each transfer that begins.
-private final class Canceller: TurnObserver {
+private final class Canceller: TriggerExecutor {
     private let turn: Turn
     private(set) var count = 0
 
     init(_ turn: Turn) { self.turn = turn }
 
-    func perform(_ effect: AgendaEffect) {
-        guard case .transfer(let handler, let number, .start) = effect,
-            let name = turn.transferName(of: handler, number)
-        else { return }
+    func perform(_ action: TransferAction, of key: AgendaKey) {
+        guard case .start = action.command, let name = turn.transferName(of: key.handler, action.number) else { return }
         count += 1
-        turn.schedule(.cancelled(AgendaKey(handler, .transfer, name)))
+        turn.schedule(.cancelled(AgendaKey(key.handler, .transfer, name)))
     }
 }
 

@@ -67,6 +67,10 @@ struct TickTriggerTests {
         _ = next.step(.configured(handler, plan), at: stamp(1, of: 459))
         #expect(next.nextBoottimeDeadline == .zero + .seconds(142))
         #expect(raised(next.step(.tick, at: stamp(142, of: 459))) == ["{\"count\":2}"])
+        // A slow start must not raise it before the core knows its handler.
+        var slow = Agenda(seed: 7)
+        #expect(raised(slow.step(.restored([row], bootID: "two"), at: stamp(200, of: 459))).isEmpty)
+        #expect(raised(slow.step(.configured(handler, plan), at: stamp(201, of: 459))) == ["{\"count\":2}"])
         let gone = next.step(.configured(handler, AgendaPlan()), at: stamp(143, of: 459))
         #expect(gone.contains(.erase(key)) && next.pending(of: nil, at: stamp(143, of: 459)).isEmpty)
     }

@@ -347,7 +347,7 @@ extension AlarmBook {
         step.emit(
             .raise(key, Occasion(name: "alarm.fired", budgetClass: .data, payload: payload(occurrence, rule, step))))
         if !again, let alert = rule.alert, step.facts(of: key.handler).situation != .attached {
-            step.emit(.alert(key.handler, alarm: key.id, text: alert))
+            step.emit(.act(key, AlarmAlert(text: alert)))
         }
     }
 

@@ -5,6 +5,12 @@ extension AgendaSource {
     public static let alarm = AgendaSource(.alarm)
 }
 
+/// For people: the handler is not attached.
+public struct AlarmAlert: TriggerAction {
+    public static let kind = TriggerKind.alarm
+    public var text: String
+}
+
 extension AlarmBook {
     static var kind: TriggerKind { .alarm }
 

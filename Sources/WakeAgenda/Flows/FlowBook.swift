@@ -256,7 +256,7 @@ extension FlowBook {
         let share = isLimited ? rules.compactMap(\.processorShare).max() : nil
         guard shares[handler] != share else { return }
         shares[handler] = share
-        step.emit(.limitProcessor(handler, percent: share))
+        step.emit(.act(AgendaKey(handler, .flow, ""), ProcessorShare(percent: share)))
     }
 }
 

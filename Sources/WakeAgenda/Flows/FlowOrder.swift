@@ -26,7 +26,7 @@ extension FlowBook {
     ) throws(ProtocolFault) -> String {
         let rules = step.facts(of: handler).plan.flows
         guard let rule = rules.first(where: { $0.name == order.name }) else {
-            throw .notDeclared(flow: order.name, known: rules.map(\.name))
+            throw .notDeclared(order.name, "flow", .flow, known: rules.map(\.name))
         }
         guard order.isOpen else { return close(rule, of: handler, &step) }
         guard rule.from == .handler else { throw .notYours(rule) }
@@ -38,13 +38,6 @@ extension FlowBook {
 }
 
 extension ProtocolFault {
-    static func notDeclared(flow: String, known: [String]) -> ProtocolFault {
-        ProtocolFault(
-            .notRegistered,
-            "flow \"\(flow)\": this handler's manifest declares no such flow\(nearest(to: flow, in: known)).",
-            advice: "Write one of \(known.listed), or declare it in \"flows\" of the manifest.")
-    }
-
     fileprivate static func notYours(_ rule: FlowRule) -> ProtocolFault {
         ProtocolFault(
             .notPermitted,

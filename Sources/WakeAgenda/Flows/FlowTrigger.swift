@@ -5,6 +5,12 @@ extension AgendaSource {
     public static let flow = AgendaSource(.flow)
 }
 
+/// The processes of a handler have so much of one processor from now on; nil for as much as there is.
+public struct ProcessorShare: TriggerAction {
+    public static let kind = TriggerKind.flow
+    public var percent: Int?
+}
+
 extension FlowBook {
     static var kind: TriggerKind { .flow }
 

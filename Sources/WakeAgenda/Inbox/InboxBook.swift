@@ -18,7 +18,7 @@ struct InboxBook: AgendaBook {
     }
 
     func raised(for handler: HandlerID) -> [Sequence] {
-        (entries[handler]?.messages ?? []).compactMap(\.lending.sequence)
+        (entries[handler]?.messages ?? []).compactMap(\.delivery.sequence)
     }
 
     func add(_ handler: HandlerID, to outlook: inout AgendaOutlook, _ step: AgendaStep) {
@@ -37,16 +37,16 @@ extension InboxBook {
     /// Its receipt follows at the end of the step.
     mutating func receive(_ message: InboxMessage, for handler: HandlerID, _ ticket: UInt64, _ step: inout AgendaStep) {
         guard var entry = entries[handler], let rule = entry.rule else {
-            return step.emit(.receipt(InboxReceipt(ticket: ticket, .refused(.noInbox("The handler")))))
+            return step.emit(.act(Self.key(handler), InboxReceipt(ticket: ticket, .refused(.noInbox("The handler")))))
         }
         let lifetime = min(message.lifetime ?? rule.lifetime, rule.lifetime)
-        let kept = Self.message(entry.nextNumber, message, lifetime, rule, step)
-        step.decide(entry.key(of: kept), "receive \(message.urgency.rawValue)")
+        let kept = Self.message(AgendaKey(handler, .inbox, String(entry.nextNumber)), message, lifetime, rule, step)
+        step.decide(kept.key, "receive \(message.urgency.rawValue)")
         if entry.messages.allSatisfy({ !$0.isWaiting }) { entry.waitingSince = step.wall }
         entry.history.add("message \(kept.id) came", step)
         entry.insert(kept)
         collapse(&entry, into: kept, &step)
-        index.save(entry.key(of: kept))
+        index.save(kept.key)
         trim(&entry, rule, &step)
         put(entry)
         accepted = (ticket, handler, kept.number, lifetime)
@@ -54,12 +54,12 @@ extension InboxBook {
 
     /// A message that would expire before its wait for company does not wait.
     private static func message(
-        _ number: Int64, _ message: InboxMessage, _ lifetime: TimeSpan, _ rule: InboxRule, _ step: AgendaStep
+        _ key: AgendaKey, _ message: InboxMessage, _ lifetime: TimeSpan, _ rule: InboxRule, _ step: AgendaStep
     ) -> KeptMessage {
         let waits = message.urgency == .normal && lifetime > rule.maxLatency
         let wakesAt = step.boottime + (waits ? rule.maxLatency : .zero)
         return KeptMessage(
-            number: number, message, received: step.wall, expires: step.boottime + lifetime,
+            key: key, message, received: step.wall, expires: step.boottime + lifetime,
             wakesAt: message.urgency.wakes ? wakesAt : nil)
     }
 
@@ -91,14 +91,14 @@ extension InboxBook {
 
     private mutating func leave(_ message: KeptMessage, of entry: inout InboxEntry, _ reason: KeptMessage.Leaving) {
         entry.change(message.number) { $0.leaving = reason }
-        index.save(entry.key(of: message))
+        index.save(message.key)
     }
 
     private mutating func remove(
         _ message: KeptMessage, from entry: inout InboxEntry, _ decision: String, _ step: inout AgendaStep
     ) {
-        let key = entry.key(of: message)
-        index.forget(message.lending.sequence)
+        let key = message.key
+        index.forget(message.delivery.sequence)
         index.remove(key, &step)
         _ = entry.remove(message.number)
         step.decide(key, decision)
@@ -114,10 +114,9 @@ extension InboxBook {
         guard let (ticket, handler, number, lifetime) = accepted else { return }
         accepted = nil
         let wakesIn = entries[handler]?.wakesIn(number, step)
-        step.emit(
-            .receipt(
-                InboxReceipt(
-                    ticket: ticket, .accepted(id: String(number), lifetime: lifetime, wakesIn: wakesIn))))
+        let receipt = InboxReceipt(
+            ticket: ticket, .accepted(id: String(number), lifetime: lifetime, wakesIn: wakesIn))
+        step.emit(.act(Self.key(handler), receipt))
     }
 }
 
@@ -137,7 +136,7 @@ extension InboxBook {
     private func store(_ key: AgendaKey, _ step: inout AgendaStep) {
         guard let entry = entries[key.handler] else { return }
         if key.id.isEmpty { return step.emit(.store(entry.row(step))) }
-        if let message = Int64(key.id).flatMap({ entry[$0] }) { step.emit(.store(message.row(key, step))) }
+        if let message = Int64(key.id).flatMap({ entry[$0] }) { step.emit(.store(message.row(step))) }
     }
 
     private mutating func mend(_ step: inout AgendaStep) {
@@ -156,13 +155,11 @@ extension InboxBook {
     private mutating func mend(_ handler: HandlerID, _ step: AgendaStep) {
         guard var entry = entries[handler] else { return }
         if let zero = entry.assumedZero {
-            entry.bucket.fullAt = entry.bucket.fullAt + BootShift.mending(zero, step)
-            entry.assumedZero = nil
+            entry.mend(by: BootShift.mending(zero, step))
         }
         entry.changeAll { message in
             guard let zero = message.assumedZero else { return }
-            message.shift(by: BootShift.mending(zero, step))
-            message.assumedZero = nil
+            message.mend(by: BootShift.mending(zero, step))
         }
         entries[handler] = entry
         saveAll(of: entry)
@@ -170,7 +167,7 @@ extension InboxBook {
 
     private mutating func saveAll(of entry: InboxEntry) {
         index.save(entry.key)
-        for message in entry.messages { index.save(entry.key(of: message)) }
+        for message in entry.messages { index.save(message.key) }
     }
 
     private mutating func look(at handler: HandlerID, _ step: inout AgendaStep) {
@@ -186,7 +183,7 @@ extension InboxBook {
 
     /// Redelivers refused messages after their back-off.
     private func returnRested(_ entry: inout InboxEntry, _ step: AgendaStep) {
-        if entry.messages.contains(where: { step.hasRested($0.lending.sequence) }) { entry.meet(step) }
+        if entry.messages.contains(where: { step.hasRested($0.delivery.sequence) }) { entry.meet(step) }
     }
 
     // MARK: Raising
@@ -212,10 +209,10 @@ extension InboxBook {
     }
 
     private mutating func raise(_ message: KeptMessage, of entry: inout InboxEntry, _ step: inout AgendaStep) {
-        let key = entry.key(of: message)
+        let key = message.key
         step.emit(.raise(key, message.occasion()))
         entry.change(message.number) { raised in
-            raised.lending.begin(relyingOn: [])
+            raised.delivery.begin(relyingOn: [])
             (raised.raisedAt, raised.until, raised.restsUntil) = (step.boottime, [], nil)
         }
         index.save(key)
@@ -251,7 +248,7 @@ extension InboxBook {
 
     private mutating func recall(_ entry: inout InboxEntry, _ step: inout AgendaStep) {
         for message in entry.messages where message.leaving != nil && message.isQueued && message.recalledAt == nil {
-            message.lending.recall(entry.key.handler, &step)
+            message.delivery.recall(entry.key.handler, &step)
             entry.change(message.number) { $0.recalledAt = step.boottime }
         }
     }
@@ -260,11 +257,11 @@ extension InboxBook {
 // Reports of the core on raised messages.
 extension InboxBook {
     mutating func recordRaised(_ key: AgendaKey, as sequence: Sequence, _ step: inout AgendaStep) {
-        guard var entry = entries[key.handler], let number = Int64(key.id), entry[number]?.lending.phase == .raising
+        guard var entry = entries[key.handler], let number = Int64(key.id), entry[number]?.delivery.phase == .raising
         else { return }
         entry.change(number) { message in
-            message.lending.phase = .raised(sequence)
-            message.lending.isRunning = step.isAwake(key.handler)
+            message.delivery.phase = .raised(sequence)
+            message.delivery.isRunning = step.isAwake(key.handler)
         }
         index.number(key, sequence)
         index.save(key)
@@ -287,14 +284,14 @@ extension InboxBook {
         // The handler had it when it was recalled, and does not want it either.
         case .handedBack where message.leaving != nil: discard(message, of: &entry, &step)
         case .handedBack(let words):
-            index.forget(message.lending.sequence)
+            index.forget(message.delivery.sequence)
             let conditions = step.conditions(named: words, by: key.handler)
             entry.change(number) { $0.comeBack(until: conditions, step) }
             entry.waitingSince = step.wall
             index.save(key)
         case .overrun, .crashed, .givenBack:
             entry.change(number) { message in
-                message.lending.restart()
+                message.delivery.restart()
                 message.recalledAt = nil
             }
             index.save(key)
@@ -337,14 +334,17 @@ extension [KeptMessage] {
 extension InboxBook {
     mutating func restore(_ row: AgendaRow, _ step: inout AgendaStep) -> Bool {
         let handler = row.key.handler
-        var entry = entries[handler] ?? InboxEntry(key: Self.key(handler), step)
+        var entry = entries[handler] ?? InboxEntry(key: Self.key(handler), fullAt: step.boottime, since: step.wall)
         if row.key.id.isEmpty {
-            guard let isMoved = entry.read(row, step) else { return false }
+            guard let (found, isMoved) = InboxEntry.read(row, step) else { return false }
+            let messages = entry.messages
+            entry = found
+            for message in messages { entry.insert(message) }
             isMoved ? index.save(row.key) : index.touch(row.key)
         } else {
             guard let (message, isMoved) = KeptMessage.read(row, step) else { return false }
             entry.insert(message)
-            if let sequence = message.lending.sequence { index.number(row.key, sequence) }
+            if let sequence = message.delivery.sequence { index.number(row.key, sequence) }
             if message.assumedZero != nil { assumed.insert(handler) }
             isMoved ? index.save(row.key) : index.touch(row.key)
         }
@@ -355,7 +355,7 @@ extension InboxBook {
 
     mutating func configure(_ handler: HandlerID, _ plan: AgendaPlan, _ step: inout AgendaStep) {
         guard let rule = plan.inbox else { return remove(handler, &step) }
-        var entry = entries[handler] ?? InboxEntry(key: Self.key(handler), step)
+        var entry = entries[handler] ?? InboxEntry(key: Self.key(handler), fullAt: step.boottime, since: step.wall)
         guard entry.rule != rule else { return }
         entry.rule = rule
         entry.bucket.keep(within: rule, at: step.boottime)
@@ -366,7 +366,7 @@ extension InboxBook {
     mutating func remove(_ handler: HandlerID, _ step: inout AgendaStep) {
         guard var entry = entries.removeValue(forKey: handler) else { return }
         for message in entry.messages {
-            message.lending.recall(handler, &step)
+            message.delivery.recall(handler, &step)
             remove(message, from: &entry, "cancel manifest", &step)
         }
         index.remove(entry.key, &step)

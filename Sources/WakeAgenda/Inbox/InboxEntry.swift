@@ -15,15 +15,16 @@ struct KeptMessage: Sendable {
     /// The time that a message on its way still has to arrive when its time ends.
     static let arrival = TimeSpan.seconds(10)
 
+    let key: AgendaKey
     let number: Int64
-    let message: InboxMessage
-    let received: WallTime
+    var message: InboxMessage
+    var received: WallTime
     var expires: Instant
     /// When it may cause a wake; nil where it never does.
     var wakesAt: Instant?
     /// The number of earlier messages of its topic that it replaces.
     var collapsed: Int64 = 0
-    var lending = Lending()
+    var delivery = DeliveryState()
     var leaving: Leaving?
     /// The instant of its recall.
     var recalledAt: Instant?
@@ -37,15 +38,15 @@ struct KeptMessage: Sendable {
     /// As ``BootShift/zero``: its instants wait for a synchronized clock.
     var assumedZero: WallTime?
 
-    init(number: Int64, _ message: InboxMessage, received: WallTime, expires: Instant, wakesAt: Instant?) {
-        (self.number, self.message, self.received) = (number, message, received)
-        (self.expires, self.wakesAt) = (expires, wakesAt)
+    init(key: AgendaKey, _ message: InboxMessage, received: WallTime, expires: Instant, wakesAt: Instant?) {
+        (self.key, self.message, self.received) = (key, message, received)
+        (number, self.expires, self.wakesAt) = (Int64(key.id) ?? 0, expires, wakesAt)
     }
 
-    var id: String { String(number) }
-    var isWaiting: Bool { lending.isWaiting }
+    var id: String { key.id }
+    var isWaiting: Bool { delivery.isWaiting }
     /// It is in the core's queue, as far as can be known.
-    var isQueued: Bool { lending.sequence != nil && !lending.isRunning }
+    var isQueued: Bool { delivery.sequence != nil && !delivery.isRunning }
     /// It counts against the limit: the handler does not have it, and it is not leaving.
     var isKept: Bool { (isWaiting || isQueued) && leaving == nil }
     /// When it is over, whether it waits or is on its way.
@@ -61,7 +62,7 @@ struct KeptMessage: Sendable {
 
     /// It waits again.
     mutating func comeBack(until conditions: [Condition], _ step: AgendaStep) {
-        (lending, raisedAt, isPaidFor, until) = (Lending(), nil, false, conditions)
+        (delivery, raisedAt, isPaidFor, until) = (DeliveryState(), nil, false, conditions)
         handBacks += 1
         restsUntil = step.boottime + handBackRest(handBacks)
     }
@@ -99,15 +100,11 @@ struct InboxEntry: Sendable {
     var assumedZero: WallTime?
     var history = ChangeHistory()
 
-    init(key: AgendaKey, _ step: AgendaStep) {
-        self.key = key
-        bucket = MessageBucket(fullAt: step.boottime)
-        waitingSince = step.wall
+    init(key: AgendaKey, fullAt: Instant, since: WallTime) {
+        (self.key, bucket, waitingSince) = (key, MessageBucket(fullAt: fullAt), since)
     }
 
     // MARK: Messages
-
-    func key(of message: KeptMessage) -> AgendaKey { AgendaKey(key.handler, key.source, message.id) }
 
     subscript(number: Int64) -> KeptMessage? { place(of: number).map { messages[$0] } }
 
@@ -148,9 +145,9 @@ struct InboxEntry: Sendable {
     mutating func meet(_ step: AgendaStep) {
         let (isAwake, isHeld) = (step.isAwake(key.handler), step.holdEnd(of: key.handler) != nil)
         changeAll { message in
-            guard let sequence = message.lending.sequence, step.restEnd(of: sequence) == nil else { return }
-            if isAwake { message.lending.isRunning = true }
-            if isHeld { message.lending.isRunning = false }
+            guard let sequence = message.delivery.sequence, step.restEnd(of: sequence) == nil else { return }
+            if isAwake { message.delivery.isRunning = true }
+            if isHeld { message.delivery.isRunning = false }
         }
     }
 

@@ -32,7 +32,7 @@ extension InboxEntry {
     /// When something follows by the passing of time alone.
     func nextLook(_ step: AgendaStep) -> Instant? {
         var instants = messages.filter(\.isKept).map(\.end)
-        instants += messages.compactMap { step.restEnd(of: $0.lending.sequence) }
+        instants += messages.compactMap { step.restEnd(of: $0.delivery.sequence) }
         if rule != nil, let next = nextWake(step) { instants.append(next) }
         return instants.filter { $0 > step.boottime }.min()
     }
@@ -66,7 +66,7 @@ extension InboxEntry {
         let waiting = messages.filter(\.isWaiting)
         let next = nextWake(step).map(step.wallTime)
         var entry = PendingEntry(
-            key: key, state: state, due: next, sequence: messages.lazy.compactMap(\.lending.sequence).first,
+            key: key, state: state, due: next, sequence: messages.lazy.compactMap(\.delivery.sequence).first,
             history: history.changes)
         entry.messages = Int64(messages.count)
         guard !waiting.isEmpty else { return entry }

@@ -1,7 +1,9 @@
 // The receipt for the sender of a message, once the message is kept.
 import WakeModel
 
-public struct InboxReceipt: Hashable, Sendable {
+public struct InboxReceipt: TriggerAction {
+    public static let kind = TriggerKind.inbox
+
     public enum Outcome: Hashable, Sendable {
         /// `wakesIn` is nil where no time decides when the handler gets it.
         case accepted(id: String, lifetime: TimeSpan, wakesIn: TimeSpan?)

@@ -3,45 +3,43 @@ import WakeModel
 
 extension JobBook {
     mutating func recordRaised(_ key: AgendaKey, as sequence: Sequence, _ step: inout AgendaStep) {
-        guard var entry = entries[key], entry.lending.phase == .raising else { return }
-        entry.lending.phase = .raised(sequence)
+        guard store.recordRaised(key, as: sequence, step), var entry = store[key] else { return }
         entry.meet(step)
-        index.number(key, sequence)
-        put(entry)
+        store[key] = entry
         if entry.isCancelled { return revoke(key, &step) }
-        if entry.isWork, entry.isBarred(step) { entry.lending.recall(key.handler, &step) }
+        if entry.isWork, entry.isBarred(step) { entry.delivery.recall(key.handler, &step) }
     }
 
     mutating func progress(_ key: AgendaKey, done: Int64, total: Int64?, _ step: AgendaStep) {
-        guard let entry = entries[key], entry.lending.sequence != nil else { return }
+        guard let entry = store[key], entry.delivery.sequence != nil else { return }
         let furthest = entry.progress?.furthest
         let isFurther = furthest.map { done > $0 } ?? true
-        if isFurther, entry.steadySince != nil { entries[key]?.steadySince = step.boottime }
-        entries[key]?.progress = JobProgress(done: done, total: total, furthest: max(done, furthest ?? done))
-        entries[key]?.lending.isRunning = true
+        if isFurther, entry.steadySince != nil { store[key]?.steadySince = step.boottime }
+        store[key]?.progress = JobProgress(done: done, total: total, furthest: max(done, furthest ?? done))
+        store[key]?.delivery.isRunning = true
     }
 
     mutating func conclude(
         _ key: AgendaKey, _ conclusion: Conclusion, awake: TimeSpan, cpu: TimeSpan, _ step: inout AgendaStep
     ) {
-        guard let entry = entries[key], !entry.lending.isWaiting else { return }
-        entries[key]?.history.add(conclusion.sentence, step)
+        guard let entry = store[key], !entry.delivery.isWaiting else { return }
+        store[key]?.history.add(conclusion.sentence, step)
         switch conclusion {
         case .acknowledged(let result):
-            entries[key]?.failures = result == .failed ? entry.failures + 1 : 0
+            store[key]?.failures = result == .failed ? entry.failures + 1 : 0
             if result == .failed, entry.failures > 0 {
-                entries[key]?.history.add("\(entry.failures + 1) failures in a row", step)
+                store[key]?.history.add("\(entry.failures + 1) failures in a row", step)
             }
             goOn(key, &step)
         case .deadLettered, .dropped:
             step.decide(key, conclusion == .dropped ? "dropped" : "dead-lettered")
             goOn(key, &step)
         case .overrun, .crashed, .givenBack:
-            entries[key]?.lending.restart()
-            entries[key]?.progress = nil
-            entries[key]?.steadySince = nil
+            store[key]?.delivery.restart()
+            store[key]?.progress = nil
+            store[key]?.steadySince = nil
             followSlot(of: key, step)
-            if entry.isCancelled { revoke(key, &step) } else { index.touch(key) }
+            if entry.isCancelled { revoke(key, &step) } else { store.index.touch(key) }
         case .withdrawn, .ended: comeBack(key, until: nil, &step)
         case .handedBack(let words): comeBack(key, until: step.conditions(named: words, by: key.handler), &step)
         }
@@ -49,12 +47,12 @@ extension JobBook {
 
     /// Uncharged, with its deadline: for the conditions that it lost, or for those that the handler named.
     private mutating func comeBack(_ key: AgendaKey, until: [Condition]?, _ step: inout AgendaStep) {
-        guard var entry = entries[key] else { return }
+        guard var entry = store[key] else { return }
         if entry.isCancelled { return goOn(key, &step) }
-        index.forget(entry.lending.sequence)
+        store.index.forget(entry.delivery.sequence)
         freeSlot(of: key)
-        let reason = entry.lending.pressed
-        (entry.lending, entry.progress, entry.steadySince, entry.waitingSince) = (Lending(), nil, nil, step.wall)
+        let reason = entry.delivery.pressed
+        (entry.delivery, entry.progress, entry.steadySince, entry.waitingSince) = (DeliveryState(), nil, nil, step.wall)
         if let until {
             entry.handBacks += 1
             entry.until = until
@@ -64,7 +62,7 @@ extension JobBook {
         } else {
             entry.returned = JobReturn(reason)
         }
-        put(entry)
+        store.put(entry)
     }
 }
 

@@ -3,12 +3,12 @@ import WakeModel
 
 /// The time window of one run. Instants are of CLOCK_BOOTTIME.
 struct JobRequest: Hashable, Sendable {
-    var earliest: Instant
-    var deadline: Instant
+    var earliest = Instant.zero
+    var deadline = Instant.zero
     /// Nil for the manifest's conditions.
     var require: [Condition]?
     /// A handler or a person ordered it; otherwise it is an occurrence of the manifest's schedule.
-    var isOrdered: Bool
+    var isOrdered = false
     /// Its instants come of an earlier boot, and wait for a synchronized clock.
     var isAssumed = false
 
@@ -17,9 +17,9 @@ struct JobRequest: Hashable, Sendable {
 
 /// The manifest's `every`: a phase that no run moves.
 struct JobSchedule: Hashable, Sendable {
-    var period: TimeSpan
+    var period = TimeSpan.zero
     /// The first occurrence that is neither run nor counted as missed.
-    var nominal: Instant
+    var nominal = Instant.zero
     /// Occurrences that passed without a run of their own since the last one.
     var missed: Int64 = 0
     /// The run that is raised, or comes back, counts for its occurrence already.
@@ -79,7 +79,7 @@ enum JobReturn: String, Hashable, Sendable, CaseIterable {
     }
 }
 
-struct JobEntry: Sendable {
+struct JobEntry: TriggerEntry {
     let key: AgendaKey
     /// Nil from the start of the bridge until its manifest was read, and after it was taken out of that.
     var rule: JobRule?
@@ -87,7 +87,7 @@ struct JobEntry: Sendable {
     /// Ordered while the current one is raised, or for later than the schedule's occurrence that waits.
     var next: JobRequest?
     var schedule: JobSchedule?
-    var lending = Lending()
+    var delivery = DeliveryState()
     /// The conditions with which it was handed back, in addition.
     var until: [Condition] = []
     var handBacks: Int64 = 0
@@ -111,21 +111,25 @@ struct JobEntry: Sendable {
         (self.key, self.rule, self.current, self.waitingSince) = (key, rule, current, waitingSince)
     }
 
+    init(key: AgendaKey, row: JSONValue) {
+        self.init(key: key, rule: nil, current: JobRequest(), waitingSince: WallTime(microseconds: 0))
+    }
+
     /// An awake handler is processing its job, unless it refused that.
     mutating func meet(_ step: AgendaStep) {
-        guard lending.sequence != nil else { return }
-        let isResting = step.restEnd(of: lending.sequence) != nil
+        guard delivery.sequence != nil else { return }
+        let isResting = step.restEnd(of: delivery.sequence) != nil
         switch step.facts(of: key.handler).situation {
-        case .awake where !isResting: (lending.isRunning, steadySince) = (true, steadySince ?? step.boottime)
-        case .attached where !isResting: (lending.isRunning, steadySince) = (true, nil)
-        case .held: (lending.isRunning, steadySince) = (false, nil)
+        case .awake where !isResting: (delivery.isRunning, steadySince) = (true, steadySince ?? step.boottime)
+        case .attached where !isResting: (delivery.isRunning, steadySince) = (true, nil)
+        case .held: (delivery.isRunning, steadySince) = (false, nil)
         case .awake, .attached, .asleep, .stopped, .quarantined, .unread: steadySince = nil
         }
     }
 
     /// Whether its handler can run the raised job: it may be asleep, as long as it is woken for it.
     func canRun(_ step: AgendaStep) -> Bool {
-        guard step.restEnd(of: lending.sequence) == nil, step.holdEnd(of: key.handler) == nil else { return false }
+        guard step.restEnd(of: delivery.sequence) == nil, step.holdEnd(of: key.handler) == nil else { return false }
         return !isBarred(step)
     }
 
@@ -135,22 +139,22 @@ struct JobEntry: Sendable {
     }
 
     /// It takes one of the few slots while it can run.
-    var isWork: Bool { rule?.kind.isWork ?? lending.holdsSlot }
+    var isWork: Bool { rule?.kind.isWork ?? delivery.holdsSlot }
 
     /// It yielded its slot to another, which comes first.
     var madeWay: Bool { returned == .stalled }
 
     /// When it has been without progress for so long that it makes way; nil while that clock does not run.
     func makesWay(_ step: AgendaStep) -> Instant? {
-        guard lending.pressed == nil, let steadySince else { return nil }
+        guard delivery.pressed == nil, let steadySince else { return nil }
         return max(steadySince, step.cameUpAt) + JobBook.patience
     }
 
     /// An order is still to be raised.
-    var hasOrder: Bool { next != nil || lending.isWaiting && current.isOrdered }
+    var hasOrder: Bool { next != nil || delivery.isWaiting && current.isOrdered }
 
     /// A run is still to be raised.
-    var isPending: Bool { lending.isWaiting || next != nil }
+    var isPending: Bool { delivery.isWaiting || next != nil }
 
     func requirement(_ step: AgendaStep) -> Requirement {
         let start =
@@ -181,7 +185,7 @@ struct JobEntry: Sendable {
 
     /// It waits from now on for another run.
     mutating func wait(for request: JobRequest, _ step: AgendaStep) {
-        (current, lending, progress, steadySince) = (request, Lending(), nil, nil)
+        (current, delivery, progress, steadySince) = (request, DeliveryState(), nil, nil)
         (until, handBacks, returned, isCancelled, isOperated) = ([], 0, nil, false, false)
         waitingSince = step.wall
     }
@@ -191,7 +195,7 @@ struct JobEntry: Sendable {
 extension JobEntry {
     /// An order replaces the waiting request. An occurrence of the schedule before it comes first.
     mutating func order(_ request: JobRequest, _ step: AgendaStep) {
-        guard lending.isWaiting else {
+        guard delivery.isWaiting else {
             next = request
             return
         }
@@ -213,7 +217,7 @@ extension JobEntry {
 
     /// When an order replaces the waiting occurrence of the schedule: one run counts for both.
     var overtakenAt: Instant? {
-        lending.isWaiting && !current.isOrdered && !isOperated ? next?.earliest : nil
+        delivery.isWaiting && !current.isOrdered && !isOperated ? next?.earliest : nil
     }
 
     private func earlier(than request: JobRequest, _ step: AgendaStep) -> JobRequest? {
@@ -310,11 +314,11 @@ extension JobEntry {
     }
 
     func listed(waits: [PendingEntry.Wait], _ step: AgendaStep) -> PendingEntry {
-        let isWaiting = lending.isWaiting
+        let isWaiting = delivery.isWaiting
         var listed = PendingEntry(
-            key: key, state: lending.state, due: step.wallTime(at: current.earliest),
+            key: key, state: delivery.state, due: step.wallTime(at: current.earliest),
             deadline: step.wallTime(at: current.deadline), waitsFor: isWaiting ? waits : [],
-            nextChance: isWaiting ? nextChance(step) : nil, sequence: lending.sequence,
+            nextChance: isWaiting ? nextChance(step) : nil, sequence: delivery.sequence,
             progressDone: progress?.done, progressTotal: progress?.total, interval: schedule?.period,
             history: history.changes)
         if isWaiting { listed.requires = required + waitedFor }

@@ -13,12 +13,12 @@ extension JobBook {
             earliest: earliest, deadline: order.deadline.map { step.boottime + $0 } ?? earliest + rule.deadline,
             require: order.require, isOrdered: true)
         guard pendingCount(rule.kind, beside: key) < rule.kind.mostPending else { throw .tooManyJobs(rule) }
-        var entry = entries[key] ?? JobEntry(key: key, rule: rule, current: request, waitingSince: step.wall)
-        let isReplaced = entries[key]?.hasOrder ?? false
+        var entry = store[key] ?? JobEntry(key: key, rule: rule, current: request, waitingSince: step.wall)
+        let isReplaced = store[key]?.hasOrder ?? false
         entry.order(request, step)
         if order.strategy == .fail { try refuseUnlessStartable(entry, rule, step) }
         entry.history.add(isReplaced ? "replaced" : "submitted", step)
-        put(entry)
+        store.put(entry)
         return isReplaced ? "replaced" : "submitted"
     }
 
@@ -30,7 +30,7 @@ extension JobBook {
         let isFull = rule.kind.isWork && working.count >= Self.slots
         let words =
             [step.obstacle(of: entry.key.handler)].compactMap { $0 } + entry.ownWaits(step).map(\.word) + unmet
-            + (isFull ? [WaitReason.slot.word] : []) + (entry.lending.isWaiting ? [] : [WaitReason.earlierRun.word])
+            + (isFull ? [WaitReason.slot.word] : []) + (entry.delivery.isWaiting ? [] : [WaitReason.earlierRun.word])
         guard !words.isEmpty else { return }
         throw ProtocolFault(
             .unavailable, "submit \"\(entry.key.id)\": it cannot start now, for it would wait for \(words.listed).",
@@ -48,22 +48,22 @@ extension JobBook {
     /// The manifest's schedule continues: with its next occurrence if no order was pending, because the occurrence is
     /// cancelled then.
     mutating func cancel(_ key: AgendaKey, by canceller: JobCanceller, _ step: inout AgendaStep) -> Bool {
-        guard var entry = entries[key] else { return false }
+        guard var entry = store[key] else { return false }
         entry.history.add(canceller.sentence, step)
-        let wasBeside = entry.lending.isWaiting && !entry.current.isOrdered && entry.next != nil
+        let wasBeside = entry.delivery.isWaiting && !entry.current.isOrdered && entry.next != nil
         entry.next = nil
-        entries[key] = entry
+        store[key] = entry
         step.decide(key, canceller.wireName)
         if wasBeside {
-            index.save(key)
+            store.index.save(key)
             return true
         }
-        guard entry.lending.isWaiting, let schedule = entry.schedule else {
+        guard entry.delivery.isWaiting, let schedule = entry.schedule else {
             revoke(key, asks: canceller == .person, &step)
             return true
         }
         if !entry.current.isOrdered, schedule.nominal > step.boottime {
-            entries[key]?.schedule?.nominal = schedule.nominal + schedule.period
+            store[key]?.schedule?.nominal = schedule.nominal + schedule.period
         }
         goOn(key, &step)
         return true

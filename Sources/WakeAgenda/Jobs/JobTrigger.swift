@@ -39,7 +39,7 @@ extension JobBook {
             return .word(isCancelled ? "cancelled" : "not-pending", [AgendaKey(handler, .job, id)])
         }
         try permit("cancel", handler, step)
-        let keys = agenda.jobs.keys(of: handler)
+        let keys = agenda.jobs.store.keys(of: handler)
         for key in keys { _ = agenda.jobs.cancel(key, by: .handler, &step) }
         return .word(keys.isEmpty ? "not-pending" : "cancelled", keys)
     }

@@ -1,100 +1,59 @@
 // The polls of all handlers: one each, raised when it is due and allowed, or along with another wake.
 import WakeModel
 
-struct PollBook: AgendaBook {
-    private(set) var entries: [HandlerID: PollEntry] = [:]
-    private var index = EntryIndex()
-    /// Handlers whose instants wait for a synchronized clock.
-    private var assumed: Set<HandlerID> = []
-    private var wallOffset = WallOffset()
-
-    var nextBoottime: Instant? { index.next }
-    var hasStoredEntries: Bool { !entries.isEmpty }
-
-    func key(of sequence: Sequence, for handler: HandlerID) -> AgendaKey? {
-        index.key(of: sequence).flatMap { $0.handler == handler ? $0 : nil }
-    }
-
-    func raised(for handler: HandlerID) -> [Sequence] {
-        [entries[handler]?.lending.sequence].compactMap { $0 }
-    }
+struct PollBook: StoredBook {
+    var store = EntryStore<PollEntry>()
 
     func startable(of handler: HandlerID, _ plan: AgendaPlan) -> [String] { plan.poll == nil ? [] : [""] }
 
     func add(_ handler: HandlerID, to outlook: inout AgendaOutlook, _ step: AgendaStep) {
-        guard let entry = entries[handler], !entry.isNever else { return }
-        outlook.add(due: entry.lending.isWaiting ? step.wallTime(at: entry.due) : nil, step)
+        guard let entry = store[Self.key(handler)], !entry.isNever else { return }
+        outlook.add(due: entry.delivery.isWaiting ? step.wallTime(at: entry.due) : nil, step)
     }
 
     func pending(of handler: HandlerID, _ step: AgendaStep) -> [PendingEntry] {
-        guard let entry = entries[handler], !entry.isNever else { return [] }
+        guard let entry = store[Self.key(handler)], !entry.isNever else { return [] }
         return [entry.listed(step)]
     }
 
     static func key(_ handler: HandlerID) -> AgendaKey { AgendaKey(handler, .poll, "") }
-
-    private mutating func put(_ entry: PollEntry) {
-        entries[entry.key.handler] = entry
-        index.save(entry.key)
-    }
 }
 
 // The passing of time.
 extension PollBook {
-    mutating func advance(_ step: inout AgendaStep) {
-        mend(&step)
-        for handler in step.changes.handlers where entries[handler] != nil {
-            index.touch(Self.key(handler))
+    mutating func meet(_ handler: HandlerID, _ step: inout AgendaStep) {
+        let facts = step.facts(of: handler)
+        store.change(Self.key(handler)) { entry in
             // Drops a withdrawal that an attached handler ignored; a condition that is still lost causes another.
-            _ = entries[handler]?.lending.removeUnheardPress(step.facts(of: handler).situation)
-            entries[handler]?.meet(step)
-        }
-        for key in index.removeTouched(step) { look(at: key.handler, &step) }
-        for key in index.removeUnsaved() {
-            if let entry = entries[key.handler] { step.emit(.store(entry.row(step))) }
+            _ = entry.delivery.removeUnheardPress(facts.situation)
+            entry.meet(step)
         }
     }
 
-    private mutating func mend(_ step: inout AgendaStep) {
-        if step.stamp.isClockSynchronized {
-            for handler in assumed.sorted() {
-                guard let zero = entries[handler]?.assumedZero else { continue }
-                entries[handler]?.shift(by: BootShift.mending(zero, step))
-                entries[handler]?.assumedZero = nil
-                index.save(Self.key(handler))
-            }
-            assumed = []
-        }
-        let isMoved = wallOffset.hasMoved(step)
-        guard step.changes.clock else { return }
-        for (handler, entry) in entries {
-            isMoved ? index.save(entry.key) : index.touch(entry.key)
-            if isMoved { reckonAnew(handler, step) }
-        }
-    }
+    mutating func followClock(_ step: AgendaStep) { for entry in store.all { reckonAnew(entry, step) } }
 
     /// Quiet hours move once the wall clock was set.
-    private mutating func reckonAnew(_ handler: HandlerID, _ step: AgendaStep) {
-        guard let entry = entries[handler], entry.rule != nil, entry.lending.isWaiting, !entry.isReturned,
-            !entry.isOperated, entry.due > step.boottime
+    private mutating func reckonAnew(_ entry: PollEntry, _ step: AgendaStep) {
+        guard entry.rule != nil, entry.delivery.isWaiting, !entry.isReturned, !entry.isOperated,
+            entry.due > step.boottime
         else { return }
-        entries[handler]?.reckon(step)
+        store[entry.key]?.reckon(step)
     }
 
-    private mutating func look(at handler: HandlerID, _ step: inout AgendaStep) {
-        guard let entry = entries[handler] else { return }
-        guard entry.lending.isWaiting else { return follow(entry, &step) }
+    mutating func look(at key: AgendaKey, _ step: inout AgendaStep) {
+        guard let entry = store[key] else { return }
+        guard entry.delivery.isWaiting else { return follow(entry, &step) }
         guard entry.rule != nil, !entry.isNever else {
-            index.use([], for: entry.key, &step)
-            return index.look(entry.key, at: nil)
+            store.index.use([], for: key, &step)
+            return store.index.look(key, at: nil)
         }
         let requirement = entry.requirement(step)
-        index.use(requirement.used(at: step.boottime), for: entry.key, &step)
-        index.look(entry.key, at: requirement.nextLook(after: step.boottime))
+        store.index.use(requirement.used(at: step.boottime), for: key, &step)
+        store.index.look(key, at: requirement.nextLook(after: step.boottime))
         let waits = entry.waits(step)
         if waits.isEmpty { return raise(entry, waived: requirement.missing(step).waived, &step) }
         if step.boottime >= requirement.start {
-            entries[handler]?.history.add("waits for \(waits.map(\.word).joined(separator: ", "))", step)
+            store[key]?.history.add("waits for \(waits.map(\.word).joined(separator: ", "))", step)
         }
     }
 
@@ -106,56 +65,48 @@ extension PollBook {
         step.decide(entry.key, (isRide ? "ride" : "raise") + (words.isEmpty ? "" : " without=\(words)"))
         let missing = waived.isEmpty ? "" : ", without \(waived.map(\.word).joined(separator: ", "))"
         entry.history.add((isRide ? "rode along with a wake" : "raised") + missing, step)
-        entry.lending.begin(relyingOn: (entry.rule?.require ?? []).filter { !waived.contains($0) })
+        entry.delivery.begin(relyingOn: (entry.rule?.require ?? []).filter { !waived.contains($0) })
         (entry.until, entry.raisedAt, entry.assumedZero) = ([], step.boottime, nil)
-        put(entry)
+        store.put(entry)
         follow(entry, &step)
     }
 
     /// Withdraws a queued or running poll when it has lost a condition that it relies on.
     private mutating func follow(_ entry: PollEntry, _ step: inout AgendaStep) {
         var entry = entry
-        let restEnd = step.restEnd(of: entry.lending.sequence)
-        if restEnd == nil, step.hasRested(entry.lending.sequence) {
+        let restEnd = step.restEnd(of: entry.delivery.sequence)
+        if restEnd == nil, step.hasRested(entry.delivery.sequence) {
             entry.meet(step)
-            entries[entry.key.handler] = entry
+            store[entry.key] = entry
         }
-        index.look(entry.key, at: restEnd)
-        index.use(entry.lending.relied, for: entry.key, &step)
+        store.index.look(entry.key, at: restEnd)
+        store.index.use(entry.delivery.relied, for: entry.key, &step)
         // Its deadline is known only with its manifest.
         guard entry.rule != nil,
-            let lost = entry.lending.lost(deadline: entry.due + entry.limits.ceiling, step)
+            let lost = entry.delivery.lost(deadline: entry.due + entry.limits.ceiling, step)
         else { return }
-        entry.lending.press(entry.key.handler, because: .condition, &step)
-        entry.history.add("lost \(lost.word) while \(entry.lending.state.rawValue)", step)
+        entry.delivery.press(entry.key.handler, because: .condition, &step)
+        entry.history.add("lost \(lost.word) while \(entry.delivery.state.rawValue)", step)
         step.decide(entry.key, "lost \(lost.word)")
-        entries[entry.key.handler] = entry
+        store[entry.key] = entry
     }
 
     mutating func raiseNow(_ key: AgendaKey, _ step: inout AgendaStep) -> Bool {
-        guard var entry = entries[key.handler], key.id.isEmpty else { return false }
-        guard entry.lending.isWaiting else { return true }
+        guard var entry = store[key] else { return false }
+        guard entry.delivery.isWaiting else { return true }
         (entry.due, entry.isOperated, entry.assumedZero) = (step.boottime, true, nil)
         entry.history.add("made due by a person", step)
-        put(entry)
+        store.put(entry)
         return true
     }
 }
 
 // Reports of the core on raised polls.
 extension PollBook {
-    mutating func recordRaised(_ key: AgendaKey, as sequence: Sequence, _ step: inout AgendaStep) {
-        guard var entry = entries[key.handler], entry.lending.phase == .raising else { return }
-        entry.lending.phase = .raised(sequence)
-        entry.lending.isRunning = step.isAwake(key.handler)
-        index.number(key, sequence)
-        put(entry)
-    }
-
     mutating func conclude(
         _ key: AgendaKey, _ conclusion: Conclusion, awake: TimeSpan, cpu: TimeSpan, _ step: inout AgendaStep
     ) {
-        guard var entry = entries[key.handler], !entry.lending.isWaiting else { return }
+        guard var entry = store[key], !entry.delivery.isWaiting else { return }
         entry.history.add(conclusion.sentence, step)
         if awake > .zero { entry.pace.measure(awake: awake, cpu: cpu) }
         entry.pace.keep(within: entry.limits)
@@ -163,7 +114,7 @@ extension PollBook {
         case .acknowledged(let result): learn(&entry, PollOutcome(result), awake, step)
         case .overrun: restart(&entry, .overrun)
         case .crashed: restart(&entry, .crashed)
-        case .givenBack: entry.lending.restart()
+        case .givenBack: entry.delivery.restart()
         case .deadLettered, .dropped:
             step.decide(key, conclusion == .dropped ? "dropped" : "dead-lettered")
             goOn(&entry, awake, step)
@@ -174,7 +125,7 @@ extension PollBook {
             entry.until = step.conditions(named: words, by: key.handler)
             entry.due = step.boottime + handBackRest(entry.handBacks)
         }
-        put(entry)
+        store.put(entry)
     }
 
     private mutating func learn(
@@ -199,34 +150,25 @@ extension PollBook {
 
     /// The same poll waits again.
     private mutating func comeBack(_ entry: inout PollEntry, _ step: AgendaStep) {
-        index.forget(entry.lending.sequence)
-        (entry.lending, entry.isReturned, entry.waitingSince) = (Lending(), true, step.wall)
+        store.conclude(&entry)
+        (entry.isReturned, entry.waitingSince) = (true, step.wall)
     }
 
     /// The core delivers it again.
     private func restart(_ entry: inout PollEntry, _ outcome: PollOutcome) {
         entry.pace.learn(outcome, entry.limits)
-        entry.lending.restart()
+        entry.delivery.restart()
     }
 }
 
-// Manifests, rows and orders.
+// Manifests and orders.
 extension PollBook {
-    mutating func restore(_ row: AgendaRow, _ step: inout AgendaStep) -> Bool {
-        guard row.key.id.isEmpty, let (entry, isMoved) = PollEntry.read(row, step) else { return false }
-        entries[row.key.handler] = entry
-        if let sequence = entry.lending.sequence { index.number(row.key, sequence) }
-        if entry.assumedZero != nil { assumed.insert(row.key.handler) }
-        isMoved ? index.save(row.key) : index.touch(row.key)
-        return true
-    }
-
     mutating func configure(_ handler: HandlerID, _ plan: AgendaPlan, _ step: inout AgendaStep) {
         guard let rule = plan.poll else { return remove(handler, &step) }
-        guard var entry = entries[handler] else {
+        guard var entry = store[Self.key(handler)] else {
             var entry = PollEntry(key: Self.key(handler), rule: rule, step)
             entry.reckon(step)
-            return put(entry)
+            return store.put(entry)
         }
         guard entry.rule != rule else { return }
         // The first manifest after a start mostly has no change: the stored poll continues.
@@ -234,33 +176,30 @@ extension PollBook {
         let interval = entry.pace.interval
         entry.rule = rule
         entry.pace.keep(within: entry.limits)
-        if entry.lending.isWaiting, !entry.isReturned, !entry.isOperated, !isStored || interval != entry.pace.interval {
+        if entry.delivery.isWaiting, !entry.isReturned, !entry.isOperated, !isStored || interval != entry.pace.interval
+        {
             entry.reckon(step)
         }
-        put(entry)
+        store.put(entry)
     }
 
     mutating func remove(_ handler: HandlerID, _ step: inout AgendaStep) {
-        guard let entry = entries.removeValue(forKey: handler) else { return }
-        entry.lending.recall(handler, &step)
-        index.forget(entry.lending.sequence)
-        index.remove(entry.key, &step)
-        assumed.remove(handler)
+        guard let entry = store.remove(Self.key(handler), &step) else { return }
+        entry.delivery.recall(handler, &step)
         step.decide(entry.key, "cancel manifest")
-        step.emit(.erase(entry.key))
     }
 
     /// Answers with `set` or `never`. The handler must be configured with a poll.
     mutating func order(_ order: PollOrder, of handler: HandlerID, _ step: AgendaStep) -> String {
-        guard var entry = entries[handler] else { return "never" }
+        guard var entry = store[Self.key(handler)] else { return "never" }
         let wasNever = entry.isNever
         entry.order = order
         entry.pace.keep(within: entry.limits)
-        if entry.lending.isWaiting, !entry.isReturned, !entry.isOperated {
+        if entry.delivery.isWaiting, !entry.isReturned, !entry.isOperated {
             if wasNever { (entry.base, entry.waitingSince, entry.assumedZero) = (step.boottime, step.wall, nil) }
             entry.reckon(step)
         }
-        put(entry)
+        store.put(entry)
         return order == .never ? "never" : "set"
     }
 }

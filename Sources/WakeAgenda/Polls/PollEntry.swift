@@ -1,7 +1,7 @@
 // The poll of a handler: when it is due, its event in the core, and its learned pace.
 import WakeModel
 
-struct PollEntry: Sendable {
+struct PollEntry: TriggerEntry {
     let key: AgendaKey
     /// Nil from the start of the bridge until its manifest was read.
     var rule: PollRule?
@@ -13,7 +13,7 @@ struct PollEntry: Sendable {
     var base: Instant
     var due: Instant
     var raisedAt: Instant
-    var lending = Lending()
+    var delivery = DeliveryState()
     /// The conditions with which it was handed back, in addition.
     var until: [Condition] = []
     var handBacks: Int64 = 0
@@ -33,15 +33,15 @@ struct PollEntry: Sendable {
         waitingSince = step.wall
     }
 
-    /// As it was stored.
-    init(key: AgendaKey, pace: PollPace, base: Instant, due: Instant, raisedAt: Instant, waitingSince: WallTime) {
-        (self.key, self.pace, self.base, self.due) = (key, pace, base, due)
-        (self.raisedAt, self.waitingSince) = (raisedAt, waitingSince)
+    init(key: AgendaKey, row: JSONValue) {
+        self.key = key
+        (base, due, raisedAt, waitingSince) = (.zero, .zero, .zero, WallTime(microseconds: 0))
+        pace = PollPace(Self.limits(PollRule(minInterval: nil), nil))
     }
 
     /// No poll is to be raised: the manifest leaves it to the handler, or the handler ordered none.
     var isNever: Bool {
-        guard !isOperated, lending.isWaiting, let rule else { return false }
+        guard !isOperated, delivery.isWaiting, let rule else { return false }
         switch order {
         case .never: return true
         case .floor: return false
@@ -59,9 +59,9 @@ struct PollEntry: Sendable {
 
     /// An awake handler is processing its poll, unless it refused that.
     mutating func meet(_ step: AgendaStep) {
-        guard let sequence = lending.sequence, step.restEnd(of: sequence) == nil else { return }
-        if step.isAwake(key.handler) { lending.isRunning = true }
-        if step.holdEnd(of: key.handler) != nil { lending.isRunning = false }
+        guard let sequence = delivery.sequence, step.restEnd(of: sequence) == nil else { return }
+        if step.isAwake(key.handler) { delivery.isRunning = true }
+        if step.holdEnd(of: key.handler) != nil { delivery.isRunning = false }
     }
 
     /// The conditions that it waits for beside time.
@@ -116,12 +116,12 @@ struct PollEntry: Sendable {
     }
 
     func listed(_ step: AgendaStep) -> PendingEntry {
-        let isWaiting = lending.isWaiting
+        let isWaiting = delivery.isWaiting
         var entry = PendingEntry(
-            key: key, state: lending.state, due: step.wallTime(at: due),
+            key: key, state: delivery.state, due: step.wallTime(at: due),
             deadline: step.wallTime(at: due + limits.ceiling),
             waitsFor: isWaiting ? waits(step) : [], nextChance: isWaiting ? requirement(step).nextChance(step) : nil,
-            sequence: lending.sequence, interval: pace.interval, history: history.changes)
+            sequence: delivery.sequence, interval: pace.interval, history: history.changes)
         if isWaiting { entry.requires = conditions }
         entry.pace = hours.pace(at: step.wallTime(at: due), slot: pace.grid)
         return entry

@@ -2,77 +2,43 @@
 import WakeModel
 
 extension PollEntry {
-    func row(_ step: AgendaStep) -> AgendaRow {
-        let value = JSONWriter.whole { writer in
-            BootAnchor(step, zero: assumedZero).write(into: &writer)
-            writer.field("base_ns", base.nanoseconds)
-            writer.field("due_ns", due.nanoseconds)
-            writer.field("raised_ns", raisedAt.nanoseconds)
-            switch order {
-            case .never: writer.field("never", true)
-            case .floor(let floor): writer.field("floor_ns", floor.nanoseconds)
-            case nil: break
-            }
-            pace.write(into: &writer)
-            hours.write(into: &writer)
-            if let sequence = lending.sequence {
-                writer.field("seq", sequence.rawValue)
-                writer.field("relied", lending.relied.map(\.word))
-            }
-            if !until.isEmpty { writer.field("until", until.map(\.word)) }
-            if handBacks > 0 { writer.field("handed_back", handBacks) }
-            if isReturned { writer.field("returned", true) }
-            if isOperated { writer.field("operated", true) }
-            writer.field("since_us", waitingSince.microseconds)
-            history.write(into: &writer)
+    static let shape = RowShape<PollEntry>([
+        .required("base_ns", \.base), .required("due_ns", \.due), .required("raised_ns", \.raisedAt),
+        .part(\.order), .part(\.pace), .part(\.hours), .optional("seq", \.delivery.sequence),
+        .optional("relied", \.delivery.storedReliance), .conditions("until", \.until),
+        .count("handed_back", \.handBacks), .flag("returned", \.isReturned), .flag("operated", \.isOperated),
+        .required("since_us", \.waitingSince), .part(\.history),
+    ])
+}
+
+extension PollOrder: RowPart {
+    func write(into writer: inout JSONWriter) {
+        switch self {
+        case .never: writer.field("never", true)
+        case .floor(let floor): writer.field("floor_ns", floor.nanoseconds)
         }
-        return AgendaRow(key: key, value: value)
     }
 
-    /// The entry, and whether its instants are others in this boot; nil where the row cannot be read.
-    static func read(_ row: AgendaRow, _ step: AgendaStep) -> (entry: PollEntry, isMoved: Bool)? {
-        guard let value = try? JSONValue(parsing: row.value), let anchor = BootAnchor(value),
-            var entry = PollEntry(value, row.key)
-        else { return nil }
-        let moved = anchor.shift(to: step)
-        entry.shift(by: moved.by)
-        entry.assumedZero = moved.zero
-        return (entry, anchor.bootID != step.bootID)
-    }
-
-    /// Its rule comes with the manifest.
-    private init?(_ value: JSONValue, _ key: AgendaKey) {
-        guard let base = value.instant("base_ns"), let due = value.instant("due_ns"),
-            let raised = value.instant("raised_ns"), let pace = PollPace(value), let hours = PollHours(value),
-            let since = value.bounded("since_us"), let relied = value.conditions("relied", of: key.handler),
-            let until = value.conditions("until", of: key.handler)
-        else { return nil }
-        self.init(
-            key: key, pace: pace, base: base, due: due, raisedAt: raised,
-            waitingSince: WallTime(microseconds: since))
-        if value.flag("never") {
-            order = .never
-        } else if let floor = value.span("floor_ns"), floor >= PollRule.shortestInterval {
-            order = .floor(floor)
+    init?(_ row: JSONValue) {
+        if row.flag("never") {
+            self = .never
+        } else if let floor = row.span("floor_ns"), floor >= PollRule.shortestInterval {
+            self = .floor(floor)
+        } else {
+            return nil
         }
-        if let number = value.count("seq") {
-            lending = Lending(.raised(Sequence(UInt64(number))), relyingOn: relied)
-        }
-        (self.hours, self.until, handBacks) = (hours, until, value.count("handed_back") ?? 0)
-        (isReturned, isOperated) = (value.flag("returned"), value.flag("operated"))
-        history = ChangeHistory(value)
     }
 }
 
-extension PollPace {
-    fileprivate func write(into writer: inout JSONWriter) {
+extension PollPace: RowPart {
+    func write(into writer: inout JSONWriter) {
         writer.field("interval_ms", interval.wholeMilliseconds)
         if let last { writer.field("last", last.rawValue) }
         writer.field("awake_ms", meanAwake.wholeMilliseconds)
         writer.field("cpu_ms", meanCPU.wholeMilliseconds)
     }
 
-    fileprivate init?(_ value: JSONValue) {
+    init?(_ value: JSONValue) {
         guard let interval = value.count("interval_ms"), interval > 0, let awake = value.count("awake_ms"),
             let cpu = value.count("cpu_ms")
         else { return nil }
@@ -82,8 +48,8 @@ extension PollPace {
     }
 }
 
-extension PollHours {
-    fileprivate func write(into writer: inout JSONWriter) {
+extension PollHours: RowPart {
+    func write(into writer: inout JSONWriter) {
         writer.list("hours", bins.sorted { $0.key < $1.key }) { writer, hour in
             writer.beginArray()
             for number in [hour.key, hour.value.polls, hour.value.useful, hour.value.weeks, hour.value.week] {
@@ -93,7 +59,7 @@ extension PollHours {
         }
     }
 
-    fileprivate init?(_ value: JSONValue) {
+    init?(_ value: JSONValue) {
         var bins: [Int64: Bin] = [:]
         for hour in value["hours"]?.array ?? [] {
             let numbers = (hour.array ?? []).compactMap(\.integer)

@@ -21,7 +21,7 @@ extension RegionBook {
             order.value, owner: "\"state\"", keys: ["region"], example: "{\"state\":{\"region\":\"home\"}}")
         let id = try object.identifier("region")
         guard let rule = rules.first(where: { $0.id == id }) else {
-            throw .notDeclared(region: id, known: rules.map(\.id))
+            throw .notDeclared(id, "state", .region, known: rules.map(\.id))
         }
         return .word(agenda.regions.presence(of: rule.beacon).rawValue, [])
     }

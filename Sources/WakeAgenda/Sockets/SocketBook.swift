@@ -24,7 +24,9 @@ struct SocketBook: AgendaBook {
 
     func keys(of handler: HandlerID) -> [AgendaKey] { (names[handler] ?? []).map { AgendaKey(handler, .socket, $0) } }
 
-    func raised(for handler: HandlerID) -> [Sequence] { keys(of: handler).compactMap { entries[$0]?.sequence } }
+    func raised(for handler: HandlerID) -> [Sequence] {
+        keys(of: handler).compactMap { entries[$0]?.delivery.sequence }
+    }
 
     /// Changes one entry and looks at it in this step.
     private mutating func change(_ key: AgendaKey, _ body: (inout SocketEntry) -> Void) {
@@ -88,37 +90,35 @@ struct SocketBook: AgendaBook {
 
     private mutating func forget(_ key: AgendaKey, _ step: inout AgendaStep) {
         guard let entry = entries.removeValue(forKey: key) else { return }
-        if let sequence = entry.sequence {
-            sequences[sequence] = nil
-            step.emit(.recall(key.handler, sequence))
-        }
+        if let sequence = entry.delivery.sequence { sequences[sequence] = nil }
+        entry.delivery.recall(key.handler, &step)
         due.set(key, at: nil)
-        if !entry.isShut { step.emit(.socket(key, .close)) }
+        if !entry.isShut { step.emit(.act(key, SocketCommand.close)) }
         step.emit(.erase(key))
     }
 
     // MARK: Raised events
 
     mutating func recordRaised(_ key: AgendaKey, as sequence: Sequence, _ step: inout AgendaStep) {
-        guard case .raising(let call)? = entries[key]?.run else { return }
+        guard entries[key]?.delivery.phase == .raising else { return }
         sequences[sequence] = key
-        change(key) { $0.run = .raised(sequence, call) }
+        change(key) { $0.delivery.phase = .raised(sequence) }
     }
 
     mutating func conclude(
         _ key: AgendaKey, _ conclusion: Conclusion, awake: TimeSpan, cpu: TimeSpan, _ step: inout AgendaStep
     ) {
         guard conclusion.isFinal, let entry = entries[key] else { return }
-        if let sequence = entry.sequence { sequences[sequence] = nil }
+        if let sequence = entry.delivery.sequence { sequences[sequence] = nil }
         let again = step.boottime + Self.rest
-        let isUnsent = entry.run.isCall(.keepalive) && !conclusion.isAnswer
-        let isBehind = entry.run.isCall(.traffic) && entry.isWatched
+        let isUnsent = entry.call == .keepalive && !conclusion.isAnswer
+        let isBehind = entry.call == .traffic && entry.isWatched
         change(key) { entry in
-            entry.run = .idle
+            (entry.delivery, entry.call) = (DeliveryState(), nil)
             if isUnsent { entry.keepalive.postpone(to: again) }
         }
         // Bytes that came during the call counted as left by its handler, so the socket is looked at again.
-        if isBehind { step.emit(.socket(key, .look)) }
+        if isBehind { step.emit(.act(key, SocketCommand.look)) }
     }
 
     // MARK: Orders
@@ -216,7 +216,7 @@ struct SocketBook: AgendaBook {
         let sentence = "\(entry.amount(of: traffic)) stay unread in three wakes in a row"
         change(key) { $0.history.add(sentence, step) }
         step.decide(key, "attention unread")
-        step.emit(.attention(key, sentence: sentence))
+        step.emit(.act(key, SocketCommand.warn(sentence: sentence)))
     }
 
     /// A peer that the machine reaches by another route may not receive its packets any more.
@@ -226,7 +226,7 @@ struct SocketBook: AgendaBook {
         case .unix: break
         case .udp: lose(key, tells: "route", at: step.boottime, &step)
         case .tcp:
-            step.emit(.socket(key, .probe(true)))
+            step.emit(.act(key, SocketCommand.probe(true)))
             change(key) { entry in
                 entry.probesUntil = step.boottime + SocketEntry.probe
                 entry.history.add("the way to its peer changed, so the peer is asked whether it is there", step)
@@ -240,7 +240,7 @@ struct SocketBook: AgendaBook {
     ///   - instant: when the next attempt is made; nil leaves it to the number of failures.
     private mutating func lose(_ key: AgendaKey, tells reason: String?, at instant: Instant?, _ step: inout AgendaStep)
     {
-        step.emit(.socket(key, .close))
+        step.emit(.act(key, SocketCommand.close))
         change(key) { entry in
             if step.boottime - entry.openedAt >= SocketEntry.lastsFrom { entry.failures = 0 }
             let next = instant ?? entry.retry(after: step.boottime)
@@ -309,12 +309,12 @@ extension SocketBook {
         guard let entry = entries[key] else { return }
         change(key) { $0.move(to: .opening, step) }
         step.decide(key, "open")
-        step.emit(.socket(key, .open(entry.rule, number: entry.number)))
+        step.emit(.act(key, SocketCommand.open(entry.rule, number: entry.number)))
     }
 
     /// A stopped handler serves no peer: each notices, and the handler's pending news is of no use.
     private mutating func shut(_ key: AgendaKey, _ step: inout AgendaStep) {
-        step.emit(.socket(key, .close))
+        step.emit(.act(key, SocketCommand.close))
         change(key) { entry in
             entry.move(to: .shut, step)
             entry.news = []
@@ -327,24 +327,24 @@ extension SocketBook {
 
     private mutating func follow(_ key: AgendaKey, _ watch: SocketEntry.Watch, _ step: inout AgendaStep) {
         if let end = entries[key]?.probesUntil, end <= step.boottime {
-            step.emit(.socket(key, .probe(false)))
+            step.emit(.act(key, SocketCommand.probe(false)))
             change(key) { $0.probesUntil = nil }
         }
         switch (watch, step.isAwake(key.handler)) {
         case (.handlers, true), (.ours, false): break
         case (.handlers, false):
             change(key) { $0.move(to: .open(.ours), step) }
-            step.emit(.socket(key, .watch))
+            step.emit(.act(key, SocketCommand.watch))
         case (.ours, true):
             change(key) { $0.move(to: .open(.handlers), step) }
-            step.emit(.socket(key, .unwatch))
+            step.emit(.act(key, SocketCommand.unwatch))
         }
     }
 
     /// Raises calls one at a time: news first, so that the handler knows the socket of a call.
     private mutating func raise(_ key: AgendaKey, _ step: inout AgendaStep) {
         guard let entry = entries[key] else { return }
-        if entry.run == .idle, step.obstacle(of: key.handler) == nil, let call = call(of: entry, step) {
+        if entry.delivery.isWaiting, step.obstacle(of: key.handler) == nil, let call = call(of: entry, step) {
             raise(key, call, &step)
         }
         due.set(key, at: entries[key]?.nextLook)
@@ -377,7 +377,8 @@ extension SocketBook {
             occasion = entry.occasionOfKeepalive(at: step.boottime)
             entry.keepalive.restart(at: step.boottime)
         }
-        entry.run = .raising(call)
+        entry.delivery.begin()
+        entry.call = call
         entries[key] = entry
         step.decide(key, "raise \(occasion.name)")
         step.emit(.raise(key, occasion))
@@ -389,15 +390,6 @@ extension SocketRule {
     /// A socket that is open for one is good for the other.
     fileprivate func holds(_ other: SocketRule) -> Bool {
         address == other.address && passing == other.passing && isTLS == other.isTLS
-    }
-}
-
-extension SocketEntry.Run {
-    fileprivate func isCall(_ call: SocketEntry.Call) -> Bool {
-        switch self {
-        case .idle: false
-        case .raising(let mine), .raised(_, let mine): mine == call
-        }
     }
 }
 

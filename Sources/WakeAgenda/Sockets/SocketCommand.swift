@@ -1,7 +1,10 @@
 // The agenda's commands to the holders of sockets, and their reports.
 import WakeModel
 
-public enum SocketCommand: Hashable, Sendable {
+/// For those who hold the sockets of handlers.
+public enum SocketCommand: TriggerAction {
+    public static let kind = TriggerKind.socket
+
     /// Answered with ``SocketReport/held``, `opened` or `failed`. The process inherits it under this number.
     case open(SocketRule, number: Int32)
     /// Its descriptor is closed; its peer notices.
@@ -14,6 +17,8 @@ public enum SocketCommand: Hashable, Sendable {
     case look
     /// Whether the kernel probes the peer.
     case probe(Bool)
+    /// An operator should look at it: what is wrong, as the end of a sentence.
+    case warn(sentence: String)
 }
 
 public enum SocketReport: Hashable, Sendable {

@@ -28,12 +28,6 @@ struct SocketEntry: Hashable, Sendable {
     /// The kind of the raised call.
     enum Call: Hashable, Sendable { case news, traffic, keepalive }
 
-    enum Run: Hashable, Sendable {
-        case idle
-        case raising(Call)
-        case raised(Sequence, Call)
-    }
-
     let key: AgendaKey
     var rule: SocketRule
     /// Under which a process inherits it.
@@ -42,7 +36,9 @@ struct SocketEntry: Hashable, Sendable {
     var linkSince: WallTime
     /// The oldest first.
     var news: [News] = []
-    var run = Run.idle
+    var delivery = DeliveryState()
+    /// The kind of the raised event; nil where none is.
+    var call: Call?
     var unread = UnreadBackOff()
     var keepalive: SocketKeepalive
     /// Attempts in a row that failed; those of a connection that held for a while are forgotten.
@@ -72,7 +68,6 @@ struct SocketEntry: Hashable, Sendable {
     var isOpen: Bool { if case .open = link { true } else { false } }
     var isShut: Bool { link == .shut }
     var isWatched: Bool { link == .open(.ours) }
-    var sequence: Sequence? { if case .raised(let sequence, _) = run { sequence } else { nil } }
 
     mutating func move(to next: Link, _ step: AgendaStep) {
         let wasOpen = isOpen
@@ -98,8 +93,8 @@ struct SocketEntry: Hashable, Sendable {
     var nextLook: Instant? {
         var looks: [Instant] = []
         if case .retrying(let instant) = link { looks.append(instant) }
-        if isOpen, run == .idle, let due = keepalive.dueAt { looks.append(due) }
-        if isWatched, run == .idle, let due = unread.wakesAt { looks.append(due) }
+        if isOpen, delivery.isWaiting, let due = keepalive.dueAt { looks.append(due) }
+        if isWatched, delivery.isWaiting, let due = unread.wakesAt { looks.append(due) }
         if isOpen, let end = probesUntil { looks.append(end) }
         return looks.min()
     }

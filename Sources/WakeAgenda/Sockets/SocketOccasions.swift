@@ -52,9 +52,9 @@ extension SocketRule {
 
 /// The stored state of a socket: whether its handler believes it to be open, and when its peer last received a packet.
 struct SocketMemory: Hashable, Sendable {
-    var bootID: String
-    var address: String
-    var isOpen: Bool
+    var bootID = ""
+    var address = ""
+    var isOpen = false
     /// That the handler ordered; nil where the manifest's counts.
     var period: TimeSpan?
     var heardAt: Instant?
@@ -65,23 +65,26 @@ struct SocketMemory: Hashable, Sendable {
         period = entry.keepalive.period == entry.rule.keepalive ? nil : entry.keepalive.period
     }
 
+    init() {}
+}
+
+extension SocketMemory: RowObject {
+    static let shape = RowShape<SocketMemory>([
+        .required("boot", \.bootID), .required("address", \.address), .required("open", \.isOpen),
+        .optional("every_ns", \.period), .optional("heard_ns", \.heardAt),
+    ])
+
     /// Nil where the row cannot be read.
     init?(_ row: AgendaRow) {
-        guard let value = try? JSONValue(parsing: row.value), let bootID = value["boot"]?.string,
-            let address = value["address"]?.string, let isOpen = value["open"]?.boolean
-        else { return nil }
-        (self.bootID, self.address, self.isOpen) = (bootID, address, isOpen)
-        (period, heardAt) = (value.span("every_ns"), value.instant("heard_ns"))
+        guard let value = try? JSONValue(parsing: row.value), let memory = Self.read(value, of: row.key.handler) else {
+            return nil
+        }
+        self = memory
     }
 
     func row(_ key: AgendaKey) -> AgendaRow {
-        let value = JSONWriter.whole { writer in
-            writer.field("boot", bootID)
-            writer.field("address", address)
-            writer.field("open", isOpen)
-            if let period { writer.field("every_ns", period.nanoseconds) }
-            if let heardAt { writer.field("heard_ns", heardAt.nanoseconds) }
-        }
-        return AgendaRow(key: key, value: value)
+        var writer = JSONWriter()
+        write(into: &writer)
+        return AgendaRow(key: key, value: writer.bytes)
     }
 }

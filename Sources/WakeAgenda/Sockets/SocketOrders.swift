@@ -49,7 +49,7 @@ extension Agenda {
             throw .notInManifest(verb, key: "sockets", example: SocketRule.manifestExample)
         }
         guard let rule = rules.first(where: { $0.name == name }) else {
-            throw .notDeclared(socket: name, verb: verb, known: rules.map(\.name))
+            throw .notDeclared(name, verb, .socket, known: rules.map(\.name))
         }
         return rule
     }

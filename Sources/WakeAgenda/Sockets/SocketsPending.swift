@@ -16,7 +16,7 @@ extension SocketBook {
 
 extension SocketEntry {
     fileprivate func pending(_ step: AgendaStep) -> PendingEntry {
-        var entry = PendingEntry(key: key, state: state(step), sequence: sequence, history: history.changes)
+        var entry = PendingEntry(key: key, state: state(step), sequence: delivery.sequence, history: history.changes)
         entry.interval = keepalive.period
         if isOpen { entry.due = keepalive.dueAt.map(step.wallTime) }
         guard entry.state == .waiting else { return entry }
@@ -26,11 +26,8 @@ extension SocketEntry {
     }
 
     private func state(_ step: AgendaStep) -> PendingEntry.State {
-        switch run {
-        case .idle: .waiting
-        case .raising: .queued
-        case .raised: step.isAwake(key.handler) ? .running : .queued
-        }
+        if delivery.isWaiting { return .waiting }
+        return delivery.sequence != nil && step.isAwake(key.handler) ? .running : .queued
     }
 
     private func obstacle(_ step: AgendaStep) -> String? { isShut ? step.obstacle(of: key.handler) : nil }

@@ -2,7 +2,7 @@
 import WakeModel
 import WakeTransfer
 
-struct TransferEntry: Sendable {
+struct TransferEntry: TriggerEntry {
     enum Phase: Hashable, Sendable {
         case waiting
         /// `wakebridge-transferd` was asked to move it.
@@ -12,18 +12,11 @@ struct TransferEntry: Sendable {
 
     enum Telling: String, Hashable, Sendable { case finished, challenge }
 
-    /// The event of it that the core has.
-    enum Run: Hashable, Sendable {
-        case idle
-        case raising(Telling)
-        case raised(Sequence, Telling)
-    }
-
     /// The server requires a credential.
     struct Challenge: Hashable, Sendable {
-        var realm: String
+        var realm = ""
         /// Unanswered by then, it fails.
-        var until: Instant
+        var until = Instant.zero
         var isTold = false
     }
 
@@ -31,12 +24,14 @@ struct TransferEntry: Sendable {
     static let patience = TimeSpan.seconds(3_600)
 
     let key: AgendaKey
-    let number: Int64
-    let order: TransferOrder
+    var number: Int64
+    var order: TransferOrder
     /// Nil from the start of the bridge until its manifest was read.
     var rule: TransferRule?
     var phase = Phase.waiting
-    var run = Run.idle
+    var delivery = DeliveryState()
+    /// The event that is raised; nil where none is.
+    var telling: Telling?
     var challenge: Challenge?
     /// Instants of CLOCK_BOOTTIME.
     var earliest: Instant
@@ -63,25 +58,19 @@ struct TransferEntry: Sendable {
     }
 
     var session: AgendaKey { AgendaKey(key.handler, .transfer, TransferName(key.id)?.session ?? "") }
-    var sequence: Sequence? { if case .raised(let sequence, _) = run { sequence } else { nil } }
     var result: TransferResult? { if case .ended(let result) = phase { result } else { nil } }
     var isOpen: Bool { result == nil }
     /// Bytes of the whole file, as far as is known.
     var total: Int64? { status.total ?? order.expected }
     /// Its end is with the core, or about to be.
-    var isEndTold: Bool {
-        switch run {
-        case .raising(.finished), .raised(_, .finished): true
-        case .idle, .raising(.challenge), .raised(_, .challenge): false
-        }
-    }
+    var isEndTold: Bool { telling == .finished }
 
     /// The session's end is raised without it: its own end is with the core, or the handler wants that later.
     var isEndLeft: Bool { isEndTold || handBacks > 0 }
 
     /// Its event may be raised now.
     func mayBeTold(_ step: AgendaStep) -> Bool {
-        run == .idle && restsUntil == nil && until.allSatisfy(step.conditions.isTrue)
+        delivery.isWaiting && restsUntil == nil && until.allSatisfy(step.conditions.isTrue)
     }
 
     var conditions: [Condition] {
@@ -155,53 +144,47 @@ struct TransferStatus: Hashable, Sendable {
     var done: Int64 = 0
     var total: Int64?
     /// It failed for now.
-    var retry: (why: String, at: Instant, since: WallTime)? {
-        retryWhy.flatMap { why in retryAt.map { (why, $0, since) } }
+    private(set) var retry: Retry?
+
+    struct Retry: Hashable, Sendable {
+        var why = ""
+        var at = Instant.zero
+        var since = WallTime(microseconds: 0)
     }
-    private var retryWhy: String?
-    private var retryAt: Instant?
-    private var since = WallTime(microseconds: 0)
 
     mutating func move(done: Int64, total: Int64?) {
         (self.done, self.total) = (done, total)
         tryAgain()
     }
 
-    mutating func tryAgain() { (retryWhy, retryAt) = (nil, nil) }
-    mutating func shift(by span: TimeSpan) { retryAt = retryAt.map { $0 + span } }
+    mutating func tryAgain() { retry = nil }
+    mutating func shift(by span: TimeSpan) { if let at = retry?.at { retry?.at = at + span } }
 
     mutating func fail(_ why: String, until: Instant, since: WallTime) {
-        (retryWhy, retryAt, self.since) = (why, until, since)
+        retry = Retry(why: why, at: until, since: since)
     }
 }
 
 /// A session of a handler, with the pending event for its end.
-struct TransferSession: Sendable {
-    enum Run: Hashable, Sendable {
-        case idle
-        case raising
-        case raised(Sequence)
-    }
-
+struct TransferSession: TriggerEntry {
     let key: AgendaKey
     var rule: TransferRule?
     /// Since it was settled last.
     var tally = TransferTally()
     /// The counts that are on their way to the handler.
     var told = TransferTally()
-    var run = Run.idle
+    var delivery = DeliveryState()
     var restsUntil: Instant?
     /// The conditions with which the handler handed its end back.
     var until: [Condition] = []
 
     init(key: AgendaKey) { self.key = key }
 
-    var sequence: Sequence? { if case .raised(let sequence) = run { sequence } else { nil } }
-    var isIdle: Bool { run == .idle && tally.isEmpty }
+    var isWorthStoring: Bool { !delivery.isWaiting || !tally.isEmpty }
 
     /// Its event may be raised now.
     func mayBeTold(_ step: AgendaStep) -> Bool {
-        run == .idle && restsUntil == nil && until.allSatisfy(step.conditions.isTrue)
+        delivery.isWaiting && restsUntil == nil && until.allSatisfy(step.conditions.isTrue)
     }
 }
 
@@ -241,7 +224,7 @@ extension TransferEntry {
         var listed = PendingEntry(
             key: key, state: state(step), due: step.wallTime(at: earliest),
             deadline: step.wallTime(at: deadline ?? giveUp), waitsFor: allWaits(step),
-            sequence: sequence, progressDone: status.done, progressTotal: total,
+            sequence: delivery.sequence, progressDone: status.done, progressTotal: total,
             history: history.changes)
         if phase == .waiting {
             listed.requires = conditions
@@ -268,7 +251,7 @@ extension TransferEntry {
             if challenge != nil { return [.init(.credential, since: waitingSince)] }
             return status.retry.map { [.init(.retry, since: $0.since)] } ?? []
         case .ended:
-            guard run == .idle else { return [] }
+            guard delivery.isWaiting else { return [] }
             let missing = until.filter { !step.conditions.isTrue($0) }
             if !missing.isEmpty { return missing.map { step.wait(for: $0) } }
             if handBacks > 0, restsUntil != nil { return [.init(.time, since: waitingSince)] }

@@ -3,32 +3,32 @@ import WakeModel
 
 extension TransferBook {
     mutating func configure(_ handler: HandlerID, _ plan: AgendaPlan, _ step: inout AgendaStep) {
-        for key in sessionKeys(of: handler) where !plan.transfers.contains(where: { $0.session == key.id }) {
+        for key in sessions.keys(of: handler) where !plan.transfers.contains(where: { $0.session == key.id }) {
             leave(key, &step)
         }
         for rule in plan.transfers {
             let key = AgendaKey(handler, .transfer, rule.session)
-            sessions[key, default: TransferSession(key: key)].rule = rule
-            touched.insert(key)
+            if sessions[key] == nil { sessions.keep(TransferSession(key: key)) }
+            sessions.change(key) { $0.rule = rule }
             for member in (members[key] ?? [:]).values.sorted() { adopt(rule, member, &step) }
         }
     }
 
     mutating func remove(_ handler: HandlerID, _ step: inout AgendaStep) {
-        for key in sessionKeys(of: handler) { leave(key, &step) }
+        for key in sessions.keys(of: handler) { leave(key, &step) }
         keysByNumber[handler] = nil
         if limiters.removeValue(forKey: handler) != nil { step.emit(.erase(AgendaKey(handler, .transfer, ""))) }
     }
 
     /// Restarts moving transfers after a start: transferd may be in the midst of one.
     private mutating func adopt(_ rule: TransferRule, _ key: AgendaKey, _ step: inout AgendaStep) {
-        guard var entry = entries[key] else { return }
+        guard var entry = store[key] else { return }
         let isStored = entry.rule == nil
         entry.rule = rule
-        entries[key] = entry
-        index.touch(key)
+        store[key] = entry
+        store.index.touch(key)
         if isStored, entry.phase == .moving {
-            step.emit(.transfer(key.handler, entry.number, .start(entry.order)))
+            step.emit(.act(AgendaKey(key.handler, .transfer, ""), TransferAction(entry.number, .start(entry.order))))
         }
     }
 
@@ -36,12 +36,9 @@ extension TransferBook {
         for key in (members[session] ?? [:]).values.sorted() where cancel(key, &step) {
             step.emit(.notify(key.handler, .error(.sessionUndeclared(key.id))))
         }
-        guard let former = sessions.removeValue(forKey: session) else { return }
-        if let sequence = former.sequence { step.emit(.recall(session.handler, sequence)) }
-        index.forget(former.sequence)
-        index.remove(session, &step)
+        guard let former = sessions.remove(session, &step) else { return }
+        former.delivery.recall(session.handler, &step)
         members[session] = nil
         touched.remove(session)
-        step.emit(.erase(session))
     }
 }

@@ -9,7 +9,7 @@ extension TransferBook {
     ) throws(ProtocolFault) -> (word: String, startsIn: TimeSpan) {
         let rule = try declared(request.name, "transfer", of: handler, step)
         let key = AgendaKey(handler, .transfer, request.name.text)
-        if let known = entries[key] {
+        if let known = store[key] {
             guard known.order == request.order else { throw .transferConflict(request.name) }
             return ("known", max(.zero, known.earliest - step.boottime))
         }
@@ -31,20 +31,18 @@ extension TransferBook {
 
     private mutating func delayOfOrder(_ handler: HandlerID) -> TimeSpan {
         guard limiters[handler] != nil else { return .zero }
-        index.save(AgendaKey(handler, .transfer, ""))
+        unsavedLimiters.insert(handler)
         return limiters[handler]?.delayOfOrder() ?? .zero
     }
 
     private func admit(_ request: TransferRequest, _ handler: HandlerID) throws(ProtocolFault) {
-        guard openCount(of: handler) < Self.mostOpen else {
+        guard openEntries(of: handler).count < Self.mostOpen else {
             throw ProtocolFault(
                 .tooMany, "transfer \"\(request.name.text)\": \(Self.mostOpen) of this handler are open already.",
                 advice: "Cancel some, or wait until some have ended.")
         }
         guard case .download(let path) = request.order.direction else { return }
-        let rival = keys(of: handler).compactMap { entries[$0] }.first { entry in
-            entry.isOpen && entry.order.direction == .download(to: path)
-        }
+        let rival = openEntries(of: handler).first { $0.order.direction == .download(to: path) }
         guard let rival else { return }
         throw ProtocolFault(
             .conflict, "transfer \"\(request.name.text)\": \"\(rival.key.id)\" is received as \"\(path)\" already.",
@@ -74,21 +72,23 @@ extension TransferBook {
         }
         entry.challenge = nil
         entry.history.add("given a credential", step)
-        step.emit(.transfer(handler, entry.number, .answer(order.credential)))
+        step.emit(.act(AgendaKey(handler, .transfer, ""), TransferAction(entry.number, .answer(order.credential))))
         put(entry)
     }
 
     /// A person cancels it: its handler learns that it has failed.
     mutating func fail(_ key: AgendaKey, _ failure: TransferFailure, _ step: inout AgendaStep) {
-        if let entry = entries[key], entry.isOpen { end(entry, TransferResult(failure: failure), &step) }
+        if let entry = store[key], entry.isOpen { end(entry, TransferResult(failure: failure), &step) }
     }
 
     /// True if a transfer was cancelled. Its end is not raised.
     mutating func cancel(_ key: AgendaKey, _ step: inout AgendaStep) -> Bool {
-        guard let entry = entries[key] else { return false }
+        guard let entry = store[key] else { return false }
         step.decide(key, JobCanceller.handler.wireName)
-        if let sequence = entry.sequence { step.emit(.recall(key.handler, sequence)) }
-        if entry.isOpen { step.emit(.transfer(key.handler, entry.number, .cancel)) }
+        entry.delivery.recall(key.handler, &step)
+        if entry.isOpen {
+            step.emit(.act(AgendaKey(key.handler, .transfer, ""), TransferAction(entry.number, .cancel)))
+        }
         erase(entry, &step)
         return true
     }
@@ -97,8 +97,8 @@ extension TransferBook {
         _ name: TransferName, _ verb: String, of handler: HandlerID, _ step: AgendaStep
     ) throws(ProtocolFault) -> TransferEntry {
         _ = try declared(name, verb, of: handler, step)
-        if let entry = entries[AgendaKey(handler, .transfer, name.text)], entry.isOpen { return entry }
-        let known = keys(of: handler).filter { entries[$0]?.isOpen ?? false }.map(\.id)
+        if let entry = store[AgendaKey(handler, .transfer, name.text)], entry.isOpen { return entry }
+        let known = openEntries(of: handler).map(\.key.id)
         throw ProtocolFault(
             .notRegistered,
             "\(verb) \"\(name.text)\": no such transfer is open\(nearest(to: name.text, in: known)).",

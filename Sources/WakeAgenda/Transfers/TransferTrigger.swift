@@ -1,8 +1,19 @@
 // Transfers in the table of kinds: their key of a manifest, their orders, and what is reported about them.
 import WakeModel
+import WakeTransfer
 
 extension AgendaSource {
     public static let transfer = AgendaSource(.transfer)
+}
+
+/// For `wakebridge-transferd` of the handler's user.
+public struct TransferAction: TriggerAction {
+    public static let kind = TriggerKind.transfer
+    /// The order's.
+    public var number: Int64
+    public var command: TransferCommand
+
+    public init(_ number: Int64, _ command: TransferCommand) { (self.number, self.command) = (number, command) }
 }
 
 extension TransferBook {

@@ -1,21 +1,16 @@
-// Takes messages in: each goes to the agenda with a ticket, and is answered once it is committed.
+// Takes messages in: each goes to the agenda, and is answered once it is committed.
 import WakeAgenda
 import WakeControl
 import WakeEngine
 import WakeModel
 import WakeSystem
 
-/// Owns the answers that are owed to senders.
-final class InboxDoor: TurnObserver {
+/// Owns the allowances of senders.
+final class InboxDoor {
     private let bridge: Bridge
-    private var lastTicket: UInt64 = 0
-    private var owed: [UInt64: (ControlResponse) -> Void] = [:]
     private var allowances = SenderAllowances()
 
-    init(of bridge: Bridge) {
-        self.bridge = bridge
-        bridge.turn.listeners.observe(self)
-    }
+    init(of bridge: Bridge) { self.bridge = bridge }
 
     func send(
         _ message: InboxMessage, to handler: HandlerID, named name: String, by token: String?
@@ -29,9 +24,7 @@ final class InboxDoor: TurnObserver {
         }
         if let token { try charge(token, handler, named: name, inbox.acceptance) }
         return .later { [self] respond in
-            lastTicket += 1
-            owed[lastTicket] = respond
-            bridge.turn.schedule(.message(handler, message, ticket: lastTicket))
+            bridge.receipts.send(message, to: handler) { respond(self.response(to: $0)) }
         }
     }
 
@@ -44,16 +37,9 @@ final class InboxDoor: TurnObserver {
         throw .tooMany(rate.text, to: name, token: token, after: delay)
     }
 
-    func perform(_ effect: AgendaEffect) {
-        guard case .receipt(let receipt) = effect, let respond = owed.removeValue(forKey: receipt.ticket) else {
-            return
-        }
-        respond(response(to: receipt))
-    }
-
     /// The bridge does not promise a message that only memory holds: the sender tries again.
-    private func response(to receipt: InboxReceipt) -> ControlResponse {
-        switch (receipt.outcome, bridge.journal.health.disk) {
+    private func response(to outcome: InboxReceipt.Outcome) -> ControlResponse {
+        switch (outcome, bridge.journal.health.disk) {
         case (.refused(let fault), _): .refusal(ControlRefusal(fault, .notFound))
         case (.accepted, .degraded(let sentence)):
             .refusal(.unkept("the message is kept in memory alone: \(sentence)"))

@@ -24,9 +24,8 @@ final class BrokerInbox {
     /// Until it is acknowledged or refused no other one arrives.
     private var arrived: ArrivedMessage?
     private var isScheduled = false
-    /// Its tickets, one for each inbox, that no receipt has come for.
-    private var tickets: Set<UInt64> = []
-    private var lastTicket = BrokerInbox.tickets
+    /// How many inboxes have no receipt for it yet.
+    private var awaited = 0
     private var toldFault: MQTTFault?
     /// Why messages go back to the broker, as it was logged last.
     private var toldObstacle: String?
@@ -36,9 +35,6 @@ final class BrokerInbox {
     /// Devices that are known have their handlers by then.
     private static let arrivalOfDevices = TimeSpan.seconds(60)
     private let log = Log("inbox")
-
-    /// From here on tickets are those of the broker: clients of the control socket are far from having so many.
-    private static let tickets: UInt64 = 1 << 63
 
     /// - Parameter name: of the bridge, in topics.
     init(
@@ -141,24 +137,22 @@ final class BrokerInbox {
 
     /// Acknowledges what arrived, once a commit holds it or no handler wants it.
     private func judge() {
-        guard let arrived, tickets.isEmpty else { return }
+        guard let arrived, awaited == 0 else { return }
         if let obstacle = obstacle(to: arrived.message) { return refuse(arrived, for: obstacle) }
         if !isScheduled {
             isScheduled = true
             schedule(arrived.message, isAwaited: true)
         }
-        if tickets.isEmpty { acknowledge() }
+        if awaited == 0 { acknowledge() }
     }
 
     private func schedule(_ published: MQTTMessage, isAwaited: Bool) {
         guard let message = message(published) else { return }
         let owners = self.owners(of: published.topic)
-        let first = lastTicket + 1
-        lastTicket += UInt64(owners.count)
         // All of them before a turn can end.
-        if isAwaited, !owners.isEmpty { tickets = Set(first...lastTicket) }
-        for (handler, ticket) in zip(owners, first...) {
-            bridge.turn.schedule(.message(handler, message, ticket: ticket))
+        if isAwaited { awaited = owners.count }
+        for handler in owners {
+            bridge.receipts.send(message, to: handler) { [self] _ in if isAwaited { awaited -= 1 } }
         }
     }
 
@@ -222,10 +216,6 @@ final class BrokerInbox {
 }
 
 extension BrokerInbox: TurnObserver {
-    func perform(_ effect: AgendaEffect) {
-        if case .receipt(let receipt) = effect { tickets.remove(receipt.ticket) }
-    }
-
     func turnEnded() { judge() }
 }
 

@@ -32,7 +32,7 @@ package final class LiveSockets {
         closings = SocketClosings(calls, on: bridge.loop)
         stored = StoredSockets(closings)
         answers = try bridge.loop.watch(calls.raw, for: .readable, cause: .socket, of: self) { $0.hearAnswers() }
-        turn.listeners.observe(self)
+        turn.listeners.register(self)
         turn.listeners.add(self)
     }
 
@@ -288,19 +288,8 @@ package final class LiveSockets {
     private func id(of key: AgendaKey) -> String { bridge.catalog.handlers[key.handler]?.id ?? name(of: key) }
 }
 
-extension LiveSockets: TurnObserver {
-    package func perform(_ effect: AgendaEffect) {
-        switch effect {
-        case .socket(let key, let command): perform(command, of: key)
-        case .attention(let key, let sentence):
-            log.warning("socket \(key.id) of handler \(name(of: key)): \(sentence); does the handler read it?")
-        case .raise, .withdraw, .recall, .release, .press, .answer, .store, .erase, .gate, .open, .close, .readZone,
-            .leaveZone, .wakeMachine, .limitProcessor, .alert, .notify, .lose, .receipt, .transfer, .restart, .decision:
-            break
-        }
-    }
-
-    private func perform(_ command: SocketCommand, of key: AgendaKey) {
+extension LiveSockets: TriggerExecutor {
+    package func perform(_ command: SocketCommand, of key: AgendaKey) {
         switch command {
         case .open(let rule, let number): open(key, rule, number)
         case .close: close(key)
@@ -308,6 +297,8 @@ extension LiveSockets: TurnObserver {
         case .unwatch: setWatched(false, key)
         case .look: if let socket = held[key] { look(at: socket) }
         case .probe(let isProbed): if let socket = held[key] { call(.probe(isProbed), socket) }
+        case .warn(let sentence):
+            log.warning("socket \(key.id) of handler \(name(of: key)): \(sentence); does the handler read it?")
         }
     }
 }

@@ -7,7 +7,7 @@ import WakeSystem
 import WakeTransfer
 
 /// Owns the links. It observes the turn, and must live as long as the loop runs.
-final class LiveTransfers: TurnObserver {
+final class LiveTransfers: TriggerExecutor {
     private let bridge: Bridge
     private let runtimeDirectory: String
     private let stateDirectory: String
@@ -22,7 +22,7 @@ final class LiveTransfers: TurnObserver {
 
     init(of bridge: Bridge, runtimeDirectory: String, stateDirectory: String) {
         (self.bridge, self.runtimeDirectory, self.stateDirectory) = (bridge, runtimeDirectory, stateDirectory)
-        bridge.turn.listeners.observe(self)
+        bridge.turn.listeners.register(self)
     }
 
     // MARK: Programs
@@ -87,12 +87,11 @@ final class LiveTransfers: TurnObserver {
 
     // MARK: Commands
 
-    func perform(_ effect: AgendaEffect) {
+    func perform(_ action: TransferAction, of key: AgendaKey) {
+        let (handler, command) = (key.handler, action.command)
         // An instance's directory has this name too, which no renaming changes.
-        guard case .transfer(let handler, let number, let command) = effect,
-            let name = bridge.journal.handlerName(of: handler)
-        else { return }
-        let (id, directory) = (TransferID(name, number), bridge.stateDirectory(ofHandler: name))
+        guard let name = bridge.journal.handlerName(of: handler) else { return }
+        let (id, directory) = (TransferID(name, action.number), bridge.stateDirectory(ofHandler: name))
         do throws(SystemError) {
             switch command {
             case .start: try start(command, id, of: handler, in: directory)

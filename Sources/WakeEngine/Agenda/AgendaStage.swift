@@ -180,7 +180,11 @@ final class AgendaStage {
     func raise(_ key: AgendaKey, _ body: () -> Void) {
         raising = key
         body()
-        if raising != nil { receive(.refused(key)) }
+        if raising != nil {
+            // The core forgets the owner of an entry whose handler it does not know yet.
+            if let origin = origins[key.origin] { introduced.remove(origin) }
+            receive(.refused(key))
+        }
         raising = nil
     }
 
@@ -260,7 +264,7 @@ final class AgendaStage {
 }
 
 extension AgendaEffect {
-    fileprivate var isConfirmation: Bool { if case .transfer(_, _, .confirm) = self { true } else { false } }
+    fileprivate var isConfirmation: Bool { action(TransferAction.self)?.action.command == .confirm }
 }
 
 extension AgendaSource {

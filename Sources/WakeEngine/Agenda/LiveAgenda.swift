@@ -4,41 +4,31 @@ import WakeLoop
 import WakeModel
 import WakeSystem
 
-/// Receives an alarm's text for people.
-package protocol AlertHook: AnyObject {
-    /// Whether alerts go to anyone.
-    var isSet: Bool { get }
-    /// - Parameter handler: its name.
-    func alert(_ text: String, of alarm: String, for handler: String)
-    /// Ends alerts that are still running: the bridge ends.
-    func close()
-}
-
 /// Owns the watches; what they find goes to the turn, which calls it as an observer.
-package final class LiveAgenda: TurnObserver {
+package final class LiveAgenda: TurnObserver, MachineExecutor {
     private let turn: Turn
     private let loop: EventLoop
-    private let catalog: Catalog
-    private let executor: ProcessExecutor
     private let clockWatch: ClockWatch
     private let watches: ConditionWatches
     private let machineWake: MachineWakeTimers
     private let places: ConditionPlaces
     /// Until the clock is kept: calendars wait for that.
     private var clockKept: ClockKeptWatch?
-    private let hook: (any AlertHook)?
+    private let alarms: AlarmExecutor
     private let log = Log("agenda")
 
     package init(of bridge: Bridge, bus: SystemBus?, _ places: ConditionPlaces, hook: (any AlertHook)? = nil) {
-        (turn, loop, catalog, clockWatch) = (bridge.turn, bridge.loop, bridge.catalog, bridge.clockWatch)
-        executor = bridge.executor
+        (turn, loop, clockWatch) = (bridge.turn, bridge.loop, bridge.clockWatch)
         var places = places
         places.readers = HandlerUsers(of: bridge)
         self.places = places
-        self.hook = hook
+        alarms = AlarmExecutor(hook, bridge.catalog)
         watches = ConditionWatches(on: bridge.loop, bus: bus, places)
         machineWake = MachineWakeTimers(on: bridge.loop, of: bridge.turn)
         turn.listeners.observe(self)
+        turn.listeners.register(machine: self)
+        turn.listeners.register(alarms)
+        turn.listeners.register(bridge.executor)
     }
 
     package func perform(_ effect: AgendaEffect) {
@@ -49,25 +39,15 @@ package final class LiveAgenda: TurnObserver {
         case .readZone(let name): turn.schedule(.zone(name, clockWatch.zone(name)))
         case .leaveZone(let name): clockWatch.leaveZone(name)
         case .wakeMachine(let wake): machineWake.arm(wake)
-        case .limitProcessor(let handler, let percent): executor.limitProcessor(of: handler, to: percent)
-        case .alert(let handler, let alarm, let text): alert(text, of: alarm, for: catalog.name(of: handler))
-        case .raise, .withdraw, .recall, .release, .press, .answer, .store, .erase, .gate, .notify, .lose, .receipt,
-            .transfer, .socket, .restart,
-            .attention, .decision:
+        case .raise, .withdraw, .recall, .release, .press, .answer, .store, .erase, .gate, .notify, .lose, .act,
+            .restart,
+            .decision:
             break
         }
     }
 
-    private func alert(_ text: String, of alarm: String, for handler: String) {
-        guard let hook, hook.isSet else {
-            return log.notice(
-                "\(handler): alarm \(alarm) says \"\(text)\"; name a hook under alerts in wakebridge.json5 to be told")
-        }
-        hook.alert(text, of: alarm, for: handler)
-    }
-
     /// Ends all alerts.
-    package func close() { hook?.close() }
+    package func close() { alarms.close() }
 
     package func attachmentChanged(_ isAttached: Bool) { watches.setAttached(isAttached) }
 

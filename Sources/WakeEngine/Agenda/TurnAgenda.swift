@@ -110,9 +110,7 @@ extension Turn {
         case .erase(let key): agenda.erase(key)
         case .gate(let handler, let isOpen): stepCore(.gate(handler, isOpen: isOpen), at: stamp)
         case .lose(let key, let gap): lose(gap, of: key, at: stamp)
-        case .open, .close, .readZone, .leaveZone, .wakeMachine, .limitProcessor, .alert, .receipt, .transfer, .socket,
-            .attention:
-            agenda.hold(effect)
+        case .open, .close, .readZone, .leaveZone, .wakeMachine, .act: agenda.hold(effect)
         case .restart(let handler): stepCore(.operated(handler, .restart), at: stamp)
         case .decision(let handler, let decision): listeners.hear(decision, of: handler, at: stamp)
         }

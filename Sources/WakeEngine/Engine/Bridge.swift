@@ -58,6 +58,7 @@ public final class Bridge {
     package var catalog: Catalog { engine.catalog }
     package var journal: Journal { engine.journal }
     package let executor: ProcessExecutor
+    package let receipts: InboxReceipts
     package let accounts: AccountBook
     private let suspension: Suspension
     package let clockWatch: ClockWatch
@@ -93,6 +94,7 @@ public final class Bridge {
         engine = try Engine(
             journal: journal, recovery: recovery, clock: clock, limits: Self.limits(options), composer: composer,
             executor: executor, loop: loop)
+        receipts = InboxReceipts(of: engine.turn)
         try clockWatch.listen(of: self) { $0.hear($1) }
         turn.listeners.observe(self)
     }

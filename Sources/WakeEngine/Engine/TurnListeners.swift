@@ -44,8 +44,6 @@ package protocol NoticeListener: AnyObject {
 /// Is called after every turn, when all is committed and performed.
 package protocol TurnObserver: AnyObject {
     func turnEnded()
-    /// Performs an effect of the agenda outside the turn, after its cause is committed.
-    func perform(_ effect: AgendaEffect)
     /// Whether a person is attached to any handler.
     func attachmentChanged(_ isAttached: Bool)
     /// Instances of manifests began, were renamed or ended; of the ended ones the processes may still be there.
@@ -56,10 +54,26 @@ package protocol TurnObserver: AnyObject {
 
 extension TurnObserver {
     package func turnEnded() {}
-    package func perform(_ effect: AgendaEffect) {}
     package func attachmentChanged(_ isAttached: Bool) {}
     package func instancesChanged(ended: [HandlerID]) {}
     package func clockChanged(_ change: ClockWatch.Change) {}
+}
+
+/// Performs the actions of one kind of event, in a bridge that runs or in a replay, after their cause is committed.
+package protocol TriggerExecutor: TurnObserver {
+    associatedtype Action: TriggerAction
+    func perform(_ action: Action, of key: AgendaKey)
+}
+
+extension TriggerExecutor {
+    fileprivate func perform(any action: AgendaAction, of key: AgendaKey) {
+        if let action = action.value as? Action { perform(action, of: key) }
+    }
+}
+
+/// Watches the machine for the agenda: its conditions, its zones, and when it has to wake.
+package protocol MachineExecutor: TurnObserver {
+    func perform(_ effect: AgendaEffect)
 }
 
 /// A list of each. The turn owns what it calls amid its work; observers may end before it.
@@ -71,12 +85,21 @@ package struct TurnListeners {
     private var inputs: [any InputListener] = []
     private var notices: [any NoticeListener] = []
     private var observers: [WeakObserver] = []
+    private var executors: [String: WeakObserver] = [:]
+    private var machine: WeakObserver?
 
     package mutating func add(_ listener: any DecisionListener) { decisions.append(listener) }
     package mutating func add(_ sink: any EventSink) { sinks.append(sink) }
     package mutating func add(_ listener: any InputListener) { inputs.append(listener) }
     package mutating func add(_ listener: any NoticeListener) { notices.append(listener) }
     package mutating func observe(_ observer: any TurnObserver) { observers.append(WeakObserver(target: observer)) }
+
+    /// Its kind has no other executor.
+    package mutating func register<Executor: TriggerExecutor>(_ executor: Executor) {
+        executors[Executor.Action.kind.word] = WeakObserver(target: executor)
+    }
+
+    package mutating func register(machine: any MachineExecutor) { self.machine = WeakObserver(target: machine) }
 
     func hear(_ decision: Decision, of handler: HandlerID, at stamp: Stamp) {
         for listener in decisions { listener.hear(decision, of: handler, at: stamp) }
@@ -98,7 +121,13 @@ package struct TurnListeners {
 
     func hear(_ notice: Notice) { for listener in notices { listener.hear(notice) } }
 
-    func perform(_ effect: AgendaEffect) { for observer in observers { observer.target?.perform(effect) } }
+    func perform(_ effect: AgendaEffect) {
+        if case .act(let key, let action) = effect {
+            (executors[key.source.rawValue]?.target as? any TriggerExecutor)?.perform(any: action, of: key)
+        } else {
+            (machine?.target as? any MachineExecutor)?.perform(effect)
+        }
+    }
 
     func attachmentChanged(_ isAttached: Bool) {
         for observer in observers { observer.target?.attachmentChanged(isAttached) }

@@ -239,3 +239,9 @@ extension Notice {
         }
     }
 }
+
+extension ProcessExecutor: TriggerExecutor {
+    package func perform(_ share: ProcessorShare, of key: AgendaKey) {
+        limitProcessor(of: key.handler, to: share.percent)
+    }
+}

@@ -30,6 +30,8 @@ final class ReplayedWorld {
     func begin(_ turn: Turn) {
         (self.turn, opened, isAttached) = (turn, [], false)
         turn.listeners.observe(self)
+        turn.listeners.register(machine: self)
+        turn.listeners.register(self)
         for condition in [Condition.power, .cool] where said[condition] == false { tellCore(condition) }
     }
 
@@ -92,8 +94,8 @@ final class ReplayedWorld {
     }
 }
 
-extension ReplayedWorld: TurnObserver {
-    /// There is no person to notify of alarms.
+/// There is no person to notify of alarms, and no program that moves files.
+extension ReplayedWorld: TurnObserver, MachineExecutor, TriggerExecutor {
     func perform(_ effect: AgendaEffect) {
         switch effect {
         case .open(let condition):
@@ -101,11 +103,14 @@ extension ReplayedWorld: TurnObserver {
             turn?.schedule(.condition(condition, isTrue: isTrue(condition)))
         case .close(let condition): opened.remove(condition)
         case .readZone(let name): readZone(name)
-        case .socket(let key, let command): sockets.perform(command, of: key) { turn?.schedule(.socket(key, $0)) }
         case .raise, .withdraw, .recall, .release, .press, .answer, .store, .erase, .gate, .notify, .leaveZone,
-            .wakeMachine, .limitProcessor, .alert, .lose, .receipt, .transfer, .restart, .attention, .decision:
+            .wakeMachine, .lose, .act, .restart, .decision:
             break
         }
+    }
+
+    func perform(_ command: SocketCommand, of key: AgendaKey) {
+        sockets.perform(command, of: key) { turn?.schedule(.socket(key, $0)) }
     }
 
     private func readZone(_ name: String) {
