@@ -1,8 +1,7 @@
 // Report descriptors: those of real devices, made ones, and those that lie.
 import TestBench
 import Testing
-
-@testable import WakeSystem
+import WakeModel
 
 @Suite("A report descriptor") struct ReportDescriptorTests {
     /// A boot keyboard: no numbers.
@@ -17,8 +16,8 @@ import Testing
         // What stands in a long item would be a lie outside of it, and its last byte begin a number.
         let long: [[UInt8]] = [[0xfe, 2, 0x10, 0x85, 0], [0xfe, 1, 0x10, 0x85], [0xfe, 0, 0]]
         for bytes in [keyboard, keyboard + [0, 0]] + long.map({ $0 + keyboard }) {
-            let descriptor = ReportDescriptor(bytes)
-            #expect(!descriptor.numbersReports && descriptor.fault == nil)
+            let descriptor = HIDReportDescriptor(bytes)
+            #expect(descriptor.inputNumbers.isEmpty && descriptor.fault == nil)
         }
     }
 
@@ -27,24 +26,24 @@ import Testing
         let push: [UInt8] = [
             0x85, 3, 0xa4, 0x85, 9, 0x81, 2, 0xb4, 0x81, 2, 0x86, 7, 0, 0x91, 2, 0x87, 8, 0, 0, 0, 0xb1, 2,
         ]
-        let descriptor = ReportDescriptor(push)
+        let descriptor = HIDReportDescriptor(push)
         #expect(descriptor.inputNumbers == [3, 9] && descriptor.fault == nil)
-        #expect(descriptor.numbersReports)
+        #expect(!descriptor.inputNumbers.isEmpty)
         // Its feature reports alone have numbers.
-        #expect(!ReportDescriptor([0x81, 2, 0x85, 1, 0xb1, 2]).numbersReports)
+        #expect(HIDReportDescriptor([0x81, 2, 0x85, 1, 0xb1, 2]).inputNumbers.isEmpty)
     }
 
     @Test("that lies has a fault, and its reports no numbers")
     func lies() {
-        let cases: [([UInt8], ReportDescriptor.Fault)] = [
+        let cases: [([UInt8], HIDReportDescriptor.Fault)] = [
             ([], .empty), ([0x85], .itemPastEnd(at: 0)), ([0x85, 1, 0x81, 2, 0x27, 1, 2, 3], .itemPastEnd(at: 4)),
             ([0x85, 1, 0x81, 2, 0x85, 0], .badNumber(at: 4)), ([0x84, 0x81, 2], .badNumber(at: 0)),
             ([0x86, 1, 1, 0x81, 2], .badNumber(at: 0)), ([0x85, 1, 0x81, 2, 0xb4], .popWithoutPush(at: 4)),
             ([0xfe], .itemPastEnd(at: 0)), ([0xfe, 0], .itemPastEnd(at: 0)), ([0xfe, 2, 0, 1], .itemPastEnd(at: 0)),
         ]
         for (bytes, fault) in cases {
-            let descriptor = ReportDescriptor(bytes)
-            #expect(descriptor.fault == fault && !descriptor.numbersReports, "\(bytes)")
+            let descriptor = HIDReportDescriptor(bytes)
+            #expect(descriptor.fault == fault && descriptor.inputNumbers.isEmpty, "\(bytes)")
             #expect(descriptor.fault?.description.contains("the report descriptor") == true)
         }
     }
@@ -53,11 +52,11 @@ import Testing
         "of a real tablet and its keys has the numbers of the reports that it sends",
         .enabled(unless: DeviceCaptures.hindrance))
     func realDevices() throws {
-        let keys = ReportDescriptor(DeviceCaptures.bytes("hid/xp-pen-ack05.descriptor"))
+        let keys = HIDReportDescriptor(DeviceCaptures.bytes("hid/xp-pen-ack05.descriptor"))
         #expect(keys.inputNumbers == [0x02, 0xf0, 0xf2] && keys.fault == nil)
         let lines = DeviceCaptures.lines("hid/penpartner.hidrecord")
         let described = try #require(lines.first { $0.hasPrefix("R: ") })
-        let tablet = ReportDescriptor(bytes(described))
+        let tablet = HIDReportDescriptor(bytes(described))
         let sent = Set(lines.filter { $0.hasPrefix("E: ") }.compactMap { bytes($0, skipping: 3).first })
         #expect(tablet.fault == nil && !sent.isEmpty && sent.isSubset(of: Set(tablet.inputNumbers)), "\(sent)")
     }
@@ -80,7 +79,7 @@ import Testing
     }
 
     private func check(_ bytes: [UInt8]) {
-        let descriptor = ReportDescriptor(bytes)
+        let descriptor = HIDReportDescriptor(bytes)
         let numbers = descriptor.inputNumbers
         #expect(descriptor.fault == nil || numbers.isEmpty)
         #expect(numbers.allSatisfy { $0 != 0 && bytes.contains($0) })
