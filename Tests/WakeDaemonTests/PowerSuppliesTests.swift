@@ -1,10 +1,6 @@
 // The look at power, with a directory of files for the supplies: who counts as mains, and when somebody is told.
 import Testing
-import WakeLoop
 import WakeSystem
-
-@testable import WakeDaemon
-@testable import WakeEngine
 
 /// Supplies as sysfs shows them; gone with the test.
 private final class Supplies {
@@ -22,7 +18,7 @@ private final class Supplies {
 }
 
 @Suite("The look at power")
-struct PowerMonitorTests {
+struct PowerSuppliesTests {
     @Test("a machine without supplies, or whose folder is missing, is not on battery")
     func none() throws {
         let supplies = try Supplies()
@@ -54,16 +50,5 @@ struct PowerMonitorTests {
         #expect(PowerSupplies.isOnBattery(under: supplies.root))
         try supplies.put("ucsi-source-psy-2", ["type": "USB", "online": "1"])
         #expect(!PowerSupplies.isOnBattery(under: supplies.root))
-    }
-
-    @Test("what is true at the start is told at once, and nothing that is as it is taken for already")
-    func start() throws {
-        let (supplies, loop) = (try Supplies(), try EventLoop())
-        var told: [Bool] = []
-        _ = try PowerMonitor(loop: loop, root: supplies.root) { told.append($0) }
-        #expect(told == [])
-        try supplies.put("BAT0", ["type": "Battery", "status": "Discharging"])
-        _ = try PowerMonitor(loop: loop, root: supplies.root) { told.append($0) }
-        #expect(told == [true])
     }
 }

@@ -8,15 +8,13 @@ final class VoltageWatch: ConditionWatch {
     private let sensor: UnderVoltage?
     private var watch: Watch?
 
-    convenience init(on loop: EventLoop, root: String, _ listener: @escaping (Bool) -> Void) throws(SystemError) {
-        try self.init(on: loop, sensor: try UnderVoltage(under: root), listener)
+    convenience init(on loop: EventLoop, root: String) throws(SystemError) {
+        try self.init(on: loop, sensor: try UnderVoltage(under: root))
     }
 
-    init(
-        on loop: EventLoop, sensor: consuming UnderVoltage?, _ listener: @escaping (Bool) -> Void
-    ) throws(SystemError) {
+    init(on loop: EventLoop, sensor: consuming UnderVoltage?) throws(SystemError) {
         self.sensor = sensor
-        super.init(listener)
+        super.init()
         // Read first: a file that was never read polls as changed.
         look()
         if let raw = descriptor {
