@@ -42,7 +42,7 @@ EDGES = {
     "Sources/WakeHandler/Descriptors.swift": "read and write",
     "Sources/WakeHandler/SocketDescriptors.swift": "recvmsg and the descriptor that comes with it",
     "Sources/WakeWords/ParsedWords.swift": "getopt_long's argv",
-    "Sources/wakebridge/ControlClient.swift": "libcurl's callbacks",
+    "Sources/wakebridge/CommandLine/ControlClient.swift": "libcurl's callbacks",
 }
 UNSAFE = re.compile("Unsafe|OpaquePointer|Unmanaged")
 
