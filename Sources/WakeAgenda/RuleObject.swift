@@ -14,7 +14,7 @@ package struct RuleObject {
         _ value: JSONValue, owner: String, keys: [String], spans: [String] = [], example: String
     ) throws(ProtocolFault) {
         guard case .object(let members) = value else {
-            throw .malformed("\(owner) takes an object; here stands \(value.excerpt).", advice: "Write \(example).")
+            throw .malformed("\(owner) must be an object; got \(value.excerpt).", advice: "Write \(example).")
         }
         let known = keys + spans + spans.map { $0 + "_s" }
         for member in members where !known.contains(member.name) {
@@ -26,7 +26,7 @@ package struct RuleObject {
     subscript(_ key: String) -> JSONValue? { members.first { $0.name == key }?.value }
 
     func fault(_ key: String, takes what: String, _ value: JSONValue, advice: String) -> ProtocolFault {
-        .malformed("\"\(key)\" of \(owner) takes \(what); here stands \(value.excerpt).", advice: advice)
+        .malformed("\"\(key)\" of \(owner) must be \(what); got \(value.excerpt).", advice: advice)
     }
 
     func flag(_ key: String) throws(ProtocolFault) -> Bool? {
@@ -124,7 +124,7 @@ extension JSONValue {
     func identifier(_ key: String, of owner: String) throws(ProtocolFault) -> String {
         guard let text = string, text.isPlainName else {
             throw .malformed(
-                "\"\(key)\" of \(owner) takes a name of 1 to 64 plain characters; here stands \(excerpt).",
+                "\"\(key)\" of \(owner) must be a name of 1 to 64 plain characters; got \(excerpt).",
                 advice: "Write a short name in quotes, such as \"backup\".")
         }
         return text

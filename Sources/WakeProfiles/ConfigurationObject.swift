@@ -40,7 +40,7 @@ public struct ConfigurationObject {
     ) {
         guard case .object(let members) = value else {
             let path = place.description
-            report.add("\(path.isEmpty ? "the file" : path) is \(value.found), expected an object, {…}", at: place)
+            report.add("\(path.isEmpty ? "the file" : path) must be an object, {…}; got \(value.found)", at: place)
             return nil
         }
         self.place = place
@@ -97,7 +97,7 @@ public struct ConfigurationObject {
     /// Reports that the value of `key` is not the expected one.
     public func refuse(_ key: String, expected: String) {
         guard let value = value(key) else { return }
-        add("\(path(of: key)) is \(value.found), expected \(expected)", at: key)
+        add("\(path(of: key)) must be \(expected); got \(value.found)", at: key)
     }
 
     /// Reports a fault of the value of `key`, or of the object itself.
@@ -199,7 +199,7 @@ extension ConfigurationObject {
             }
         }
         report.add(
-            "\(place()) is \(value.found), expected one of \(words.map { "\"\($0)\"" }.joined(separator: ", "))",
+            "\(place()) must be one of \(words.map { "\"\($0)\"" }.joined(separator: ", ")); got \(value.found)",
             at: place())
         return nil
     }
@@ -216,7 +216,7 @@ extension ConfigurationObject {
     public func texts(_ key: String) -> [String]? {
         list(key, of: "texts") { value, path in
             if let text = Self.text(value) { return text }
-            report.add("\(path) is \(value.found), expected a text", at: path)
+            report.add("\(path) must be a text; got \(value.found)", at: path)
             return nil
         }
     }

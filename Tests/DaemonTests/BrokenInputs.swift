@@ -20,7 +20,7 @@ private func watching(_ watch: String) -> String {
 
 let brokenManifests: [BrokenFile] = [
     BrokenFile("", "line 1, column 1: the file is empty"),
-    BrokenFile("[]", "the file is a list, expected an object"),
+    BrokenFile("[]", "the file must be an object"),
     BrokenFile("{ exec: [\"/bin/cat\"", "line 1, column 20: expected ',' or ']', found end of file"),
     BrokenFile("{ exec: [\"/bin/cat], }", "line 1, column 10: a text that starts here has no closing quote"),
     BrokenFile("{ exec: [] /* oops", "a comment that starts here has no */"),
@@ -29,18 +29,18 @@ let brokenManifests: [BrokenFile] = [
     BrokenFile("{}", "exec is missing"),
     BrokenFile(but("lifecicle: \"oneshot\""), "unknown key \"lifecicle\"; did you mean \"lifecycle\"?"),
     BrokenFile(but("lifecycle: \"oneshott\""), "lifecycle is \"oneshott\"; did you mean \"oneshot\"?"),
-    BrokenFile(but("budget: \"ten seconds\""), "budget is \"ten seconds\", expected a duration"),
-    BrokenFile(but("budget: 10"), "budget is 10, expected a duration"),
-    BrokenFile(but("max_batch: 0"), "max_batch is 0, expected a whole number from 1 to 1024"),
-    BrokenFile(but("max_extension: \"181s\""), "max_extension is \"181s\", expected a duration from 0s to 3m"),
+    BrokenFile(but("budget: \"ten seconds\""), "budget must be a duration"),
+    BrokenFile(but("budget: 10"), "budget must be a duration"),
+    BrokenFile(but("max_batch: 0"), "max_batch must be a whole number from 1 to 1024; got 0"),
+    BrokenFile(but("max_extension: \"181s\""), "max_extension must be a duration from 0s to 3m"),
     BrokenFile(but("env: { WAKEBRIDGE_FD: \"4\" }"), "env sets WAKEBRIDGE_FD, which the bridge sets itself"),
-    BrokenFile(but("cwd: \"data\""), "cwd is \"data\", expected an absolute path"),
+    BrokenFile(but("cwd: \"data\""), "cwd must be an absolute path; got \"data\""),
     BrokenFile(but("timers: { lingre: \"1s\" }"), "unknown key \"lingre\" in timers; did you mean \"linger\"?"),
     BrokenFile(but("group: \"no-such-group\""), "which this machine does not have"),
     BrokenFile(
         "{ exec: [\"/bin/cat\"], user: \"no-such-user\", modes: [], watch: [] }", "user is \"no-such-user\""),
     BrokenFile(
-        "{ exec: [\"cat\"], user: \"\(me)\", modes: [], watch: [] }", "exec[0] is \"cat\", expected an absolute path"),
+        "{ exec: [\"cat\"], user: \"\(me)\", modes: [], watch: [] }", "exec[0] must be an absolute path"),
     BrokenFile("{ exec: [], user: \"\(me)\", modes: [], watch: [] }", "exec names no program"),
     BrokenFile(
         "{ exec: [\"/bin/cat\"], user: \"\(me)\", modes: [\"blutooth-central\"], watch: [] }",
@@ -53,7 +53,7 @@ let brokenManifests: [BrokenFile] = [
         "unknown key \"polcy\" in watch[0]; did you mean \"policy\"?"),
     BrokenFile(
         watching("{ profile: \"heart-rate-monitor\", durability: \"tape\" }"),
-        "watch[0].durability is \"tape\", expected one of"),
+        "watch[0].durability must be one of"),
     BrokenFile(String(repeating: " ", count: (1 << 20) + 1), "it is larger than 1048576 bytes"),
 ]
 
@@ -76,7 +76,7 @@ let brokenProfiles: [BrokenFile] = [
     BrokenFile(
         fields("{ name: \"a\", type: \"uint8\", if: \"b\" }"), "speaks of \"b\", which is no whole-number field above"),
     BrokenFile(fields("{ name: \"a\", tpye: \"uint8\" }"), "did you mean \"type\"?"),
-    BrokenFile("{ name: \"NAME\", title: 7 }", "title is 7, expected a text"),
+    BrokenFile("{ name: \"NAME\", title: 7 }", "title must be a text"),
 ]
 
 private let head =

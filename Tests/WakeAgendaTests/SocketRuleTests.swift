@@ -22,7 +22,7 @@ struct SocketRuleTests {
     @Test(
         "a socket that cannot be is refused, and the sentence names what is wrong",
         arguments: [
-            ("{}", "takes a list"), ("[1]", "takes an object"), ("[{}]", "lacks \"name\""),
+            ("{}", "must be a list"), ("[1]", "must be an object"), ("[{}]", "lacks \"name\""),
             ("[{name: 'a'}]", "lacks \"connect\" and \"listen\""),
             ("[{name: '', connect: 'unix:/x'}]", "1 to 64 plain characters"),
             ("[{name: 'a b', connect: 'unix:/x'}]", "letters, digits"),
@@ -31,9 +31,9 @@ struct SocketRuleTests {
             ("[{name: 'ä', connect: 'unix:/x'}]", "letters, digits"),
             ("[{name: 7, connect: 'unix:/x'}]", "1 to 64 plain characters"),
             ("[{name: 'a', connect: 'unix:/x', listen: 'unix:/y'}]", "both \"connect\" and \"listen\""),
-            ("[{name: 'a', connect: 7}]", "takes a text"), ("[{name: 'a', connect: ''}]", "begins with none"),
-            ("[{name: 'a', connect: 'sip.example.org:5060'}]", "begins with none"),
-            ("[{name: 'a', connect: 'http://x'}]", "begins with none"),
+            ("[{name: 'a', connect: 7}]", "must be a text"), ("[{name: 'a', connect: ''}]", "must begin with"),
+            ("[{name: 'a', connect: 'sip.example.org:5060'}]", "must begin with"),
+            ("[{name: 'a', connect: 'http://x'}]", "must begin with"),
             ("[{name: 'a', connect: 'tcp:host'}]", "no port"), ("[{name: 'a', connect: 'tcp:host:0'}]", "no port"),
             ("[{name: 'a', connect: 'tcp:host:65536'}]", "no port"),
             ("[{name: 'a', connect: 'tcp:host:-1'}]", "no port"), ("[{name: 'a', connect: 'tcp::5060'}]", "no host"),
@@ -50,14 +50,14 @@ struct SocketRuleTests {
             ("[{name: 'a', listen: 'unix:/run/../etc/x'}]", "no absolute path"),
             ("[{name: 'a', listen: 'unix:/run/x/'}]", "no absolute path"),
             ("[{name: 'a', listen: 'unix:/\(String(repeating: "x", count: 107))'}]", "the limit is 107 bytes"),
-            ("[{name: 'a', connect: 'unix:/x', keepalive: '9m'}]", "takes a time from 10m"),
+            ("[{name: 'a', connect: 'unix:/x', keepalive: '9m'}]", "must be a time from 10m"),
             ("[{name: 'a', connect: 'unix:/x', keepalive: 900}]", "a duration in quotes"),
             ("[{name: 'a', connect: 'unix:/x', keepalive: '1m', keepalive_s: 900}]", "both \"keepalive\""),
             ("[{name: 'a', listen: 'unix:/x', keepalive: '10m'}]", "listens, and has \"keepalive\""),
             ("[{name: 'a', connect: 'unix:/x', tls: true}]", "no TCP connection"),
             ("[{name: 'a', listen: 'tcp:127.0.0.1:443', tls: true}]", "no TCP connection"),
             ("[{name: 'a', connect: 'udp:host:443', tls: true}]", "no TCP connection"),
-            ("[{name: 'a', connect: 'tcp:host:443', tls: 'yes'}]", "takes true or false"),
+            ("[{name: 'a', connect: 'tcp:host:443', tls: 'yes'}]", "must be true or false"),
             ("[{name: 'a', connect: 'unix:/x', fds: 'send'}]", "knows no \"send\""),
             ("[{name: 'a', connect: 'unix:/x', fd: 'pass'}]", "no key of a socket"),
             ("[{name: 'a', connect: 'unix:/x'}, {name: 'a', connect: 'unix:/y'}]", "Two sockets have the name"),
@@ -86,12 +86,12 @@ struct SocketRuleTests {
         arguments: [
             (#"{"keepalive":{"socket":"sip","within_s":599}}"#, "malformed", "a time from 10m"),
             (#"{"keepalive":{"within_s":900}}"#, "malformed", "lacks \"socket\""),
-            (#"{"keepalive":"sip"}"#, "malformed", "takes an object"),
+            (#"{"keepalive":"sip"}"#, "malformed", "must be an object"),
             (#"{"keepalive":{"socket":"sip","every_s":900}}"#, "unknown-key", "no key of \"keepalive\""),
             (#"{"keepalive":{"socket":"sap"}}"#, "not-registered", "declares no such socket; the nearest is \"sip\""),
             (#"{"keepalive":{"socket":"web"}}"#, "conflict", "listens"),
             (#"{"reconnect":"sap"}"#, "not-registered", "declares no such socket"),
-            (#"{"reconnect":true}"#, "malformed", "takes a name"), (#"{"reconnect":""}"#, "malformed", "takes a name"),
+            (#"{"reconnect":true}"#, "malformed", "must be a name"), (#"{"reconnect":""}"#, "malformed", "must be a name"),
         ])
     func orders(text: String, code: String, expected: String) throws {
         var world = AgendaWorld()

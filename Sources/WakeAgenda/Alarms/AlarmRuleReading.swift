@@ -31,7 +31,7 @@ extension AlarmRule {
     public static func rules(_ value: JSONValue) throws(ProtocolFault) -> [AlarmRule] {
         guard let values = value.array else {
             throw .malformed(
-                "\"alarms\" takes a list; here stands \(value.excerpt).",
+                "\"alarms\" must be a list; got \(value.excerpt).",
                 advice: "Write [{\"id\":\"pill\",\"daily\":[\"07:30\"]}], or [] to permit orders alone.")
         }
         guard values.count <= limit else { throw .tooManyAlarms }
@@ -51,7 +51,7 @@ extension AlarmRule {
     static func id(_ value: JSONValue?, of owner: String) throws(ProtocolFault) -> String {
         let letters = "Write 1 to \(idLimit) of the characters a-z, 0-9, -, _ and ."
         guard let text = value?.string, !text.isEmpty, text.utf8.allSatisfy(isPartOfID) else {
-            throw .malformed("\(owner) takes an id; here stands \((value ?? .null).excerpt).", advice: letters)
+            throw .malformed("\(owner) must be an id; got \((value ?? .null).excerpt).", advice: letters)
         }
         guard text.utf8.count <= idLimit else {
             throw .tooLong("The alarm's id", text.utf8.count, limit: idLimit, advice: letters)
@@ -97,7 +97,7 @@ private struct AlarmReader {
     init(_ value: JSONValue, _ origin: AlarmRule.Origin) throws(ProtocolFault) {
         guard case .object(let members) = value else {
             throw .malformed(
-                "An alarm is an object; here stands \(value.excerpt).",
+                "An alarm must be an object; got \(value.excerpt).",
                 advice: "Write {\"id\":\"pill\",\"daily\":[\"07:30\"]}.")
         }
         for member in members where !Self.keys.contains(member.name) {
@@ -111,7 +111,7 @@ private struct AlarmReader {
 
     private func refuse(_ key: String, takes what: String, _ advice: String) -> ProtocolFault {
         .malformed(
-            "\"\(key)\" of alarm \"\(id)\" takes \(what); here stands \((value(key) ?? .null).excerpt).", advice: advice
+            "\"\(key)\" of alarm \"\(id)\" must be \(what); got \((value(key) ?? .null).excerpt).", advice: advice
         )
     }
 
@@ -176,7 +176,7 @@ extension AlarmReader {
         for value in values {
             guard let time = value.string.flatMap(Self.secondOfDay) else {
                 throw .malformed(
-                    "\"daily\" of alarm \"\(id)\" takes times from 00:00 to 23:59:59; here stands \(value.excerpt).",
+                    "\"daily\" of alarm \"\(id)\" must be times from 00:00 to 23:59:59; got \(value.excerpt).",
                     advice: advice)
             }
             times.append(time)
@@ -267,7 +267,7 @@ extension AlarmReader {
         let ends = "from \(range.lowerBound.text) to \(range.upperBound.text)"
         guard let span, range.contains(span) else {
             throw text == nil
-                ? refuse(key + "_s", takes: "seconds, \(ends)", "Write a number, such as {\"\(key)_s\":240}.")
+                ? refuse(key + "_s", takes: "a number of seconds, \(ends)", "Write a number, such as {\"\(key)_s\":240}.")
                 : refuse(key, takes: "a span \(ends)", "Write it with its unit, such as \"15m\".")
         }
         return span

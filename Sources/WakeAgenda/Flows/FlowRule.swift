@@ -30,7 +30,7 @@ public struct FlowRule: Hashable, Sendable {
     /// The manifest's `flows`.
     public static func list(_ value: JSONValue) throws(ProtocolFault) -> [FlowRule] {
         guard let values = value.array else {
-            throw .malformed("\"flows\" takes a list; here stands \(value.excerpt).", advice: "Write [\(example)].")
+            throw .malformed("\"flows\" must be a list; got \(value.excerpt).", advice: "Write [\(example)].")
         }
         guard values.count <= limit else {
             throw ProtocolFault(

@@ -79,7 +79,7 @@ public struct JobRule: Hashable, Sendable {
     public static func list(_ value: JSONValue) throws(ProtocolFault) -> [JobRule] {
         guard let values = value.array else {
             throw .malformed(
-                "\"jobs\" takes a list of jobs; here stands \(value.excerpt).", advice: "Write [\(example)].")
+                "\"jobs\" must be a list of jobs; got \(value.excerpt).", advice: "Write [\(example)].")
         }
         var rules: [JobRule] = []
         for value in values {

@@ -18,7 +18,7 @@ public struct RegionRule: Hashable, Sendable {
     /// The manifest's `regions`.
     public static func list(_ value: JSONValue) throws(ProtocolFault) -> [RegionRule] {
         guard let values = value.array else {
-            throw .malformed("\"regions\" takes a list; here stands \(value.excerpt).", advice: "Write [\(example)].")
+            throw .malformed("\"regions\" must be a list; got \(value.excerpt).", advice: "Write [\(example)].")
         }
         guard values.count <= limit else {
             throw ProtocolFault(
@@ -63,7 +63,7 @@ extension BeaconPattern {
         let named = Self.forms.filter { value[$0.0] != nil }
         guard named.count == 1, let form = named.first else {
             throw .malformed(
-                "\(owner) takes one of \(Self.forms.map { "\"\($0.0)\"" }.listed); here stands \(value.excerpt).",
+                "\(owner) must have one of \(Self.forms.map { "\"\($0.0)\"" }.listed); got \(value.excerpt).",
                 advice: advice)
         }
         let object = try RuleObject(value, owner: owner, keys: [form.0] + form.1, example: advice)

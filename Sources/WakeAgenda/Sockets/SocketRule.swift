@@ -84,7 +84,7 @@ public struct SocketRule: Hashable, Sendable {
     /// The manifest's `sockets`.
     public static func list(_ value: JSONValue) throws(ProtocolFault) -> [SocketRule] {
         guard let values = value.array else {
-            throw .malformed("\"sockets\" takes a list; here stands \(value.excerpt).", advice: "Write [\(example)].")
+            throw .malformed("\"sockets\" must be a list; got \(value.excerpt).", advice: "Write [\(example)].")
         }
         guard values.count <= limit else {
             throw ProtocolFault(
@@ -122,7 +122,7 @@ extension RuleObject {
         }
         guard isPlain else {
             throw .malformed(
-                "\"name\" of a socket takes letters, digits, '-', '_' and '.'; here stands \(JSONValue.string(name).excerpt).",
+                "\"name\" of a socket must be letters, digits, '-', '_' and '.'; got \(JSONValue.string(name).excerpt).",
                 advice: "Write a short word, such as \"sip\".")
         }
         return name

@@ -61,7 +61,7 @@ struct TransferName: Hashable, Sendable {
     init(_ value: JSONValue, of owner: String) throws(ProtocolFault) {
         guard let name = value.string.flatMap({ TransferName($0) }) else {
             throw .malformed(
-                "\(owner) takes the name of a transfer; here stands \(value.excerpt).",
+                "\(owner) must be the name of a transfer; got \(value.excerpt).",
                 advice: "Write session and id with a slash between, such as \"photos/17\".")
         }
         self = name

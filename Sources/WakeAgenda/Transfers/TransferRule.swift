@@ -51,7 +51,7 @@ public struct TransferRule: Hashable, Sendable {
     public static func list(_ value: JSONValue) throws(ProtocolFault) -> [TransferRule] {
         guard let values = value.array else {
             throw .malformed(
-                "\"transfers\" takes a list of sessions; here stands \(value.excerpt).", advice: "Write [\(example)].")
+                "\"transfers\" must be a list of sessions; got \(value.excerpt).", advice: "Write [\(example)].")
         }
         guard values.count <= limit else {
             throw ProtocolFault(

@@ -55,7 +55,7 @@ extension ReplyLine {
             throw .malformed("The line is not JSON, \(error.description).")
         }
         guard case .object(let members) = value else {
-            throw .malformed("The line is no JSON object; here stands \(value.excerpt).")
+            throw .malformed("The line must be a JSON object; got \(value.excerpt).")
         }
         return members
     }
@@ -191,7 +191,7 @@ extension Reply.Result {
     fileprivate init(_ value: JSONValue) throws(ProtocolFault) {
         let known = Self.allCases.map(\.rawValue)
         guard let word = value.string else {
-            throw .malformed("\"result\" takes a word; here stands \(value.excerpt).", advice: "Write \(known.listed).")
+            throw .malformed("\"result\" must be a word; got \(value.excerpt).", advice: "Write \(known.listed).")
         }
         guard let result = Self(rawValue: word) else {
             throw ProtocolFault(
@@ -207,7 +207,7 @@ extension JSONValue {
     fileprivate func sequence(for verb: String) throws(ProtocolFault) -> Sequence {
         guard let number = integer, number > 0 else {
             throw .malformed(
-                "\"\(verb)\" takes an event's seq, a whole number from 1; here stands \(excerpt).",
+                "\"\(verb)\" must be an event's seq, a whole number from 1; got \(excerpt).",
                 advice: "Write {\"\(verb)\":42} with the seq of an event line.")
         }
         return Sequence(UInt64(number))
@@ -216,7 +216,7 @@ extension JSONValue {
     fileprivate func wait() throws(ProtocolFault) -> TimeSpan {
         guard let seconds = number, seconds >= 0, seconds <= ReplyLine.longestWait.seconds else {
             throw .malformed(
-                "\"after_s\" takes seconds from 0 to 86400; here stands \(excerpt).",
+                "\"after_s\" must be a number of seconds from 0 to 86400; got \(excerpt).",
                 advice: "Leave it out for the bridge's own back-off.")
         }
         return TimeSpan(nanoseconds: Int64((seconds * 1e9).rounded()))
@@ -225,7 +225,7 @@ extension JSONValue {
     fileprivate func count(for key: String) throws(ProtocolFault) -> Int64 {
         guard let count = integer, count >= 0 else {
             throw .malformed(
-                "\"\(key)\" takes a whole number from 0; here stands \(excerpt).",
+                "\"\(key)\" must be a whole number from 0; got \(excerpt).",
                 advice: "Write {\"progress\":42,\"done\":3,\"total\":10}, where done grows.")
         }
         return count
@@ -236,7 +236,7 @@ extension JSONValue {
         let words = array?.compactMap(\.string) ?? []
         guard !words.isEmpty, words.count == array?.count, words.count <= ReplyLine.mostConditions else {
             throw .malformed(
-                "\"until\" takes 1 to \(ReplyLine.mostConditions) conditions; here stands \(excerpt).",
+                "\"until\" must be 1 to \(ReplyLine.mostConditions) conditions; got \(excerpt).",
                 advice: "Write {\"nack\":42,\"until\":[\"network\"]}.")
         }
         return words
@@ -244,14 +244,14 @@ extension JSONValue {
 
     fileprivate func requireTrue(for verb: String) throws(ProtocolFault) {
         guard boolean == true else {
-            throw .malformed("\"\(verb)\" takes true; here stands \(excerpt).", advice: "Write {\"\(verb)\":true}.")
+            throw .malformed("\"\(verb)\" must be true; got \(excerpt).", advice: "Write {\"\(verb)\":true}.")
         }
     }
 
     fileprivate func taskName(for verb: String) throws(ProtocolFault) -> String {
         guard let name = string, !name.isEmpty else {
             throw .malformed(
-                "\"\(verb)\" takes a task's name, a text of 1 to \(ReplyLine.taskNameLimit) bytes; here stands \(excerpt).",
+                "\"\(verb)\" must be a task's name, a text of 1 to \(ReplyLine.taskNameLimit) bytes; got \(excerpt).",
                 advice: "Write {\"\(verb)\":\"upload\"}.")
         }
         guard name.utf8.count <= ReplyLine.taskNameLimit else {
@@ -263,7 +263,7 @@ extension JSONValue {
     fileprivate func checkpoint() throws(ProtocolFault) -> String {
         guard let text = string else {
             throw .malformed(
-                "\"checkpoint\" takes a text; here stands \(excerpt).",
+                "\"checkpoint\" must be a text; got \(excerpt).",
                 advice: "Write what you keep as one JSON string.")
         }
         guard text.utf8.count <= ReplyLine.checkpointLimit else {
@@ -283,7 +283,7 @@ extension Reference {
         case .null, .boolean, .integer, .number, .string: break
         case .array, .object:
             throw .malformed(
-                "\"ref\" takes a text, a number, true, false or null; here stands \(value.excerpt).",
+                "\"ref\" must be a text, a number, true, false or null; got \(value.excerpt).",
                 advice: "Number your requests.")
         }
         guard text.utf8.count <= ReplyLine.referenceLimit else {
@@ -299,7 +299,7 @@ extension JSONValue {
         let target = try address(for: "write", keys: ["device", "characteristic", "stream", "hex"])
         guard let bytes = self["hex"]?.string.flatMap({ [UInt8](hexadecimal: $0) }) else {
             throw .malformed(
-                "\"write\" takes \"hex\", an even number of hexadecimal digits; here stands \((self["hex"] ?? .null).excerpt).",
+                "\"hex\" of \"write\" must be an even number of hexadecimal digits; got \((self["hex"] ?? .null).excerpt).",
                 advice: "Write two digits a byte, such as \"01ff\".")
         }
         if case .characteristic = target.channel, bytes.count > ReplyLine.characteristicLimit {
@@ -313,7 +313,7 @@ extension JSONValue {
     func address(for verb: String, keys known: [String]) throws(ProtocolFault) -> DeviceAddress {
         guard case .object(let members) = self else {
             throw .malformed(
-                "\"\(verb)\" takes an object; here stands \(excerpt).",
+                "\"\(verb)\" must be an object; got \(excerpt).",
                 advice: "Write {\"\(verb)\":{\"device\":\"…\"}}.")
         }
         for member in members where !known.contains(member.name) {
@@ -321,7 +321,7 @@ extension JSONValue {
         }
         guard let device = self["device"]?.string, !device.isEmpty else {
             throw .malformed(
-                "\"\(verb)\" takes \"device\", a device's name; here stands \((self["device"] ?? .null).excerpt).",
+                "\"device\" of \"\(verb)\" must be a device's name; got \((self["device"] ?? .null).excerpt).",
                 advice: "Use the subject of an event line.")
         }
         return DeviceAddress(device: device, channel: try channel(for: verb))
@@ -333,7 +333,7 @@ extension JSONValue {
         case (let value?, nil):
             guard let name = value.string.flatMap({ CharacteristicName($0) }) else {
                 throw .malformed(
-                    "\"characteristic\" takes a Bluetooth UUID; here stands \(value.excerpt).",
+                    "\"characteristic\" must be a Bluetooth UUID; got \(value.excerpt).",
                     advice: "Write it as event lines do, such as \"2a39\".")
             }
             return .characteristic(name)
@@ -341,7 +341,7 @@ extension JSONValue {
             guard let channel = value.string.flatMap({ Channel(stream: $0) }) else {
                 throw ProtocolFault(
                     .unknownToken,
-                    "\"stream\" takes serial, input or report-0 to report-255; here stands \(value.excerpt).",
+                    "\"stream\" must be serial, input or report-0 to report-255; got \(value.excerpt).",
                     advice: "Write it as event lines do.")
             }
             return channel
