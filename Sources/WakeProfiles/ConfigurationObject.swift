@@ -64,11 +64,11 @@ public struct ConfigurationObject {
     public var path: String { place.description }
     public func path(of key: String) -> String { place.member(key).description }
 
-    /// The value of `key` as a reader of lines on descriptor 3 takes it, whose fault is reported here.
+    /// The value of `key` as a reader of lines on descriptor 3 takes it, whose faults are reported here.
     public func convert<Value>(_ key: String, _ read: (JSONValue) throws(ProtocolFault) -> Value) -> Value? {
         guard let value = value(key) else { return nil }
         do throws(ProtocolFault) { return try read(value) } catch {
-            add("\(path(of: key)): \(error.description)", at: key)
+            for fault in [error] + error.others { add("\(path(of: key)): \(fault.description)", at: key) }
             return nil
         }
     }

@@ -70,7 +70,7 @@ let brokenSchedules: [BrokenFile] = [
     job("id: \"a\", kind: \"processing\", on_deadline: \"wait\"", "\"on_deadline\" of a job knows no \"wait\""),
     BrokenFile(
         scheduling("jobs: [{ id: \"a\", kind: \"refresh\" }, { id: \"a\", kind: \"refresh\" }]"),
-        "The job \"a\" stands twice in \"jobs\""),
+        "The job \"a\" is twice in \"jobs\""),
     BrokenFile(
         scheduling(
             "jobs: [{ id: \"a\", kind: \"refresh\", every: \"1h\" }, { id: \"b\", kind: \"refresh\", every: \"1h\" }]"),

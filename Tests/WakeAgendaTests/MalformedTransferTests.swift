@@ -32,7 +32,7 @@ struct MalformedTransferTests {
         MalformedText("[{session: 'a', give_up: 3600}]", .malformed, "duration in quotes"),
         MalformedText("[{session: 'a', give_up_s: '1h'}]", .malformed, "number of seconds"),
         MalformedText("[{session: 'a', give_up: '1h', give_up_s: 3600}]", .conflict, "both"),
-        MalformedText("[{session: 'a'}, {session: 'a'}]", .conflict, "stands twice"),
+        MalformedText("[{session: 'a'}, {session: 'a'}]", .conflict, "is twice"),
         MalformedText("[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17]", .tooMany, "16 are the most"),
     ]
 

@@ -53,6 +53,22 @@ struct ConfigurationTests {
         #expect(try sentences(of: fault).joined(separator: "\n") == fault.sentence)
     }
 
+    @Test("one reading of a manifest reports the faults of every job and alarm, and of every other key")
+    func allFaults() throws {
+        let text = """
+            {exec: ["/bin/cat"], modes: [], watch: [], budget: 10, alarms: [7, {id: 8}],
+             jobs: [{id: "a", kind: 5}, {id: "b", kind: "refresh"}, {id: "c", kind: "refresh", every: true}]}
+            """
+        let errors = #expect(throws: ConfigurationErrors.self) { try manifest(text) }
+        let expected = [
+            "budget must be a duration", "alarms: An alarm must be an object; got 7.",
+            "alarms: \"id\" of an alarm must be an id; got 8.", "jobs: \"kind\" of a job must be a word; got 5.",
+            "jobs: \"every\" of a job must be a duration in quotes; got true.",
+        ]
+        let found = errors?.all.map(\.sentence) ?? []
+        #expect(found.count == expected.count && zip(found, expected).allSatisfy { $0.hasPrefix($1) }, "\(found)")
+    }
+
     @Test("the manifest of the documentation gives the expected settings")
     func contract() throws {
         let hr = try manifest(

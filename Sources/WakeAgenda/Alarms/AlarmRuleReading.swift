@@ -29,22 +29,16 @@ extension AlarmRule {
 
     /// All that a manifest declares.
     public static func rules(_ value: JSONValue) throws(ProtocolFault) -> [AlarmRule] {
-        guard let values = value.array else {
-            throw .malformed(
-                "\"alarms\" must be a list; got \(value.excerpt).",
-                advice: "Write [{\"id\":\"pill\",\"daily\":[\"07:30\"]}], or [] to permit orders alone.")
-        }
-        guard values.count <= limit else { throw .tooManyAlarms }
-        var rules: [AlarmRule] = []
-        for value in values {
+        guard (value.array?.count ?? 0) <= limit else { throw .tooManyAlarms }
+        let advice = "Write [{\"id\":\"pill\",\"daily\":[\"07:30\"]}], or [] to permit orders alone."
+        return try value.rules(of: "alarms", advice: advice) { (value, others: [AlarmRule]) throws(ProtocolFault) in
             let rule = try AlarmRule(value, from: .manifest)
-            guard !rules.contains(where: { $0.id == rule.id }) else {
+            guard !others.contains(where: { $0.id == rule.id }) else {
                 throw ProtocolFault(
                     .conflict, "Two alarms have the id \"\(rule.id)\".", advice: "Give each an id of its own.")
             }
-            rules.append(rule)
+            return rule
         }
-        return rules
     }
 
     /// An id: 1 to 64 of a-z, 0-9, `-`, `_` and `.`.
@@ -267,7 +261,8 @@ extension AlarmReader {
         let ends = "from \(range.lowerBound.text) to \(range.upperBound.text)"
         guard let span, range.contains(span) else {
             throw text == nil
-                ? refuse(key + "_s", takes: "a number of seconds, \(ends)", "Write a number, such as {\"\(key)_s\":240}.")
+                ? refuse(
+                    key + "_s", takes: "a number of seconds, \(ends)", "Write a number, such as {\"\(key)_s\":240}.")
                 : refuse(key, takes: "a span \(ends)", "Write it with its unit, such as \"15m\".")
         }
         return span

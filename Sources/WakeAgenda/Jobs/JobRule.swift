@@ -77,18 +77,14 @@ public struct JobRule: Hashable, Sendable {
 
     /// The manifest's `jobs`.
     public static func list(_ value: JSONValue) throws(ProtocolFault) -> [JobRule] {
-        guard let values = value.array else {
-            throw .malformed(
-                "\"jobs\" must be a list of jobs; got \(value.excerpt).", advice: "Write [\(example)].")
-        }
-        var rules: [JobRule] = []
-        for value in values {
+        let rules = try value.rules(of: "jobs", as: "a list of jobs", advice: "Write [\(example)].") {
+            (value, others: [JobRule]) throws(ProtocolFault) in
             let rule = try JobRule(value)
-            guard !rules.contains(where: { $0.id == rule.id }) else {
+            guard !others.contains(where: { $0.id == rule.id }) else {
                 throw ProtocolFault(
-                    .conflict, "The job \"\(rule.id)\" stands twice in \"jobs\".", advice: "Give one another id.")
+                    .conflict, "The job \"\(rule.id)\" is twice in \"jobs\".", advice: "Give one another id.")
             }
-            rules.append(rule)
+            return rule
         }
         try refuseTooMany(rules)
         return rules

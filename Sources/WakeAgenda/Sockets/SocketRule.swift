@@ -83,28 +83,25 @@ public struct SocketRule: Hashable, Sendable {
 
     /// The manifest's `sockets`.
     public static func list(_ value: JSONValue) throws(ProtocolFault) -> [SocketRule] {
-        guard let values = value.array else {
-            throw .malformed("\"sockets\" must be a list; got \(value.excerpt).", advice: "Write [\(example)].")
-        }
-        guard values.count <= limit else {
+        let count = value.array?.count ?? 0
+        guard count <= limit else {
             throw ProtocolFault(
-                .tooMany, "\"sockets\" holds \(values.count), and \(limit) are the most.",
+                .tooMany, "\"sockets\" holds \(count), and \(limit) are the most.",
                 advice: "Leave some out, or give them to another handler.")
         }
-        var rules: [SocketRule] = []
-        for value in values {
+        return try value.rules(of: "sockets", advice: "Write [\(example)].") {
+            (value, others: [SocketRule]) throws(ProtocolFault) in
             let rule = try SocketRule(value)
-            if rules.contains(where: { $0.name == rule.name }) {
+            if others.contains(where: { $0.name == rule.name }) {
                 throw ProtocolFault(
                     .conflict, "Two sockets have the name \"\(rule.name)\".", advice: "Give each a name of its own.")
             }
-            if rule.side == .listen, rules.contains(where: { $0.address == rule.address }) {
+            if rule.side == .listen, others.contains(where: { $0.address == rule.address }) {
                 throw ProtocolFault(
                     .conflict, "Two sockets listen at \"\(rule.place.word)\".", advice: "Keep one of them.")
             }
-            rules.append(rule)
+            return rule
         }
-        return rules
     }
 }
 

@@ -49,25 +49,21 @@ public struct TransferRule: Hashable, Sendable {
 
     /// The manifest's `transfers`.
     public static func list(_ value: JSONValue) throws(ProtocolFault) -> [TransferRule] {
-        guard let values = value.array else {
-            throw .malformed(
-                "\"transfers\" must be a list of sessions; got \(value.excerpt).", advice: "Write [\(example)].")
-        }
-        guard values.count <= limit else {
+        let count = value.array?.count ?? 0
+        guard count <= limit else {
             throw ProtocolFault(
-                .tooMany, "\"transfers\" holds \(values.count) sessions, and \(limit) are the most.",
+                .tooMany, "\"transfers\" holds \(count) sessions, and \(limit) are the most.",
                 advice: "Put more files into each.")
         }
-        var rules: [TransferRule] = []
-        for value in values {
+        return try value.rules(of: "transfers", as: "a list of sessions", advice: "Write [\(example)].") {
+            (value, others: [TransferRule]) throws(ProtocolFault) in
             let rule = try TransferRule(value)
-            guard !rules.contains(where: { $0.session == rule.session }) else {
+            guard !others.contains(where: { $0.session == rule.session }) else {
                 throw ProtocolFault(
-                    .conflict, "The session \"\(rule.session)\" stands twice in \"transfers\".",
+                    .conflict, "The session \"\(rule.session)\" is twice in \"transfers\".",
                     advice: "Give one another name.")
             }
-            rules.append(rule)
+            return rule
         }
-        return rules
     }
 }

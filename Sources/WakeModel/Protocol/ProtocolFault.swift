@@ -48,12 +48,21 @@ public struct ProtocolFault: Error, Hashable, Sendable {
     public var advice: String
     /// The `ref` of the line, where one could be read.
     public var reference: Reference?
+    /// Faults of other entries of the same list, where all were read.
+    public private(set) var others: [ProtocolFault] = []
 
     public init(_ code: Code, _ sentence: String, advice: String, reference: Reference? = nil) {
         self.code = code
         self.sentence = sentence
         self.advice = advice
         self.reference = reference
+    }
+
+    /// The same with others that were found beside it.
+    public func beside(_ others: some Collection<ProtocolFault>) -> ProtocolFault {
+        var fault = self
+        fault.others += others
+        return fault
     }
 }
 

@@ -2,7 +2,7 @@
 import WakeEngine
 import WakeModel
 import WakeProfiles
-import WakeWords
+import WakeArguments
 
 /// The candidates, and what only the shell can list.
 struct CompletionOffer {
@@ -154,7 +154,7 @@ private struct CompletionSource {
     private static let patience = TimeSpan.seconds(2)
 
     private func answer(_ path: String) -> JSONValue {
-        guard let parsed = try? ParsedWords(words, options: Verb.daemonFlags) else { return .null }
+        guard let parsed = try? ParsedArguments(words, options: Verb.daemonFlags) else { return .null }
         return (try? parsed.client.ask(.get, path, within: Self.patience).json) ?? .null
     }
 

@@ -1,6 +1,6 @@
 // wakebridge completion: prints the script for a shell, and what fits at a word, which the script asks for.
 import WakeModel
-import WakeWords
+import WakeArguments
 
 extension Verb {
     static var completion: Verb {
@@ -33,7 +33,7 @@ extension Verb {
         }
     }
 
-    private static func offer(_ words: ParsedWords) throws(Complaint) -> Int32 {
+    private static func offer(_ words: ParsedArguments) throws(Complaint) -> Int32 {
         try words.atMost(1, takesProgram: true)
         guard let line = words.trailing else { throw .usage("the words of a command line must follow after '--'") }
         let offer = CompletionOffer(for: line)

@@ -2,7 +2,7 @@
 import WakeDaemon
 import WakeEngine
 import WakeModel
-import WakeWords
+import WakeArguments
 
 extension Verb {
     static var config: Verb {
@@ -35,7 +35,7 @@ extension Verb {
         }
     }
 
-    private static func showSettings(_ words: ParsedWords) throws(Complaint) -> Int32 {
+    private static func showSettings(_ words: ParsedArguments) throws(Complaint) -> Int32 {
         try words.atMost(1)
         let places = try NamedPlaces(words)
         let settings: SettingsInForce
@@ -46,7 +46,7 @@ extension Verb {
         return 0
     }
 
-    private static func setSetting(_ words: ParsedWords) throws(Complaint) -> Int32 {
+    private static func setSetting(_ words: ParsedArguments) throws(Complaint) -> Int32 {
         try words.atMost(3)
         guard words.operands.count == 3 else {
             throw .usage("set needs a KEY and a VALUE; 'config show' lists the keys")
@@ -64,7 +64,7 @@ extension Verb {
     }
 
     /// Whether a daemon runs, which has read the file then. What else is wrong with its configuration is for 'reload'.
-    private static func reread(_ words: ParsedWords, _ file: String) throws(Complaint) -> Bool {
+    private static func reread(_ words: ParsedArguments, _ file: String) throws(Complaint) -> Bool {
         do throws(Complaint) {
             _ = try words.client.ask(.post, "/v1/reload")
             return true

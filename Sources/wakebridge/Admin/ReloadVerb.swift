@@ -1,6 +1,6 @@
 // wakebridge reload: makes the daemon read its profiles, manifests and settings now.
 import WakeModel
-import WakeWords
+import WakeArguments
 
 extension Verb {
     static var reload: Verb {

@@ -3,7 +3,7 @@ import WakeDaemon
 import WakeDoctor
 import WakeModel
 import WakeSystem
-import WakeWords
+import WakeArguments
 
 extension Verb {
     static var report: Verb {
@@ -48,7 +48,7 @@ private struct BugReport {
     /// The limit of each question: a daemon that hangs is what a report is written about.
     private static let patience = TimeSpan.seconds(5)
 
-    init(_ words: ParsedWords) {
+    init(_ words: ParsedArguments) {
         let status = Self.asked(words) { client throws(Complaint) in
             try client.ask(.get, "/v1/status", within: Self.patience).json
         }
@@ -84,7 +84,7 @@ private struct BugReport {
     // MARK: Contents
 
     private static func asked<Answer>(
-        _ words: ParsedWords, _ question: (ControlClient) throws(Complaint) -> Answer
+        _ words: ParsedArguments, _ question: (ControlClient) throws(Complaint) -> Answer
     ) -> Result<Answer, Complaint> {
         do throws(Complaint) { return .success(try question(words.client)) } catch { return .failure(error) }
     }
@@ -119,7 +119,7 @@ private struct BugReport {
         return found.map { String($0.dropFirst(start.count)) } ?? "-"
     }
 
-    private static func devices(_ words: ParsedWords) -> String {
+    private static func devices(_ words: ParsedArguments) -> String {
         let known = asked(words) { _ throws(Complaint) in try KnownDevices(words) }
         return text(of: known) { known in
             known.all.map { "\($0.details)\n" }.joined() + known.doubts.map { "in doubt: \($0.spoken)\n" }.joined()
@@ -141,7 +141,7 @@ private struct BugReport {
         }
     }
 
-    private static func log(of handler: String, _ words: ParsedWords) -> String {
+    private static func log(of handler: String, _ words: ParsedArguments) -> String {
         var lines = ""
         let path = "/v1/logs?lines=200&follow=false&handler=\(handler.percentEncoded)"
         let end = SystemClock.monotonic() + patience

@@ -5,7 +5,7 @@ import WakeEngine
 import WakeModel
 import WakeProfiles
 import WakeSystem
-import WakeWords
+import WakeArguments
 
 struct SettingsFile {
     let path: String
@@ -17,7 +17,7 @@ struct SettingsFile {
 
     /// That of the directory which the words name, else of the daemon that they reach.
     /// - Parameter verb: what to run with sudo where this user may not write.
-    init(of words: ParsedWords, for verb: String) throws(Complaint) {
+    init(of words: ParsedArguments, for verb: String) throws(Complaint) {
         let named = try NamedPlaces(words)
         if named.isNamed {
             try self.init(at: named.settingsFile)

@@ -2,7 +2,7 @@
 import WakeDaemon
 import WakeModel
 import WakeProfiles
-import WakeWords
+import WakeArguments
 
 extension Verb {
     static var udevRules: Verb {
@@ -36,7 +36,7 @@ extension Verb {
     }
 }
 
-private func printBraille(_ words: ParsedWords) throws(Complaint) -> Int32 {
+private func printBraille(_ words: ParsedArguments) throws(Complaint) -> Int32 {
     if let other = words.options.first(where: { $0.name != "braille" }) {
         throw .usage("--braille goes without --\(other.name)")
     }
@@ -44,7 +44,7 @@ private func printBraille(_ words: ParsedWords) throws(Complaint) -> Int32 {
     return 0
 }
 
-private func printRules(_ words: ParsedWords) throws(Complaint) {
+private func printRules(_ words: ParsedArguments) throws(Complaint) {
     let group = words.value("group") ?? UdevRules.group
     let profiles = try accessories(words)
     let rules: UdevRules
@@ -61,7 +61,7 @@ private func printRules(_ words: ParsedWords) throws(Complaint) {
 }
 
 /// The named profiles, or those in use.
-private func accessories(_ words: ParsedWords) throws(Complaint) -> [Profile] {
+private func accessories(_ words: ParsedArguments) throws(Complaint) -> [Profile] {
     let library = NamedPlaces.own.library
     let wanted = words.options.filter { $0.name == "profile" }.compactMap(\.value)
     if wanted.isEmpty { return ProfileFolder.inUse(of: library).filter { $0.kind == .externalAccessory } }

@@ -1,6 +1,6 @@
 // wakebridge version: the version of the tool, and of the daemon where one answers.
 import WakeModel
-import WakeWords
+import WakeArguments
 
 extension Verb {
     static var version: Verb {

@@ -5,7 +5,7 @@ import WakeDaemon
 import WakeEngine
 import WakeModel
 import WakeSystem
-import WakeWords
+import WakeArguments
 
 extension Verb {
     static var web: Verb {
@@ -52,7 +52,7 @@ private enum WebOrder {
     case revoke(String)
     case disable
 
-    init(_ words: ParsedWords) throws(Complaint) {
+    init(_ words: ParsedArguments) throws(Complaint) {
         let said = ["enable", "token", "revoke", "list", "disable"].filter(words.has)
         guard said.count <= 1 else { throw .usage("say one of --\(said.joined(separator: ", --"))") }
         if words.has("listen"), said != ["enable"] { throw .usage("--listen goes with --enable") }
@@ -69,19 +69,19 @@ private enum WebOrder {
         }
     }
 
-    private static func address(_ words: ParsedWords) throws(Complaint) -> NetworkAddress? {
+    private static func address(_ words: ParsedArguments) throws(Complaint) -> NetworkAddress? {
         guard let text = words.value("listen") else { return nil }
         if let address = NetworkAddress(text) { return address }
         throw .usage("'\(text)' is no numeric address with a port; an example is \(WebConfiguration.usualAddress)")
     }
 
-    private static func access(_ words: ParsedWords) throws(Complaint) -> Access {
+    private static func access(_ words: ParsedArguments) throws(Complaint) -> Access {
         guard let handler = words.value("inbox") else { return .role(try role(words)) }
         guard !words.has("role") else { throw .usage("say one of --role, --inbox") }
         return .inbox(of: handler, isUrgent: words.has("urgent"))
     }
 
-    private static func role(_ words: ParsedWords) throws(Complaint) -> AccessRole {
+    private static func role(_ words: ParsedArguments) throws(Complaint) -> AccessRole {
         guard let text = words.value("role") else { return .pair }
         if let role = AccessRole(rawValue: text) { return role }
         let known = AccessRole.allCases.map(\.rawValue)
@@ -89,7 +89,7 @@ private enum WebOrder {
             "there is no role '\(text)': use \(known.joined(separator: ", ")).\(suggestion(for: text, among: known))")
     }
 
-    func perform(_ words: ParsedWords) throws(Complaint) -> Int32 {
+    func perform(_ words: ParsedArguments) throws(Complaint) -> Int32 {
         switch self {
         case .list: return try Verb.report(words, "/v1/tokens", Self.text)
         case .enable(let listen): try Self.enable(listen, words)
@@ -117,7 +117,7 @@ private enum WebOrder {
         token["inbox"]?.string.map { "the inbox of \($0.printable)" } ?? token.text("role")
     }
 
-    private static func makeToken(_ name: String, _ access: Access, _ words: ParsedWords) throws(Complaint) {
+    private static func makeToken(_ name: String, _ access: Access, _ words: ParsedArguments) throws(Complaint) {
         let body = JSONWriter.line { writer in
             writer.field("name", name)
             switch access {
@@ -153,7 +153,7 @@ private enum WebOrder {
 
     private static func line(_ address: NetworkAddress) -> String { "web: { listen: \"\(address)\" }" }
 
-    private static func enable(_ listen: NetworkAddress?, _ words: ParsedWords) throws(Complaint) {
+    private static func enable(_ listen: NetworkAddress?, _ words: ParsedArguments) throws(Complaint) {
         let file = try SettingsFile(of: words, for: "web")
         let present = file.settings.web
         if let present, let listen, present.listen != listen {
@@ -182,7 +182,7 @@ private enum WebOrder {
 
     /// The daemon's answer. Without a daemon the sentence states what was done and what is left to do.
     private static func tokens(
-        _ words: ParsedWords, of file: SettingsFile, isWritten: Bool
+        _ words: ParsedArguments, of file: SettingsFile, isWritten: Bool
     ) throws(Complaint) -> JSONValue {
         do throws(Complaint) { return try words.client.ask(.get, "/v1/tokens").json } catch {
             guard case .notRunning = error else { throw error }
@@ -194,7 +194,7 @@ private enum WebOrder {
         }
     }
 
-    private static func disable(_ words: ParsedWords) throws(Complaint) {
+    private static func disable(_ words: ParsedArguments) throws(Complaint) {
         let file = try SettingsFile(of: words, for: "web")
         guard let present = file.settings.web else { return Console.print("the web page is off already\n") }
         try file.remove(line(present.listen))

@@ -4,7 +4,7 @@ import Synchronization
 import WakeDaemon
 import WakeModel
 import WakeSystem
-import WakeWords
+import WakeArguments
 
 enum Console {
     enum Style: String {
@@ -31,7 +31,7 @@ enum Console {
     static var showsHeads: Bool { !leavesHeadsOut.load(ordering: .relaxed) }
 
     /// Takes the options that every verb has.
-    static func behave(as words: ParsedWords) throws(Complaint) {
+    static func behave(as words: ParsedArguments) throws(Complaint) {
         isQuiet.store(words.has("quiet"), ordering: .relaxed)
         leavesHeadsOut.store(words.has("no-headers"), ordering: .relaxed)
         guard let word = words.value("color") else { return }

@@ -6,7 +6,7 @@ import WakeDaemon
 import WakeEngine
 import WakeModel
 import WakeSystem
-import WakeWords
+import WakeArguments
 
 /// A daemon's control socket.
 struct ControlClient {
@@ -231,7 +231,7 @@ extension String {
 }
 
 // Finds the daemon's control socket: the option, then the environment, then the place where a daemon answers this user.
-extension ParsedWords {
+extension ParsedArguments {
     var client: ControlClient {
         if let path = socketSaid(environment: Environment.value(of:)) { return ControlClient(socketPath: path) }
         let places = BridgePlaces.mine

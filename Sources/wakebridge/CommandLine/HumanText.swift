@@ -3,7 +3,7 @@ import Glibc
 import WakeModel
 import WakeProfiles
 import WakeSystem
-import WakeWords
+import WakeArguments
 
 /// `512 B`, `9.8 MiB`.
 func spokenBytes(_ count: Int64) -> String {
@@ -71,7 +71,7 @@ func tenths(_ number: Double) -> String {
     return "\(all < 0 ? "-" : "")\(abs(all) / 10).\(abs(all) % 10)"
 }
 
-extension ParsedWords {
+extension ParsedArguments {
     /// A span such as `500ms`, `10s`, `2m` or `1h`, as in manifests; nil where the option is absent.
     func time(_ name: String) throws(Complaint) -> TimeSpan? {
         guard let text = value(name) else { return nil }

@@ -1,5 +1,5 @@
 // The help texts, generated from the verbs' own descriptions so that they cannot differ.
-import WakeWords
+import WakeArguments
 
 enum Manual {
     static var overview: String {

@@ -3,7 +3,7 @@ import WakeDaemon
 import WakeEngine
 import WakeProfiles
 import WakeSystem
-import WakeWords
+import WakeArguments
 
 struct NamedPlaces: Hashable {
     static let configFlag = Flag(
@@ -17,7 +17,7 @@ struct NamedPlaces: Hashable {
     private let profiles: String?
 
     /// - Parameter words: of a verb that takes one of the flags, or both.
-    init(_ words: ParsedWords) throws(Complaint) {
+    init(_ words: ParsedArguments) throws(Complaint) {
         do throws(SystemError) {
             named = try words.value("config").map { word throws(SystemError) in try File.absolute(word) }
             profiles = try words.value("profiles").map { word throws(SystemError) in try File.absolute(word) }

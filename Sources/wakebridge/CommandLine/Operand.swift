@@ -1,5 +1,5 @@
 // The meaning of each word on a command line, so that completion offers the same in every shell.
-import WakeWords
+import WakeArguments
 
 indirect enum Operand: Hashable {
     case handler

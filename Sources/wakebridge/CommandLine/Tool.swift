@@ -1,7 +1,7 @@
 // Runs a verb from the command line, prints its error, and returns the exit status.
 import WakeDaemon
 import WakeEngine
-import WakeWords
+import WakeArguments
 
 enum Tool {
     static let version = Daemon.version
@@ -9,7 +9,7 @@ enum Tool {
     static func run(_ words: [String]) -> Int32 {
         var verb: Verb?
         do throws(Complaint) {
-            let globals = try ParsedWords(Array(words.dropFirst()), options: Verb.globalOptions, stopsAtOperand: true)
+            let globals = try ParsedArguments(Array(words.dropFirst()), options: Verb.globalOptions, stopsAtOperand: true)
             if globals.has("help") { return answer(Manual.overview) }
             if globals.has("version") { return answer("wakebridge \(version)\n") }
             guard let name = globals.operands.first else { throw Complaint.usage("no verb was given") }
@@ -24,7 +24,7 @@ enum Tool {
     }
 
     /// 'devices list' is what people try for a verb that lists when nothing is named.
-    private static func rest(of globals: ParsedWords, after verb: Verb) -> [String] {
+    private static func rest(of globals: ParsedArguments, after verb: Verb) -> [String] {
         var words = Array(globals.operands.dropFirst())
         if words.first == "list", ["devices", "handlers", "pending", "transfers"].contains(verb.name) {
             words.removeFirst()
@@ -32,8 +32,8 @@ enum Tool {
         return words + (globals.trailing.map { ["--"] + $0 } ?? [])
     }
 
-    private static func run(_ verb: Verb, _ words: [String], after globals: ParsedWords) throws(Complaint) -> Int32 {
-        let parsed = try ParsedWords(words, options: verb.allOptions)
+    private static func run(_ verb: Verb, _ words: [String], after globals: ParsedArguments) throws(Complaint) -> Int32 {
+        let parsed = try ParsedArguments(words, options: verb.allOptions)
         if parsed.has("help") { return answer(Manual.page(of: verb)) }
         if parsed.has("json") { Console.speakJSON() }
         let all = parsed.adding(globals)
@@ -43,7 +43,7 @@ enum Tool {
     }
 
     /// An empty word is a variable of a script that is not set. It would mean all devices, or the only one.
-    private static func refuseEmpty(_ words: ParsedWords) throws(Complaint) {
+    private static func refuseEmpty(_ words: ParsedArguments) throws(Complaint) {
         if let option = words.options.first(where: { $0.value == "" }) {
             throw .usage("the value of --\(option.name) is empty: give it one, or leave the option out")
         }

@@ -3,7 +3,7 @@ import Glibc
 import WakeLoop
 import WakeModel
 import WakeSystem
-import WakeWords
+import WakeArguments
 
 final class ToolLoop {
     let loop: EventLoop

@@ -1,6 +1,6 @@
 // A verb: its name, operands, options and action. Each verb has a file of its own.
 import WakeModel
-import WakeWords
+import WakeArguments
 
 struct Verb {
     let name: String
@@ -17,7 +17,7 @@ struct Verb {
     var operands: [Operand] = []
     /// Whether a program and its words follow after `--`.
     var takesProgram = false
-    let perform: (ParsedWords) throws(Complaint) -> Int32
+    let perform: (ParsedArguments) throws(Complaint) -> Int32
 
     var allOptions: [Flag] { flags + Verb.commonFlags }
 
@@ -63,7 +63,7 @@ struct Verb {
 extension Verb {
     /// Asks and prints: the daemon's own bytes with `--json`, otherwise the text that `show` makes.
     static func report(
-        _ words: ParsedWords, _ path: String, _ show: (JSONValue) -> String
+        _ words: ParsedArguments, _ path: String, _ show: (JSONValue) -> String
     ) throws(Complaint) -> Int32 {
         let answer = try words.client.ask(.get, path)
         if words.has("json") { Console.print(answer.bytes) } else { Console.print(show(answer.json)) }
@@ -72,7 +72,7 @@ extension Verb {
 
     /// Sends an order and prints that it is done: JSON with `--json`, otherwise `sentence`.
     static func order(
-        _ words: ParsedWords, _ path: String, body: [UInt8] = [], _ sentence: (JSONValue) -> String
+        _ words: ParsedArguments, _ path: String, body: [UInt8] = [], _ sentence: (JSONValue) -> String
     ) throws(Complaint) -> Int32 {
         let answer = try words.client.ask(.post, path, body: body)
         if words.has("json") { Console.print(answer.bytes) } else { Console.print(sentence(answer.json) + "\n") }

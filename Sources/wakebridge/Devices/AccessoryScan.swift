@@ -6,7 +6,7 @@ import WakeModel
 import WakeProfiles
 import WakeSources
 import WakeSystem
-import WakeWords
+import WakeArguments
 
 /// An attached node, with the profile that matches it.
 struct AttachedRow: Hashable {

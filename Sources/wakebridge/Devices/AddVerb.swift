@@ -3,7 +3,7 @@ import WakeModel
 import WakePairing
 import WakeSources
 import WakeSystem
-import WakeWords
+import WakeArguments
 
 extension Verb {
     static var add: Verb {
@@ -61,7 +61,7 @@ private struct NamedSensor {
     }
 
     /// All words are read before the first name is given, so that a slip of the pen changes nothing.
-    static func add(_ words: ParsedWords) throws(Complaint) -> Int32 {
+    static func add(_ words: ParsedArguments) throws(Complaint) -> Int32 {
         var sensors: [NamedSensor] = []
         for word in words.operands {
             let sensor = try NamedSensor(word)
@@ -79,7 +79,7 @@ private struct NamedSensor {
     }
 
     /// Has the daemon receive it from now on.
-    func keep(_ words: ParsedWords) throws(Complaint) {
+    func keep(_ words: ParsedArguments) throws(Complaint) {
         let order = Verb.object([("device", source), ("name", name)])
         _ = try words.client.ask(.post, "/v1/devices/name", body: order)
     }
@@ -99,7 +99,7 @@ private struct NamedSensor {
 
 /// The sensors near by that only broadcast.
 private final class SensorList {
-    private let words: ParsedWords
+    private let words: ParsedArguments
     private let station: BluetoothStation
     private let scan: RadioScan
     private let length: TimeSpan
@@ -108,7 +108,7 @@ private final class SensorList {
 
     private var asks: Bool { Keyboard.isThere && !words.has("json") }
 
-    init(_ words: ParsedWords) throws(Complaint) {
+    init(_ words: ParsedArguments) throws(Complaint) {
         self.words = words
         length = try words.time("for") ?? .seconds(20)
         names = Self.names(try Self.devices(words, isRequired: Keyboard.isThere && !words.has("json")))
@@ -117,7 +117,7 @@ private final class SensorList {
     }
 
     /// The daemon has to be there where it is to keep names.
-    private static func devices(_ words: ParsedWords, isRequired: Bool) throws(Complaint) -> [JSONValue] {
+    private static func devices(_ words: ParsedArguments, isRequired: Bool) throws(Complaint) -> [JSONValue] {
         do throws(Complaint) { return try words.client.ask(.get, "/v1/devices").json.list("devices") } catch {
             if isRequired { throw error }
             return []

@@ -8,7 +8,7 @@ import WakePairing
 import WakeProfiles
 import WakeSources
 import WakeSystem
-import WakeWords
+import WakeArguments
 
 final class BluetoothStation {
     let turns: ToolLoop
@@ -102,7 +102,7 @@ extension BluetoothStation {
         "adapter", short: "i", value: "ADDRESS", "use this adapter only, by its address; all of them if not given")
 
     /// The paths of the named adapters that are powered; of all, where `words` names none.
-    func adapters(_ words: ParsedWords) throws(Complaint) -> Set<String> {
+    func adapters(_ words: ParsedArguments) throws(Complaint) -> Set<String> {
         let wanted = try words.value("adapter").map { text throws(Complaint) in try Self.address(text) }
         // A bluetoothd that has just started finds its adapters a moment later.
         try turn(until: SystemClock.monotonic() + .seconds(2)) { !client.mirror.adapters.isEmpty }

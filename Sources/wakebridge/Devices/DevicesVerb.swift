@@ -2,7 +2,7 @@
 import WakeModel
 import WakePairing
 import WakeSources
-import WakeWords
+import WakeArguments
 
 extension Verb {
     static var devices: Verb {

@@ -4,7 +4,7 @@ import WakeModel
 import WakePairing
 import WakeSources
 import WakeSystem
-import WakeWords
+import WakeArguments
 
 extension Verb {
     static var forget: Verb {

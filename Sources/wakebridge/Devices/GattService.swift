@@ -4,7 +4,7 @@ import WakeModel
 import WakePairing
 import WakeProfiles
 import WakeSources
-import WakeWords
+import WakeArguments
 
 struct GattService {
     struct Characteristic {

@@ -1,7 +1,7 @@
 // wakebridge inspect: the services or nodes of a device, and with --live the values that it sends.
 import WakeModel
 import WakeSources
-import WakeWords
+import WakeArguments
 
 extension Verb {
     static var inspect: Verb {
@@ -51,7 +51,7 @@ private struct InspectedDevice {
 
     var told: ToldDevice? { known?.told }
 
-    init(_ word: String, _ words: ParsedWords) throws(Complaint) {
+    init(_ word: String, _ words: ParsedArguments) throws(Complaint) {
         if word.hasPrefix("/dev/") || word.hasPrefix("/sys/") {
             let told = Self.told(word, words)
             known = told.map { KnownDevice($0) }
@@ -75,7 +75,7 @@ private struct InspectedDevice {
     }
 
     /// The daemon need not run, and need not know the node.
-    private static func told(_ word: String, _ words: ParsedWords) -> ToldDevice? {
+    private static func told(_ word: String, _ words: ParsedArguments) -> ToldDevice? {
         do throws(Complaint) { return try words.client.device(named: word) } catch { return nil }
     }
 

@@ -2,7 +2,7 @@
 import WakeModel
 import WakePairing
 import WakeSources
-import WakeWords
+import WakeArguments
 
 /// The facts about one device, from the daemon, from bluetoothd or from both.
 struct KnownDevice {
@@ -55,7 +55,7 @@ struct KnownDevices {
     let station: BluetoothStation?
 
     /// Warns of a part that does not answer; throws where none does.
-    init(_ words: ParsedWords) throws(Complaint) {
+    init(_ words: ParsedArguments) throws(Complaint) {
         let answer = Self.answer(words)
         let told = (answer ?? .null).list("devices").compactMap { ToldDevice($0) }
         doubts = (answer ?? .null).list("doubts")
@@ -76,7 +76,7 @@ struct KnownDevices {
         unwatched = UnwatchedDevices(answer ?? .null, besides: all)
     }
 
-    private static func answer(_ words: ParsedWords) -> JSONValue? {
+    private static func answer(_ words: ParsedArguments) -> JSONValue? {
         do throws(Complaint) { return try words.client.ask(.get, "/v1/devices", within: .seconds(5)).json } catch {
             Console.say("no accessories: \(error.sentence)")
             return nil

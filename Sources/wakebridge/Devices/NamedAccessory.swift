@@ -1,7 +1,7 @@
 // The verbs pair and forget for accessories: send the operator's names to the daemon, which keeps them.
 import WakeModel
 import WakePairing
-import WakeWords
+import WakeArguments
 
 /// The device that a command line names.
 enum NamedDevice {
@@ -11,7 +11,7 @@ enum NamedDevice {
     /// The daemon did not answer for accessories; the value is the reason.
     case unknown(String)
 
-    init(_ words: ParsedWords) throws(Complaint) {
+    init(_ words: ParsedArguments) throws(Complaint) {
         let isAccessorys = words.has("as")
         guard let word = try words.optional() else {
             guard isAccessorys else {
@@ -49,10 +49,10 @@ enum NamedDevice {
 
 /// The accessory that a command line names.
 struct NamedAccessory {
-    private let words: ParsedWords
+    private let words: ParsedArguments
     private let word: String
 
-    fileprivate init(_ word: String, _ words: ParsedWords) throws(Complaint) {
+    fileprivate init(_ word: String, _ words: ParsedArguments) throws(Complaint) {
         if let other = ["yes", "passkey", "no-bond", "adapter"].first(where: { words.has($0) }) {
             throw .usage("'\(word.printable)' is an accessory, which --\(other) is not for")
         }
@@ -60,7 +60,7 @@ struct NamedAccessory {
         self.word = word
     }
 
-    fileprivate static func knows(_ word: String, _ words: ParsedWords) throws(Complaint) -> Bool {
+    fileprivate static func knows(_ word: String, _ words: ParsedArguments) throws(Complaint) -> Bool {
         if ["/dev/", "/sys/", "/accessory/"].contains(where: { word.hasPrefix($0) }) { return true }
         if word.isEmpty { return false }
         let known = try words.client.ask(.get, "/v1/devices", within: .seconds(5)).json.list("devices")

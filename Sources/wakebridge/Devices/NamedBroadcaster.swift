@@ -4,7 +4,7 @@ import WakePairing
 import WakeProfiles
 import WakeSources
 import WakeSystem
-import WakeWords
+import WakeArguments
 
 extension BluetoothStation {
     /// Whether nothing is to be had of it but what it broadcasts, so that it is not paired.
@@ -43,7 +43,7 @@ struct NamedBroadcaster {
     }
 
     /// Orders the daemon to accept it from now on.
-    func keep(_ words: ParsedWords) throws(Complaint) {
+    func keep(_ words: ParsedArguments) throws(Complaint) {
         _ = try words.client.ask(.post, "/v1/devices/name", body: order)
     }
 
@@ -55,7 +55,7 @@ struct NamedBroadcaster {
     }
 
     /// A sentence of success where the daemon had it named; nil where it had not, or there is no daemon.
-    static func forget(_ word: String, _ words: ParsedWords) -> String? {
+    static func forget(_ word: String, _ words: ParsedArguments) -> String? {
         let body = Verb.object([("device", word)])
         guard let answer = try? words.client.ask(.post, "/v1/devices/forget", body: body, within: .seconds(5)),
             answer.json["source"]?.string?.hasPrefix("/bluetooth/") == true

@@ -2,7 +2,7 @@
 import WakeModel
 import WakePairing
 import WakeSources
-import WakeWords
+import WakeArguments
 
 enum NeighbourText {
     static let head = ["NAME", "ADDRESS", "SIGNAL", "PROFILE", "STATE"]

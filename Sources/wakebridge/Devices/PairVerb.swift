@@ -3,7 +3,7 @@ import WakeModel
 import WakePairing
 import WakeSources
 import WakeSystem
-import WakeWords
+import WakeArguments
 
 extension Verb {
     static var pair: Verb {
@@ -54,7 +54,7 @@ extension Verb {
 
 /// Pairs one of those that a profile knows, chosen among those near by.
 /// - Returns: the sentence that names the paired device.
-func pairChosen(_ words: ParsedWords) throws(Complaint) -> String {
+func pairChosen(_ words: ParsedArguments) throws(Complaint) -> String {
     let run = try PairingRun(try PairingOrder(words))
     let found = try run.find()
     if let broadcaster = try run.broadcaster(found) {
@@ -66,12 +66,12 @@ func pairChosen(_ words: ParsedWords) throws(Complaint) -> String {
 
 /// The options of the command line.
 struct PairingOrder {
-    let words: ParsedWords
+    let words: ParsedArguments
     let device: String?
     let alias: String?
     let passkey: UInt32?
 
-    init(_ words: ParsedWords) throws(Complaint) {
+    init(_ words: ParsedArguments) throws(Complaint) {
         self.words = words
         device = try words.optional()
         alias = try words.value("alias").map { text throws(Complaint) in try Self.alias(text) }

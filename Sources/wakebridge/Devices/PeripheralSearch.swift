@@ -3,7 +3,7 @@ import WakeModel
 import WakePairing
 import WakeSources
 import WakeSystem
-import WakeWords
+import WakeArguments
 
 final class PeripheralSearch {
     private let station: BluetoothStation

@@ -4,7 +4,7 @@ import WakeDaemon
 import WakeModel
 import WakeProfiles
 import WakeSystem
-import WakeWords
+import WakeArguments
 
 extension Verb {
     static var profile: Verb {
@@ -46,7 +46,7 @@ extension Verb {
     }
 }
 
-private func writeProfile(_ words: ParsedWords) throws(Complaint) -> Int32 {
+private func writeProfile(_ words: ParsedArguments) throws(Complaint) -> Int32 {
     guard words.operands.count > 1 else { throw .usage("the profile needs a NAME") }
     try words.atMost(2)
     let made = try NewProfile(words).write()
@@ -54,7 +54,7 @@ private func writeProfile(_ words: ParsedWords) throws(Complaint) -> Int32 {
     return 0
 }
 
-private func checkProfiles(_ words: ParsedWords) throws(Complaint) -> Int32 {
+private func checkProfiles(_ words: ParsedArguments) throws(Complaint) -> Int32 {
     try words.atMost(.max)
     let folders = words.operands.dropFirst()
     guard !folders.isEmpty else { throw .usage("a FOLDER must be named") }

@@ -5,7 +5,7 @@ import WakePairing
 import WakeProfiles
 import WakeSources
 import WakeSystem
-import WakeWords
+import WakeArguments
 
 extension Verb {
     static var scan: Verb {
@@ -34,7 +34,7 @@ extension Verb {
 }
 
 private final class Scan {
-    private let words: ParsedWords
+    private let words: ParsedArguments
     private let turns: ToolLoop
     private let profiles: ProfileLibrary
     /// The requested profile.
@@ -49,7 +49,7 @@ private final class Scan {
     private var printed = PrintedRows()
     private let drawing: RedrawnTable?
 
-    init(_ words: ParsedWords) throws(Complaint) {
+    init(_ words: ParsedArguments) throws(Complaint) {
         self.words = words
         try words.atMost(0)
         if words.has("profile"), words.has("all") { throw .usage("--profile and --all exclude each other") }
@@ -75,7 +75,7 @@ private final class Scan {
         Console.say("no accessories: \(sentence)")
     }
 
-    private static func profile(_ words: ParsedWords, _ profiles: ProfileLibrary) throws(Complaint) -> Profile? {
+    private static func profile(_ words: ParsedArguments, _ profiles: ProfileLibrary) throws(Complaint) -> Profile? {
         guard let name = words.value("profile") else { return nil }
         if let index = profiles.index(named: name) { return profiles[index] }
         throw .usage("there is no profile '\(name)'.\(suggestion(for: name, among: profiles.names))")

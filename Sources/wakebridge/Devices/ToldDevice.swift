@@ -1,6 +1,6 @@
 // A device in the daemon's words, and the daemon's answer to which one a word means.
 import WakeModel
-import WakeWords
+import WakeArguments
 
 struct ToldDevice: Hashable {
     let json: JSONValue

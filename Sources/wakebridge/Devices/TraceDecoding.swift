@@ -3,7 +3,7 @@ import WakeModel
 import WakeProfiles
 import WakeSystem
 import WakeTrace
-import WakeWords
+import WakeArguments
 
 struct TraceDecoding {
     private enum Outcome {

@@ -1,7 +1,7 @@
 // wakebridge wait: returns when a device is connected, is not, or has sent something, for scripts.
 import WakeModel
 import WakeSystem
-import WakeWords
+import WakeArguments
 
 extension Verb {
     static var wait: Verb {
@@ -26,7 +26,7 @@ extension Verb {
 private enum Awaited: String, CaseIterable {
     case connected, disconnected, data
 
-    init(_ words: ParsedWords) throws(Complaint) {
+    init(_ words: ParsedArguments) throws(Complaint) {
         let said = Self.allCases.filter { words.has($0.rawValue) }
         guard let only = said.first, said.count == 1 else {
             throw .usage("say one of --connected, --disconnected, --data")
@@ -61,14 +61,14 @@ private enum Awaited: String, CaseIterable {
 }
 
 private final class Wait {
-    private let words: ParsedWords
+    private let words: ParsedArguments
     private let awaited: Awaited
     private let limit: TimeSpan?
     private let begun = SystemClock.boottime()
     private var isMet = false
     private var failure: Complaint?
 
-    init(_ words: ParsedWords) throws(Complaint) {
+    init(_ words: ParsedArguments) throws(Complaint) {
         self.words = words
         awaited = try Awaited(words)
         limit = try words.time("for")

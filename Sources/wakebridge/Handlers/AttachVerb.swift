@@ -1,5 +1,5 @@
 // wakebridge attach: keeps a handler awake from this terminal and shows its log, for as long as the connection is open.
-import WakeWords
+import WakeArguments
 
 extension Verb {
     static var attach: Verb {

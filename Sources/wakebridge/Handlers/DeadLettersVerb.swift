@@ -1,7 +1,7 @@
 // wakebridge dead-letters: the events that no attempt could deliver: lists, replays or drops them.
 import WakeControl
 import WakeModel
-import WakeWords
+import WakeArguments
 
 extension Verb {
     static var deadLetters: Verb {
@@ -45,7 +45,7 @@ extension Verb {
         return Table(head: ["SEQ", "HANDLER", "DEVICE", "TIME", "REASON"], rows: rows, numeric: [0]).text
     }
 
-    private static func choice(_ words: ParsedWords) throws(Complaint) -> [UInt8] {
+    private static func choice(_ words: ParsedArguments) throws(Complaint) -> [UInt8] {
         try words.atMost(2)
         let sequence = words.operands.dropFirst().first
         switch (sequence, words.value("handler"), words.has("all")) {

@@ -3,7 +3,7 @@ import Glibc
 import WakeDaemon
 import WakeEngine
 import WakeSystem
-import WakeWords
+import WakeArguments
 
 let userFlag = Flag(
     "user", short: "u", value: "USER",

@@ -1,6 +1,6 @@
 // wakebridge handlers: the table of handlers, or all details of one.
 import WakeModel
-import WakeWords
+import WakeArguments
 
 extension Verb {
     static var handlers: Verb {

@@ -1,5 +1,5 @@
 // wakebridge restart: ends a handler's process in order and lets the next one begin.
-import WakeWords
+import WakeArguments
 
 extension Verb {
     static var restart: Verb {

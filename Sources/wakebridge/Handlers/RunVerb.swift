@@ -3,7 +3,7 @@ import WakeDaemon
 import WakeEngine
 import WakeSources
 import WakeTrace
-import WakeWords
+import WakeArguments
 
 struct RunOptions: Hashable {
     /// A handler's program and its arguments.
@@ -57,7 +57,7 @@ extension Verb {
 }
 
 extension RunOptions {
-    init(_ words: ParsedWords) throws(Complaint) {
+    init(_ words: ParsedArguments) throws(Complaint) {
         try words.atMost(0, takesProgram: true)
         guard let handler = words.trailing, !handler.isEmpty else { throw .usage("a HANDLER must follow after '--'") }
         if words.has("manifest"), words.has("profile") || words.has("device") {

@@ -1,7 +1,7 @@
 // wakebridge simulate: causes, for a test, events that otherwise happen by chance.
 import WakeControl
 import WakeModel
-import WakeWords
+import WakeArguments
 
 extension Verb {
     static var simulate: Verb {
@@ -53,7 +53,7 @@ extension Verb {
         }
     }
 
-    private static func simulation(_ words: ParsedWords) throws(Complaint) -> [(StaticString, String)] {
+    private static func simulation(_ words: ParsedArguments) throws(Complaint) -> [(StaticString, String)] {
         let known = [
             "wake", "expire", "memory", "kill", "disconnect", "sleep", "heat", "battery", "alarm", "job", "poll",
             "condition",
@@ -76,12 +76,12 @@ extension Verb {
         return [("what", what), try member(of: what, words.operands[1])]
     }
 
-    private static func refuseLevel(_ words: ParsedWords) throws(Complaint) {
+    private static func refuseLevel(_ words: ParsedArguments) throws(Complaint) {
         if words.operands.first != "memory", words.has("level") { throw .usage("--level goes with memory only") }
     }
 
     /// Nil for what is no entry of what is scheduled.
-    private static func raised(_ words: ParsedWords) throws(Complaint) -> (entry: RaisedEntry, handler: String)? {
+    private static func raised(_ words: ParsedArguments) throws(Complaint) -> (entry: RaisedEntry, handler: String)? {
         guard let what = words.operands.first, ["alarm", "job", "poll"].contains(what) else { return nil }
         try refuseLevel(words)
         let count = what == "poll" ? 2 : 3
@@ -95,7 +95,7 @@ extension Verb {
         }
     }
 
-    private static func play(_ words: ParsedWords) throws(Complaint) -> Int32 {
+    private static func play(_ words: ParsedArguments) throws(Complaint) -> Int32 {
         try refuseLevel(words)
         try words.atMost(3)
         guard words.operands.count > 1 else { throw .usage("condition needs a WORD such as power or mount:/data") }

@@ -1,5 +1,5 @@
 // wakebridge start: lets a handler run again, after a stop, a quarantine or a hold.
-import WakeWords
+import WakeArguments
 
 extension Verb {
     static var start: Verb {

@@ -1,5 +1,5 @@
 // wakebridge stop: stops a handler until it is started again.
-import WakeWords
+import WakeArguments
 
 extension Verb {
     static var stop: Verb {

@@ -2,7 +2,7 @@
 import Glibc
 import WakeModel
 import WakeSystem
-import WakeWords
+import WakeArguments
 
 extension Verb {
     static var top: Verb {

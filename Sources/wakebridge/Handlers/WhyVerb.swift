@@ -2,7 +2,7 @@
 // not happen.
 import WakeModel
 import WakeSystem
-import WakeWords
+import WakeArguments
 
 extension Verb {
     static var why: Verb {

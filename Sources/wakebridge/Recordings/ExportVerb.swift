@@ -5,7 +5,7 @@ import WakeModel
 import WakeProfiles
 import WakeSystem
 import WakeTrace
-import WakeWords
+import WakeArguments
 
 struct ExportOptions: Hashable {
     enum Form: Hashable {
@@ -49,7 +49,7 @@ extension Verb {
 }
 
 extension ExportOptions {
-    init(_ words: ParsedWords) throws(Complaint) {
+    init(_ words: ParsedArguments) throws(Complaint) {
         let trace = try words.only("FILE")
         guard let output = words.value("output") else { throw .usage("say where the capture goes with -o FILE") }
         self.init(

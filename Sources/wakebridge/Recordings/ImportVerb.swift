@@ -3,7 +3,7 @@ import WakeCapture
 import WakeModel
 import WakeSystem
 import WakeTrace
-import WakeWords
+import WakeArguments
 
 struct ImportOptions: Hashable {
     var captures: [String]
@@ -48,7 +48,7 @@ extension Verb {
 }
 
 extension ImportOptions {
-    init(_ words: ParsedWords) throws(Complaint) {
+    init(_ words: ParsedArguments) throws(Complaint) {
         guard !words.operands.isEmpty else { throw .usage("a FILE must be named") }
         if words.has("json"), !words.has("output"), !words.has("list") {
             throw .usage("--json goes with -o only: without it the trace is printed")

@@ -2,7 +2,7 @@
 import WakeModel
 import WakeSystem
 import WakeTrace
-import WakeWords
+import WakeArguments
 
 extension Verb {
     static var merge: Verb {

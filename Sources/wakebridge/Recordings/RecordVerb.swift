@@ -5,7 +5,7 @@ import WakeCapture
 import WakeModel
 import WakeSystem
 import WakeTrace
-import WakeWords
+import WakeArguments
 
 struct RecordOptions: Hashable {
     enum Subject: Hashable {
@@ -60,7 +60,7 @@ extension Verb {
 }
 
 extension RecordOptions {
-    init(_ words: ParsedWords) throws(Complaint) {
+    init(_ words: ParsedArguments) throws(Complaint) {
         if let capture = words.value("air") {
             if words.has("output") { throw .usage("--air names its file itself; leave out --output") }
             if words.has("day") { throw .usage("--air captures packets, and a day has none; leave out --day") }

@@ -2,7 +2,7 @@
 import WakeModel
 import WakeSystem
 import WakeTrace
-import WakeWords
+import WakeArguments
 
 /// A header, and then operations in order of time.
 protocol RemadeTrace {
@@ -37,7 +37,7 @@ extension RemadeTrace {
 /// Writes to `--output`, or to standard output.
 /// - Parameter deed: the change of the trace, for the sentence of a failure.
 func remakeTrace<Remade: RemadeTrace>(
-    _ file: String, _ words: ParsedWords, _ deed: String, _ make: (TraceReader) throws -> Remade
+    _ file: String, _ words: ParsedArguments, _ deed: String, _ make: (TraceReader) throws -> Remade
 ) throws(Complaint) -> Int32 {
     var chunks: ShownChunks?
     do {

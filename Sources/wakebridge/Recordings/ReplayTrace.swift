@@ -8,7 +8,7 @@ import WakeProfiles
 import WakeSources
 import WakeSystem
 import WakeTrace
-import WakeWords
+import WakeArguments
 
 func replay(_ options: ReplayOptions) throws(Complaint) -> Int32 {
     var chunks: FileChunks?

@@ -4,7 +4,7 @@ import WakeEngine
 import WakeModel
 import WakeSources
 import WakeTrace
-import WakeWords
+import WakeArguments
 
 struct ReplayOptions: Hashable {
     var trace: String
@@ -76,7 +76,7 @@ extension Verb {
 
 let stepFlag = Flag("step", "show each event, and wait for Enter before it comes")
 
-extension ParsedWords {
+extension ParsedArguments {
     /// Whether each event waits for Enter, in place of its time.
     func isStepped() throws(Complaint) -> Bool {
         guard has("step") else { return false }
@@ -86,7 +86,7 @@ extension ParsedWords {
 }
 
 extension ReplayOptions {
-    init(_ words: ParsedWords) throws(Complaint) {
+    init(_ words: ParsedArguments) throws(Complaint) {
         try words.atMost(1, takesProgram: true)
         guard let file = words.operands.first else { throw .usage("a trace FILE must be named") }
         if let trailing = words.trailing, trailing.isEmpty { throw .usage("no HANDLER follows '--'") }

@@ -2,7 +2,7 @@
 import WakeModel
 import WakeSystem
 import WakeTrace
-import WakeWords
+import WakeArguments
 
 func printContents(of file: String, asJSON: Bool) throws(Complaint) -> Int32 {
     var chunks: FileChunks?

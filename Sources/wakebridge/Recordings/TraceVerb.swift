@@ -2,7 +2,7 @@
 import WakeDaemon
 import WakeModel
 import WakeTrace
-import WakeWords
+import WakeArguments
 
 extension Verb {
     static var trace: Verb {
@@ -58,7 +58,7 @@ extension Verb {
 private enum TraceDeed: String, CaseIterable {
     case info, diff, cut, shift, anonymise
 
-    init(_ words: ParsedWords) throws(Complaint) {
+    init(_ words: ParsedArguments) throws(Complaint) {
         guard let word = words.operands.first else { throw .usage("say what: info, diff, cut, shift or anonymise") }
         guard let deed = TraceDeed(rawValue: word) else {
             let near = suggestion(for: word, among: TraceDeed.allCases.map(\.rawValue))
@@ -82,7 +82,7 @@ private enum TraceDeed: String, CaseIterable {
     }
 
     /// The files that the words name, where the options go with the deed too.
-    func files(_ words: ParsedWords) throws(Complaint) -> [String] {
+    func files(_ words: ParsedArguments) throws(Complaint) -> [String] {
         try words.atMost(fileCount + 1)
         let files = Array(words.operands.dropFirst())
         guard files.count == fileCount else {
@@ -99,7 +99,7 @@ private enum TraceDeed: String, CaseIterable {
     }
 }
 
-private func cutTrace(_ file: String, _ words: ParsedWords) throws(Complaint) -> Int32 {
+private func cutTrace(_ file: String, _ words: ParsedArguments) throws(Complaint) -> Int32 {
     let part = try TracePart(words)
     guard !part.isWhole else { throw .usage("say what to keep with --from, --until or --only") }
     return try remakeTrace(file, words, "cut") { (reader: TraceReader) throws -> TraceCut in
@@ -121,7 +121,7 @@ extension TracePart {
     }
 }
 
-private func shiftTrace(_ file: String, _ words: ParsedWords) throws(Complaint) -> Int32 {
+private func shiftTrace(_ file: String, _ words: ParsedArguments) throws(Complaint) -> Int32 {
     let step: TraceShift.Step
     switch (words.value("by"), words.value("to")) {
     case (let text?, nil):
@@ -141,7 +141,7 @@ private func shiftTrace(_ file: String, _ words: ParsedWords) throws(Complaint) 
     }
 }
 
-private func anonymiseTrace(_ file: String, _ words: ParsedWords) throws(Complaint) -> Int32 {
+private func anonymiseTrace(_ file: String, _ words: ParsedArguments) throws(Complaint) -> Int32 {
     let asked = words.options.filter { $0.name == "word" }.compactMap { $0.value }
     if let short = asked.first(where: { $0.utf8.count < 3 }) {
         throw .usage("--word '\(short)' is too short: messages hold these bytes by chance; give it three or more")

@@ -1,7 +1,7 @@
 // wakebridge run-job: starts a job of a handler now.
 import WakeModel
 import WakeSystem
-import WakeWords
+import WakeArguments
 
 extension Verb {
     static var runJob: Verb {
@@ -22,7 +22,7 @@ extension Verb {
     }
 
     /// Orders the daemon to raise an entry, and returns its new state.
-    static func raise(_ words: ParsedWords, _ entry: RaisedEntry, of handler: String) throws(Complaint) -> Int32 {
+    static func raise(_ words: ParsedArguments, _ entry: RaisedEntry, of handler: String) throws(Complaint) -> Int32 {
         try order(words, path(ofHandler: handler, entry.path)) { answer in
             let standing = ScheduleEntry(entry: answer["entry"] ?? .null, now: SystemClock.wall())
             return answer["entry"]?["state"] == nil ? "\(entry.words) is raised" : standing.sentence

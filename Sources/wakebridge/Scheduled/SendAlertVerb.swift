@@ -3,7 +3,7 @@ import CCurl
 import Glibc
 import WakeModel
 import WakeSystem
-import WakeWords
+import WakeArguments
 
 extension Verb {
     static var sendAlert: Verb {

@@ -1,7 +1,7 @@
 // wakebridge send-message: sends a message to the inbox of a handler.
 import WakeModel
 import WakeSystem
-import WakeWords
+import WakeArguments
 
 extension Verb {
     static var sendMessage: Verb {
@@ -45,7 +45,7 @@ extension Verb {
     }
 
     /// The header is left out without a type: libcurl would otherwise declare a form.
-    private static func messageHeaders(_ words: ParsedWords) throws(Complaint) -> [String] {
+    private static func messageHeaders(_ words: ParsedArguments) throws(Complaint) -> [String] {
         let named = [("type", "Content-Type"), ("topic", "Topic"), ("urgency", "Urgency"), ("ttl", "TTL")]
         var headers: [String] = []
         for (option, header) in named {

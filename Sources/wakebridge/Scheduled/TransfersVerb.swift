@@ -1,7 +1,7 @@
 // wakebridge transfers: what handlers have handed over to be received or sent, how far each of it is, and to cancel one.
 import WakeModel
 import WakeSystem
-import WakeWords
+import WakeArguments
 
 extension Verb {
     static var transfers: Verb {
@@ -30,7 +30,7 @@ extension Verb {
     }
 
     /// A handler's name has no slash, so the older order, with the transfer first, is taken too.
-    private static func cancel(_ words: ParsedWords) throws(Complaint) -> Int32 {
+    private static func cancel(_ words: ParsedArguments) throws(Complaint) -> Int32 {
         try words.atMost(2)
         guard words.operands.count == 2 else {
             throw .usage("--cancel needs a HANDLER and the SESSION/ID of a transfer")

@@ -2,7 +2,7 @@
 import WakeModel
 import WakeProfiles
 import WakeSystem
-import WakeWords
+import WakeArguments
 
 struct AttachedNode {
     private let row: AttachedRow

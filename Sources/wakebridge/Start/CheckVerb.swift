@@ -5,7 +5,7 @@ import WakeEngine
 import WakeModel
 import WakeProfiles
 import WakeSystem
-import WakeWords
+import WakeArguments
 
 extension Verb {
     static var check: Verb {
@@ -59,7 +59,7 @@ private struct CheckedFile {
     private let warnings: [String]
     private let decoding: TraceDecoding?
 
-    init(_ file: String, _ words: ParsedWords) throws(Complaint) {
+    init(_ file: String, _ words: ParsedArguments) throws(Complaint) {
         self.file = file
         do {
             let path = try File.absolute(file)
@@ -114,7 +114,7 @@ extension HandlerManifest {
 
 /// The names of devices that the daemon knows, else those that bluetoothd keeps.
 private enum KnownNames {
-    static func all(_ words: ParsedWords) -> [(alias: String, source: String)]? {
+    static func all(_ words: ParsedArguments) -> [(alias: String, source: String)]? {
         if let answer = try? words.client.ask(.get, "/v1/devices", within: .seconds(5)).json {
             return answer.list("devices").map { ($0["alias"]?.string ?? "", $0["source"]?.string ?? "") }
         }

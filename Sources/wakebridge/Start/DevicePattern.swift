@@ -4,7 +4,7 @@ import WakePairing
 import WakeProfiles
 import WakeSources
 import WakeSystem
-import WakeWords
+import WakeArguments
 
 enum DevicePattern {
     case peripheral(services: [String], name: String?)
@@ -12,7 +12,7 @@ enum DevicePattern {
     /// No device was named.
     case unknown(String)
 
-    init(of word: String, _ words: ParsedWords) throws(Complaint) {
+    init(of word: String, _ words: ParsedArguments) throws(Complaint) {
         if word.hasPrefix("/dev/") {
             self = try Self.accessory(at: word)
             return

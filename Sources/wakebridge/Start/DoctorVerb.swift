@@ -6,7 +6,7 @@ import WakeEngine
 import WakeModel
 import WakeProfiles
 import WakeSystem
-import WakeWords
+import WakeArguments
 
 extension Verb {
     static var doctor: Verb {
@@ -37,7 +37,7 @@ extension Verb {
 
 extension Facts {
     /// Asks every part of the system, each with a deadline.
-    init(_ words: ParsedWords) {
+    init(_ words: ParsedArguments) {
         self.init()
         let machine = MachineLook(root: words.value("root") ?? "")
         toolVersion = Tool.version

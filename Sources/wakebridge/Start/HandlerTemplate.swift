@@ -2,7 +2,7 @@
 import WakeModel
 import WakeProfiles
 import WakeSystem
-import WakeWords
+import WakeArguments
 
 enum HandlerTemplate: String, CaseIterable {
     case csv

@@ -1,6 +1,6 @@
 // wakebridge logs: the standard output and error of handlers, and the bridge's lines about them.
 import WakeModel
-import WakeWords
+import WakeArguments
 
 extension Verb {
     static var logs: Verb {
@@ -32,7 +32,7 @@ extension Verb {
 enum LogText {
     /// The function that prints each line, by the options.
     /// - Parameter asked: whose lines do not name it; nil where all are named.
-    static func printer(_ words: ParsedWords, unlessOf asked: String?) -> (ArraySlice<UInt8>) -> Void {
+    static func printer(_ words: ParsedArguments, unlessOf asked: String?) -> (ArraySlice<UInt8>) -> Void {
         let isJSON = words.has("json")
         return { line in
             Console.print(

@@ -5,7 +5,7 @@ import WakeEngine
 import WakeModel
 import WakeProfiles
 import WakeSystem
-import WakeWords
+import WakeArguments
 
 struct NewHandler {
     enum Language: String, CaseIterable {
@@ -23,7 +23,7 @@ struct NewHandler {
     /// It is where a daemon of this user looks for manifests.
     private let isTakenUp: Bool
 
-    init(_ words: ParsedWords) throws(Complaint) {
+    init(_ words: ParsedArguments) throws(Complaint) {
         name = words.operands[1]
         guard HandlerManifest.isIdentifier(name) else {
             throw .usage(
@@ -60,7 +60,7 @@ struct NewHandler {
 
     /// The profile that the words name, else that of the device; and the device's name in a manifest.
     private static func watched(
-        _ words: ParsedWords, _ library: ProfileLibrary
+        _ words: ParsedArguments, _ library: ProfileLibrary
     ) throws(Complaint) -> (Profile, device: String?) {
         if let name = words.value("profile") { return (try profile(named: name, library), words.value("device")) }
         guard let word = words.value("device") else {

@@ -6,7 +6,7 @@ import WakeModel
 import WakeProfiles
 import WakeSystem
 import WakeTrace
-import WakeWords
+import WakeArguments
 
 struct NewProfile {
     private let name: String
@@ -18,7 +18,7 @@ struct NewProfile {
         case draft(ProfileDraft)
     }
 
-    init(_ words: ParsedWords) throws(Complaint) {
+    init(_ words: ParsedArguments) throws(Complaint) {
         name = words.operands[1]
         guard !name.isEmpty, name.utf8.count <= 64, name.utf8.allSatisfy({ Self.isPlain($0) }) else {
             throw .usage("'\(name.printable)' cannot be a profile's name: use up to 64 of a-z, 0-9 and '-'")

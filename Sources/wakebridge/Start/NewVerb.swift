@@ -3,7 +3,7 @@ import Glibc
 import WakeDaemon
 import WakeModel
 import WakeSystem
-import WakeWords
+import WakeArguments
 
 extension Verb {
     static var new: Verb {
@@ -67,7 +67,7 @@ extension Verb {
     }
 
     /// A daemon takes a new manifest up a moment later. What is asked next about the handler must find it.
-    private static func awaitDaemon(_ words: ParsedWords, _ made: NewFiles) {
+    private static func awaitDaemon(_ words: ParsedArguments, _ made: NewFiles) {
         let name = words.operands[1]
         guard made.paths.contains(BridgePlaces.mine.configuration + "/handlers.d/\(name).json5") else { return }
         let end = SystemClock.monotonic() + .seconds(3)

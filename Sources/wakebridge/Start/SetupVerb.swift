@@ -6,7 +6,7 @@ import WakeEngine
 import WakeModel
 import WakeProfiles
 import WakeSystem
-import WakeWords
+import WakeArguments
 
 extension Verb {
     static var setup: Verb {
@@ -40,13 +40,13 @@ extension Verb {
 
 /// A run of the verb.
 private final class MachineSetup {
-    private let words: ParsedWords
+    private let words: ParsedArguments
     private let patience: TimeSpan
     private let profiles = NamedPlaces.own.library
     /// How long a service or an adapter may take to come.
     private static let settleTime = TimeSpan.seconds(15)
 
-    init(_ words: ParsedWords) throws(Complaint) {
+    init(_ words: ParsedArguments) throws(Complaint) {
         self.words = words
         patience = try words.time("for") ?? .seconds(60)
     }
@@ -164,7 +164,7 @@ private final class MachineSetup {
     private func pairDevice() throws(Complaint) {
         Console.say("looking for a device that a profile knows: put it into its pairing mode, or wear it")
         let options = words.has("yes") ? ["--yes"] : []
-        let pairing = try ParsedWords(options, options: Verb.pair.allOptions)
+        let pairing = try ParsedArguments(options, options: Verb.pair.allOptions)
         Console.say(try pairChosen(pairing))
     }
 

@@ -1,7 +1,7 @@
 // wakebridge status: the bridge, its handlers and its devices, and why each handler is or is not awake.
 import WakeModel
 import WakeSystem
-import WakeWords
+import WakeArguments
 
 extension Verb {
     static var status: Verb {

@@ -1,10 +1,10 @@
 // The command line as getopt_long parses it: the edge to the C library's parser, whose state is global.
-import CWords
+import CGetopt
 import Glibc
 import WakeModel
 
 /// A verb's options and operands.
-public struct ParsedWords {
+public struct ParsedArguments {
     /// In the order given; of equal names the later one counts.
     public private(set) var options: [(name: String, value: String?)] = []
     public private(set) var operands: [String] = []
@@ -22,7 +22,7 @@ public struct ParsedWords {
     public func value(_ name: String) -> String? { options.last { $0.name == name }?.value }
 
     /// The same, with the options before the verb added; options after the verb override them.
-    public func adding(_ earlier: ParsedWords) -> ParsedWords {
+    public func adding(_ earlier: ParsedArguments) -> ParsedArguments {
         var both = self
         both.options = earlier.options + options
         return both
@@ -55,7 +55,7 @@ public struct ParsedWords {
             if option.found == -1 { return Int(option.next) }
             guard let flag = flags.enumerated().first(where: { $1.matches(option.found, index: $0) })?.element else {
                 let word = vector[Int(max(option.next - 1, 0))].map { String(cString: $0) } ?? ""
-                throw ParsedWords.complaint(option, word, flags)
+                throw ParsedArguments.complaint(option, word, flags)
             }
             options.append((flag.name, option.value.map { String(cString: $0) }))
         }
@@ -83,7 +83,7 @@ extension Flag {
     }
 }
 
-extension ParsedWords {
+extension ParsedArguments {
     /// The single operand that a verb requires.
     public func only(_ what: String) throws(Complaint) -> String {
         guard let first = operands.first else { throw .usage("a \(what) must be named") }

@@ -1,28 +1,29 @@
 // The page that the daemon shows to browsers: which files it is made of, under which addresses, and how long each may be kept.
+import WakeControl
 import WakeModel
-import WakeZlib
+import WakeSystem
 
-public enum Page {
-    public struct Asset: Hashable, Sendable {
-        public var contentType: String
-        public var bytes: [UInt8]
+enum Page {
+    struct Asset: Hashable, Sendable {
+        var contentType: String
+        var bytes: [UInt8]
         /// The same for a browser that accepts gzip; empty where it could not be compressed.
-        public var gzip: [UInt8]
+        var gzip: [UInt8]
         /// In quotes, as the header ETag has it.
-        public var entityTag: String
+        var entityTag: String
         /// Its address depends on its content, so it never has to be requested again.
-        public var isImmutable: Bool
+        var isImmutable: Bool
 
         /// The value of the header Cache-Control.
-        public var cacheControl: String { isImmutable ? "public, max-age=31536000, immutable" : "no-cache" }
+        var cacheControl: String { isImmutable ? "public, max-age=31536000, immutable" : "no-cache" }
     }
 
     /// The header Content-Security-Policy: the page loads nothing from elsewhere, and no other page frames it.
-    public static let securityPolicy =
+    static let securityPolicy =
         "default-src 'self'; base-uri 'none'; object-src 'none'; form-action 'self'; frame-ancestors 'none'"
 
     /// - Parameter path: what follows the prefix, with or without a slash in front.
-    public static func asset(for path: String) -> Asset? {
+    static func asset(for path: String) -> Asset? {
         let name = String(path.drop { $0 == "/" })
         return assets[name.isEmpty ? document : name]
     }
@@ -65,5 +66,15 @@ public enum Page {
         case "svg": "image/svg+xml"
         default: "application/octet-stream"
         }
+    }
+}
+
+/// The page as the server takes it.
+struct ServedPage: PageFiles {
+    func file(at path: String) -> PageFile? {
+        guard let asset = Page.asset(for: path) else { return nil }
+        return PageFile(
+            type: asset.contentType, bytes: asset.bytes, gzip: asset.gzip, entityTag: asset.entityTag,
+            cacheControl: asset.cacheControl, policy: Page.securityPolicy)
     }
 }
