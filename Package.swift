@@ -49,6 +49,8 @@ let package = Package(
         .target(name: "WakeLoop", dependencies: ["WakeModel", "WakeSystem", "CSystemd"]),
         .target(name: "WakeJournal", dependencies: ["WakeModel", "CSQLite"]),
         .target(name: "WakeTrace", dependencies: ["WakeModel"]),
+        // Of the tool alone: changes and comparisons of traces.
+        .target(name: "WakeTraceEditing", dependencies: ["WakeModel", "WakeTrace"]),
         .target(name: "WakeHCI", dependencies: ["WakeModel"]),
         .target(name: "WakeMQTT", dependencies: ["WakeModel", "WakeProfiles", "WakeSystem", "WakeLoop", "CPaho"]),
         .target(
@@ -86,7 +88,8 @@ let package = Package(
             name: "wakebridge",
             dependencies: [
                 "WakeModel", "WakeProfiles", "WakeSystem", "WakeLoop", "WakeSources", "WakeDoctor", "WakeEngine",
-                "WakeDaemon", "WakeControl", "WakeTrace", "WakeCapture", "WakePairing", "WakeAuthoring", "WakeArguments",
+                "WakeDaemon", "WakeControl", "WakeTrace", "WakeTraceEditing", "WakeCapture", "WakePairing",
+                "WakeAuthoring", "WakeArguments",
                 "CCurl", "CQRCode",
             ]),
 
@@ -171,7 +174,9 @@ let package = Package(
                 "WakeCore",
                 "WakeProfiles", "WakeSources", "WakeLoop", "WakeJournal", "WakeSystem", "WakeTrace", "WakeControl",
             ]),
-        .testTarget(name: "WakeTraceTests", dependencies: ["TestBench", "WakeTrace", "WakeAgenda", "WakeModel"]),
+        .testTarget(
+            name: "WakeTraceTests",
+            dependencies: ["TestBench", "WakeTrace", "WakeTraceEditing", "WakeAgenda", "WakeModel"]),
         .testTarget(
             name: "WakeCaptureTests", dependencies: ["TestBench", "WakeCapture", "WakeHCI", "WakeTrace", "WakeModel"]),
         .testTarget(
@@ -265,7 +270,8 @@ let package = Package(
             name: "FuzzTargets",
             dependencies: [
                 "DeviceLibrary", "WakeAgenda", "WakeCapture", "WakeControl", "WakeEngine", "WakeHCI", "WakeLoop",
-                "WakeMQTT", "WakeModel", "WakeProfiles", "WakeSources", "WakeSystem", "WakeTrace", "WakeTransfer",
+                "WakeMQTT", "WakeModel", "WakeProfiles", "WakeSources", "WakeSystem", "WakeTrace", "WakeTraceEditing",
+                "WakeTransfer",
             ],
             path: "Tests/Fuzz/Targets"),
         .testTarget(name: "FuzzTests", dependencies: ["FuzzTargets", "TestBench"]),

@@ -10,6 +10,7 @@ LAYERS = [
     ("WakeAgenda", "WakeModel WakeTransfer Synchronization"),
     ("WakeProfiles", "WakeModel CCrypto Synchronization"),
     ("WakeTrace", "WakeModel"),
+    ("WakeTraceEditing", "WakeModel WakeTrace"),
     ("WakeHCI", "WakeModel"),
     # For systems beside Linux too.
     ("WakeHandler", "WakeModel Darwin Glibc Musl"),
@@ -36,7 +37,7 @@ LAYERS = [
     ("wakebridge-transferd", "WakeModel WakeTransfer WakeSystem WakeLoop CCurlMulti CCrypto Glibc"),
     # It uses the loop for scanning and pairing, which speak to bluetoothd and need no daemon.
     ("wakebridge",
-     "WakeModel WakeCore WakeProfiles WakeTrace WakeCapture WakeArguments WakeSystem WakeLoop WakeSources "
+     "WakeModel WakeCore WakeProfiles WakeTrace WakeTraceEditing WakeCapture WakeArguments WakeSystem WakeLoop WakeSources "
      "WakePairing WakeAuthoring WakeDoctor WakeControl WakeEngine WakeDaemon CCurl CQRCode Glibc "
      "Synchronization"),
 ]
@@ -47,7 +48,7 @@ IMPORTERS = {
     "CCrypto": {"WakeProfiles", "WakeSystem", "wakebridge-transferd"}, "CCurl": {"wakebridge"},
     "CCurlMulti": {"wakebridge-transferd"},
 }
-WITHOUT_EFFECTS = {"WakeModel", "WakeCore", "WakeTrace", "WakeHCI", "WakeCapture", "WakeProfiles"}
+WITHOUT_EFFECTS = {"WakeModel", "WakeCore", "WakeTrace", "WakeTraceEditing", "WakeHCI", "WakeCapture", "WakeProfiles"}
 EFFECTS = r"print\(|ContinuousClock|SuspendingClock|\.random\(|SystemRandomNumberGenerator"
 
 

@@ -2,6 +2,7 @@
 import WakeModel
 import WakeSystem
 import WakeTrace
+import WakeTraceEditing
 import WakeArguments
 
 /// A header, and then operations in order of time.

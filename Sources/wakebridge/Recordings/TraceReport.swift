@@ -2,6 +2,7 @@
 import WakeModel
 import WakeSystem
 import WakeTrace
+import WakeTraceEditing
 import WakeArguments
 
 func printContents(of file: String, asJSON: Bool) throws(Complaint) -> Int32 {

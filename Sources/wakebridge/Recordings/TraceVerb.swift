@@ -2,6 +2,7 @@
 import WakeDaemon
 import WakeModel
 import WakeTrace
+import WakeTraceEditing
 import WakeArguments
 
 extension Verb {

@@ -1,5 +1,6 @@
 // The difference of two traces: in their headers, in the first operation that differs, and in their counts.
 import WakeModel
+import WakeTrace
 
 /// Reads both at once, to their ends. Numbers of devices mean nothing: those of one kind and identity are one device.
 public struct TraceDifference: Sendable {

@@ -1,5 +1,6 @@
 // The same trace at another time: the distances between events stay.
 import WakeModel
+import WakeTrace
 
 public struct TraceShift {
     public enum Step: Hashable, Sendable {

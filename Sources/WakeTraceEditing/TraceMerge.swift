@@ -1,5 +1,6 @@
 // Merges several traces into one, in order of the wall clock: separate recordings are played together.
 import WakeModel
+import WakeTrace
 
 /// Streams: of each trace only its header and its next operation are held. Devices that are the same in several are one.
 public struct TraceMerge {

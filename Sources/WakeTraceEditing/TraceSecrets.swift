@@ -1,5 +1,6 @@
 // The secrets of a trace: finds them in its header and on the way, and removes them from texts and messages.
 import WakeModel
+import WakeTrace
 
 struct TraceSecrets {
     let terms: TraceMask.Terms

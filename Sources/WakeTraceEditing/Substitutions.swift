@@ -1,4 +1,5 @@
 // Sequences of bytes, and the substitute of each.
+import WakeTrace
 
 /// The longest counts if several begin at one place.
 struct Substitutions {

@@ -1,5 +1,6 @@
 // Masks a trace's identifying data, so that it can be shared: addresses, names, serial numbers, positions.
 import WakeModel
+import WakeTrace
 
 /// Streams, as ``TraceMerge`` does. A secret has the same substitute everywhere, of the same length in messages.
 public struct TraceMask {

@@ -1,5 +1,6 @@
 // Pseudonyms for the secrets of a trace: each is the same everywhere, and does not reveal the secret.
 import WakeModel
+import WakeTrace
 
 /// Pseudonyms are numbered in the order in which secrets are found.
 struct StandIns {

@@ -1,4 +1,5 @@
 // Positions in the binary messages of u-blox and SiRF receivers: they become zeros, and sums that were right are made right again.
+import WakeTrace
 
 /// The state of one stream of bytes, whose messages may come in pieces.
 struct BinaryPositions {

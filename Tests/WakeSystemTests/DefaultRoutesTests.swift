@@ -6,7 +6,7 @@ import Testing
 @testable import WakeSystem
 
 @Suite("Routes", .serialized, .enabled(if: Machine.makesNamespaces, "needs root and namespaces"))
-struct RouteTableTests {
+struct DefaultRoutesTests {
     /// Two ends of a cable; without a peer that is up, the near end has no carrier.
     private func cable(_ network: OwnNamespace, _ name: String = "near") throws {
         try network.ip("link add \(name) type veth peer name \(name)-far")
@@ -15,7 +15,7 @@ struct RouteTableTests {
         try network.ip("link set \(name)-far up")
     }
 
-    private func links() throws -> Set<String> { try RouteTable.read().defaultLinks }
+    private func links() throws -> Set<String> { try DefaultRoutes.read().defaultLinks }
 
     @Test("a default route counts while its link has a carrier, for IPv4 and IPv6 alike")
     func carrier() throws {
@@ -55,7 +55,7 @@ struct RouteTableTests {
 
     @Test("patterns name links, and only those that a default route leads over")
     func patterns() {
-        let table = RouteTable(defaultLinks: ["wwan0", "eth0"])
+        let table = DefaultRoutes(defaultLinks: ["wwan0", "eth0"])
         #expect(table.leads(over: ["wwan*"]) && table.leads(over: ["ppp*", "eth?"]))
         #expect(!table.leads(over: ["ppp*", "wan", "eth"]) && !table.leads(over: []))
     }

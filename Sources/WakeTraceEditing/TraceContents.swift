@@ -1,5 +1,6 @@
 // The contents of a trace: its devices, their operations and counts, the time that it covers, and its losses.
 import WakeModel
+import WakeTrace
 
 /// Counts one operation after the other: a trace of any length takes no more memory than its devices do.
 public struct TraceContents: Sendable {

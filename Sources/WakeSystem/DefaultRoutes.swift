@@ -19,7 +19,7 @@ public struct RouteEvents: ~Copyable {
     }
 }
 
-public struct RouteTable: Hashable, Sendable {
+public struct DefaultRoutes: Hashable, Sendable {
     /// The names of the links with carrier that a default route of the main table leads over.
     public private(set) var defaultLinks: Set<String> = []
 
@@ -29,7 +29,7 @@ public struct RouteTable: Hashable, Sendable {
     public init() {}
 
     /// The present routes. It asks the kernel, and waits for nothing.
-    public static func read() throws(SystemError) -> RouteTable {
+    public static func read() throws(SystemError) -> DefaultRoutes {
         for _ in 1..<mostAttempts {
             if let table = try readOnce() { return table }
         }
@@ -37,7 +37,7 @@ public struct RouteTable: Hashable, Sendable {
     }
 
     /// Nil where it changed meanwhile.
-    private static func readOnce() throws(SystemError) -> RouteTable? {
+    private static func readOnce() throws(SystemError) -> DefaultRoutes? {
         var listing = RouteListing()
         let answer = attemptC { clinux_route_socket() }
         let socket = FileDescriptor(owning: Int32(try answer.get("open", "a socket for routes")))
@@ -54,7 +54,7 @@ public struct RouteTable: Hashable, Sendable {
             }
             if progress == .spoilt { return nil }
         }
-        return RouteTable(defaultLinks: listing.defaultLinks)
+        return DefaultRoutes(defaultLinks: listing.defaultLinks)
     }
 
     init(defaultLinks: Set<String>) { self.defaultLinks = defaultLinks }

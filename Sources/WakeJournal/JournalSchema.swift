@@ -1,6 +1,6 @@
 // The tables, the steps from each version to the next, and the check of a file's version against flipped bits.
 
-enum Schema {
+enum JournalSchema {
     /// `PRAGMA user_version` and the fact `schema` count the steps a file has taken. A step, once released, never changes,
     /// and every version keeps the table of facts as it is.
     static let steps: [String] = [
@@ -59,7 +59,7 @@ enum Schema {
 
     /// Brings the file to the newest version in one transaction: a step that fails leaves it as it was.
     /// True when the header disagreed with the fact and was repaired: the fact counts, because a check guards it.
-    static func migrate(_ database: Database, steps: [String] = Schema.steps) throws(Failure) -> Bool {
+    static func migrate(_ database: Database, steps: [String] = JournalSchema.steps) throws(Failure) -> Bool {
         do {
             let header = Int(try database.integer("PRAGMA user_version"))
             let isFresh = try database.integer("SELECT count(*) FROM sqlite_master") == 0

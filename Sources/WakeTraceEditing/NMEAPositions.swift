@@ -1,5 +1,6 @@
 // Positions in NMEA 0183 sentences: their digits become zeros, and sums that were right are made right again.
 import WakeModel
+import WakeTrace
 
 struct NMEAPositions {
     private(set) var bytes: [UInt8]

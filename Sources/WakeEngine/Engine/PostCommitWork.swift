@@ -2,7 +2,7 @@
 import WakeCore
 import WakeModel
 
-struct Outbox {
+struct PostCommitWork {
     private(set) var effects: [Effect] = []
     /// The deliveries among them, whose time has not begun.
     private(set) var recipients: [Recipient] = []
