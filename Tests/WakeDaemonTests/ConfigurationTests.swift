@@ -275,14 +275,11 @@ struct ConfigurationTests {
         ])
         #expect(documented(text) == Set(HandlerManifest.keys + inManifest))
         let settings = BridgeSettings.self
-        let inSettings = nested([
-            ("devices.NAME", settings.deviceKeys), ("broadcasts", settings.broadcastKeys),
-            ("storm", settings.stormKeys),
-            ("flips", settings.flipKeys),
-            ("log", settings.logKeys), ("journal", settings.journalKeys), ("memory", settings.memoryKeys),
-            ("thermal", settings.thermalKeys), ("alerts", settings.alertKeys), ("replay", settings.replayKeys),
+        let objects = [
+            ("devices.NAME", settings.deviceKeys), ("alerts", settings.alertKeys), ("replay", settings.replayKeys),
             ("mqtt", MQTTSettings.keys), ("web", WebConfiguration.keys),
-        ])
+        ]
+        let inSettings = nested(objects + settings.groups.map { ($0.name, $0.keys) })
         #expect(documented(settingsText) == Set(settings.keys + inSettings))
         for entry in TimerKeys.all {
             let range = "\(entry.range.lowerBound.text) to \(entry.range.upperBound.text)"
