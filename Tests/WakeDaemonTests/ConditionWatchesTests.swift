@@ -179,7 +179,8 @@ struct ConditionWatchesTests {
         var told: [HandlerID: [Bool]] = [:]
         for name in ["a", "b"] { mkdir("\(bench.directory)/\(name)", 0o755) }
         for (handler, name) in [(Readers.own, "a"), (HandlerID(rawValue: 4), "b")] {
-            let watch = ConditionWatch { told[handler, default: []].append($0) }
+            let watch = ConditionWatch()
+            watch.add(.agenda) { told[handler, default: []].append($0) }
             try source.join("\(bench.directory)/\(name)/key", for: handler, watch)
         }
         put("key", at: "\(bench.directory)/a/key")

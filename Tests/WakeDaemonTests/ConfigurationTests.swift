@@ -57,13 +57,14 @@ struct ConfigurationTests {
     func allFaults() throws {
         let text = """
             {exec: ["/bin/cat"], modes: [], watch: [], budget: 10, alarms: [7, {id: 8}],
-             jobs: [{id: "a", kind: 5}, {id: "b", kind: "refresh"}, {id: "c", kind: "refresh", every: true}]}
+             jobs: [{id: "a", kind: 5}, {id: "b", kind: "refresh"}, {id: "c", kind: "refresh", every: true, wake: 1}]}
             """
         let errors = #expect(throws: ConfigurationErrors.self) { try manifest(text) }
         let expected = [
             "budget must be a duration", "alarms: An alarm must be an object; got 7.",
             "alarms: \"id\" of an alarm must be an id; got 8.", "jobs: \"kind\" of a job must be a word; got 5.",
             "jobs: \"every\" of a job must be a duration in quotes; got true.",
+            "jobs: \"wake\" of a job must be true or false; got 1.",
         ]
         let found = errors?.all.map(\.sentence) ?? []
         #expect(found.count == expected.count && zip(found, expected).allSatisfy { $0.hasPrefix($1) }, "\(found)")

@@ -62,9 +62,10 @@ public struct FlowRule: Hashable, Sendable {
             throw .malformed("The flow \"\(name)\" lacks \"from\".", advice: DataSource.advice)
         }
         from = try DataSource(origin, of: object)
-        idle = try object.span("idle", from: Self.idleRange.lowerBound, to: Self.idleRange.upperBound) ?? idle
+        idle = object.span("idle", from: Self.idleRange.lowerBound, to: Self.idleRange.upperBound) ?? idle
         processorShare = try object["cpu"].map { value throws(ProtocolFault) in try Self.share(value, of: object) }
         group = object["group"] == nil ? nil : try object.identifier("group")
+        try object.conclude()
         guard let priority = object["priority"] else { return }
         guard group != nil else {
             throw ProtocolFault(

@@ -74,9 +74,10 @@ public struct InboxRule: Hashable, Sendable {
         burst = try Self.count("burst", through: Self.mostBurst, of: object) ?? burst
         acceptance = try Self.acceptance(object) ?? acceptance
         keep = try Self.count("keep", through: Self.mostKept, of: object) ?? keep
-        lifetime = try object.span("ttl", from: .seconds(1)) ?? lifetime
-        maxLatency = try object.span("max_latency", from: .zero, to: Self.longestLatency) ?? maxLatency
+        lifetime = object.span("ttl", from: .seconds(1)) ?? lifetime
+        maxLatency = object.span("max_latency", from: .zero, to: Self.longestLatency) ?? maxLatency
         brokerTopics = try Self.topics(object) ?? []
+        try object.conclude()
     }
 
     /// `6/h` is one in ten minutes.

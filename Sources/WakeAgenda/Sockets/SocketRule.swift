@@ -45,9 +45,10 @@ public struct SocketRule: Hashable, Sendable {
             value, owner: "a socket", keys: Self.keys, spans: Self.spans, example: Self.example)
         name = try object.socketName()
         (side, place) = try Self.place(in: object, of: name)
-        keepalive = try object.span("keepalive", from: Self.shortestKeepalive)
-        passing = try object.word("fds") ?? .inherit
-        isTLS = try object.flag("tls") ?? false
+        keepalive = object.span("keepalive", from: Self.shortestKeepalive)
+        passing = object.word("fds") ?? .inherit
+        isTLS = object.flag("tls") ?? false
+        try object.conclude()
         try refuseContradictions()
     }
 

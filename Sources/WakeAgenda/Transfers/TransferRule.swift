@@ -34,10 +34,10 @@ public struct TransferRule: Hashable, Sendable {
                 advice: "Leave it out: \"photos/17\" is how orders name the transfer 17 of the session photos.")
         }
         self.init(session: session)
-        wakes = try object.flag("wake") ?? true
-        isDiscretionary = try object.flag("discretionary")
-        require = try object.conditions("require") ?? require
-        giveUp = try object.span("give_up", from: .seconds(60)) ?? giveUp
+        wakes = object.flag("wake") ?? true
+        isDiscretionary = object.flag("discretionary")
+        require = object.conditions("require") ?? require
+        giveUp = object.span("give_up", from: .seconds(60)) ?? giveUp
         if let value = object["parallel"] {
             guard let count = value.integer, (1...16).contains(count) else {
                 throw object.fault(
@@ -45,6 +45,7 @@ public struct TransferRule: Hashable, Sendable {
             }
             parallel = Int(count)
         }
+        try object.conclude()
     }
 
     /// The manifest's `transfers`.

@@ -2,6 +2,7 @@
 import WakeControl
 import WakeEngine
 import WakeModel
+import WakeProfiles
 import WakeSystem
 
 final class WebEntry {

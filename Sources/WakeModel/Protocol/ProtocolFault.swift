@@ -61,7 +61,7 @@ public struct ProtocolFault: Error, Hashable, Sendable {
     /// The same with others that were found beside it.
     public func beside(_ others: some Collection<ProtocolFault>) -> ProtocolFault {
         var fault = self
-        fault.others += others
+        for other in others { fault.others += [other] + other.others }
         return fault
     }
 }
