@@ -66,7 +66,8 @@ extension Condition {
         for value in values {
             guard let word = value.string else {
                 throw .malformed(
-                    "\(place) must be a list of words; got \(value.excerpt).", advice: "Write \(known.listed), in quotes.")
+                    "\(place) must be a list of words; got \(value.excerpt).",
+                    advice: "Write \(known.listed), in quotes.")
             }
             let condition = try Condition(word: word)
             if !conditions.contains(condition) { conditions.append(condition) }

@@ -63,7 +63,8 @@ enum DatabaseOpener {
         let isClean = try database.integer("SELECT 1 FROM facts WHERE name='closed' AND value<>''") == 1
         let size = try database.integer("PRAGMA page_count") * database.integer("PRAGMA page_size")
         let isWhole = !isClean && size <= wholeCheckBytes
-        let checks = isWhole ? ["PRAGMA quick_check(1)"] : JournalSchema.smallTables.map { "PRAGMA quick_check('\($0)')" }
+        let checks =
+            isWhole ? ["PRAGMA quick_check(1)"] : JournalSchema.smallTables.map { "PRAGMA quick_check('\($0)')" }
         for check in checks {
             let answer = try database.prepare(check)
             if try answer.step(), answer.text(0) != "ok" {

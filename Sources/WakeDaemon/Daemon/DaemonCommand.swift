@@ -1,12 +1,12 @@
 // The daemon's command line: its words, its help, and its exit status: 0 ended in order, 1 failed, 2 wrong usage.
 import Glibc
+import WakeArguments
 import WakeEngine
 import WakeLoop
 import WakeModel
 import WakeSources
 import WakeSystem
 import WakeTrace
-import WakeArguments
 
 public enum DaemonCommand {
     static let flags: [Flag] =

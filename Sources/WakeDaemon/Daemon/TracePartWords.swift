@@ -1,7 +1,7 @@
+import WakeArguments
 // The part of a trace to play, as command lines of the daemon and the tool write it.
 import WakeModel
 import WakeTrace
-import WakeArguments
 
 extension TracePart {
     public static let flags = [

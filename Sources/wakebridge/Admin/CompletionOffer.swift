@@ -1,8 +1,8 @@
+import WakeArguments
 // Completes the last word of a command line from the verbs' own table: verbs, options, names and fixed words.
 import WakeEngine
 import WakeModel
 import WakeProfiles
-import WakeArguments
 
 /// The candidates, and what only the shell can list.
 struct CompletionOffer {

@@ -1,6 +1,6 @@
+import WakeArguments
 // wakebridge completion: prints the script for a shell, and what fits at a word, which the script asks for.
 import WakeModel
-import WakeArguments
 
 extension Verb {
     static var completion: Verb {

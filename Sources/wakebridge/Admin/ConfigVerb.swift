@@ -1,8 +1,8 @@
+import WakeArguments
 // wakebridge config: the settings in force, each with where it comes from; and setting one of them.
 import WakeDaemon
 import WakeEngine
 import WakeModel
-import WakeArguments
 
 extension Verb {
     static var config: Verb {

@@ -1,6 +1,6 @@
+import WakeArguments
 // wakebridge reload: makes the daemon read its profiles, manifests and settings now.
 import WakeModel
-import WakeArguments
 
 extension Verb {
     static var reload: Verb {

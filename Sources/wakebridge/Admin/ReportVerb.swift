@@ -1,9 +1,9 @@
+import WakeArguments
 // wakebridge report: one text for a bug report: versions, findings, status, devices and settings, without secrets.
 import WakeDaemon
 import WakeDoctor
 import WakeModel
 import WakeSystem
-import WakeArguments
 
 extension Verb {
     static var report: Verb {

@@ -1,11 +1,11 @@
 // wakebridge.json5, as far as the tool reads and writes it: one value is set or taken away, and all else stays as it is.
 import Glibc
+import WakeArguments
 import WakeDaemon
 import WakeEngine
 import WakeModel
 import WakeProfiles
 import WakeSystem
-import WakeArguments
 
 struct SettingsFile {
     let path: String

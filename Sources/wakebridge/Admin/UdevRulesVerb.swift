@@ -1,8 +1,8 @@
+import WakeArguments
 // wakebridge udev-rules: prints the udev rules that the known accessories need.
 import WakeDaemon
 import WakeModel
 import WakeProfiles
-import WakeArguments
 
 extension Verb {
     static var udevRules: Verb {

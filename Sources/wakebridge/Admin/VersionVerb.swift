@@ -1,6 +1,6 @@
+import WakeArguments
 // wakebridge version: the version of the tool, and of the daemon where one answers.
 import WakeModel
-import WakeArguments
 
 extension Verb {
     static var version: Verb {

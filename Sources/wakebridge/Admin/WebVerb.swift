@@ -1,11 +1,11 @@
 // wakebridge web: lets the bridge listen for browsers and scripts, and makes, lists and revokes their tokens.
 import Glibc
+import WakeArguments
 import WakeControl
 import WakeDaemon
 import WakeEngine
 import WakeModel
 import WakeSystem
-import WakeArguments
 
 extension Verb {
     static var web: Verb {

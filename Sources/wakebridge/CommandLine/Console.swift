@@ -1,10 +1,10 @@
 // The terminal: results on standard output, messages on standard error, colour only where a terminal shows it.
 import Glibc
 import Synchronization
+import WakeArguments
 import WakeDaemon
 import WakeModel
 import WakeSystem
-import WakeArguments
 
 enum Console {
     enum Style: String {

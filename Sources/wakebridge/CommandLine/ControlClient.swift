@@ -1,12 +1,12 @@
 // The tool's client of the control socket, and the edge to libcurl. One request at a time; bytes are copied out at once.
 import CCurl
 import Glibc
+import WakeArguments
 import WakeControl
 import WakeDaemon
 import WakeEngine
 import WakeModel
 import WakeSystem
-import WakeArguments
 
 /// A daemon's control socket.
 struct ControlClient {

@@ -1,9 +1,9 @@
 // Numbers, times, tables and a handler's work as people read them.
 import Glibc
+import WakeArguments
 import WakeModel
 import WakeProfiles
 import WakeSystem
-import WakeArguments
 
 /// `512 B`, `9.8 MiB`.
 func spokenBytes(_ count: Int64) -> String {

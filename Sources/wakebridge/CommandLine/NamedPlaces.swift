@@ -1,9 +1,9 @@
+import WakeArguments
 // The directories that a command line names in place of a user's own: a configuration, and profiles beside the known ones.
 import WakeDaemon
 import WakeEngine
 import WakeProfiles
 import WakeSystem
-import WakeArguments
 
 struct NamedPlaces: Hashable {
     static let configFlag = Flag(

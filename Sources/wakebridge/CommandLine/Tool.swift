@@ -1,7 +1,7 @@
+import WakeArguments
 // Runs a verb from the command line, prints its error, and returns the exit status.
 import WakeDaemon
 import WakeEngine
-import WakeArguments
 
 enum Tool {
     static let version = Daemon.version
@@ -9,7 +9,8 @@ enum Tool {
     static func run(_ words: [String]) -> Int32 {
         var verb: Verb?
         do throws(Complaint) {
-            let globals = try ParsedArguments(Array(words.dropFirst()), options: Verb.globalOptions, stopsAtOperand: true)
+            let globals = try ParsedArguments(
+                Array(words.dropFirst()), options: Verb.globalOptions, stopsAtOperand: true)
             if globals.has("help") { return answer(Manual.overview) }
             if globals.has("version") { return answer("wakebridge \(version)\n") }
             guard let name = globals.operands.first else { throw Complaint.usage("no verb was given") }
@@ -32,7 +33,8 @@ enum Tool {
         return words + (globals.trailing.map { ["--"] + $0 } ?? [])
     }
 
-    private static func run(_ verb: Verb, _ words: [String], after globals: ParsedArguments) throws(Complaint) -> Int32 {
+    private static func run(_ verb: Verb, _ words: [String], after globals: ParsedArguments) throws(Complaint) -> Int32
+    {
         let parsed = try ParsedArguments(words, options: verb.allOptions)
         if parsed.has("help") { return answer(Manual.page(of: verb)) }
         if parsed.has("json") { Console.speakJSON() }

@@ -1,9 +1,9 @@
 // The event loop of verbs that use devices themselves; Ctrl-C ends it.
 import Glibc
+import WakeArguments
 import WakeLoop
 import WakeModel
 import WakeSystem
-import WakeArguments
 
 final class ToolLoop {
     let loop: EventLoop

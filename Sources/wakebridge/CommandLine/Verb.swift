@@ -1,6 +1,6 @@
+import WakeArguments
 // A verb: its name, operands, options and action. Each verb has a file of its own.
 import WakeModel
-import WakeArguments
 
 struct Verb {
     let name: String

@@ -1,3 +1,4 @@
+import WakeArguments
 // The tool's view of udev: the attached accessories, and changes since the last call.
 import WakeDaemon
 import WakeEngine
@@ -6,7 +7,6 @@ import WakeModel
 import WakeProfiles
 import WakeSources
 import WakeSystem
-import WakeArguments
 
 /// An attached node, with the profile that matches it.
 struct AttachedRow: Hashable {

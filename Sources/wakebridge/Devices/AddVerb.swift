@@ -1,9 +1,9 @@
+import WakeArguments
 // wakebridge add: names sensors that only broadcast, several at once; the daemon keeps the names.
 import WakeModel
 import WakePairing
 import WakeSources
 import WakeSystem
-import WakeArguments
 
 extension Verb {
     static var add: Verb {

@@ -1,5 +1,6 @@
 // The tool's connection to bluetoothd: opens it and waits for it. The error for a missing part gives the remedy.
 import Glibc
+import WakeArguments
 import WakeDaemon
 import WakeEngine
 import WakeLoop
@@ -8,7 +9,6 @@ import WakePairing
 import WakeProfiles
 import WakeSources
 import WakeSystem
-import WakeArguments
 
 final class BluetoothStation {
     let turns: ToolLoop

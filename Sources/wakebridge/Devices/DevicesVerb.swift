@@ -1,8 +1,8 @@
+import WakeArguments
 // wakebridge devices: the peripherals of bluetoothd and the devices of the daemon, with their state; or all that is known of one.
 import WakeModel
 import WakePairing
 import WakeSources
-import WakeArguments
 
 extension Verb {
     static var devices: Verb {

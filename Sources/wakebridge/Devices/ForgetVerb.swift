@@ -1,10 +1,10 @@
+import WakeArguments
 // wakebridge forget: removes a peripheral from bluetoothd, with its bond, its trust and its name; an accessory from the daemon.
 import WakeLoop
 import WakeModel
 import WakePairing
 import WakeSources
 import WakeSystem
-import WakeArguments
 
 extension Verb {
     static var forget: Verb {

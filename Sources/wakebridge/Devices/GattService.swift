@@ -1,10 +1,10 @@
+import WakeArguments
 // The services of a peripheral and what is in them, as bluetoothd knows them and the profile names them.
 import WakeLoop
 import WakeModel
 import WakePairing
 import WakeProfiles
 import WakeSources
-import WakeArguments
 
 struct GattService {
     struct Characteristic {

@@ -1,7 +1,7 @@
+import WakeArguments
 // wakebridge inspect: the services or nodes of a device, and with --live the values that it sends.
 import WakeModel
 import WakeSources
-import WakeArguments
 
 extension Verb {
     static var inspect: Verb {

@@ -1,8 +1,8 @@
+import WakeArguments
 // Devices as the daemon and bluetoothd know them together, and the search for the one that a word means.
 import WakeModel
 import WakePairing
 import WakeSources
-import WakeArguments
 
 /// The facts about one device, from the daemon, from bluetoothd or from both.
 struct KnownDevice {

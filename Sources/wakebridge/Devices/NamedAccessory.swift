@@ -1,7 +1,7 @@
+import WakeArguments
 // The verbs pair and forget for accessories: send the operator's names to the daemon, which keeps them.
 import WakeModel
 import WakePairing
-import WakeArguments
 
 /// The device that a command line names.
 enum NamedDevice {

@@ -1,10 +1,10 @@
+import WakeArguments
 // Devices that only broadcast, as the tool has them: their latest values, and their names, which the daemon keeps.
 import WakeModel
 import WakePairing
 import WakeProfiles
 import WakeSources
 import WakeSystem
-import WakeArguments
 
 extension BluetoothStation {
     /// Whether nothing is to be had of it but what it broadcasts, so that it is not paired.

@@ -1,8 +1,8 @@
+import WakeArguments
 // Bluetooth peripherals as output: tables, lines and JSON.
 import WakeModel
 import WakePairing
 import WakeSources
-import WakeArguments
 
 enum NeighbourText {
     static let head = ["NAME", "ADDRESS", "SIGNAL", "PROFILE", "STATE"]

@@ -1,9 +1,9 @@
+import WakeArguments
 // wakebridge pair: bonds, trusts and names one peripheral; the operator answers at the keyboard or by options.
 import WakeModel
 import WakePairing
 import WakeSources
 import WakeSystem
-import WakeArguments
 
 extension Verb {
     static var pair: Verb {

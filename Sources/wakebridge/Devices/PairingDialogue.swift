@@ -1,7 +1,7 @@
+import WakeArguments
 // A pairing as a dialogue of programs: steps, questions and the result as JSON lines, and answers as such lines.
 import WakeModel
 import WakePairing
-import WakeArguments
 
 final class PairingDialogue {
     /// The meaning of the other program's line.

@@ -1,9 +1,9 @@
+import WakeArguments
 // Finds the peripheral for a verb: among those that bluetoothd knows, by a scan, or by the operator's choice.
 import WakeModel
 import WakePairing
 import WakeSources
 import WakeSystem
-import WakeArguments
 
 final class PeripheralSearch {
     private let station: BluetoothStation

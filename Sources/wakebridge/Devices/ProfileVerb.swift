@@ -1,10 +1,10 @@
+import WakeArguments
 // wakebridge profile: a device profile to begin with, and whether one makes of published messages what they mean.
 import WakeAuthoring
 import WakeDaemon
 import WakeModel
 import WakeProfiles
 import WakeSystem
-import WakeArguments
 
 extension Verb {
     static var profile: Verb {

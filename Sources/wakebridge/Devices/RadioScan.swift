@@ -1,9 +1,9 @@
+import WakeArguments
 // A scan of the tool: discovery on its adapters, its results, and its end before anything else uses the radio.
 import WakeModel
 import WakePairing
 import WakeSources
 import WakeSystem
-import WakeArguments
 
 final class RadioScan {
     private(set) var failure: String?

@@ -1,7 +1,7 @@
+import WakeArguments
 // wakebridge read: asks a device for a value through the daemon, as a handler would.
 import WakeModel
 import WakeProfiles
-import WakeArguments
 
 extension Verb {
     static var read: Verb {

@@ -1,11 +1,11 @@
 // wakebridge scan: Bluetooth LE peripherals near by and attached accessories, live on a terminal, line by line elsewhere.
 import Glibc
+import WakeArguments
 import WakeModel
 import WakePairing
 import WakeProfiles
 import WakeSources
 import WakeSystem
-import WakeArguments
 
 extension Verb {
     static var scan: Verb {

@@ -1,6 +1,6 @@
+import WakeArguments
 // wakebridge session: opens, pauses or closes a device's session; the daemon keeps that over restarts.
 import WakeModel
-import WakeArguments
 
 extension Verb {
     static var session: Verb {

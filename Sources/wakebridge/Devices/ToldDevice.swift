@@ -1,6 +1,6 @@
+import WakeArguments
 // A device in the daemon's words, and the daemon's answer to which one a word means.
 import WakeModel
-import WakeArguments
 
 struct ToldDevice: Hashable {
     let json: JSONValue

@@ -1,9 +1,9 @@
+import WakeArguments
 // A trace decoded with one profile: each value, or why the profile does not fit it, and their sum.
 import WakeModel
 import WakeProfiles
 import WakeSystem
 import WakeTrace
-import WakeArguments
 
 struct TraceDecoding {
     private enum Outcome {

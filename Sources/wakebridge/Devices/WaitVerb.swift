@@ -1,7 +1,7 @@
+import WakeArguments
 // wakebridge wait: returns when a device is connected, is not, or has sent something, for scripts.
 import WakeModel
 import WakeSystem
-import WakeArguments
 
 extension Verb {
     static var wait: Verb {

@@ -1,6 +1,6 @@
+import WakeArguments
 // wakebridge write: writes a value to a device through the daemon, as a handler would.
 import WakeModel
-import WakeArguments
 
 extension Verb {
     static var write: Verb {

@@ -1,7 +1,7 @@
+import WakeArguments
 // wakebridge dead-letters: the events that no attempt could deliver: lists, replays or drops them.
 import WakeControl
 import WakeModel
-import WakeArguments
 
 extension Verb {
     static var deadLetters: Verb {

@@ -1,9 +1,9 @@
 // The user that the verbs run and replay start a handler as: from --user, then its manifest, then sudo.
 import Glibc
+import WakeArguments
 import WakeDaemon
 import WakeEngine
 import WakeSystem
-import WakeArguments
 
 let userFlag = Flag(
     "user", short: "u", value: "USER",

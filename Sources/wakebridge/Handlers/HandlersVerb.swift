@@ -1,6 +1,6 @@
+import WakeArguments
 // wakebridge handlers: the table of handlers, or all details of one.
 import WakeModel
-import WakeArguments
 
 extension Verb {
     static var handlers: Verb {

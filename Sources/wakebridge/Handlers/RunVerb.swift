@@ -1,9 +1,9 @@
+import WakeArguments
 // wakebridge run: its options; ReplayTrace.swift runs bridge and handler.
 import WakeDaemon
 import WakeEngine
 import WakeSources
 import WakeTrace
-import WakeArguments
 
 struct RunOptions: Hashable {
     /// A handler's program and its arguments.

@@ -1,7 +1,7 @@
+import WakeArguments
 // wakebridge simulate: causes, for a test, events that otherwise happen by chance.
 import WakeControl
 import WakeModel
-import WakeArguments
 
 extension Verb {
     static var simulate: Verb {

@@ -1,8 +1,8 @@
 // wakebridge top: handlers by how much they are awake, and devices, drawn again each second.
 import Glibc
+import WakeArguments
 import WakeModel
 import WakeSystem
-import WakeArguments
 
 extension Verb {
     static var top: Verb {

@@ -1,8 +1,8 @@
+import WakeArguments
 // wakebridge why: one sentence on why each handler is, or is not, awake; of one also what is scheduled, and the wakes that did
 // not happen.
 import WakeModel
 import WakeSystem
-import WakeArguments
 
 extension Verb {
     static var why: Verb {

@@ -1,3 +1,4 @@
+import WakeArguments
 // wakebridge export: makes a capture of a trace, or a table of its values, and reports what is left out.
 import WakeCapture
 import WakeEngine
@@ -5,7 +6,6 @@ import WakeModel
 import WakeProfiles
 import WakeSystem
 import WakeTrace
-import WakeArguments
 
 struct ExportOptions: Hashable {
     enum Form: Hashable {

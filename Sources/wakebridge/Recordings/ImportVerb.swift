@@ -1,9 +1,9 @@
+import WakeArguments
 // wakebridge import: makes a trace of a recording, and reports what was found in it.
 import WakeCapture
 import WakeModel
 import WakeSystem
 import WakeTrace
-import WakeArguments
 
 struct ImportOptions: Hashable {
     var captures: [String]

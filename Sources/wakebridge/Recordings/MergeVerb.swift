@@ -1,9 +1,9 @@
+import WakeArguments
 // wakebridge merge: makes one trace of several, in order of the wall clock.
 import WakeModel
 import WakeSystem
 import WakeTrace
 import WakeTraceEditing
-import WakeArguments
 
 extension Verb {
     static var merge: Verb {

@@ -1,11 +1,11 @@
 // wakebridge record: the daemon's stream of events, or every packet of the radios, written into a file.
 import CCurl
 import Glibc
+import WakeArguments
 import WakeCapture
 import WakeModel
 import WakeSystem
 import WakeTrace
-import WakeArguments
 
 struct RecordOptions: Hashable {
     enum Subject: Hashable {

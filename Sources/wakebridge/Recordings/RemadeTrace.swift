@@ -1,9 +1,9 @@
+import WakeArguments
 // A trace made of others: read, changed and written as a stream, to a file that is whole or not there at all.
 import WakeModel
 import WakeSystem
 import WakeTrace
 import WakeTraceEditing
-import WakeArguments
 
 /// A header, and then operations in order of time.
 protocol RemadeTrace {

@@ -1,5 +1,6 @@
 // The work of the verbs replay and run: virtual without a handler, live with one.
 import Glibc
+import WakeArguments
 import WakeCore
 import WakeDaemon
 import WakeEngine
@@ -8,7 +9,6 @@ import WakeProfiles
 import WakeSources
 import WakeSystem
 import WakeTrace
-import WakeArguments
 
 func replay(_ options: ReplayOptions) throws(Complaint) -> Int32 {
     var chunks: FileChunks?

@@ -1,10 +1,10 @@
+import WakeArguments
 // wakebridge replay: its options; ReplayTrace.swift plays the trace.
 import WakeDaemon
 import WakeEngine
 import WakeModel
 import WakeSources
 import WakeTrace
-import WakeArguments
 
 struct ReplayOptions: Hashable {
     var trace: String

@@ -1,9 +1,9 @@
+import WakeArguments
 // The reports of `wakebridge trace`: the contents of one trace, and the differences of two.
 import WakeModel
 import WakeSystem
 import WakeTrace
 import WakeTraceEditing
-import WakeArguments
 
 func printContents(of file: String, asJSON: Bool) throws(Complaint) -> Int32 {
     var chunks: FileChunks?

@@ -1,9 +1,9 @@
+import WakeArguments
 // wakebridge trace: what is in a trace, how two differ, and traces made of one: a part, another time, nothing private.
 import WakeDaemon
 import WakeModel
 import WakeTrace
 import WakeTraceEditing
-import WakeArguments
 
 extension Verb {
     static var trace: Verb {

@@ -1,7 +1,7 @@
+import WakeArguments
 // wakebridge cancel-job: takes back what is pending of a job, and asks its run to end.
 import WakeModel
 import WakeSystem
-import WakeArguments
 
 extension Verb {
     static var cancelJob: Verb {

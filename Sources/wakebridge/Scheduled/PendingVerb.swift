@@ -1,7 +1,7 @@
+import WakeArguments
 // wakebridge pending: what is scheduled, what each entry waits for and since when, and when its next chance is.
 import WakeModel
 import WakeSystem
-import WakeArguments
 
 extension Verb {
     static var pending: Verb {

@@ -1,7 +1,7 @@
+import WakeArguments
 // wakebridge run-job: starts a job of a handler now.
 import WakeModel
 import WakeSystem
-import WakeArguments
 
 extension Verb {
     static var runJob: Verb {

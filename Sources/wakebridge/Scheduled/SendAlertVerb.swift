@@ -1,9 +1,9 @@
 // wakebridge send-alert: sends a text to a topic of ntfy, as the daemon does for alarms.
 import CCurl
 import Glibc
+import WakeArguments
 import WakeModel
 import WakeSystem
-import WakeArguments
 
 extension Verb {
     static var sendAlert: Verb {

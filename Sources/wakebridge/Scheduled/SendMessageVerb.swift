@@ -1,7 +1,7 @@
+import WakeArguments
 // wakebridge send-message: sends a message to the inbox of a handler.
 import WakeModel
 import WakeSystem
-import WakeArguments
 
 extension Verb {
     static var sendMessage: Verb {

@@ -1,7 +1,7 @@
+import WakeArguments
 // wakebridge transfers: what handlers have handed over to be received or sent, how far each of it is, and to cancel one.
 import WakeModel
 import WakeSystem
-import WakeArguments
 
 extension Verb {
     static var transfers: Verb {

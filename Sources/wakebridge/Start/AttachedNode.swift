@@ -1,8 +1,8 @@
+import WakeArguments
 // An attached accessory as udev and the profile describe it: its node, its properties, and how its line is set.
 import WakeModel
 import WakeProfiles
 import WakeSystem
-import WakeArguments
 
 struct AttachedNode {
     private let row: AttachedRow

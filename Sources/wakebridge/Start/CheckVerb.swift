@@ -1,11 +1,11 @@
 // wakebridge check: what is wrong with manifests, profiles and settings, before a daemon takes them.
 import Glibc
+import WakeArguments
 import WakeDaemon
 import WakeEngine
 import WakeModel
 import WakeProfiles
 import WakeSystem
-import WakeArguments
 
 extension Verb {
     static var check: Verb {

@@ -1,10 +1,10 @@
+import WakeArguments
 // The properties that distinguish a present device from others, as the key `match` of a profile writes them.
 import WakeModel
 import WakePairing
 import WakeProfiles
 import WakeSources
 import WakeSystem
-import WakeArguments
 
 enum DevicePattern {
     case peripheral(services: [String], name: String?)

@@ -1,12 +1,12 @@
 // wakebridge doctor: what is wrong with Bluetooth, accessories and the bridge on this machine, and the command that fixes each.
 import Glibc
+import WakeArguments
 import WakeDaemon
 import WakeDoctor
 import WakeEngine
 import WakeModel
 import WakeProfiles
 import WakeSystem
-import WakeArguments
 
 extension Verb {
     static var doctor: Verb {

@@ -1,7 +1,7 @@
+import WakeArguments
 // A handler in Swift to begin with: a copy of the template, with the library beside it, so that the whole can be committed.
 import WakeModel
 import WakeSystem
-import WakeArguments
 
 enum HandlerLibrary {
     /// The library's package with its template: where WAKEBRIDGE_WAKEHANDLER points, installed beside this program, or

@@ -1,8 +1,8 @@
+import WakeArguments
 // Handlers in Python that do a job: the program of each template, and what its manifest has beside the usual keys.
 import WakeModel
 import WakeProfiles
 import WakeSystem
-import WakeArguments
 
 enum HandlerTemplate: String, CaseIterable {
     case csv

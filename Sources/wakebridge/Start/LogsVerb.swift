@@ -1,6 +1,6 @@
+import WakeArguments
 // wakebridge logs: the standard output and error of handlers, and the bridge's lines about them.
 import WakeModel
-import WakeArguments
 
 extension Verb {
     static var logs: Verb {

@@ -1,8 +1,8 @@
 // Files that the verb new writes: never over others, and each whole before it has its name.
 import Glibc
+import WakeArguments
 import WakeModel
 import WakeSystem
-import WakeArguments
 
 struct NewFiles {
     private(set) var paths: [String] = []

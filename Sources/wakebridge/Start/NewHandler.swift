@@ -1,11 +1,11 @@
 // A handler to begin with: its program, its manifest, and where both go.
 import Glibc
+import WakeArguments
 import WakeDaemon
 import WakeEngine
 import WakeModel
 import WakeProfiles
 import WakeSystem
-import WakeArguments
 
 struct NewHandler {
     enum Language: String, CaseIterable {

@@ -1,3 +1,4 @@
+import WakeArguments
 // A profile to begin with: its text, with a comment for each key, and the values that a present device showed or sent.
 import WakeAuthoring
 import WakeCapture
@@ -6,7 +7,6 @@ import WakeModel
 import WakeProfiles
 import WakeSystem
 import WakeTrace
-import WakeArguments
 
 struct NewProfile {
     private let name: String

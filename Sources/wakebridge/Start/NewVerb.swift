@@ -1,9 +1,9 @@
 // wakebridge new: writes a handler to begin with.
 import Glibc
+import WakeArguments
 import WakeDaemon
 import WakeModel
 import WakeSystem
-import WakeArguments
 
 extension Verb {
     static var new: Verb {

@@ -1,7 +1,7 @@
+import WakeArguments
 // Where the Python module of handlers is, and whether Python finds it there by itself.
 import WakeModel
 import WakeSystem
-import WakeArguments
 
 enum PythonModule {
     /// The folder that a handler's PYTHONPATH must name; nil where Python looks there anyway.

@@ -1,12 +1,12 @@
 // wakebridge setup: finds what this machine lacks, asks, does it, and ends with the first value of a device.
 import Glibc
+import WakeArguments
 import WakeDaemon
 import WakeDoctor
 import WakeEngine
 import WakeModel
 import WakeProfiles
 import WakeSystem
-import WakeArguments
 
 extension Verb {
     static var setup: Verb {

@@ -1,7 +1,7 @@
+import WakeArguments
 // wakebridge status: the bridge, its handlers and its devices, and why each handler is or is not awake.
 import WakeModel
 import WakeSystem
-import WakeArguments
 
 extension Verb {
     static var status: Verb {

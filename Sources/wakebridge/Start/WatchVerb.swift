@@ -1,6 +1,6 @@
+import WakeArguments
 // wakebridge watch: live events, as text for people or as the exact lines that handlers get.
 import WakeModel
-import WakeArguments
 
 extension Verb {
     static var watch: Verb {
