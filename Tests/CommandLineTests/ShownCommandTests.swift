@@ -2,8 +2,8 @@
 import Glibc
 import TestBench
 import Testing
-import WakeSystem
 import WakeArguments
+import WakeSystem
 
 @testable import wakebridge
 

@@ -2,9 +2,9 @@
 import Glibc
 import TestBench
 import Testing
+import WakeArguments
 import WakeModel
 import WakeSystem
-import WakeArguments
 
 @testable import wakebridge
 
@@ -181,7 +181,8 @@ import WakeArguments
             try ParsedArguments(
                 ["-p", "heart-rate-monitor", "-r", "t", "-s", "2x", "--", "h"], options: Verb.run.allOptions))
         #expect(run == RunOptions(handler: ["h"], profile: "heart-rate-monitor", replay: "t", speed: .times(2)))
-        let taken = try ImportOptions(try ParsedArguments(["a", "-o", "b", "--partial"], options: Verb.import.allOptions))
+        let taken = try ImportOptions(
+            try ParsedArguments(["a", "-o", "b", "--partial"], options: Verb.import.allOptions))
         #expect(taken.captures == ["a"] && taken.output == "b" && taken.terms.partial && !taken.lists)
     }
 

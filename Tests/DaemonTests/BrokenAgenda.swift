@@ -88,13 +88,20 @@ private func broken(_ line: String, _ code: String, _ words: String) -> BrokenRe
 /// Of a handler whose manifest permits alarms, has a poll of at most an hour, and declares the job `backup`; `SEQ` is an alarm
 /// that it has open.
 let brokenOrders: [BrokenReply] = [
-    broken("{\"alarm\":\"tea\"}", "malformed", "An alarm is an object"),
+    broken("{\"alarm\":\"tea\"}", "malformed", "An alarm must be an object"),
     broken("{\"alarm\":{\"in_s\":240}}", "malformed", "\"id\" of an alarm must be an id"),
     broken("{\"alarm\":{\"id\":\"tea\"}}", "malformed", "says no time"),
-    broken("{\"alarm\":{\"id\":\"tea\",\"in_s\":0}}", "malformed", "\"in_s\" of alarm \"tea\" must be a number of seconds"),
-    broken("{\"alarm\":{\"id\":\"tea\",\"in_s\":-1}}", "malformed", "\"in_s\" of alarm \"tea\" must be a number of seconds"),
-    broken("{\"alarm\":{\"id\":\"tea\",\"in_s\":1e300}}", "malformed", "\"in_s\" of alarm \"tea\" must be a number of seconds"),
-    broken("{\"alarm\":{\"id\":\"tea\",\"in_s\":\"240\"}}", "malformed", "\"in_s\" of alarm \"tea\" must be a number of seconds"),
+    broken(
+        "{\"alarm\":{\"id\":\"tea\",\"in_s\":0}}", "malformed", "\"in_s\" of alarm \"tea\" must be a number of seconds"),
+    broken(
+        "{\"alarm\":{\"id\":\"tea\",\"in_s\":-1}}", "malformed", "\"in_s\" of alarm \"tea\" must be a number of seconds"
+    ),
+    broken(
+        "{\"alarm\":{\"id\":\"tea\",\"in_s\":1e300}}", "malformed",
+        "\"in_s\" of alarm \"tea\" must be a number of seconds"),
+    broken(
+        "{\"alarm\":{\"id\":\"tea\",\"in_s\":\"240\"}}", "malformed",
+        "\"in_s\" of alarm \"tea\" must be a number of seconds"),
     broken("{\"alarm\":{\"id\":\"tea\",\"in\":\"4\"}}", "malformed", "\"in\" of alarm \"tea\" must be a span"),
     broken("{\"alarm\":{\"id\":\"tea\",\"in_sec\":240}}", "unknown-key", "\"in_sec\" is no key of an alarm"),
     broken("{\"alarm\":{\"id\":\"x\",\"at\":\"tomorrow\"}}", "malformed", "an instant with its offset"),
@@ -107,7 +114,9 @@ let brokenOrders: [BrokenReply] = [
     broken(
         "{\"alarm\":{\"id\":\"x\",\"daily\":[\"07:30\"],\"zone\":\"Europe/Berlim\"}}", "unavailable", "no time zone"),
     broken("{\"alarm\":{\"id\":\"x\",\"daily\":[\"07:30\"],\"days\":[\"mo\"]}}", "unknown-token", "knows no \"mo\""),
-    broken("{\"alarm\":{\"id\":\"x\",\"every_s\":59}}", "malformed", "\"every_s\" of alarm \"x\" must be a number of seconds"),
+    broken(
+        "{\"alarm\":{\"id\":\"x\",\"every_s\":59}}", "malformed",
+        "\"every_s\" of alarm \"x\" must be a number of seconds"),
     broken("{\"alarm\":{\"id\":\"fixed\",\"in_s\":5}}", "conflict", "the manifest declares an alarm of that id"),
     broken("{\"cancel\":\"tea\"}", "malformed", "\"cancel\" must be an object"),
     broken("{\"cancel\":{}}", "malformed", "\"cancel\" names nothing"),
@@ -143,8 +152,8 @@ let brokenOrders: [BrokenReply] = [
     broken("{\"progress\":SEQ}", "malformed", "\"done\" must be a whole number from 0"),
     broken("{\"progress\":SEQ,\"done\":\"half\"}", "malformed", "\"done\" must be a whole number from 0"),
     broken("{\"ack\":SEQ,\"done\":1}", "malformed", "goes with \"progress\" only"),
-    broken("{\"nack\":SEQ,\"until\":[]}", "malformed", "\"until\" takes 1 to 16 conditions"),
-    broken("{\"nack\":SEQ,\"until\":\"network\"}", "malformed", "\"until\" takes 1 to 16 conditions"),
+    broken("{\"nack\":SEQ,\"until\":[]}", "malformed", "\"until\" must be 1 to 16 conditions"),
+    broken("{\"nack\":SEQ,\"until\":\"network\"}", "malformed", "\"until\" must be 1 to 16 conditions"),
     broken("{\"nack\":SEQ,\"until\":[\"network\"],\"after_s\":1}", "malformed", "stand beside one \"nack\""),
     broken("{\"nack\":999999,\"until\":[\"network\"]}", "not-delivered", "999999"),
     broken("{\"snooze\":SEQ}", "unknown-key", "\"snooze\" is no key of a reply"),

@@ -91,7 +91,8 @@ struct SocketRuleTests {
             (#"{"keepalive":{"socket":"sap"}}"#, "not-registered", "declares no such socket; the nearest is \"sip\""),
             (#"{"keepalive":{"socket":"web"}}"#, "conflict", "listens"),
             (#"{"reconnect":"sap"}"#, "not-registered", "declares no such socket"),
-            (#"{"reconnect":true}"#, "malformed", "must be a name"), (#"{"reconnect":""}"#, "malformed", "must be a name"),
+            (#"{"reconnect":true}"#, "malformed", "must be a name"),
+            (#"{"reconnect":""}"#, "malformed", "must be a name"),
         ])
     func orders(text: String, code: String, expected: String) throws {
         var world = AgendaWorld()

@@ -151,7 +151,9 @@ struct JournalTests {
         let database = try Database(path: scratch.path + "/old.sqlite", strength: .normal)
         _ = try JournalSchema.migrate(database)
         try database.execute("INSERT INTO handlers VALUES(1,'a',0,NULL,0)")
-        #expect(throws: JournalSchema.Failure.self) { try JournalSchema.migrate(database, steps: JournalSchema.steps + ["CREATE nonsense"]) }
+        #expect(throws: JournalSchema.Failure.self) {
+            try JournalSchema.migrate(database, steps: JournalSchema.steps + ["CREATE nonsense"])
+        }
         #expect(try database.integer("PRAGMA user_version") == Int64(JournalSchema.steps.count))
         _ = try JournalSchema.migrate(
             database, steps: JournalSchema.steps + ["ALTER TABLE handlers ADD COLUMN more INTEGER DEFAULT 5"])
