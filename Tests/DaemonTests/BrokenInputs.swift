@@ -138,7 +138,8 @@ let brokenReplies: [BrokenReply] = [
     BrokenReply("{\"ack\":\"SEQ\"}", "malformed", "\"ack\" must be an event's seq"),
     BrokenReply("{\"ack\":-1}", "malformed", "\"ack\" must be an event's seq"),
     BrokenReply("{\"ack\":1e3}", "malformed", "\"ack\" must be an event's seq"),
-    BrokenReply("{\"nack\":SEQ,\"after_s\":-1}", "malformed", "\"after_s\" must be a number of seconds from 0 to 86400"),
+    BrokenReply(
+        "{\"nack\":SEQ,\"after_s\":-1}", "malformed", "\"after_s\" must be a number of seconds from 0 to 86400"),
     BrokenReply("{\"ready\":1}", "malformed", "\"ready\" must be true"),
     BrokenReply("{\"begin\":\"\"}", "malformed", "\"begin\" must be a task's name"),
     BrokenReply("{\"checkpoint\":7}", "malformed", "\"checkpoint\" must be a text"),
@@ -146,7 +147,8 @@ let brokenReplies: [BrokenReply] = [
         "{\"checkpoint\":\"\(String(repeating: "x", count: 16_385))\"}", "too-long", "the limit is 16384 bytes"),
     BrokenReply(
         "{\"write\":{\"device\":\"strap\",\"hex\":\"012\"}}", "malformed", "an even number of hexadecimal digits"),
-    BrokenReply("{\"read\":{\"device\":\"strap\",\"characteristic\":\"2a3\"}}", "malformed", "must be a Bluetooth UUID"),
+    BrokenReply(
+        "{\"read\":{\"device\":\"strap\",\"characteristic\":\"2a3\"}}", "malformed", "must be a Bluetooth UUID"),
     BrokenReply("{\"ack\":SEQ,\"ref\":[1]}", "malformed", "\"ref\" must be"),
     BrokenReply([0x7b, 0x22, 0xff, 0xfe, 0x22, 0x7d], "malformed", "not JSON"),
     BrokenReply([0, 1, 2, 3], "malformed", "not JSON"),

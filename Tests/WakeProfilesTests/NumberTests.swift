@@ -112,7 +112,7 @@ struct NumberTests {
     @Test("bits of a field cannot be null at a number that the field cannot be")
     func refusedNull() {
         let fields = #"{name: "t", type: "sint16"}, {name: "x", type: "bits", of: "t", null: [32768]}"#
-        #expect(faults(of: fields).contains { $0.contains("expected a whole number from -32768 to 32767") })
+        #expect(faults(of: fields).contains { $0.contains("must be a whole number from -32768 to 32767") })
     }
 
     @Test("of a number of 64 bits the highest may be its sign")
