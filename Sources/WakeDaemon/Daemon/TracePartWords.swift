@@ -1,5 +1,5 @@
-import WakeArguments
 // The part of a trace to play, as command lines of the daemon and the tool write it.
+import WakeArguments
 import WakeModel
 import WakeTrace
 

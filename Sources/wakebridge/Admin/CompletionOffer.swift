@@ -1,5 +1,5 @@
-import WakeArguments
 // Completes the last word of a command line from the verbs' own table: verbs, options, names and fixed words.
+import WakeArguments
 import WakeEngine
 import WakeModel
 import WakeProfiles

@@ -1,5 +1,5 @@
-import WakeArguments
 // wakebridge completion: prints the script for a shell, and what fits at a word, which the script asks for.
+import WakeArguments
 import WakeModel
 
 extension Verb {

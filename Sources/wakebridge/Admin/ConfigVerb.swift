@@ -1,5 +1,5 @@
-import WakeArguments
 // wakebridge config: the settings in force, each with where it comes from; and setting one of them.
+import WakeArguments
 import WakeDaemon
 import WakeEngine
 import WakeModel

@@ -1,5 +1,5 @@
-import WakeArguments
 // wakebridge reload: makes the daemon read its profiles, manifests and settings now.
+import WakeArguments
 import WakeModel
 
 extension Verb {

@@ -1,5 +1,5 @@
-import WakeArguments
 // wakebridge report: one text for a bug report: versions, findings, status, devices and settings, without secrets.
+import WakeArguments
 import WakeDaemon
 import WakeDoctor
 import WakeModel

@@ -1,5 +1,5 @@
-import WakeArguments
 // wakebridge udev-rules: prints the udev rules that the known accessories need.
+import WakeArguments
 import WakeDaemon
 import WakeModel
 import WakeProfiles

@@ -1,5 +1,5 @@
-import WakeArguments
 // wakebridge version: the version of the tool, and of the daemon where one answers.
+import WakeArguments
 import WakeModel
 
 extension Verb {

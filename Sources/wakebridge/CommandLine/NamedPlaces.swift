@@ -1,5 +1,5 @@
-import WakeArguments
 // The directories that a command line names in place of a user's own: a configuration, and profiles beside the known ones.
+import WakeArguments
 import WakeDaemon
 import WakeEngine
 import WakeProfiles

@@ -1,5 +1,5 @@
-import WakeArguments
 // Runs a verb from the command line, prints its error, and returns the exit status.
+import WakeArguments
 import WakeDaemon
 import WakeEngine
 

@@ -1,5 +1,5 @@
-import WakeArguments
 // A verb: its name, operands, options and action. Each verb has a file of its own.
+import WakeArguments
 import WakeModel
 
 struct Verb {

@@ -1,5 +1,5 @@
-import WakeArguments
 // The tool's view of udev: the attached accessories, and changes since the last call.
+import WakeArguments
 import WakeDaemon
 import WakeEngine
 import WakeLoop

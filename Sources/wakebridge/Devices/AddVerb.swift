@@ -1,5 +1,5 @@
-import WakeArguments
 // wakebridge add: names sensors that only broadcast, several at once; the daemon keeps the names.
+import WakeArguments
 import WakeModel
 import WakePairing
 import WakeSources

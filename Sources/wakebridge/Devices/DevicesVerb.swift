@@ -1,5 +1,5 @@
-import WakeArguments
 // wakebridge devices: the peripherals of bluetoothd and the devices of the daemon, with their state; or all that is known of one.
+import WakeArguments
 import WakeModel
 import WakePairing
 import WakeSources

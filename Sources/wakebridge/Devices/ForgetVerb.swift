@@ -1,5 +1,5 @@
-import WakeArguments
 // wakebridge forget: removes a peripheral from bluetoothd, with its bond, its trust and its name; an accessory from the daemon.
+import WakeArguments
 import WakeLoop
 import WakeModel
 import WakePairing

@@ -1,5 +1,5 @@
-import WakeArguments
 // The services of a peripheral and what is in them, as bluetoothd knows them and the profile names them.
+import WakeArguments
 import WakeLoop
 import WakeModel
 import WakePairing

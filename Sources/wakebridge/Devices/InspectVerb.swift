@@ -1,5 +1,5 @@
-import WakeArguments
 // wakebridge inspect: the services or nodes of a device, and with --live the values that it sends.
+import WakeArguments
 import WakeModel
 import WakeSources
 

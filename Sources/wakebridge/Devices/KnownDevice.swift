@@ -1,5 +1,5 @@
-import WakeArguments
 // Devices as the daemon and bluetoothd know them together, and the search for the one that a word means.
+import WakeArguments
 import WakeModel
 import WakePairing
 import WakeSources

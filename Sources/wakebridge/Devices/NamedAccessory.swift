@@ -1,5 +1,5 @@
-import WakeArguments
 // The verbs pair and forget for accessories: send the operator's names to the daemon, which keeps them.
+import WakeArguments
 import WakeModel
 import WakePairing
 

@@ -1,5 +1,5 @@
-import WakeArguments
 // Devices that only broadcast, as the tool has them: their latest values, and their names, which the daemon keeps.
+import WakeArguments
 import WakeModel
 import WakePairing
 import WakeProfiles

@@ -1,5 +1,5 @@
-import WakeArguments
 // Bluetooth peripherals as output: tables, lines and JSON.
+import WakeArguments
 import WakeModel
 import WakePairing
 import WakeSources

@@ -1,5 +1,5 @@
-import WakeArguments
 // wakebridge pair: bonds, trusts and names one peripheral; the operator answers at the keyboard or by options.
+import WakeArguments
 import WakeModel
 import WakePairing
 import WakeSources

@@ -1,5 +1,5 @@
-import WakeArguments
 // A pairing as a dialogue of programs: steps, questions and the result as JSON lines, and answers as such lines.
+import WakeArguments
 import WakeModel
 import WakePairing
 

@@ -1,5 +1,5 @@
-import WakeArguments
 // Finds the peripheral for a verb: among those that bluetoothd knows, by a scan, or by the operator's choice.
+import WakeArguments
 import WakeModel
 import WakePairing
 import WakeSources

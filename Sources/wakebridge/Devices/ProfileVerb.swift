@@ -1,5 +1,5 @@
-import WakeArguments
 // wakebridge profile: a device profile to begin with, and whether one makes of published messages what they mean.
+import WakeArguments
 import WakeAuthoring
 import WakeDaemon
 import WakeModel

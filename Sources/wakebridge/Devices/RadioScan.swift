@@ -1,5 +1,5 @@
-import WakeArguments
 // A scan of the tool: discovery on its adapters, its results, and its end before anything else uses the radio.
+import WakeArguments
 import WakeModel
 import WakePairing
 import WakeSources

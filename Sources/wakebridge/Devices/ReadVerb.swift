@@ -1,5 +1,5 @@
-import WakeArguments
 // wakebridge read: asks a device for a value through the daemon, as a handler would.
+import WakeArguments
 import WakeModel
 import WakeProfiles
 

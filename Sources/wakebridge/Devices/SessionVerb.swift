@@ -1,5 +1,5 @@
-import WakeArguments
 // wakebridge session: opens, pauses or closes a device's session; the daemon keeps that over restarts.
+import WakeArguments
 import WakeModel
 
 extension Verb {

@@ -1,5 +1,5 @@
-import WakeArguments
 // A device in the daemon's words, and the daemon's answer to which one a word means.
+import WakeArguments
 import WakeModel
 
 struct ToldDevice: Hashable {

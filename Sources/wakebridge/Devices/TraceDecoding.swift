@@ -1,5 +1,5 @@
-import WakeArguments
 // A trace decoded with one profile: each value, or why the profile does not fit it, and their sum.
+import WakeArguments
 import WakeModel
 import WakeProfiles
 import WakeSystem

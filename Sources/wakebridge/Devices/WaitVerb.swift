@@ -1,5 +1,5 @@
-import WakeArguments
 // wakebridge wait: returns when a device is connected, is not, or has sent something, for scripts.
+import WakeArguments
 import WakeModel
 import WakeSystem
 

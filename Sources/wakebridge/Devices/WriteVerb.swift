@@ -1,5 +1,5 @@
-import WakeArguments
 // wakebridge write: writes a value to a device through the daemon, as a handler would.
+import WakeArguments
 import WakeModel
 
 extension Verb {

@@ -1,5 +1,5 @@
-import WakeArguments
 // wakebridge dead-letters: the events that no attempt could deliver: lists, replays or drops them.
+import WakeArguments
 import WakeControl
 import WakeModel
 

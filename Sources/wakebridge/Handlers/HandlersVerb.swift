@@ -1,5 +1,5 @@
-import WakeArguments
 // wakebridge handlers: the table of handlers, or all details of one.
+import WakeArguments
 import WakeModel
 
 extension Verb {

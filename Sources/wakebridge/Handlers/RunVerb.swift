@@ -1,5 +1,5 @@
-import WakeArguments
 // wakebridge run: its options; ReplayTrace.swift runs bridge and handler.
+import WakeArguments
 import WakeDaemon
 import WakeEngine
 import WakeSources

@@ -1,5 +1,5 @@
-import WakeArguments
 // wakebridge simulate: causes, for a test, events that otherwise happen by chance.
+import WakeArguments
 import WakeControl
 import WakeModel
 

@@ -1,6 +1,6 @@
-import WakeArguments
 // wakebridge why: one sentence on why each handler is, or is not, awake; of one also what is scheduled, and the wakes that did
 // not happen.
+import WakeArguments
 import WakeModel
 import WakeSystem
 

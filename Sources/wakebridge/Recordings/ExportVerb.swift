@@ -1,5 +1,5 @@
-import WakeArguments
 // wakebridge export: makes a capture of a trace, or a table of its values, and reports what is left out.
+import WakeArguments
 import WakeCapture
 import WakeEngine
 import WakeModel

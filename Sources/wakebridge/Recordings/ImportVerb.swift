@@ -1,5 +1,5 @@
-import WakeArguments
 // wakebridge import: makes a trace of a recording, and reports what was found in it.
+import WakeArguments
 import WakeCapture
 import WakeModel
 import WakeSystem

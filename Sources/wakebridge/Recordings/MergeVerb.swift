@@ -1,5 +1,5 @@
-import WakeArguments
 // wakebridge merge: makes one trace of several, in order of the wall clock.
+import WakeArguments
 import WakeModel
 import WakeSystem
 import WakeTrace

@@ -1,5 +1,5 @@
-import WakeArguments
 // A trace made of others: read, changed and written as a stream, to a file that is whole or not there at all.
+import WakeArguments
 import WakeModel
 import WakeSystem
 import WakeTrace

@@ -1,5 +1,5 @@
-import WakeArguments
 // wakebridge replay: its options; ReplayTrace.swift plays the trace.
+import WakeArguments
 import WakeDaemon
 import WakeEngine
 import WakeModel

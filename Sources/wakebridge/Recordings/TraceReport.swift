@@ -1,5 +1,5 @@
-import WakeArguments
 // The reports of `wakebridge trace`: the contents of one trace, and the differences of two.
+import WakeArguments
 import WakeModel
 import WakeSystem
 import WakeTrace

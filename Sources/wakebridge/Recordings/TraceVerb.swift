@@ -1,5 +1,5 @@
-import WakeArguments
 // wakebridge trace: what is in a trace, how two differ, and traces made of one: a part, another time, nothing private.
+import WakeArguments
 import WakeDaemon
 import WakeModel
 import WakeTrace

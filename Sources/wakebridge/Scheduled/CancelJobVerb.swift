@@ -1,5 +1,5 @@
-import WakeArguments
 // wakebridge cancel-job: takes back what is pending of a job, and asks its run to end.
+import WakeArguments
 import WakeModel
 import WakeSystem
 

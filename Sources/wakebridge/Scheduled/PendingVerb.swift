@@ -1,5 +1,5 @@
-import WakeArguments
 // wakebridge pending: what is scheduled, what each entry waits for and since when, and when its next chance is.
+import WakeArguments
 import WakeModel
 import WakeSystem
 

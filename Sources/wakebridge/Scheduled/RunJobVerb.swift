@@ -1,5 +1,5 @@
-import WakeArguments
 // wakebridge run-job: starts a job of a handler now.
+import WakeArguments
 import WakeModel
 import WakeSystem
 

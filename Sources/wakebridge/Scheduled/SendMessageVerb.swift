@@ -1,5 +1,5 @@
-import WakeArguments
 // wakebridge send-message: sends a message to the inbox of a handler.
+import WakeArguments
 import WakeModel
 import WakeSystem
 

@@ -1,5 +1,5 @@
-import WakeArguments
 // wakebridge transfers: what handlers have handed over to be received or sent, how far each of it is, and to cancel one.
+import WakeArguments
 import WakeModel
 import WakeSystem
 

@@ -1,5 +1,5 @@
-import WakeArguments
 // An attached accessory as udev and the profile describe it: its node, its properties, and how its line is set.
+import WakeArguments
 import WakeModel
 import WakeProfiles
 import WakeSystem

@@ -1,5 +1,5 @@
-import WakeArguments
 // The properties that distinguish a present device from others, as the key `match` of a profile writes them.
+import WakeArguments
 import WakeModel
 import WakePairing
 import WakeProfiles

@@ -1,5 +1,5 @@
-import WakeArguments
 // A handler in Swift to begin with: a copy of the template, with the library beside it, so that the whole can be committed.
+import WakeArguments
 import WakeModel
 import WakeSystem
 

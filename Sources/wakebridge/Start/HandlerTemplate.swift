@@ -1,5 +1,5 @@
-import WakeArguments
 // Handlers in Python that do a job: the program of each template, and what its manifest has beside the usual keys.
+import WakeArguments
 import WakeModel
 import WakeProfiles
 import WakeSystem

@@ -1,5 +1,5 @@
-import WakeArguments
 // wakebridge logs: the standard output and error of handlers, and the bridge's lines about them.
+import WakeArguments
 import WakeModel
 
 extension Verb {

@@ -1,5 +1,5 @@
-import WakeArguments
 // A profile to begin with: its text, with a comment for each key, and the values that a present device showed or sent.
+import WakeArguments
 import WakeAuthoring
 import WakeCapture
 import WakeDaemon

@@ -1,5 +1,5 @@
-import WakeArguments
 // Where the Python module of handlers is, and whether Python finds it there by itself.
+import WakeArguments
 import WakeModel
 import WakeSystem
 

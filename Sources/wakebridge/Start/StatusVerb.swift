@@ -1,5 +1,5 @@
-import WakeArguments
 // wakebridge status: the bridge, its handlers and its devices, and why each handler is or is not awake.
+import WakeArguments
 import WakeModel
 import WakeSystem
 

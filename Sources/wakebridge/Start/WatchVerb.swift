@@ -1,5 +1,5 @@
-import WakeArguments
 // wakebridge watch: live events, as text for people or as the exact lines that handlers get.
+import WakeArguments
 import WakeModel
 
 extension Verb {
