@@ -115,6 +115,7 @@ struct ThermalMonitorTests {
         #expect(look.isLooking)
         sleeps(look)
         #expect(!look.isLooking, "asleep before the look was due")
+        try turn(loop, for: .seconds(5)) { watches.isTrue(.cool) == nil }
         #expect(watches.isTrue(.cool) == nil, "nothing is open")
     }
 }
