@@ -28,11 +28,13 @@ let package = Package(
         .target(name: "CQRCode"),
         // Loads Eclipse Paho when a broker is configured, and takes no header of it.
         .target(name: "CPaho"),
-        .systemLibrary(name: "CWords"),
+        .systemLibrary(name: "CGetopt"),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
-        // Carries the files of its folder `page`, which the assembler looks for where headers are looked for.
-        .target(name: "CPage", exclude: ["page"], cSettings: [.headerSearchPath("page")]),
+        // Carries the files of the folder `Web`, which the assembler looks for where headers are looked for.
+        .target(name: "CPage", cSettings: [.headerSearchPath("../../Web")]),
+        // One request at a time, for the tool; many at once, for the program of transfers.
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+        .systemLibrary(name: "CCurlMulti", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
 
         // Pure: no clock, no descriptor, no log.
         .target(name: "WakeModel", linkerSettings: [.linkedLibrary("m")]),
@@ -40,25 +42,25 @@ let package = Package(
         .target(name: "WakeTransfer", dependencies: ["WakeModel"]),
         .target(name: "WakeAgenda", dependencies: ["WakeModel", "WakeTransfer"]),
         .target(name: "WakeProfiles", dependencies: ["WakeModel", "CCrypto"]),
-        .target(name: "WakeWords", dependencies: ["WakeModel", "CWords"]),
+        .target(name: "WakeArguments", dependencies: ["WakeModel", "CGetopt"]),
 
         // Thin edges.
-        .target(name: "WakeSystem", dependencies: ["WakeModel", "CLinux", "CBluetooth", "CUdev"]),
+        .target(name: "WakeSystem", dependencies: ["WakeModel", "CLinux", "CBluetooth", "CUdev", "CCrypto", "CZlib"]),
         .target(name: "WakeLoop", dependencies: ["WakeModel", "WakeSystem", "CSystemd"]),
         .target(name: "WakeJournal", dependencies: ["WakeModel", "CSQLite"]),
         .target(name: "WakeTrace", dependencies: ["WakeModel"]),
+        // Of the tool alone: changes and comparisons of traces.
+        .target(name: "WakeTraceEditing", dependencies: ["WakeModel", "WakeTrace"]),
         .target(name: "WakeHCI", dependencies: ["WakeModel"]),
-        .target(name: "WakeZlib", dependencies: ["CZlib"]),
         .target(name: "WakeMQTT", dependencies: ["WakeModel", "WakeProfiles", "WakeSystem", "WakeLoop", "CPaho"]),
         .target(
             name: "WakeSources",
             dependencies: ["WakeModel", "WakeProfiles", "WakeTrace", "WakeHCI", "WakeSystem", "WakeLoop"]),
         .target(name: "WakeDoctor", dependencies: ["WakeModel", "WakeHCI", "WakeSystem", "WakeLoop", "WakeSources"]),
         // Of the tool alone: captures into traces and back, finding and pairing peripherals, drafting and checking profiles.
-        .target(name: "WakeCapture", dependencies: ["WakeModel", "WakeTrace", "WakeHCI", "WakeZlib"]),
+        .target(name: "WakeCapture", dependencies: ["WakeModel", "WakeTrace", "WakeHCI", "WakeSystem"]),
         .target(name: "WakePairing", dependencies: ["WakeModel", "WakeSystem", "WakeLoop", "WakeSources"]),
         .target(name: "WakeAuthoring", dependencies: ["WakeModel", "WakeProfiles", "WakeTrace", "WakeSources"]),
-        .target(name: "WakePage", dependencies: ["WakeModel", "CPage", "WakeZlib"]),
         .target(name: "WakeControl", dependencies: ["WakeModel", "WakeSystem", "WakeLoop", "CMicrohttpd"]),
 
         // Composition, and what people hold in their hands.
@@ -72,8 +74,8 @@ let package = Package(
             name: "WakeDaemon",
             dependencies: [
                 "WakeModel", "WakeCore", "WakeTransfer", "WakeAgenda", "WakeProfiles", "WakeJournal", "WakeSystem",
-                "WakeLoop", "WakeTrace", "WakeMQTT", "WakeSources", "WakeEngine", "WakeControl", "WakePage",
-                "WakeWords",
+                "WakeLoop", "WakeTrace", "WakeMQTT", "WakeSources", "WakeEngine", "WakeControl", "CPage",
+                "WakeArguments",
             ]),
         .target(name: "WakeHandler", dependencies: ["WakeModel"]),
         .target(name: "WakeHandlerFoundation", dependencies: ["WakeHandler"]),
@@ -81,12 +83,13 @@ let package = Package(
         .executableTarget(name: "wakebridged", dependencies: ["WakeDaemon"]),
         .executableTarget(
             name: "wakebridge-transferd",
-            dependencies: ["WakeModel", "WakeTransfer", "WakeSystem", "WakeLoop", "CCurl", "CCrypto"]),
+            dependencies: ["WakeModel", "WakeTransfer", "WakeSystem", "WakeLoop", "CCurlMulti", "CCrypto"]),
         .executableTarget(
             name: "wakebridge",
             dependencies: [
                 "WakeModel", "WakeProfiles", "WakeSystem", "WakeLoop", "WakeSources", "WakeDoctor", "WakeEngine",
-                "WakeDaemon", "WakeControl", "WakeTrace", "WakeCapture", "WakePairing", "WakeAuthoring", "WakeWords",
+                "WakeDaemon", "WakeControl", "WakeTrace", "WakeTraceEditing", "WakeCapture", "WakePairing",
+                "WakeAuthoring", "WakeArguments",
                 "CCurl", "CQRCode",
             ]),
 
@@ -105,7 +108,7 @@ let package = Package(
         .testTarget(
             name: "CommandLineTests",
             dependencies: [
-                "TestBench", "wakebridge", "WakeWords", "WakeControl", "WakeLoop", "WakeModel", "WakeSystem",
+                "TestBench", "wakebridge", "WakeArguments", "WakeControl", "WakeLoop", "WakeModel", "WakeSystem",
             ], exclude: ["bluez.py", "terminal.py"]),
         .testTarget(
             name: "DaemonTests",
@@ -172,7 +175,9 @@ let package = Package(
                 "WakeProfiles", "WakeSources", "WakeLoop", "WakeJournal", "WakeSystem", "WakeTrace",
                 "WakeControl",
             ]),
-        .testTarget(name: "WakeTraceTests", dependencies: ["TestBench", "WakeTrace", "WakeAgenda", "WakeModel"]),
+        .testTarget(
+            name: "WakeTraceTests",
+            dependencies: ["TestBench", "WakeTrace", "WakeTraceEditing", "WakeAgenda", "WakeModel"]),
         .testTarget(
             name: "WakeCaptureTests", dependencies: ["TestBench", "WakeCapture", "WakeHCI", "WakeTrace", "WakeModel"]),
         .testTarget(
@@ -248,7 +253,7 @@ let package = Package(
             ], exclude: ["broker.py", "network.py"]),
         .testTarget(
             name: "BreakTests", dependencies: ["TestBench", "wakebridge", "wakebridged", "WakeModel", "WakeSystem"]),
-        .testTarget(name: "WakePageTests", dependencies: ["TestBench", "WakePage", "WakeSystem"]),
+        .testTarget(name: "WakePageTests", dependencies: ["TestBench", "WakeDaemon", "WakeSystem"]),
         .testTarget(name: "WakeModelTests", dependencies: ["WakeModel"]),
         .testTarget(
             name: "WakeHandlerTests",
@@ -266,7 +271,8 @@ let package = Package(
             name: "FuzzTargets",
             dependencies: [
                 "DeviceLibrary", "WakeAgenda", "WakeCapture", "WakeControl", "WakeEngine", "WakeHCI", "WakeLoop",
-                "WakeMQTT", "WakeModel", "WakeProfiles", "WakeSources", "WakeSystem", "WakeTrace", "WakeTransfer",
+                "WakeMQTT", "WakeModel", "WakeProfiles", "WakeSources", "WakeSystem", "WakeTrace", "WakeTraceEditing",
+                "WakeTransfer",
             ],
             path: "Tests/Fuzz/Targets"),
         .testTarget(name: "FuzzTests", dependencies: ["FuzzTargets", "TestBench"]),

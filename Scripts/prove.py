@@ -21,7 +21,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 RESULTS = "docs/dev/proven.txt"
 
-SOURCES = ("Package.swift", "Sources")
+SOURCES = ("Package.swift", "Sources", "Web")
 BENCH = (*SOURCES, "Tests/TestBench", "Tests/Lab/waiting.py")
 LAB = (*SOURCES, "Devices", "udev", "Tests/Lab", "Scripts/lab.sh", "Scripts/prepare-lab.sh", "Scripts/release.sh")
 PACKAGE = (*SOURCES, "Devices", "Examples", "Packages", "docs/man", "udev", "Scripts/deb.sh", "Scripts/debian.sh",

@@ -9,8 +9,8 @@ KIND = re.compile(r"(?<![A-Za-z_])(?<!data )[Ff]lows?(?![a-z_])|(?<=[a-z])Flows?
 FOLDERS = ("Sources/WakeAgenda/Flows/",)
 # Serial lines have a flow control.
 SERIAL = {
-    "Sources/WakeModel/AccessoryPlan.swift", "Sources/WakeProfiles/ProfileDocument.swift",
-    "Sources/WakeSystem/Nodes/SerialPort.swift", "Sources/wakebridge/AttachedNode.swift",
+    "Sources/WakeModel/Devices/AccessoryPlan.swift", "Sources/WakeProfiles/ProfileDocument.swift",
+    "Sources/WakeSystem/Nodes/SerialPort.swift", "Sources/wakebridge/Start/AttachedNode.swift",
 }
 # Other files that name it. Remove those that no longer do, and add none: a surface takes its words from TriggerKind.
 NAMING = {

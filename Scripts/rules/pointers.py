@@ -34,15 +34,15 @@ EDGES = {
     "Sources/WakeLoop/Bus/BusMessage.swift": "reads and writes sd-bus's messages",
     "Sources/WakeLoop/Bus/BusObject.swift": "sd-bus's slots, messages and userdata",
     "Sources/WakeLoop/Bus/BusSubscription.swift": "sd-bus's slots, messages and userdata",
-    "Sources/WakeZlib/Inflater.swift": "zlib's state",
-    "Sources/WakePage/EmbeddedFile.swift": "what the program carries is memory of C",
+    "Sources/WakeSystem/Inflater.swift": "zlib's state",
+    "Sources/WakeDaemon/Web/EmbeddedFile.swift": "what the program carries is memory of C",
     "Sources/WakeControl/Server/HTTPConnection.swift": "libmicrohttpd's connections",
     "Sources/WakeControl/Server/HTTPEdge.swift": "libmicrohttpd's callbacks",
     "Sources/WakeMQTT/Connection/PahoClient.swift": "Paho's client and what it tells",
     "Sources/WakeHandler/Descriptors.swift": "read and write",
     "Sources/WakeHandler/SocketDescriptors.swift": "recvmsg and the descriptor that comes with it",
-    "Sources/WakeWords/ParsedWords.swift": "getopt_long's argv",
-    "Sources/wakebridge/ControlClient.swift": "libcurl's callbacks",
+    "Sources/WakeArguments/ParsedArguments.swift": "getopt_long's argv",
+    "Sources/wakebridge/CommandLine/ControlClient.swift": "libcurl's callbacks",
 }
 UNSAFE = re.compile("Unsafe|OpaquePointer|Unmanaged")
 

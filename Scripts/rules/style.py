@@ -107,3 +107,9 @@ def vague_names(tree):
 def machines(tree):
     for file in tree.everything:
         yield from file.text_places(MACHINES, "this path is of one machine; name a path that every machine has")
+
+
+@rule("faults", "a fault of a value is written in one style: \"X must be Y; got Z\"")
+def faults(tree):
+    for file in tree.swift:
+        yield from file.text_places(r"here stands|, expected \\\(", "this is the style of a second reader; write \"… must be …; got …\"")

@@ -9,7 +9,7 @@ from rules import Violation
 from rules.document import Document
 from rules.swift_text import code_of
 
-PLACES = ["Sources", "Tests", "Examples", "Devices", "Packages", "docs", "Scripts", ".ci"]
+PLACES = ["Sources", "Web", "Tests", "Examples", "Devices", "Packages", "docs", "Scripts", ".ci"]
 # The README and the pages beside it.
 BESIDE = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"]
 

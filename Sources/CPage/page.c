@@ -1,4 +1,4 @@
-// Embeds the files of the folder `page`: the assembler finds them on the search path for headers, as Package.swift sets it.
+// Embeds the files of the folder `Web`: the assembler finds them on the search path for headers, as Package.swift sets it.
 #include "CPage.h"
 
 #define PAGE_FILES(EACH) \

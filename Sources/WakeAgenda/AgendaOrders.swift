@@ -64,7 +64,7 @@ extension Agenda {
         case .pending:
             guard order.value.boolean == true else {
                 throw .malformed(
-                    "\"pending\" takes true; found \(order.value.excerpt).", advice: "Write {\"pending\":true}.")
+                    "\"pending\" must be true; got \(order.value.excerpt).", advice: "Write {\"pending\":true}.")
             }
             return .pending
         case .cancel:

@@ -54,7 +54,7 @@ extension Condition {
     static func list(_ value: JSONValue, for place: String) throws(ProtocolFault) -> [Condition] {
         guard let values = value.array else {
             throw .malformed(
-                "\(place) takes a list of conditions; found \(value.excerpt).",
+                "\(place) must be a list of conditions; got \(value.excerpt).",
                 advice: "Write [\"power\", \"network\"], or [] for none.")
         }
         guard values.count <= mostInList else {
@@ -66,7 +66,8 @@ extension Condition {
         for value in values {
             guard let word = value.string else {
                 throw .malformed(
-                    "\(place) lists words; found \(value.excerpt).", advice: "Write \(known.listed), in quotes.")
+                    "\(place) must be a list of words; got \(value.excerpt).",
+                    advice: "Write \(known.listed), in quotes.")
             }
             let condition = try Condition(word: word)
             if !conditions.contains(condition) { conditions.append(condition) }

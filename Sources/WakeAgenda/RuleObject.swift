@@ -1,10 +1,16 @@
-// Reads one JSON object of a manifest or an order: closed keys, spans, words. Each fault quotes the text it found.
+// Reads one JSON object of a manifest or an order: closed keys, spans, words. Each fault quotes the text it found, and
+// reading goes on behind it.
 import WakeModel
 
 package struct RuleObject {
     /// As a sentence names the object: `"submit"`, `a job`.
     let owner: String
     private let members: [JSONValue.Member]
+    private let faults = Faults()
+
+    private final class Faults {
+        var all: [ProtocolFault] = []
+    }
 
     /// - Parameters:
     ///   - keys: those that the object may hold, without their spans.
@@ -14,56 +20,76 @@ package struct RuleObject {
         _ value: JSONValue, owner: String, keys: [String], spans: [String] = [], example: String
     ) throws(ProtocolFault) {
         guard case .object(let members) = value else {
-            throw .malformed("\(owner) takes an object; found \(value.excerpt).", advice: "Write \(example).")
+            throw .malformed("\(owner) must be an object; got \(value.excerpt).", advice: "Write \(example).")
         }
         let known = keys + spans + spans.map { $0 + "_s" }
-        for member in members where !known.contains(member.name) {
-            throw .unknownKey(member.name, of: owner, known: known)
-        }
+        let unknown = members.filter { !known.contains($0.name) }
+            .map { ProtocolFault.unknownKey($0.name, of: owner, known: known) }
+        if let first = unknown.first { throw first.beside(unknown.dropFirst()) }
         (self.owner, self.members) = (owner, members)
     }
 
     subscript(_ key: String) -> JSONValue? { members.first { $0.name == key }?.value }
 
+    /// The fault to throw where reading cannot go on, with those that were found before it.
     func fault(_ key: String, takes what: String, _ value: JSONValue, advice: String) -> ProtocolFault {
-        .malformed("\"\(key)\" of \(owner) takes \(what); found \(value.excerpt).", advice: advice)
+        joined(malformed(key, what, value, advice))
     }
 
-    func flag(_ key: String) throws(ProtocolFault) -> Bool? {
+    private func joined(_ fault: ProtocolFault) -> ProtocolFault {
+        guard let first = faults.all.first else { return fault }
+        return first.beside(faults.all.dropFirst() + [fault])
+    }
+
+    /// Throws what reading has found. A reader that does not call it accepts faulty values.
+    package func conclude() throws(ProtocolFault) {
+        if let first = faults.all.first { throw first.beside(faults.all.dropFirst()) }
+    }
+
+    /// The value of `key` as `read` parses it; nil where it is absent, nil and recorded where it cannot be parsed.
+    private func collect<Value>(_ key: String, _ read: (JSONValue) throws(ProtocolFault) -> Value) -> Value? {
         guard let value = self[key] else { return nil }
-        guard let flag = value.boolean else {
-            throw fault(key, takes: "true or false", value, advice: "Write true or false, without quotes.")
+        do throws(ProtocolFault) { return try read(value) } catch {
+            faults.all.append(error)
+            return nil
         }
-        return flag
+    }
+
+    private func malformed(_ key: String, _ what: String, _ value: JSONValue, _ advice: String) -> ProtocolFault {
+        .malformed("\"\(key)\" of \(owner) must be \(what); got \(value.excerpt).", advice: advice)
+    }
+
+    func flag(_ key: String) -> Bool? {
+        collect(key) { value throws(ProtocolFault) in
+            if let flag = value.boolean { return flag }
+            throw malformed(key, "true or false", value, "Write true or false, without quotes.")
+        }
     }
 
     func word<Word: RawRepresentable & CaseIterable>(
         _ key: String, as: Word.Type = Word.self
-    ) throws(ProtocolFault) -> Word? where Word.RawValue == String {
-        guard let value = self[key] else { return nil }
-        let known = Word.allCases.map(\.rawValue)
-        guard let text = value.string else {
-            throw fault(key, takes: "a word", value, advice: "Write \(known.listed).")
-        }
-        guard let word = Word(rawValue: text) else {
+    ) -> Word? where Word.RawValue == String {
+        collect(key) { value throws(ProtocolFault) in
+            let known = Word.allCases.map(\.rawValue)
+            guard let text = value.string else { throw malformed(key, "a word", value, "Write \(known.listed).") }
+            if let word = Word(rawValue: text) { return word }
             throw ProtocolFault(
                 .unknownToken, "\"\(key)\" of \(owner) knows no \(value.excerpt)\(nearest(to: text, in: known)).",
                 advice: "Write \(known.listed).")
         }
-        return word
     }
 
     /// The name of a job or another entry; `key` must be there.
     func identifier(_ key: String) throws(ProtocolFault) -> String {
         guard let value = self[key] else {
-            throw .malformed("\(owner) lacks \"\(key)\".", advice: "Write \"\(key)\":\"backup\", by its own name.")
+            throw joined(
+                .malformed("\(owner) lacks \"\(key)\".", advice: "Write \"\(key)\":\"backup\", by its own name."))
         }
         return try value.identifier(key, of: owner)
     }
 
-    func conditions(_ key: String) throws(ProtocolFault) -> [Condition]? {
-        guard let value = self[key] else { return nil }
-        return try Condition.list(value, for: "\"\(key)\" of \(owner)")
+    func conditions(_ key: String) -> [Condition]? {
+        collect(key) { value throws(ProtocolFault) in try Condition.list(value, for: "\"\(key)\" of \(owner)") }
     }
 }
 
@@ -72,43 +98,34 @@ extension RuleObject {
     package static let longestSpan = TimeSpan.seconds(366 * 86_400)
 
     /// The span of `key` or of `key_s`; nil where neither is there.
-    package func span(_ key: String, from least: TimeSpan, to most: TimeSpan = longestSpan) throws(ProtocolFault)
-        -> TimeSpan?
-    {
-        switch (self[key], self["\(key)_s"]) {
-        case (nil, nil): return nil
-        case (let value?, nil): return try within(key, try written(key, value), value, least, most)
-        case (nil, let value?): return try within("\(key)_s", try counted("\(key)_s", value), value, least, most)
-        case (_?, _?):
-            throw ProtocolFault(
-                .conflict, "\(owner) holds both \"\(key)\" and \"\(key)_s\".", advice: "Keep one of them.")
+    package func span(_ key: String, from least: TimeSpan, to most: TimeSpan = longestSpan) -> TimeSpan? {
+        guard self[key] == nil || self["\(key)_s"] == nil else {
+            faults.all.append(
+                ProtocolFault(
+                    .conflict, "\(owner) holds both \"\(key)\" and \"\(key)_s\".", advice: "Keep one of them."))
+            return nil
+        }
+        let name = self[key] == nil ? "\(key)_s" : key
+        return collect(name) { value throws(ProtocolFault) in
+            let span = name == key ? try written(key, value) : try counted(name, value)
+            guard span >= least, span <= most else {
+                throw malformed(
+                    name, "a time from \(least.text) to \(most.text)", value, "Write one in that range.")
+            }
+            return span
         }
     }
 
     private func written(_ key: String, _ value: JSONValue) throws(ProtocolFault) -> TimeSpan {
-        guard let span = value.string.flatMap({ TimeSpan(text: $0) }) else {
-            throw fault(
-                key, takes: "a duration in quotes", value,
-                advice: "Write a whole number and a unit, such as \"10m\", or \"\(key)_s\":600.")
-        }
-        return span
+        if let span = value.string.flatMap({ TimeSpan(text: $0) }) { return span }
+        throw malformed(
+            key, "a duration in quotes", value,
+            "Write a whole number and a unit, such as \"10m\", or \"\(key)_s\":600.")
     }
 
     private func counted(_ key: String, _ value: JSONValue) throws(ProtocolFault) -> TimeSpan {
-        guard let span = value.seconds else {
-            throw fault(key, takes: "a number of seconds", value, advice: "Write the number alone, such as 3600.")
-        }
-        return span
-    }
-
-    private func within(
-        _ key: String, _ span: TimeSpan, _ value: JSONValue, _ least: TimeSpan, _ most: TimeSpan
-    ) throws(ProtocolFault) -> TimeSpan {
-        guard span >= least, span <= most else {
-            throw fault(
-                key, takes: "a time from \(least.text) to \(most.text)", value, advice: "Write one in that range.")
-        }
-        return span
+        if let span = value.seconds { return span }
+        throw malformed(key, "a number of seconds", value, "Write the number alone, such as 3600.")
     }
 }
 
@@ -124,7 +141,7 @@ extension JSONValue {
     func identifier(_ key: String, of owner: String) throws(ProtocolFault) -> String {
         guard let text = string, text.isPlainName else {
             throw .malformed(
-                "\"\(key)\" of \(owner) takes a name of 1 to 64 plain characters; found \(excerpt).",
+                "\"\(key)\" of \(owner) must be a name of 1 to 64 plain characters; got \(excerpt).",
                 advice: "Write a short name in quotes, such as \"backup\".")
         }
         return text

@@ -66,7 +66,7 @@ struct RecordingHead {
             throw ImportError(offset: 0, reason: "this is \(found), which cannot be imported")
         }
         if PacketLoggerReader.order(of: bytes, isWhole: isWhole) != nil { return .packetLogger }
-        if HIDDescriptor(bytes) != nil, isWhole { return .hidDescriptor }
+        if ReportCutter(bytes) != nil, isWhole { return .hidDescriptor }
         if let fault { throw fault }
         throw ImportError(offset: 0, reason: "this is no recording that is known; known are \(RecordingKind.known)")
     }

@@ -103,7 +103,7 @@ public struct TraceImport {
 
     /// Adds a device that the recording describes no further.
     private mutating func readDescriptor(_ cursor: ByteCursor) throws(ImportError) {
-        let descriptor = HIDDescriptor(cursor.peek(RecordingKind.headBytes))
+        let descriptor = ReportCutter(cursor.peek(RecordingKind.headBytes))
         _ = draft.hidDevice(name: nil, vendor: nil, product: 0, port: "hid", descriptor: descriptor)
     }
 

@@ -18,7 +18,7 @@ enum DatabaseOpener {
     private static let wholeCheckBytes: Int64 = 1 << 20
 
     static func open(_ path: String, strength: Database.Strength) throws(JournalError) -> Outcome {
-        do throws(Schema.Failure) {
+        do throws(JournalSchema.Failure) {
             let committed = LogIndex.witness(of: path)
             var isCut = false
             let (database, isRepaired) = try openSound(path, strength) { database in
@@ -32,7 +32,7 @@ enum DatabaseOpener {
         } catch {
             switch error {
             case .newer(let found):
-                throw JournalError.newerSchema(path: path, found: found, known: Schema.steps.count)
+                throw JournalError.newerSchema(path: path, found: found, known: JournalSchema.steps.count)
             case .database(let failure):
                 // A session that began without the file would report all that it holds as lost.
                 if failure.isLackOfDescriptors { throw JournalError.noDescriptors(path: path) }
@@ -46,16 +46,16 @@ enum DatabaseOpener {
     /// - Parameter didReadLog: called when SQLite has read the log, before anything is added to it.
     private static func openSound(
         _ path: String, _ strength: Database.Strength, didReadLog: (Database) -> Void = { _ in }
-    ) throws(Schema.Failure) -> (Database, isRepaired: Bool) {
+    ) throws(JournalSchema.Failure) -> (Database, isRepaired: Bool) {
         do {
             let database = try Database(path: path, strength: strength)
             _ = try database.integer("SELECT count(*) FROM sqlite_master")
             didReadLog(database)
-            let isRepaired = try Schema.migrate(database)
-            try Schema.verify(database)
+            let isRepaired = try JournalSchema.migrate(database)
+            try JournalSchema.verify(database)
             try inspect(database)
             return (database, isRepaired)
-        } catch { throw Schema.Failure(error) }
+        } catch { throw JournalSchema.Failure(error) }
     }
 
     /// The small tables always; the whole file after an unclean end and while it is small.
@@ -63,7 +63,8 @@ enum DatabaseOpener {
         let isClean = try database.integer("SELECT 1 FROM facts WHERE name='closed' AND value<>''") == 1
         let size = try database.integer("PRAGMA page_count") * database.integer("PRAGMA page_size")
         let isWhole = !isClean && size <= wholeCheckBytes
-        let checks = isWhole ? ["PRAGMA quick_check(1)"] : Schema.smallTables.map { "PRAGMA quick_check('\($0)')" }
+        let checks =
+            isWhole ? ["PRAGMA quick_check(1)"] : JournalSchema.smallTables.map { "PRAGMA quick_check('\($0)')" }
         for check in checks {
             let answer = try database.prepare(check)
             if try answer.step(), answer.text(0) != "ok" {

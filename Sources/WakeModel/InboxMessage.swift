@@ -66,7 +66,7 @@ extension InboxMessage {
     private static func lifetime(_ text: String) throws(ProtocolFault) -> TimeSpan {
         guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
             throw .malformed(
-                "The header TTL takes whole seconds; found \(JSONValue.string(text).excerpt).",
+                "The header TTL must be whole seconds; got \(JSONValue.string(text).excerpt).",
                 advice: "Write digits alone, such as TTL: 3600, or leave it out.")
         }
         return Int64(text).map { min(.seconds(min($0, 1 << 30)), longestLifetime) } ?? longestLifetime
@@ -75,7 +75,7 @@ extension InboxMessage {
     private static func topic(_ text: String) throws(ProtocolFault) -> String {
         guard (1...topicLimit).contains(text.utf8.count), text.utf8.allSatisfy(isOfTopic) else {
             throw .malformed(
-                "The header Topic takes 1 to \(topicLimit) of A-Z, a-z, 0-9, - and _; found "
+                "The header Topic must be 1 to \(topicLimit) of A-Z, a-z, 0-9, - and _; got "
                     + "\(JSONValue.string(text).excerpt).",
                 advice: "Write a short name, such as Topic: weather, or leave it out.")
         }
@@ -104,7 +104,7 @@ extension InboxMessage {
         guard (1...contentTypeLimit).contains(text.utf8.count), text.utf8.allSatisfy({ (0x20...0x7e).contains($0) })
         else {
             throw .malformed(
-                "The header Content-Type takes up to \(contentTypeLimit) plain characters; found "
+                "The header Content-Type must be up to \(contentTypeLimit) plain characters; got "
                     + "\(JSONValue.string(text).excerpt).",
                 advice: "Write a media type, such as Content-Type: application/json, or leave it out.")
         }
@@ -118,7 +118,7 @@ extension InboxMessage {
 
     public init(_ json: JSONValue) throws(ProtocolFault) {
         guard case .object(let members) = json else {
-            throw .malformed("A message takes an object; found \(json.excerpt).", advice: Self.example)
+            throw .malformed("A message must be an object; got \(json.excerpt).", advice: Self.example)
         }
         for member in members where !Self.keys.contains(member.name) {
             throw .unknownKey(member.name, of: "a message", known: Self.keys)
@@ -135,7 +135,7 @@ extension InboxMessage {
         guard let broker = json["mqtt"] else { return }
         guard let text = broker.string, (1...Self.brokerTopicLimit).contains(text.utf8.count) else {
             throw .malformed(
-                "\"mqtt\" of a message takes the name of a topic; found \(broker.excerpt).", advice: Self.example)
+                "\"mqtt\" of a message must be the name of a topic; got \(broker.excerpt).", advice: Self.example)
         }
         brokerTopic = text
     }
@@ -145,7 +145,7 @@ extension InboxMessage {
     private static func text(_ key: String, _ json: JSONValue) throws(ProtocolFault) -> String? {
         guard let value = json[key] else { return nil }
         if let text = value.string { return text }
-        throw .malformed("\"\(key)\" of a message takes a text; found \(value.excerpt).", advice: example)
+        throw .malformed("\"\(key)\" of a message must be a text; got \(value.excerpt).", advice: example)
     }
 
     private static func payload(_ json: JSONValue) throws(ProtocolFault) -> [UInt8] {

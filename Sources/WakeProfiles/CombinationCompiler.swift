@@ -32,7 +32,7 @@ extension FieldCompiler {
             case .string, .integer, .number: return value
             case .null, .boolean, .array, .object:
                 object.report.add(
-                    "\(place) is \(value.found), expected the name of a field above or a number", at: place)
+                    "\(place) must be the name of a field above or a number; got \(value.found)", at: place)
                 return nil
             }
         }

@@ -40,7 +40,7 @@ public struct ConfigurationObject {
     ) {
         guard case .object(let members) = value else {
             let path = place.description
-            report.add("\(path.isEmpty ? "the file" : path) is \(value.found), expected an object, {…}", at: place)
+            report.add("\(path.isEmpty ? "the file" : path) must be an object, {…}; got \(value.found)", at: place)
             return nil
         }
         self.place = place
@@ -64,11 +64,11 @@ public struct ConfigurationObject {
     public var path: String { place.description }
     public func path(of key: String) -> String { place.member(key).description }
 
-    /// The value of `key` as a reader of lines on descriptor 3 takes it, whose fault is reported here.
+    /// The value of `key` as a reader of lines on descriptor 3 takes it, whose faults are reported here.
     public func convert<Value>(_ key: String, _ read: (JSONValue) throws(ProtocolFault) -> Value) -> Value? {
         guard let value = value(key) else { return nil }
         do throws(ProtocolFault) { return try read(value) } catch {
-            add("\(path(of: key)): \(error.description)", at: key)
+            for fault in [error] + error.others { add("\(path(of: key)): \(fault.description)", at: key) }
             return nil
         }
     }
@@ -97,7 +97,7 @@ public struct ConfigurationObject {
     /// Reports that the value of `key` is not the expected one.
     public func refuse(_ key: String, expected: String) {
         guard let value = value(key) else { return }
-        add("\(path(of: key)) is \(value.found), expected \(expected)", at: key)
+        add("\(path(of: key)) must be \(expected); got \(value.found)", at: key)
     }
 
     /// Reports a fault of the value of `key`, or of the object itself.
@@ -199,7 +199,7 @@ extension ConfigurationObject {
             }
         }
         report.add(
-            "\(place()) is \(value.found), expected one of \(words.map { "\"\($0)\"" }.joined(separator: ", "))",
+            "\(place()) must be one of \(words.map { "\"\($0)\"" }.joined(separator: ", ")); got \(value.found)",
             at: place())
         return nil
     }
@@ -216,7 +216,7 @@ extension ConfigurationObject {
     public func texts(_ key: String) -> [String]? {
         list(key, of: "texts") { value, path in
             if let text = Self.text(value) { return text }
-            report.add("\(path) is \(value.found), expected a text", at: path)
+            report.add("\(path) must be a text; got \(value.found)", at: path)
             return nil
         }
     }

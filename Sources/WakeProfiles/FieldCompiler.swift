@@ -269,7 +269,7 @@ extension FieldCompiler {
             {
                 return Int64(bitPattern: number)
             }
-            field.object.report.add("\(place) is \(value.found), expected \(expected)", at: place)
+            field.object.report.add("\(place) must be \(expected); got \(value.found)", at: place)
             return nil
         } ?? []
     }

@@ -114,7 +114,7 @@ struct FieldDocument {
                 values[number] = word
             } else {
                 list.add(
-                    "\(list.path) has the key \"\(key)\", expected a whole number in quotes, such as \"1\"", at: key)
+                    "a key of \(list.path) must be a whole number in quotes, such as \"1\"; got \"\(key)\"", at: key)
             }
         }
         return values

@@ -164,7 +164,7 @@ enum ProfileDocument {
     private static func uuids(_ key: String, of object: ConfigurationObject) -> [BluetoothUUID] {
         object.list(key, of: "Bluetooth UUIDs") { value, path in
             if case .string(let text) = value, let uuid = BluetoothUUID(text) { return uuid }
-            object.report.add("\(path) is \(value.found), expected a Bluetooth UUID such as \"2a37\"", at: path)
+            object.report.add("\(path) must be a Bluetooth UUID such as \"2a37\"; got \(value.found)", at: path)
             return nil
         } ?? []
     }
@@ -184,7 +184,7 @@ extension ProfileDocument {
                     let example =
                         key == "service_data"
                         ? "a Bluetooth UUID such as \"181a\"" : "a company such as \"0499\", or \"any\""
-                    list.add("\(list.path) has the key \"\(name)\", expected \(example)", at: name)
+                    list.add("a key of \(list.path) must be \(example); got \"\(name)\"", at: name)
                     continue
                 }
                 if let earlier = seen.updateValue(name, forKey: part) { list.refuseTwice(earlier, name) }
@@ -227,7 +227,7 @@ extension ProfileDocument {
                 let example =
                     kind == .bluetoothCentral
                     ? "a Bluetooth UUID such as \"2a37\"" : "\"serial\", \"input\" or \"report-1\""
-                list.add("\(list.path) has the key \"\(key)\", expected \(example)", at: key)
+                list.add("a key of \(list.path) must be \(example); got \"\(key)\"", at: key)
                 continue
             }
             if let earlier = seen.updateValue(key, forKey: channel) { list.refuseTwice(earlier, key) }
@@ -569,7 +569,7 @@ extension ProfileDocument {
         guard let start = start(of: object) else { return .fixed(length) }
         if start.count > length {
             object.add(
-                "\(object.path(of: "length")) is \(length), expected at least the \(start.count) of start", at: "length"
+                "\(object.path(of: "length")) must be at least the \(start.count) of start; got \(length)", at: "length"
             )
         }
         return marked(start, .fixed(length))
@@ -587,7 +587,7 @@ extension ProfileDocument {
         let extra = object.integer("extra", in: 0...1_024) ?? offset + size
         if limit < offset + size {
             object.add(
-                "framing.limit is \(limit), expected at least \(offset + size), the end of the length", at: "limit")
+                "framing.limit must be at least \(offset + size), the end of the length; got \(limit)", at: "limit")
         }
         return .init(start: start, offset: offset, size: size, endian: endian, extra: extra)
     }

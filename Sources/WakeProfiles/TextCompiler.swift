@@ -197,7 +197,7 @@ extension FieldCompiler {
         form.nulls =
             object.list("null", of: "whole numbers") { value, place in
                 if let number = value.integer { return number }
-                object.report.add("\(place) is \(value.found), expected a whole number", at: place)
+                object.report.add("\(place) must be a whole number; got \(value.found)", at: place)
                 return nil
             } ?? []
         if let values = FieldDocument.values(of: object) {
@@ -236,7 +236,7 @@ extension FieldCompiler {
             else {
                 let kinds = "decimal, integer, hex, word or clock"
                 object.add(
-                    "\(object.path(of: "template")) has {\(inner)}, expected a new name and \(kinds), such as {weight:decimal}",
+                    "\(object.path(of: "template")) must have a new name and \(kinds), such as {weight:decimal}; got {\(inner)}",
                     at: "template")
                 return nil
             }

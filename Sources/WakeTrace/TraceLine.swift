@@ -217,15 +217,15 @@ extension TraceLine {
     }
 }
 
-@inline(__always) func decimalDigit(_ character: UInt8) -> UInt64? {
+@inline(__always) package func decimalDigit(_ character: UInt8) -> UInt64? {
     character >= UInt8(ascii: "0") && character <= UInt8(ascii: "9") ? UInt64(character - UInt8(ascii: "0")) : nil
 }
 
-@inline(__always) func isLetter(_ character: UInt8) -> Bool {
+@inline(__always) package func isLetter(_ character: UInt8) -> Bool {
     (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(character | 0x20)
 }
 
-@inline(__always) func digitValue(_ character: UInt8) -> UInt8? {
+@inline(__always) package func digitValue(_ character: UInt8) -> UInt8? {
     switch character {
     case UInt8(ascii: "0")...UInt8(ascii: "9"): character - UInt8(ascii: "0")
     case UInt8(ascii: "a")...UInt8(ascii: "f"): character - UInt8(ascii: "a") + 10

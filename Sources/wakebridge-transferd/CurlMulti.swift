@@ -1,5 +1,5 @@
 // libcurl on the event loop: it names the sockets and the time that it waits for, and is called when they come.
-import CCurl
+import CCurlMulti
 import Glibc
 import WakeLoop
 import WakeModel

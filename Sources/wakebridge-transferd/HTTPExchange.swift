@@ -1,5 +1,5 @@
 // A request and its answer: passes the bytes that libcurl reads and writes to the file's owner as they come.
-import CCurl
+import CCurlMulti
 import Glibc
 import WakeSystem
 import WakeTransfer

@@ -2,8 +2,8 @@
 import Glibc
 import TestBench
 import Testing
+import WakeArguments
 import WakeSystem
-import WakeWords
 
 @testable import wakebridge
 
@@ -68,7 +68,7 @@ private struct ShownCommand {
             let name = command.words[0]
             let verb = try #require(Verb.all.first { $0.name == name }, "\(command)")
             #expect(throws: Never.self, "\(command)") {
-                try ParsedWords(Array(command.words.dropFirst()), options: verb.allOptions)
+                try ParsedArguments(Array(command.words.dropFirst()), options: verb.allOptions)
             }
         }
     }
@@ -83,7 +83,7 @@ private struct ShownCommand {
                 #expect(command.words[0] == verb.name, "\(example)")
                 let end = command.words.firstIndex(of: "--") ?? command.words.count
                 #expect(throws: Never.self, "\(example)") {
-                    try ParsedWords(Array(command.words[1..<end]), options: verb.allOptions)
+                    try ParsedArguments(Array(command.words[1..<end]), options: verb.allOptions)
                 }
             }
         }

@@ -2,9 +2,9 @@
 import Glibc
 import TestBench
 import Testing
+import WakeArguments
 import WakeModel
 import WakeSystem
-import WakeWords
 
 @testable import wakebridge
 
@@ -161,7 +161,7 @@ import WakeWords
     @Test("the socket is the last option's, else the environment's, else none")
     func socketSaid() throws {
         func path(_ words: [String], _ environment: [String: String] = [:]) throws -> String? {
-            try ParsedWords(words, options: Verb.globalOptions).socketSaid { environment[$0] }
+            try ParsedArguments(words, options: Verb.globalOptions).socketSaid { environment[$0] }
         }
         #expect(try path([]) == nil)
         #expect(try path([], ["WAKEBRIDGE_SOCKET": "/s"]) == "/s")
@@ -172,7 +172,7 @@ import WakeWords
     @Test("replay, run and import read all their words")
     func engineWords() throws {
         let replay = try ReplayOptions(
-            try ParsedWords(
+            try ParsedArguments(
                 ["--speed", "max", "t.trace", "-m", "m.json5", "-d", "d", "--", "./h", "--help", "--"],
                 options: Verb.replay.allOptions))
         #expect(
@@ -181,10 +181,11 @@ import WakeWords
                     trace: "t.trace", speed: .max, manifest: "m.json5", decisions: "d",
                     handler: ["./h", "--help", "--"]))
         let run = try RunOptions(
-            try ParsedWords(
+            try ParsedArguments(
                 ["-p", "heart-rate-monitor", "-r", "t", "-s", "2x", "--", "h"], options: Verb.run.allOptions))
         #expect(run == RunOptions(handler: ["h"], profile: "heart-rate-monitor", replay: "t", speed: .times(2)))
-        let taken = try ImportOptions(try ParsedWords(["a", "-o", "b", "--partial"], options: Verb.import.allOptions))
+        let taken = try ImportOptions(
+            try ParsedArguments(["a", "-o", "b", "--partial"], options: Verb.import.allOptions))
         #expect(taken.captures == ["a"] && taken.output == "b" && taken.terms.partial && !taken.lists)
     }
 

@@ -20,7 +20,7 @@ private func watching(_ watch: String) -> String {
 
 let brokenManifests: [BrokenFile] = [
     BrokenFile("", "line 1, column 1: the file is empty"),
-    BrokenFile("[]", "the file is a list, expected an object"),
+    BrokenFile("[]", "the file must be an object"),
     BrokenFile("{ exec: [\"/bin/cat\"", "line 1, column 20: expected ',' or ']', found end of file"),
     BrokenFile("{ exec: [\"/bin/cat], }", "line 1, column 10: a text that starts here has no closing quote"),
     BrokenFile("{ exec: [] /* oops", "a comment that starts here has no */"),
@@ -29,18 +29,18 @@ let brokenManifests: [BrokenFile] = [
     BrokenFile("{}", "exec is missing"),
     BrokenFile(but("lifecicle: \"oneshot\""), "unknown key \"lifecicle\"; did you mean \"lifecycle\"?"),
     BrokenFile(but("lifecycle: \"oneshott\""), "lifecycle is \"oneshott\"; did you mean \"oneshot\"?"),
-    BrokenFile(but("budget: \"ten seconds\""), "budget is \"ten seconds\", expected a duration"),
-    BrokenFile(but("budget: 10"), "budget is 10, expected a duration"),
-    BrokenFile(but("max_batch: 0"), "max_batch is 0, expected a whole number from 1 to 1024"),
-    BrokenFile(but("max_extension: \"181s\""), "max_extension is \"181s\", expected a duration from 0s to 3m"),
+    BrokenFile(but("budget: \"ten seconds\""), "budget must be a duration"),
+    BrokenFile(but("budget: 10"), "budget must be a duration"),
+    BrokenFile(but("max_batch: 0"), "max_batch must be a whole number from 1 to 1024; got 0"),
+    BrokenFile(but("max_extension: \"181s\""), "max_extension must be a duration from 0s to 3m"),
     BrokenFile(but("env: { WAKEBRIDGE_FD: \"4\" }"), "env sets WAKEBRIDGE_FD, which the bridge sets itself"),
-    BrokenFile(but("cwd: \"data\""), "cwd is \"data\", expected an absolute path"),
+    BrokenFile(but("cwd: \"data\""), "cwd must be an absolute path; got \"data\""),
     BrokenFile(but("timers: { lingre: \"1s\" }"), "unknown key \"lingre\" in timers; did you mean \"linger\"?"),
     BrokenFile(but("group: \"no-such-group\""), "which this machine does not have"),
     BrokenFile(
         "{ exec: [\"/bin/cat\"], user: \"no-such-user\", modes: [], watch: [] }", "user is \"no-such-user\""),
     BrokenFile(
-        "{ exec: [\"cat\"], user: \"\(me)\", modes: [], watch: [] }", "exec[0] is \"cat\", expected an absolute path"),
+        "{ exec: [\"cat\"], user: \"\(me)\", modes: [], watch: [] }", "exec[0] must be an absolute path"),
     BrokenFile("{ exec: [], user: \"\(me)\", modes: [], watch: [] }", "exec names no program"),
     BrokenFile(
         "{ exec: [\"/bin/cat\"], user: \"\(me)\", modes: [\"blutooth-central\"], watch: [] }",
@@ -53,7 +53,7 @@ let brokenManifests: [BrokenFile] = [
         "unknown key \"polcy\" in watch[0]; did you mean \"policy\"?"),
     BrokenFile(
         watching("{ profile: \"heart-rate-monitor\", durability: \"tape\" }"),
-        "watch[0].durability is \"tape\", expected one of"),
+        "watch[0].durability must be one of"),
     BrokenFile(String(repeating: " ", count: (1 << 20) + 1), "it is larger than 1048576 bytes"),
 ]
 
@@ -76,7 +76,7 @@ let brokenProfiles: [BrokenFile] = [
     BrokenFile(
         fields("{ name: \"a\", type: \"uint8\", if: \"b\" }"), "speaks of \"b\", which is no whole-number field above"),
     BrokenFile(fields("{ name: \"a\", tpye: \"uint8\" }"), "did you mean \"type\"?"),
-    BrokenFile("{ name: \"NAME\", title: 7 }", "title is 7, expected a text"),
+    BrokenFile("{ name: \"NAME\", title: 7 }", "title must be a text"),
 ]
 
 private let head =
@@ -127,7 +127,7 @@ let brokenReplies: [BrokenReply] = [
     BrokenReply("{\"ack\":SEQ} {\"ack\":SEQ}", "malformed", "after the end of the object"),
     BrokenReply("{ack:SEQ}", "malformed", "expected a key in quotes"),
     BrokenReply("{\"ack\":SEQ,\"ack\":SEQ}", "malformed", "key \"ack\" comes twice"),
-    BrokenReply("[SEQ]", "malformed", "no JSON object"),
+    BrokenReply("[SEQ]", "malformed", "must be a JSON object"),
     BrokenReply("{}", "malformed", "holds no verb"),
     BrokenReply("{\"ack\":SEQ,\"nack\":SEQ}", "malformed", "Two verbs in one line"),
     BrokenReply("{\"akc\":SEQ}", "unknown-key", "the nearest is \"ack\""),
@@ -135,19 +135,21 @@ let brokenReplies: [BrokenReply] = [
     BrokenReply("{\"ack\":SEQ,\"reslut\":\"useful\"}", "unknown-key", "the nearest is \"result\""),
     BrokenReply("{\"ack\":SEQ,\"result\":\"usefull\"}", "unknown-token", "the nearest is \"useful\""),
     BrokenReply("{\"ack\":SEQ,\"after_s\":3}", "malformed", "\"after_s\" stands beside \"ack\""),
-    BrokenReply("{\"ack\":\"SEQ\"}", "malformed", "\"ack\" takes an event's seq"),
-    BrokenReply("{\"ack\":-1}", "malformed", "\"ack\" takes an event's seq"),
-    BrokenReply("{\"ack\":1e3}", "malformed", "\"ack\" takes an event's seq"),
-    BrokenReply("{\"nack\":SEQ,\"after_s\":-1}", "malformed", "\"after_s\" takes seconds from 0 to 86400"),
-    BrokenReply("{\"ready\":1}", "malformed", "\"ready\" takes true"),
-    BrokenReply("{\"begin\":\"\"}", "malformed", "\"begin\" takes a task's name"),
-    BrokenReply("{\"checkpoint\":7}", "malformed", "\"checkpoint\" takes a text"),
+    BrokenReply("{\"ack\":\"SEQ\"}", "malformed", "\"ack\" must be an event's seq"),
+    BrokenReply("{\"ack\":-1}", "malformed", "\"ack\" must be an event's seq"),
+    BrokenReply("{\"ack\":1e3}", "malformed", "\"ack\" must be an event's seq"),
+    BrokenReply(
+        "{\"nack\":SEQ,\"after_s\":-1}", "malformed", "\"after_s\" must be a number of seconds from 0 to 86400"),
+    BrokenReply("{\"ready\":1}", "malformed", "\"ready\" must be true"),
+    BrokenReply("{\"begin\":\"\"}", "malformed", "\"begin\" must be a task's name"),
+    BrokenReply("{\"checkpoint\":7}", "malformed", "\"checkpoint\" must be a text"),
     BrokenReply(
         "{\"checkpoint\":\"\(String(repeating: "x", count: 16_385))\"}", "too-long", "the limit is 16384 bytes"),
     BrokenReply(
         "{\"write\":{\"device\":\"strap\",\"hex\":\"012\"}}", "malformed", "an even number of hexadecimal digits"),
-    BrokenReply("{\"read\":{\"device\":\"strap\",\"characteristic\":\"2a3\"}}", "malformed", "takes a Bluetooth UUID"),
-    BrokenReply("{\"ack\":SEQ,\"ref\":[1]}", "malformed", "\"ref\" takes"),
+    BrokenReply(
+        "{\"read\":{\"device\":\"strap\",\"characteristic\":\"2a3\"}}", "malformed", "must be a Bluetooth UUID"),
+    BrokenReply("{\"ack\":SEQ,\"ref\":[1]}", "malformed", "\"ref\" must be"),
     BrokenReply([0x7b, 0x22, 0xff, 0xfe, 0x22, 0x7d], "malformed", "not JSON"),
     BrokenReply([0, 1, 2, 3], "malformed", "not JSON"),
     BrokenReply(String(repeating: "[", count: 100_000), "malformed", "not JSON"),

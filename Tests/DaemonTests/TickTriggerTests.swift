@@ -41,7 +41,7 @@ import WakeSystem
 
         try daemon.drop("broken", "{ exec: [\"/bin/true\"], user: \"\(me)\", tick: { every: 1 } }")
         let reload = try daemon.tool("reload")
-        #expect((reload.output + reload.talk).contains("\"every\" of \"tick\" takes a duration"), "\(reload.talk)")
+        #expect((reload.output + reload.talk).contains("\"every\" of \"tick\" must be a duration"), "\(reload.talk)")
         #expect(try daemon.stop() == 0)
     }
 }

@@ -11,7 +11,7 @@ func waits(for descriptor: Int32) -> Bool {
 
 func readReports(_ path: String, writing reports: ArraySlice<String>) throws {
     let node = try HidrawNode(opening: path)
-    print("numbers", node.numbersReports, node.reports.inputNumbers, node.reports.fault.map { "\($0)" } ?? "sound")
+    print("numbers", node.numbersReports, node.inputNumbers, node.fault.map { "\($0)" } ?? "sound")
     for report in reports { print("wrote", try node.write([UInt8](hexadecimal: report) ?? [])) }
     while waits(for: node.raw) {
         switch try node.read() {

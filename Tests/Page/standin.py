@@ -20,7 +20,7 @@ import time
 import urllib.parse
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-FILES = ROOT / "Sources/CPage/page"
+FILES = ROOT / "Web"
 POLICY = "default-src 'self'; base-uri 'none'; object-src 'none'; form-action 'self'; frame-ancestors 'none'"
 ROLES = ("read", "operate", "pair")
 TOKENS = {role: f"{role}-token" for role in ROLES}
@@ -47,7 +47,7 @@ class Refused(Exception):
 
 
 def assets():
-    """By address: content type, bytes and whether it may be kept for ever; as Sources/WakePage does it."""
+    """By address: content type, bytes and whether it may be kept for ever; as Sources/WakeDaemon/Web does it."""
     files = {path.name: path.read_bytes() for path in sorted(FILES.iterdir())}
     folder = hashlib.sha256(b"\xff".join(part for item in files.items() for part in (item[0].encode(), item[1]))).hexdigest()[:16]
     found = {}

@@ -24,7 +24,9 @@ package struct TickBook: StoredBook {
     private static func period(_ value: JSONValue) throws(ProtocolFault) -> TimeSpan {
         let example = "{\"every\":\"5m\"}"
         let rule = try RuleObject(value, owner: "\"tick\"", keys: [], spans: ["every"], example: example)
-        guard let period = try rule.span("every", from: .seconds(1)) else {
+        let given = rule.span("every", from: .seconds(1))
+        try rule.conclude()
+        guard let period = given else {
             throw ProtocolFault(.malformed, "\"tick\" lacks \"every\".", advice: "Write \(example).")
         }
         return period

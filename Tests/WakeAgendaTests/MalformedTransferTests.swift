@@ -7,22 +7,22 @@ import WakeModel
 @Suite("Malformed transfers")
 struct MalformedTransferTests {
     static let rules = [
-        MalformedText("{}", .malformed, "takes a list of sessions"),
-        MalformedText("'photos'", .malformed, "found \"photos\""),
-        MalformedText("[7]", .malformed, "found 7"),
-        MalformedText("[[]]", .malformed, "takes an object"),
+        MalformedText("{}", .malformed, "must be a list of sessions"),
+        MalformedText("'photos'", .malformed, "got \"photos\""),
+        MalformedText("[7]", .malformed, "got 7"),
+        MalformedText("[[]]", .malformed, "must be an object"),
         MalformedText("[{}]", .malformed, "lacks \"session\""),
         MalformedText("[{session: ''}]", .malformed, "1 to 64 plain characters"),
-        MalformedText("[{session: 5}]", .malformed, "found 5"),
+        MalformedText("[{session: 5}]", .malformed, "got 5"),
         MalformedText("[{session: null}]", .malformed, "1 to 64 plain characters"),
         MalformedText("[{session: 'a\\u0007'}]", .malformed, "plain characters"),
         MalformedText("[{session: 'a/b'}]", .malformed, "a slash"),
         MalformedText("[{sesion: 'a'}]", .unknownKey, "nearest is \"session\""),
         MalformedText("[{session: 'a', wake: 'no'}]", .malformed, "true or false"),
-        MalformedText("[{session: 'a', wake: 1}]", .malformed, "found 1"),
+        MalformedText("[{session: 'a', wake: 1}]", .malformed, "got 1"),
         MalformedText("[{session: 'a', discretionary: 'maybe'}]", .malformed, "true or false"),
         MalformedText("[{session: 'a', parallel: 0}]", .malformed, "1 to 16"),
-        MalformedText("[{session: 'a', parallel: 17}]", .malformed, "found 17"),
+        MalformedText("[{session: 'a', parallel: 17}]", .malformed, "got 17"),
         MalformedText("[{session: 'a', parallel: '4'}]", .malformed, "1 to 16"),
         MalformedText("[{session: 'a', parallel: 1.5}]", .malformed, "1 to 16"),
         MalformedText("[{session: 'a', require: 'network'}]", .malformed, "list of conditions"),
@@ -53,10 +53,10 @@ struct MalformedTransferTests {
     ].map { order(#""url":"http://h/","to":\#($0)"#, .malformed, "beneath the state directory") }
 
     static let orders = [
-        MalformedText(#"{"transfer":true}"#, .malformed, "takes an object"),
+        MalformedText(#"{"transfer":true}"#, .malformed, "must be an object"),
         MalformedText(#"{"transfer":{}}"#, .malformed, "lacks \"session\""),
         MalformedText(#"{"transfer":{"session":"photos"}}"#, .malformed, "lacks \"id\""),
-        MalformedText(#"{"transfer":{"session":"photos","id":17}}"#, .malformed, "found 17"),
+        MalformedText(#"{"transfer":{"session":"photos","id":17}}"#, .malformed, "got 17"),
         MalformedText(#"{"transfer":{"session":"photos","id":"/"}}"#, .malformed, "plain characters"),
         MalformedText(
             #"{"transfer":{"session":"phots","id":"1","url":"http://h/","to":"x"}}"#, .notRegistered,
@@ -65,7 +65,7 @@ struct MalformedTransferTests {
         order(#""url":"http://h/","to":"x","from":"y""#, .malformed, "one of \"to\" and \"from\""),
         order(#""url":"http://h/","to":"x","method":"PUT""#, .conflict, "asked for by GET"),
         order(#""url":"http://h/","from":"x","method":"DELETE""#, .unknownToken, "knows no \"DELETE\""),
-        order(#""url":"http://h/","from":"x","method":1"#, .malformed, "takes a word"),
+        order(#""url":"http://h/","from":"x","method":1"#, .malformed, "must be a word"),
         order(#""uri":"http://h/","to":"x""#, .unknownKey, "nearest is \"url\""),
         order(#""url":"http://h/","to":"x","sha256":"abc""#, .malformed, "64 hexadecimal digits"),
         order(#""url":"http://h/","to":"x","sha256":5"#, .malformed, "64 hexadecimal digits"),
@@ -81,7 +81,7 @@ struct MalformedTransferTests {
         MalformedText(#"{"resume":"photos/"}"#, .malformed, "the name of a transfer"),
         MalformedText(#"{"resume":"/17"}"#, .malformed, "the name of a transfer"),
         MalformedText(#"{"resume":"photos/9"}"#, .notRegistered, "no such transfer is open"),
-        MalformedText(#"{"credential":true}"#, .malformed, "takes an object"),
+        MalformedText(#"{"credential":true}"#, .malformed, "must be an object"),
         MalformedText(#"{"credential":{}}"#, .malformed, "the name of a transfer"),
         MalformedText(
             #"{"credential":{"transfer":"photos/9","user":"u","pasword":"p"}}"#, .unknownKey, "nearest is \"password\""),

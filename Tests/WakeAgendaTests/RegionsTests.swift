@@ -187,7 +187,8 @@ struct RegionsTests {
     @Test(
         "a region that cannot be is refused, and the sentence names what is wrong",
         arguments: [
-            ("{}", "takes a list"), ("[{id: 'a'}]", "lacks \"beacon\""), ("[{id: 'a', beacon: {}}]", "takes one of"),
+            ("{}", "must be a list"), ("[{id: 'a'}]", "lacks \"beacon\""),
+            ("[{id: 'a', beacon: {}}]", "must have one of"),
             ("[{id: 'a', beacon: {ibeacon: 'x'}}]", "a UUID of 36 characters"),
             ("[{id: 'a', beacon: {ibeacon: '\(uuid)', minor: 2}}]", "has \"minor\" and no \"major\""),
             ("[{id: 'a', beacon: {ibeacon: '\(uuid)', major: 65536}}]", "from 0 to 65535"),

@@ -19,11 +19,11 @@ struct VectorTests {
         arguments: [
             (
                 #"stream: "2a6e", hex: "01", value: null, address: "zz""#,
-                "vectors[0].address is \"zz\", expected six bytes in hexadecimal"
+                "vectors[0].address must be six bytes in hexadecimal"
             ),
             (
                 #"stream: "2a6e", hex: "01", value: null, address: "A4:C1:38:0A:0B""#,
-                "vectors[0].address is \"A4:C1:38:0A:0B\", expected six bytes in hexadecimal"
+                "vectors[0].address must be six bytes in hexadecimal"
             ),
             (
                 #"stream: "2a6e", hex: "01", value: {a: 1}, undecodable: "too short""#,

@@ -66,7 +66,7 @@ private let brokenNodes: [ConfigurationFault] = [
     accessory("streams: {}", untold),
     accessory("serial: {baud: 9600}", untold),
     accessory("node: \"seriel\"", "node is \"seriel\"; did you mean \"serial\"?"),
-    accessory("node: \"usb\"", "node is \"usb\", expected one of \"serial\", \"rfcomm\", \"hid\", \"input\", \"none\""),
+    accessory("node: \"usb\"", "node must be one of \"serial\", \"rfcomm\", \"hid\", \"input\", \"none\"; got \"usb\""),
     accessory(
         "node: \"hid\", streams: {serial: {name: \"s\"}}",
         "node is \"hid\", but streams has \"serial\", which comes from node \"serial\"; change one of the two"),
@@ -90,13 +90,13 @@ private let brokenNodes: [ConfigurationFault] = [
         "node: \"none\", on_suspend: \"detach\"",
         "on_suspend does not fit node \"none\", of which nothing is opened; remove it"),
     accessory("node: \"hid\", sharing: \"exclusiv\"", "sharing is \"exclusiv\"; did you mean \"exclusive\"?"),
-    accessory("node: \"hid\", on_suspend: \"close\"", "on_suspend is \"close\", expected one of \"keep\", \"detach\""),
+    accessory("node: \"hid\", on_suspend: \"close\"", "on_suspend must be one of \"keep\", \"detach\"; got \"close\""),
     accessory(
         "node: \"hid\", settle: 1",
-        "settle is 1, expected a duration from 0s to 1m, such as \"10s\" or \"250ms\""),
+        "settle must be a duration from 0s to 1m, such as \"10s\" or \"250ms\"; got 1"),
     accessory(
         "node: \"hid\", replug_grace: \"2m\"",
-        "replug_grace is \"2m\", expected a duration from 0s to 1m, such as \"10s\" or \"250ms\""),
+        "replug_grace must be a duration from 0s to 1m, such as \"10s\" or \"250ms\"; got \"2m\""),
     accessory("node: \"hid\", replug_grac: \"2s\"", "unknown key \"replug_grac\"; did you mean \"replug_grace\"?"),
     accessory(
         "node: \"hid\", notify: [\"2a37\"]",
@@ -106,13 +106,13 @@ private let brokenNodes: [ConfigurationFault] = [
 ]
 
 private let brokenLines: [ConfigurationFault] = [
-    line("baud: 0", "serial.baud is 0, expected a whole number from 50 to 12000000"),
-    line("baud: \"9600\"", "serial.baud is \"9600\", expected a whole number from 50 to 12000000"),
-    line("data_bits: 9", "serial.data_bits is 9, expected a whole number from 5 to 8"),
+    line("baud: 0", "serial.baud must be a whole number from 50 to 12000000; got 0"),
+    line("baud: \"9600\"", "serial.baud must be a whole number from 50 to 12000000; got \"9600\""),
+    line("data_bits: 9", "serial.data_bits must be a whole number from 5 to 8; got 9"),
     line("parity: \"evn\"", "serial.parity is \"evn\"; did you mean \"even\"?"),
-    line("stop_bits: 1.5", "serial.stop_bits is 1.5, expected a whole number from 1 to 2"),
-    line("flow: \"rtscts\"", "serial.flow is \"rtscts\", expected one of \"none\", \"hardware\", \"software\""),
-    line("dtr: true", "serial.dtr is true, expected one of \"untouched\", \"high\", \"low\""),
+    line("stop_bits: 1.5", "serial.stop_bits must be a whole number from 1 to 2; got 1.5"),
+    line("flow: \"rtscts\"", "serial.flow must be one of \"none\", \"hardware\", \"software\"; got \"rtscts\""),
+    line("dtr: true", "serial.dtr must be one of \"untouched\", \"high\", \"low\"; got true"),
     line(
         "baudrate: 9600",
         "unknown key \"baudrate\" in serial; known keys are "
@@ -139,27 +139,27 @@ private let brokenFramings: [ConfigurationFault] = [
     framing("kind: \"idle\"", "framing.gap is missing; kind \"idle\" needs it"),
     framing(
         "kind: \"delimiter\", delimiter: \"0d0\"",
-        "framing.delimiter is \"0d0\", expected 1 to 16 bytes in hexadecimal, such as \"0d0a\""),
+        "framing.delimiter must be 1 to 16 bytes in hexadecimal, such as \"0d0a\"; got \"0d0\""),
     framing(
         "kind: \"delimiter\", delimiter: \"\"",
-        "framing.delimiter is \"\", expected 1 to 16 bytes in hexadecimal, such as \"0d0a\""),
-    framing("kind: \"length-prefix\", size: 3", "framing.size is 3, expected 1, 2 or 4"),
+        "framing.delimiter must be 1 to 16 bytes in hexadecimal, such as \"0d0a\"; got \"\""),
+    framing("kind: \"length-prefix\", size: 3", "framing.size must be 1, 2 or 4; got 3"),
     framing(
         "kind: \"length-prefix\", start: \"aa55\", offset: 1, size: 1",
-        "framing.offset is 1, expected a whole number from 2 to 64"),
+        "framing.offset must be a whole number from 2 to 64; got 1"),
     framing(
         "kind: \"length-prefix\", size: 1, endian: \"network\"",
-        "framing.endian is \"network\", expected one of \"little\", \"big\""),
+        "framing.endian must be one of \"little\", \"big\"; got \"network\""),
     framing(
-        "kind: \"length-prefix\", size: 1, extra: -1", "framing.extra is -1, expected a whole number from 0 to 1024"),
+        "kind: \"length-prefix\", size: 1, extra: -1", "framing.extra must be a whole number from 0 to 1024; got -1"),
     framing(
         "kind: \"length-prefix\", offset: 8, size: 2, limit: 9",
-        "framing.limit is 9, expected at least 10, the end of the length"),
-    framing("kind: \"fixed\", length: 0", "framing.length is 0, expected a whole number from 1 to 16384"),
-    framing("kind: \"slip\", limit: \"4KiB\"", "framing.limit is \"4KiB\", expected a whole number from 1 to 16384"),
+        "framing.limit must be at least 10, the end of the length; got 9"),
+    framing("kind: \"fixed\", length: 0", "framing.length must be a whole number from 1 to 16384; got 0"),
+    framing("kind: \"slip\", limit: \"4KiB\"", "framing.limit must be a whole number from 1 to 16384; got \"4KiB\""),
     framing(
         "kind: \"idle\", gap: \"0\"",
-        "framing.gap is \"0\", expected a duration from 1ms to 1m, such as \"10s\" or \"250ms\""),
+        "framing.gap must be a duration from 1ms to 1m, such as \"10s\" or \"250ms\"; got \"0\""),
     framing(
         "kind: \"line\", limt: 80",
         "unknown key \"limt\" in framing; did you mean \"limit\"?"),
@@ -178,5 +178,5 @@ private let brokenStreams: [ConfigurationFault] = [
         "streams.input.check does not fit input events, which carry none; remove it"),
     accessory(
         "streams: {\"report-007\": {name: \"s\"}}",
-        "streams has the key \"report-007\", expected \"serial\", \"input\" or \"report-1\""),
+        "a key of streams must be \"serial\", \"input\" or \"report-1\"; got \"report-007\""),
 ]

@@ -179,7 +179,8 @@ struct ConditionWatchesTests {
         var told: [HandlerID: [Bool]] = [:]
         for name in ["a", "b"] { mkdir("\(bench.directory)/\(name)", 0o755) }
         for (handler, name) in [(Readers.own, "a"), (HandlerID(rawValue: 4), "b")] {
-            let watch = ConditionWatch { told[handler, default: []].append($0) }
+            let watch = ConditionWatch()
+            watch.add(.agenda) { told[handler, default: []].append($0) }
             try source.join("\(bench.directory)/\(name)/key", for: handler, watch)
         }
         put("key", at: "\(bench.directory)/a/key")
@@ -228,6 +229,28 @@ struct ConditionWatchesTests {
         #expect(try bench.becomes(.storage, false))
         unlink("\(bench.directory)/state/full")
         #expect(try bench.becomes(.storage, true))
+    }
+
+    @Test("two readers of one condition share its watch, and it is closed with the last of them")
+    func shared() throws {
+        let bench = try ConditionBench { places, directory in places.heat = directory }
+        let zone = "\(bench.directory)/thermal_zone0"
+        mkdir(zone, 0o755)
+        put("hot\n", at: "\(zone)/trip_point_0_type")
+        put("80000\n", at: "\(zone)/trip_point_0_temp")
+        put("81000\n", at: "\(zone)/temp")
+        var core: [Bool] = []
+        bench.watches.open(.cool, for: .core) { core.append($0) }
+        #expect(core == [false] && bench.watches.found.isEmpty, "the agenda has not opened it")
+        bench.open(.cool)
+        #expect(bench.last(.cool) == false)
+        put("60000\n", at: "\(zone)/temp")
+        #expect(try bench.becomes(.cool, true))
+        #expect(core == [false, true])
+        bench.watches.close(.cool, for: .core)
+        #expect(bench.watches.isTrue(.cool) == true)
+        bench.watches.close(.cool)
+        #expect(bench.watches.isTrue(.cool) == nil)
     }
 
     @Test("a hot zone is told of while it is watched, and that it has cooled")

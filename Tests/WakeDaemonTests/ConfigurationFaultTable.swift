@@ -50,7 +50,7 @@ private let field = "characteristics.2a37.fields"
 let brokenDocuments: [ConfigurationFault] = [
     manifest("", "line 1, column 1: the file is empty; write an object, {…}"),
     manifest("// nothing\n", "line 2, column 1: the file is empty; write an object, {…}"),
-    manifest("[]", "the file is a list, expected an object, {…}"),
+    manifest("[]", "the file must be an object, {…}; got a list"),
     manifest("{exec: [\"/bin/cat\"]", "line 1, column 20: expected ',' or '}', found end of file"),
     manifest("{\n  exec: [\"/bin/cat\"\n  modes: []}", "line 3, column 3: expected ',' or ']', found 'm'"),
     manifest("{exec [\"/bin/cat\"]}", "line 1, column 7: expected ':' after key \"exec\", found '['"),
@@ -82,7 +82,7 @@ let brokenManifests: [ConfigurationFault] = [
     ),
     manifest(
         with: "flows: [{name: \"ecg\", from: \"strap\"}]",
-        "flows: \"from\" of a flow takes \"device:NAME\", \"socket:NAME\" or \"self\"; found \"strap\". Write \"device:NAME\", \"socket:NAME\" or \"self\"."
+        "flows: \"from\" of a flow must be \"device:NAME\", \"socket:NAME\" or \"self\"; got \"strap\". Write \"device:NAME\", \"socket:NAME\" or \"self\"."
     ),
     manifest(
         with: "flows: [{name: \"call\", from: \"socket:sip\"}]",
@@ -103,10 +103,10 @@ let brokenManifests: [ConfigurationFault] = [
         "{exec: [\"/bin/cat\"], modes: [\"bluetooth-central\"], watch: [{profile: \"heart-rate-monitor\"}], instance: \"device\", sockets: [{name: \"d\", listen: \"unix:/run/d\"}]}",
         "instance \"device\" makes several handlers of it, and one alone can listen at an address; listen in another manifest"
     ),
-    manifest(with: "instance: \"handler\"", "instance is \"handler\", expected one of \"one\", \"device\""),
-    manifest(with: "instance: true", "instance is true, expected one of \"one\", \"device\""),
-    manifest(with: "instance: [\"device\"]", "instance is a list, expected one of \"one\", \"device\""),
-    manifest(with: "instance: \"\"", "instance is \"\", expected one of \"one\", \"device\""),
+    manifest(with: "instance: \"handler\"", "instance must be one of \"one\", \"device\"; got \"handler\""),
+    manifest(with: "instance: true", "instance must be one of \"one\", \"device\"; got true"),
+    manifest(with: "instance: [\"device\"]", "instance must be one of \"one\", \"device\"; got a list"),
+    manifest(with: "instance: \"\"", "instance must be one of \"one\", \"device\"; got \"\""),
     manifest(with: "instances: 3", "unknown key \"instances\"; did you mean \"instance\"?"),
     manifest(with: "instance: \"device\"", Sentence.noDevices),
     manifest("{exec: [\"/bin/cat\"], instance: \"device\", autostart: true}", Sentence.noDevices),
@@ -115,10 +115,10 @@ let brokenManifests: [ConfigurationFault] = [
         with: "sleepers_listen: \"refuze\"", "sleepers_listen is \"refuze\"; did you mean \"refuse\"?"),
     manifest(
         with: "sleepers_listen: false",
-        "sleepers_listen is false, expected one of \"report\", \"refuse\", \"allow\""),
+        "sleepers_listen must be one of \"report\", \"refuse\", \"allow\"; got false"),
     manifest(
         with: "sleepers_listen: \"never\"",
-        "sleepers_listen is \"never\", expected one of \"report\", \"refuse\", \"allow\""),
+        "sleepers_listen must be one of \"report\", \"refuse\", \"allow\"; got \"never\""),
     manifest(
         with: "sleepers_listens: \"refuse\"", "unknown key \"sleepers_listens\"; did you mean \"sleepers_listen\"?"),
     manifest(
@@ -131,7 +131,7 @@ let brokenManifests: [ConfigurationFault] = [
         watching: "{profile: \"heart-rate-monitor\", polcy: \"all\"}",
         "unknown key \"polcy\" in watch[0]; did you mean \"policy\"?"),
     manifest(watching: "{device: \"strap\"}", "watch[0].profile is missing"),
-    manifest(watching: "\"heart-rate-monitor\"", "watch[0] is \"heart-rate-monitor\", expected an object, {…}"),
+    manifest(watching: "\"heart-rate-monitor\"", "watch[0] must be an object, {…}; got \"heart-rate-monitor\""),
     manifest(
         watching: "{profile: \"heart-rate-moniter\"}",
         "watch[0].profile is \"heart-rate-moniter\", which is no known profile; did you mean \"heart-rate-monitor\"?"),
@@ -143,19 +143,19 @@ let brokenManifests: [ConfigurationFault] = [
         "watch[0].policy is \"lates\"; did you mean \"latest\"?"),
     manifest(
         watching: "{profile: \"heart-rate-monitor\", durability: \"tape\"}",
-        "watch[0].durability is \"tape\", expected one of \"ram\", \"run\", \"disk\""),
+        "watch[0].durability must be one of \"ram\", \"run\", \"disk\"; got \"tape\""),
     manifest(
-        watching: "{profile: \"heart-rate-monitor\", wake: \"yes\"}", "watch[0].wake is \"yes\", expected true or false"
+        watching: "{profile: \"heart-rate-monitor\", wake: \"yes\"}", "watch[0].wake must be true or false; got \"yes\""
     ),
     manifest(
         watching: "{profile: \"heart-rate-monitor\", max_latency: 5}",
-        "watch[0].max_latency is 5, expected a duration from 0s to 1d, such as \"10s\" or \"250ms\""),
+        "watch[0].max_latency must be a duration from 0s to 1d, such as \"10s\" or \"250ms\"; got 5"),
     manifest(
         watching: "{profile: \"heart-rate-monitor\", queue_cap: \"64MB\"}",
-        "watch[0].queue_cap is \"64MB\", expected a size from 64KiB to 4GiB, such as \"64MiB\""),
+        "watch[0].queue_cap must be a size from 64KiB to 4GiB, such as \"64MiB\"; got \"64MB\""),
     manifest(
         watching: "{profile: \"heart-rate-monitor\", retention: \"0s\"}",
-        "watch[0].retention is \"0s\", expected a duration from 1s to 3650d, such as \"10s\" or \"250ms\""),
+        "watch[0].retention must be a duration from 1s to 3650d, such as \"10s\" or \"250ms\"; got \"0s\""),
     manifest(
         watching: "{profile: \"heart-rate-monitor\"}, {profile: \"heart-rate-monitor\"}",
         "watch names profile \"heart-rate-monitor\" twice; keep one"),
@@ -168,40 +168,40 @@ let brokenManifests: [ConfigurationFault] = [
         "modes[0] is \"bluetooth-centre\"; did you mean \"bluetooth-central\"?"),
     manifest(
         "{exec: [\"/bin/cat\"], modes: \"bluetooth-central\", watch: []}",
-        "modes is \"bluetooth-central\", expected a list of modes"),
+        "modes must be a list of modes; got \"bluetooth-central\""),
     manifest(with: "require: [\"powr\"]", "require[0] is \"powr\"; did you mean \"power\"?"),
-    manifest(with: "require: [\"network\"]", "require[0] is \"network\", expected one of \"power\", \"bonded\""),
+    manifest(with: "require: [\"network\"]", "require[0] must be one of \"power\", \"bonded\"; got \"network\""),
     manifest(with: "require: [\"bond\"]", "require[0] is \"bond\"; did you mean \"bonded\"?"),
     manifest(
         "{exec: [\"/bin/cat\"], modes: [\"external-accessory\"], watch: [{profile: \"gps-receiver\"}], require: [\"bonded\"]}",
         "require names \"bonded\", but watch names only accessories without Bluetooth, which have no bond, so it would never be woken; remove \"bonded\", or watch a profile of Bluetooth devices"
     ),
-    manifest(with: "limits: { open_files: 1 }", "limits.open_files is 1, expected a whole number from 16 to 1048576"),
-    manifest(with: "limits: { processes: 0 }", "limits.processes is 0, expected a whole number from 1 to 1000000"),
+    manifest(with: "limits: { open_files: 1 }", "limits.open_files must be a whole number from 16 to 1048576; got 1"),
+    manifest(with: "limits: { processes: 0 }", "limits.processes must be a whole number from 1 to 1000000; got 0"),
     manifest(
-        with: "limits: { memory: 64 }", "limits.memory is 64, expected a size from 1MiB to 1024GiB, such as \"64MiB\""),
+        with: "limits: { memory: 64 }", "limits.memory must be a size from 1MiB to 1024GiB, such as \"64MiB\"; got 64"),
     manifest(
         with: "limits: { procs: 1 }", "unknown key \"procs\" in limits; known keys are open_files, processes, memory"),
-    manifest(with: "require: \"power\"", "require is \"power\", expected a list of conditions"),
-    manifest("{exec: \"/bin/cat\", modes: [], watch: []}", "exec is \"/bin/cat\", expected a list of texts"),
+    manifest(with: "require: \"power\"", "require must be a list of conditions; got \"power\""),
+    manifest("{exec: \"/bin/cat\", modes: [], watch: []}", "exec must be a list of texts; got \"/bin/cat\""),
     manifest(
         "{exec: [], modes: [], watch: []}", "exec names no program; write it as [\"/path/to/program\", \"argument\"]"),
     manifest(
         "{exec: [\"cat\"], modes: [], watch: []}",
-        "exec[0] is \"cat\", expected an absolute path, or one that starts with ./ beside the manifest"),
-    manifest("{exec: [\"/bin/cat\", 7], modes: [], watch: []}", "exec[1] is 7, expected a text"),
-    manifest(with: "user: \"\"", "user is \"\", expected a text that is not empty"),
-    manifest(with: "cwd: \"data\"", "cwd is \"data\", expected an absolute path"),
+        "exec[0] must be an absolute path, or one that starts with ./ beside the manifest; got \"cat\""),
+    manifest("{exec: [\"/bin/cat\", 7], modes: [], watch: []}", "exec[1] must be a text; got 7"),
+    manifest(with: "user: \"\"", "user must be a text that is not empty; got \"\""),
+    manifest(with: "cwd: \"data\"", "cwd must be an absolute path; got \"data\""),
     manifest(with: "env: {WAKEBRIDGE_FD: \"4\"}", "env sets WAKEBRIDGE_FD, which the bridge sets itself; remove it"),
-    manifest(with: "env: {\"A=B\": \"4\"}", "env has the name \"A=B\", expected one without '='"),
-    manifest(with: "env: {A: 4}", "env.A is 4, expected a text"),
-    manifest(with: "ready: true", "ready is true, expected one of \"implicit\", \"explicit\""),
-    manifest(with: "ack: \"never\"", "ack is \"never\", expected one of \"explicit\", \"delivery\""),
+    manifest(with: "env: {\"A=B\": \"4\"}", "a name in env must have no '='; got \"A=B\""),
+    manifest(with: "env: {A: 4}", "env.A must be a text; got 4"),
+    manifest(with: "ready: true", "ready must be one of \"implicit\", \"explicit\"; got true"),
+    manifest(with: "ack: \"never\"", "ack must be one of \"explicit\", \"delivery\"; got \"never\""),
     manifest(
-        with: "budget: \"0s\"", "budget is \"0s\", expected a duration from 100ms to 1d, such as \"10s\" or \"250ms\""),
+        with: "budget: \"0s\"", "budget must be a duration from 100ms to 1d, such as \"10s\" or \"250ms\"; got \"0s\""),
     manifest(
         with: "budget: \"ten seconds\"",
-        "budget is \"ten seconds\", expected a duration from 100ms to 1d, such as \"10s\" or \"250ms\""),
+        "budget must be a duration from 100ms to 1d, such as \"10s\" or \"250ms\"; got \"ten seconds\""),
     manifest(
         with: "budget: \"1s\", timers: {warn: \"2s\"}", "warn is 2s, longer than budget, 1s; lower warn or raise budget"
     ),
@@ -209,25 +209,25 @@ let brokenManifests: [ConfigurationFault] = [
         with: "budget: \"20s\", timers: {budget: \"10s\"}", "budget is set twice, at the top and in timers; keep one"),
     manifest(
         with: "max_extension: \"181s\"",
-        "max_extension is \"181s\", expected a duration from 0s to 3m, such as \"10s\" or \"250ms\""),
-    manifest(with: "max_batch: 0", "max_batch is 0, expected a whole number from 1 to 1024"),
-    manifest(with: "max_batch: 2000", "max_batch is 2000, expected a whole number from 1 to 1024"),
-    manifest(with: "max_batch: 1.5", "max_batch is 1.5, expected a whole number from 1 to 1024"),
+        "max_extension must be a duration from 0s to 3m, such as \"10s\" or \"250ms\"; got \"181s\""),
+    manifest(with: "max_batch: 0", "max_batch must be a whole number from 1 to 1024; got 0"),
+    manifest(with: "max_batch: 2000", "max_batch must be a whole number from 1 to 1024; got 2000"),
+    manifest(with: "max_batch: 1.5", "max_batch must be a whole number from 1 to 1024; got 1.5"),
     manifest(with: "on_overrun: \"terminat\"", "on_overrun is \"terminat\"; did you mean \"terminate\"?"),
-    manifest(with: "stop_events: null", "stop_events is null, expected one of \"drop\", \"keep\""),
+    manifest(with: "stop_events: null", "stop_events must be one of \"drop\", \"keep\"; got null"),
     manifest(with: "timers: {lingr: \"20ms\"}", "unknown key \"lingr\" in timers; did you mean \"linger\"?"),
     manifest(
         with: "timers: {retry_base: \"1s\"}",
-        "timers.retry_base is \"1s\", expected a duration from 10s to 1d, such as \"10s\" or \"250ms\""),
+        "timers.retry_base must be a duration from 10s to 1d, such as \"10s\" or \"250ms\"; got \"1s\""),
     manifest(
         with: "timers: {failure_base: \"10m\"}",
         "failure_base is 10m, longer than failure_cap, 5m; lower failure_base or raise failure_cap"),
     manifest(
         with: "timers: []",
-        "timers is a list, expected an object, {…}\nhandlers.d/hr.json5: timers is a list, expected an object, {…}"),
+        "timers must be an object, {…}; got a list\nhandlers.d/hr.json5: timers must be an object, {…}; got a list"),
     manifest(
-        with: "queue_cap: \"1KiB\"", "queue_cap is \"1KiB\", expected a size from 64KiB to 4GiB, such as \"64MiB\""),
-    manifest(with: "notify: \"yes\"", "notify is \"yes\", expected true or false"),
+        with: "queue_cap: \"1KiB\"", "queue_cap must be a size from 64KiB to 4GiB, such as \"64MiB\"; got \"1KiB\""),
+    manifest(with: "notify: \"yes\"", "notify must be true or false; got \"yes\""),
     manifest(with: "notfy: true", "unknown key \"notfy\"; did you mean \"notify\"?"),
     manifest(
         with: "lifecycle: \"oneshot\", autostart: true",
@@ -243,67 +243,67 @@ let brokenManifests: [ConfigurationFault] = [
 ]
 
 let brokenSettings: [ConfigurationFault] = [
-    settings("{metered_links: \"wwan*\"}", "metered_links is \"wwan*\", expected a list of texts"),
-    settings("{metered_links: [\"wwan*\", 4]}", "metered_links[1] is 4, expected a text"),
+    settings("{metered_links: \"wwan*\"}", "metered_links must be a list of texts; got \"wwan*\""),
+    settings("{metered_links: [\"wwan*\", 4]}", "metered_links[1] must be a text; got 4"),
     settings("{controlgroup: \"wake\"}", "unknown key \"controlgroup\"; did you mean \"control_group\"?"),
     settings(
-        "{storm: {events_per_second: 0}}", "storm.events_per_second is 0, expected a whole number from 1 to 1000000"),
+        "{storm: {events_per_second: 0}}", "storm.events_per_second must be a whole number from 1 to 1000000; got 0"),
     settings(
         "{storm: {events_per_secnd: 10}}",
         "unknown key \"events_per_secnd\" in storm; did you mean \"events_per_second\"?"),
     settings(
-        "{adapter: \"hci0\"}", "adapter is \"hci0\", expected an adapter's address such as \"00:1A:7D:DA:71:13\""),
+        "{adapter: \"hci0\"}", "adapter must be an adapter's address such as \"00:1A:7D:DA:71:13\"; got \"hci0\""),
     settings(
         "{devices: {strap: {adaptor: \"00:1A:7D:DA:71:13\"}}}",
         "unknown key \"adaptor\" in devices.strap; did you mean \"adapter\"?"),
     settings(
         "{web: {listen: \"pi.local:8787\"}}",
-        "web.listen is \"pi.local:8787\", expected a numeric address and a port such as \"127.0.0.1:8787\""),
+        "web.listen must be a numeric address and a port such as \"127.0.0.1:8787\"; got \"pi.local:8787\""),
     settings(
         "{web: {proxies: [\"127.0.0.1\", \"10.0.0.9:80\"]}}",
-        "web.proxies has \"10.0.0.9:80\", expected numeric addresses without ports"),
-    settings("{web: {prefix: \"bridge\"}}", "web.prefix is \"bridge\", expected a path such as \"/bridge/\""),
+        "web.proxies must be numeric addresses without ports; got \"10.0.0.9:80\""),
+    settings("{web: {prefix: \"bridge\"}}", "web.prefix must be a path such as \"/bridge/\"; got \"bridge\""),
     settings(
         "{web: {certificate: \"cert.pem\", key: \"/key.pem\"}}",
-        "web.certificate is \"cert.pem\", expected the absolute path of a PEM file"),
+        "web.certificate must be the absolute path of a PEM file; got \"cert.pem\""),
     settings("{control_role: \"operator\"}", "control_role is \"operator\"; did you mean \"operate\"?"),
     settings("{suspend: \"cgroups\"}", "suspend is \"cgroups\"; did you mean \"cgroup\"?"),
     settings(
         "{flips: {within: \"10\"}}",
-        "flips.within is \"10\", expected a duration from 100ms to 1h, such as \"10s\" or \"250ms\""),
+        "flips.within must be a duration from 100ms to 1h, such as \"10s\" or \"250ms\"; got \"10\""),
     settings(
-        "{journal: {max_size: 5}}", "journal.max_size is 5, expected a size from 1MiB to 1024GiB, such as \"64MiB\""),
+        "{journal: {max_size: 5}}", "journal.max_size must be a size from 1MiB to 1024GiB, such as \"64MiB\"; got 5"),
     settings(
         "{memory: {reclaim_below_percent: 95}}",
-        "memory.reclaim_below_percent is 95, expected a whole number from 0 to 90"),
+        "memory.reclaim_below_percent must be a whole number from 0 to 90; got 95"),
     settings(
-        "{thermal: {limit_celsius: 8}}", "thermal.limit_celsius is 8, expected a whole number from 30 to 150"),
+        "{thermal: {limit_celsius: 8}}", "thermal.limit_celsius must be a whole number from 30 to 150; got 8"),
     settings(
         "{alerts: {command: [\"tell\"]}}",
-        "alerts.command is a list, expected a program's absolute path and its arguments, such as [\"/usr/bin/wall\"]"),
+        "alerts.command must be a program's absolute path and its arguments, such as [\"/usr/bin/wall\"]; got a list"),
     settings(
         "{alerts: {command: []}}",
-        "alerts.command is a list, expected a program's absolute path and its arguments, such as [\"/usr/bin/wall\"]"),
+        "alerts.command must be a program's absolute path and its arguments, such as [\"/usr/bin/wall\"]; got a list"),
     settings(
         "{alerts: {ntfy: \"my-topic\"}}",
-        "alerts.ntfy is \"my-topic\", expected the address of a topic, such as \"https://ntfy.sh/my-topic\""),
+        "alerts.ntfy must be the address of a topic, such as \"https://ntfy.sh/my-topic\"; got \"my-topic\""),
     settings("{alerts: {mqtt: \"x\"}}", "unknown key \"mqtt\" in alerts; known keys are command, user, ntfy"),
     settings("{replay: {speed: \"max\"}}", "replay.file is missing"),
     settings("{remote: [{bridge: \"kitchen\"}]}", "remote[0].broker is missing"),
     settings("{remote: [{broker: \"mqtt://hub\"}]}", "remote[0].bridge is missing"),
     settings(
         "{remote: [{broker: \"mqtt://hub\", bridge: \"a/b\"}]}",
-        "remote[0].bridge is \"a/b\", expected up to 64 of a-z, A-Z, 0-9, '-', '_' and '.', first a letter or digit"),
+        "remote[0].bridge must be up to 64 of a-z, A-Z, 0-9, '-', '_' and '.', first a letter or digit; got \"a/b\""),
     settings(
         "{remote: [{broker: \"mqtt://hub\", bridge: \"a\"}, {broker: \"mqtts://hub\", bridge: \"a\"}]}",
         "bridge \"a\" is twice in remote; keep one"),
     settings(
         "{replay: {file: \"a.trace\", speed: \"fast\"}}",
-        "replay.speed is \"fast\", expected a number from 0.01 to 1000, or \"max\""),
-    settings("{log: 5}", "log is 5, expected an object, {…}"),
+        "replay.speed must be a number from 0.01 to 1000, or \"max\"; got \"fast\""),
+    settings("{log: 5}", "log must be an object, {…}; got 5"),
     settings(
         "{timers: {budget: \"99999999999d\"}}",
-        "timers.budget is \"99999999999d\", expected a duration from 100ms to 1d, such as \"10s\" or \"250ms\""),
+        "timers.budget must be a duration from 100ms to 1d, such as \"10s\" or \"250ms\"; got \"99999999999d\""),
 ]
 
 let brokenProfiles: [ConfigurationFault] = [
@@ -313,7 +313,7 @@ let brokenProfiles: [ConfigurationFault] = [
     ),
     profile(
         "{name: \"q\", title: \"P\", mode: \"bluetooth-central\", match: {services: [\"180d\"]}}",
-        "name is \"q\", expected \"p\", the name of its folder"),
+        "name must be \"p\", the name of its folder; got \"q\""),
     profile(
         "{name: \"p\", title: \"P\", mode: \"bluetooth\", match: {}}",
         "mode is \"bluetooth\"; did you mean \"bluetooth-central\"?"),
@@ -322,13 +322,13 @@ let brokenProfiles: [ConfigurationFault] = [
         "match asks for nothing and would match every device; name one of services, name_prefix, broadcast, properties"),
     profile(
         "{name: \"p\", title: \"P\", mode: \"bluetooth-central\", match: {services: [\"18 0d\"]}}",
-        "match.services[0] is \"18 0d\", expected a Bluetooth UUID such as \"2a37\""),
+        "match.services[0] must be a Bluetooth UUID such as \"2a37\"; got \"18 0d\""),
     profile(
         "{name: \"p\", title: \"P\", mode: \"external-accessory\", node: \"none\", match: {services: [\"180d\"]}}",
         "match.services does not fit mode \"external-accessory\"; remove it or change the mode"),
     profile(
         "{name: \"p\", title: \"P\", mode: \"external-accessory\", match: {properties: {A: \"b\"}}, streams: {report: {}}}",
-        "streams has the key \"report\", expected \"serial\", \"input\" or \"report-1\""),
+        "a key of streams must be \"serial\", \"input\" or \"report-1\"; got \"report\""),
     profile(
         "{name: \"p\", title: \"P\", mode: \"external-accessory\", match: {properties: {A: \"b\"}}, node: \"none\", characteristics: {}}",
         "characteristics does not fit mode \"external-accessory\"; write streams"),
@@ -337,10 +337,10 @@ let brokenProfiles: [ConfigurationFault] = [
         "advertisement does not fit mode \"external-accessory\"; remove it or change the mode"),
     profile(
         "{name: \"p\", title: \"P\", mode: \"bluetooth-central\", match: {services: [\"180d\"]}, advertisement: {service_data: {x: {fields: []}}}}",
-        "advertisement.service_data has the key \"x\", expected a Bluetooth UUID such as \"181a\""),
+        "a key of advertisement.service_data must be a Bluetooth UUID such as \"181a\"; got \"x\""),
     profile(
         "{name: \"p\", title: \"P\", mode: \"bluetooth-central\", match: {services: [\"180d\"]}, advertisement: {manufacturer_data: {\"499\": {fields: []}}}}",
-        "advertisement.manufacturer_data has the key \"499\", expected a company such as \"0499\", or \"any\""),
+        "a key of advertisement.manufacturer_data must be a company such as \"0499\", or \"any\"; got \"499\""),
     profile(
         "{name: \"p\", title: \"P\", mode: \"bluetooth-central\", match: {services: [\"180d\"]}, advertisement: {service_dta: {}}}",
         "unknown key \"service_dta\" in advertisement; did you mean \"service_data\"?"),
@@ -352,11 +352,11 @@ let brokenProfiles: [ConfigurationFault] = [
     profile(fields: "{name: \"x\", type: \"uint9\"}", "\(field)[0].type is \"uint9\"; did you mean \"uint8\"?"),
     profile(
         fields: "{name: \"x\", type: \"int128\"}",
-        "\(field)[0].type is \"int128\", expected one of \"uint8\", \"uint16\", \"uint24\", \"uint32\", \"uint40\", \"uint48\", \"uint56\", \"uint64\", \"sint8\", \"sint16\", \"sint24\", \"sint32\", \"sint48\", \"sint64\", \"sfloat\", \"float\", \"float32\", \"float64\", \"utf8\", \"bytes\", \"uuid\", \"mac\", \"time\", \"bits\", \"ubits\", \"sbits\", \"sum\", \"difference\", \"product\", \"quotient\", \"power\""
+        "\(field)[0].type must be one of \"uint8\", \"uint16\", \"uint24\", \"uint32\", \"uint40\", \"uint48\", \"uint56\", \"uint64\", \"sint8\", \"sint16\", \"sint24\", \"sint32\", \"sint48\", \"sint64\", \"sfloat\", \"float\", \"float32\", \"float64\", \"utf8\", \"bytes\", \"uuid\", \"mac\", \"time\", \"bits\", \"ubits\", \"sbits\", \"sum\", \"difference\", \"product\", \"quotient\", \"power\"; got \"int128\""
     ),
     profile(
         fields: "{name: \"heart rate\", type: \"uint8\"}",
-        "\(field)[0].name is \"heart rate\", expected up to 64 of the characters a-z, 0-9 and _"),
+        "\(field)[0].name must be up to 64 of the characters a-z, 0-9 and _; got \"heart rate\""),
     profile(
         fields: "{name: \"x\", type: \"uint8\", iff: \"flags\"}",
         "unknown key \"iff\" in \(field)[0]; did you mean \"if\"?"),
@@ -368,10 +368,10 @@ let brokenProfiles: [ConfigurationFault] = [
         "\(field)[1].if speaks of \"f.wid\", which f does not name; did you mean \"f.wide\"?"),
     profile(
         fields: "{name: \"f\", type: \"uint8\", bits: {wide: 8}}",
-        "\(field)[0].bits.wide is 8, expected a bit number or a range such as \"4-6\" below 8"),
+        "\(field)[0].bits.wide must be a bit number or a range such as \"4-6\" below 8; got 8"),
     profile(
         fields: "{name: \"f\", type: \"uint8\", values: {a: \"b\"}}",
-        "\(field)[0].values has the key \"a\", expected a whole number in quotes, such as \"1\""),
+        "a key of \(field)[0].values must be a whole number in quotes, such as \"1\"; got \"a\""),
     profile(
         fields:
             "{name: \"f\", type: \"uint8\", values: {\"1\": \"chest\"}}, {name: \"x\", type: \"uint8\", if: \"f=chst\"}",
@@ -388,7 +388,7 @@ let brokenProfiles: [ConfigurationFault] = [
         "\(field)[0] needs scale and decimals together, so that nothing is rounded unsaid"),
     profile(
         fields: "{name: \"x\", type: \"uint8\", scale: \"1/0\", decimals: 1}",
-        "\(field)[0].scale is \"1/0\", expected a number that is not 0, or a fraction such as \"1/1024\""),
+        "\(field)[0].scale must be a number that is not 0, or a fraction such as \"1/1024\"; got \"1/0\""),
     profile(
         fields: "{name: \"x\", type: \"utf8\", endian: \"big\"}",
         "\(field)[0].endian does not fit type \"utf8\"; it orders the bytes of numbers"),

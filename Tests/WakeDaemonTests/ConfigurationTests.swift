@@ -53,6 +53,23 @@ struct ConfigurationTests {
         #expect(try sentences(of: fault).joined(separator: "\n") == fault.sentence)
     }
 
+    @Test("one reading of a manifest reports the faults of every job and alarm, and of every other key")
+    func allFaults() throws {
+        let text = """
+            {exec: ["/bin/cat"], modes: [], watch: [], budget: 10, alarms: [7, {id: 8}],
+             jobs: [{id: "a", kind: 5}, {id: "b", kind: "refresh"}, {id: "c", kind: "refresh", every: true, wake: 1}]}
+            """
+        let errors = #expect(throws: ConfigurationErrors.self) { try manifest(text) }
+        let expected = [
+            "budget must be a duration", "alarms: An alarm must be an object; got 7.",
+            "alarms: \"id\" of an alarm must be an id; got 8.", "jobs: \"kind\" of a job must be a word; got 5.",
+            "jobs: \"every\" of a job must be a duration in quotes; got true.",
+            "jobs: \"wake\" of a job must be true or false; got 1.",
+        ]
+        let found = errors?.all.map(\.sentence) ?? []
+        #expect(found.count == expected.count && zip(found, expected).allSatisfy { $0.hasPrefix($1) }, "\(found)")
+    }
+
     @Test("the manifest of the documentation gives the expected settings")
     func contract() throws {
         let hr = try manifest(
@@ -259,14 +276,11 @@ struct ConfigurationTests {
         ])
         #expect(documented(text) == Set(HandlerManifest.keys + inManifest))
         let settings = BridgeSettings.self
-        let inSettings = nested([
-            ("devices.NAME", settings.deviceKeys), ("broadcasts", settings.broadcastKeys),
-            ("storm", settings.stormKeys),
-            ("flips", settings.flipKeys),
-            ("log", settings.logKeys), ("journal", settings.journalKeys), ("memory", settings.memoryKeys),
-            ("thermal", settings.thermalKeys), ("alerts", settings.alertKeys), ("replay", settings.replayKeys),
+        let objects = [
+            ("devices.NAME", settings.deviceKeys), ("alerts", settings.alertKeys), ("replay", settings.replayKeys),
             ("mqtt", MQTTSettings.keys), ("web", WebConfiguration.keys),
-        ])
+        ]
+        let inSettings = nested(objects + settings.groups.map { ($0.name, $0.keys) })
         #expect(documented(settingsText) == Set(settings.keys + inSettings))
         for entry in TimerKeys.all {
             let range = "\(entry.range.lowerBound.text) to \(entry.range.upperBound.text)"

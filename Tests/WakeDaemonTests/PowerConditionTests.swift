@@ -22,7 +22,8 @@ struct VoltageConditionTests {
         let loop = try EventLoop()
         var told: [Bool] = []
         let sensor = UnderVoltage(owning: try File.open("/proc/sys/kernel/hostname", for: .read))
-        let watch = try VoltageWatch(on: loop, sensor: sensor) { told.append($0) }
+        let watch = try VoltageWatch(on: loop, sensor: sensor)
+        watch.add(.agenda) { told.append($0) }
         #expect(told == [true])
         for alarm in ["1", "0", "1"] {
             try set(alarm)

@@ -94,11 +94,13 @@ struct ThermalMonitorTests {
         let sensors = try Sensors()
         try sensors.zone(0, 95, trips: [("hot", 90)])
         let loop = try EventLoop()
+        var places = ConditionPlaces(stateDirectory: sensors.root)
+        places.heat = sensors.root
+        places.intervals.heat = .milliseconds(50)
+        let watches = ConditionWatches(on: loop, bus: nil, places)
         var told: [Bool] = []
         let look = try #require(
-            try ThermalMonitor(
-                loop: loop, zones: ThermalZone.all(under: sensors.root), interval: .milliseconds(50),
-                onChange: { told.append($0) }))
+            try ThermalMonitor(loop: loop, watches, pause: .milliseconds(50), onChange: { told.append($0) }))
         try turn(loop, for: .milliseconds(100))
         #expect(told == [] && !look.isLooking, "nobody has woken yet")
         wakes(look)
@@ -113,5 +115,7 @@ struct ThermalMonitorTests {
         #expect(look.isLooking)
         sleeps(look)
         #expect(!look.isLooking, "asleep before the look was due")
+        try turn(loop, for: .seconds(5)) { watches.isTrue(.cool) == nil }
+        #expect(watches.isTrue(.cool) == nil, "nothing is open")
     }
 }

@@ -67,7 +67,7 @@ struct BondTests {
     /// What the previous version wrote: a device, a stopped handler, and an event that is pending for it.
     private func writeOld(_ path: String) throws {
         let database = try Database(path: path, strength: .normal)
-        _ = try Schema.migrate(database, steps: Array(Schema.steps.prefix(4)))
+        _ = try JournalSchema.migrate(database, steps: Array(JournalSchema.steps.prefix(4)))
         let (device, handler) = (
             CRC32.standard.check(fields: ["1", "/d/1", "one", "", "external-accessory"]),
             CRC32.standard.check(fields: ["1", "a", "1", ""])
@@ -98,7 +98,7 @@ struct BondTests {
     func salvages() throws {
         try writeOld(scratch.disk)
         let fresh = try Database(path: ":memory:", strength: .normal)
-        _ = try Schema.migrate(fresh)
+        _ = try JournalSchema.migrate(fresh)
         _ = Salvage.copy(from: scratch.disk, to: fresh)
         for table in ["devices", "handlers", "events"] {
             #expect(try fresh.integer("SELECT count(*) FROM \(table)") == 1, "\(table)")

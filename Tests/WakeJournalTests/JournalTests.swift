@@ -141,7 +141,7 @@ struct JournalTests {
         let check = CRC32.standard.check(fields: ["schema", "99"])
         try scratch.tamper(
             scratch.run, "UPDATE facts SET value='99',crc=\(check) WHERE name='schema'; PRAGMA user_version=99")
-        #expect(throws: JournalError.newerSchema(path: scratch.run, found: 99, known: Schema.steps.count)) {
+        #expect(throws: JournalError.newerSchema(path: scratch.run, found: 99, known: JournalSchema.steps.count)) {
             try scratch.journal()
         }
     }
@@ -149,12 +149,14 @@ struct JournalTests {
     @Test("A migration keeps the rows of the previous version, and a step that fails leaves the file as it was")
     func migration() throws {
         let database = try Database(path: scratch.path + "/old.sqlite", strength: .normal)
-        _ = try Schema.migrate(database)
+        _ = try JournalSchema.migrate(database)
         try database.execute("INSERT INTO handlers VALUES(1,'a',0,NULL,0)")
-        #expect(throws: Schema.Failure.self) { try Schema.migrate(database, steps: Schema.steps + ["CREATE nonsense"]) }
-        #expect(try database.integer("PRAGMA user_version") == Int64(Schema.steps.count))
-        _ = try Schema.migrate(
-            database, steps: Schema.steps + ["ALTER TABLE handlers ADD COLUMN more INTEGER DEFAULT 5"])
+        #expect(throws: JournalSchema.Failure.self) {
+            try JournalSchema.migrate(database, steps: JournalSchema.steps + ["CREATE nonsense"])
+        }
+        #expect(try database.integer("PRAGMA user_version") == Int64(JournalSchema.steps.count))
+        _ = try JournalSchema.migrate(
+            database, steps: JournalSchema.steps + ["ALTER TABLE handlers ADD COLUMN more INTEGER DEFAULT 5"])
         #expect(try database.integer("SELECT more FROM handlers WHERE name='a'") == 5)
     }
 
@@ -283,7 +285,7 @@ struct JournalTests {
     @Test("Counts that a version without the wait of a nack wrote are read as they were meant")
     func olderCounts() throws {
         let database = try Database(path: scratch.run, strength: .normal)
-        _ = try Schema.migrate(database, steps: Array(Schema.steps.prefix(1)))
+        _ = try JournalSchema.migrate(database, steps: Array(JournalSchema.steps.prefix(1)))
         try database.execute("INSERT INTO events VALUES(4,1,1,6,3,4,5,1,2549018332,x'0102')")
         let check = CRC32.standard.check(numbers: [1, 4, 3, 2])
         try database.execute("INSERT INTO attempts VALUES(1,4,3,2,\(check))")

@@ -7,7 +7,7 @@ struct SchemaTests {
     @Test("the constant description of the tables is what the steps make")
     func tables() throws {
         let fresh = try Database(path: ":memory:", strength: .normal)
-        _ = try Schema.migrate(fresh)
-        #expect(try Schema.tables(of: fresh) == Schema.tables)
+        _ = try JournalSchema.migrate(fresh)
+        #expect(try JournalSchema.tables(of: fresh) == JournalSchema.tables)
     }
 }

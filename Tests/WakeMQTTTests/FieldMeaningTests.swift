@@ -27,7 +27,7 @@ struct FieldMeaningTests {
 
     @Test("the page has the table of units that the daemon and Home Assistant have")
     func pageHasTable() throws {
-        let script = try File.text(at: "\(packageFolder)/Sources/CPage/page/format.js")
+        let script = try File.text(at: "\(packageFolder)/Web/format.js")
         let table = script.split(separator: "const units = {").last?.prefix { $0 != "}" } ?? ""
         let rows = table.matches(of: /(\w+): "([^"]+)"/).map { (String($0.1), String($0.2)) }
         #expect(Dictionary(rows, uniquingKeysWith: { "\($0), \($1)" }) == FieldUnit.units)
@@ -44,7 +44,7 @@ struct FieldMeaningTests {
                 "bpm", "pulses_per_unit_count", "over_2_5_um_per_cm3", "power.battery_percent",
             ]
         let script = """
-            import { fieldWords } from "./Sources/CPage/page/format.js";
+            import { fieldWords } from "./Web/format.js";
             for (const name of process.argv.slice(1)) console.log(fieldWords(name).unit);
             """
         let (exit, output, talk) = try Child(

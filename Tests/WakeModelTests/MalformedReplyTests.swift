@@ -42,9 +42,9 @@ let malformedReplies: [MalformedReply] = [
     MalformedReply(
         "{\"checkpoint\":\"\u{0}\"}", .malformed,
         "The line is not JSON, at byte 15: a control character inside a text; write it as an escape, such as \\t."),
-    MalformedReply("[1]", .malformed, "The line is no JSON object; found [1]."),
-    MalformedReply("42", .malformed, "The line is no JSON object; found 42."),
-    MalformedReply("\"ack\"", .malformed, "The line is no JSON object; found \"ack\"."),
+    MalformedReply("[1]", .malformed, "The line must be a JSON object; got [1]."),
+    MalformedReply("42", .malformed, "The line must be a JSON object; got 42."),
+    MalformedReply("\"ack\"", .malformed, "The line must be a JSON object; got \"ack\"."),
     MalformedReply("{}", .malformed, "The line holds no verb."),
     MalformedReply("{\"ref\":7}", .malformed, "The line holds no verb."),
     MalformedReply("{\"ack\":1,\"nack\":2}", .malformed, "Two verbs in one line, \"ack\" and \"nack\"."),
@@ -60,48 +60,48 @@ let malformedReplies: [MalformedReply] = [
     MalformedReply(
         "{\"ready\":true,\"result\":\"useful\"}", .malformed,
         "\"result\" stands beside \"ready\", and goes with \"ack\" only."),
-    MalformedReply("{\"ack\":0}", .malformed, "\"ack\" takes an event's seq, a whole number from 1; found 0."),
-    MalformedReply("{\"ack\":-3}", .malformed, "\"ack\" takes an event's seq, a whole number from 1; found -3."),
+    MalformedReply("{\"ack\":0}", .malformed, "\"ack\" must be an event's seq, a whole number from 1; got 0."),
+    MalformedReply("{\"ack\":-3}", .malformed, "\"ack\" must be an event's seq, a whole number from 1; got -3."),
     MalformedReply(
-        "{\"ack\":1.5}", .malformed, "\"ack\" takes an event's seq, a whole number from 1; found 1.5."),
+        "{\"ack\":1.5}", .malformed, "\"ack\" must be an event's seq, a whole number from 1; got 1.5."),
     MalformedReply(
-        "{\"ack\":\"42\"}", .malformed, "\"ack\" takes an event's seq, a whole number from 1; found \"42\"."),
+        "{\"ack\":\"42\"}", .malformed, "\"ack\" must be an event's seq, a whole number from 1; got \"42\"."),
     MalformedReply(
-        "{\"ack\":null}", .malformed, "\"ack\" takes an event's seq, a whole number from 1; found null."),
+        "{\"ack\":null}", .malformed, "\"ack\" must be an event's seq, a whole number from 1; got null."),
     MalformedReply(
         "{\"ack\":1,\"result\":\"usefull\"}", .unknownToken,
         "\"result\" knows no \"usefull\"; the nearest is \"useful\"."),
-    MalformedReply("{\"ack\":1,\"result\":1}", .malformed, "\"result\" takes a word; found 1."),
+    MalformedReply("{\"ack\":1,\"result\":1}", .malformed, "\"result\" must be a word; got 1."),
     MalformedReply(
-        "{\"nack\":true}", .malformed, "\"nack\" takes an event's seq, a whole number from 1; found true."),
+        "{\"nack\":true}", .malformed, "\"nack\" must be an event's seq, a whole number from 1; got true."),
     MalformedReply(
-        "{\"nack\":1,\"after_s\":-1}", .malformed, "\"after_s\" takes seconds from 0 to 86400; found -1."),
+        "{\"nack\":1,\"after_s\":-1}", .malformed, "\"after_s\" must be a number of seconds from 0 to 86400; got -1."),
     MalformedReply(
         "{\"nack\":1,\"after_s\":86400.5}", .malformed,
-        "\"after_s\" takes seconds from 0 to 86400; found 86400.5."),
+        "\"after_s\" must be a number of seconds from 0 to 86400; got 86400.5."),
     MalformedReply(
         "{\"nack\":1,\"after_s\":\"30s\"}", .malformed,
-        "\"after_s\" takes seconds from 0 to 86400; found \"30s\"."),
-    MalformedReply("{\"ready\":false}", .malformed, "\"ready\" takes true; found false."),
-    MalformedReply("{\"remaining\":1}", .malformed, "\"remaining\" takes true; found 1."),
-    MalformedReply("{\"begin\":\"\"}", .malformed, "\"begin\" takes a task's name, \(nameLimit); found \"\"."),
-    MalformedReply("{\"end\":7}", .malformed, "\"end\" takes a task's name, \(nameLimit); found 7."),
+        "\"after_s\" must be a number of seconds from 0 to 86400; got \"30s\"."),
+    MalformedReply("{\"ready\":false}", .malformed, "\"ready\" must be true; got false."),
+    MalformedReply("{\"remaining\":1}", .malformed, "\"remaining\" must be true; got 1."),
+    MalformedReply("{\"begin\":\"\"}", .malformed, "\"begin\" must be a task's name, \(nameLimit); got \"\"."),
+    MalformedReply("{\"end\":7}", .malformed, "\"end\" must be a task's name, \(nameLimit); got 7."),
     MalformedReply(
         "{\"begin\":\"\(String(repeating: "x", count: 129))\"}", .tooLong,
         "The task's name is 129 bytes long; the limit is 128 bytes."),
-    MalformedReply("{\"checkpoint\":{\"n\":1}}", .malformed, "\"checkpoint\" takes a text; found {\"n\":1}."),
+    MalformedReply("{\"checkpoint\":{\"n\":1}}", .malformed, "\"checkpoint\" must be a text; got {\"n\":1}."),
     MalformedReply(
         "{\"checkpoint\":\"\(String(repeating: "x", count: 16385))\"}", .tooLong,
         "The checkpoint is 16385 bytes long; the limit is 16384 bytes."),
-    MalformedReply("{\"write\":1}", .malformed, "\"write\" takes an object; found 1."),
+    MalformedReply("{\"write\":1}", .malformed, "\"write\" must be an object; got 1."),
     MalformedReply(
-        "{\"write\":{\"hex\":\"01\"}}", .malformed, "\"write\" takes \"device\", a device's name; found null."),
+        "{\"write\":{\"hex\":\"01\"}}", .malformed, "\"device\" of \"write\" must be a device's name; got null."),
     MalformedReply(
         "{\"write\":{\"device\":\"a\"}}", .malformed,
-        "\"write\" takes \"hex\", an even number of hexadecimal digits; found null."),
+        "\"hex\" of \"write\" must be an even number of hexadecimal digits; got null."),
     MalformedReply(
         "{\"write\":{\"device\":\"a\",\"hex\":\"012\"}}", .malformed,
-        "\"write\" takes \"hex\", an even number of hexadecimal digits; found \"012\"."),
+        "\"hex\" of \"write\" must be an even number of hexadecimal digits; got \"012\"."),
     MalformedReply(
         "{\"write\":{\"device\":\"a\",\"hexx\":\"01\"}}", .unknownKey,
         "\"hexx\" is no key of \"write\"; the nearest is \"hex\"."),
@@ -110,13 +110,13 @@ let malformedReplies: [MalformedReply] = [
         "\"hex\" is no key of \"read\"."),
     MalformedReply(
         "{\"read\":{\"device\":\"a\",\"characteristic\":\"2a3\"}}", .malformed,
-        "\"characteristic\" takes a Bluetooth UUID; found \"2a3\"."),
+        "\"characteristic\" must be a Bluetooth UUID; got \"2a3\"."),
     MalformedReply(
         "{\"read\":{\"device\":\"a\",\"stream\":\"report-256\"}}", .unknownToken,
-        "\"stream\" takes serial, input or report-0 to report-255; found \"report-256\"."),
+        "\"stream\" must be serial, input or report-0 to report-255; got \"report-256\"."),
     MalformedReply(
         "{\"read\":{\"device\":\"a\",\"stream\":\"advertisement\"}}", .unknownToken,
-        "\"stream\" takes serial, input or report-0 to report-255; found \"advertisement\"."),
+        "\"stream\" must be serial, input or report-0 to report-255; got \"advertisement\"."),
     MalformedReply(
         "{\"read\":{\"device\":\"a\",\"stream\":\"serial\",\"characteristic\":\"2a39\"}}", .malformed,
         "\"read\" names both a characteristic and a stream."),
@@ -125,7 +125,7 @@ let malformedReplies: [MalformedReply] = [
         .tooLong,
         "The value is 513 bytes long; the limit is 512 bytes."),
     MalformedReply(
-        "{\"ack\":1,\"ref\":[1]}", .malformed, "\"ref\" takes a text, a number, true, false or null; found [1]."),
+        "{\"ack\":1,\"ref\":[1]}", .malformed, "\"ref\" must be a text, a number, true, false or null; got [1]."),
     MalformedReply(
         "{\"ack\":1,\"ref\":\"\(String(repeating: "x", count: 255))\"}", .tooLong,
         "The ref is 257 bytes long; the limit is 256 bytes."),

@@ -3,9 +3,9 @@ import TestBench
 import Testing
 import WakeSystem
 
-@testable import WakePage
+@testable import WakeDaemon
 
-private let folder = "\(packageFolder)/Sources/CPage/page"
+private let folder = "\(packageFolder)/Web"
 
 @Suite("The page within the program") struct PageTests {
     /// What stands between two texts, each time it does.

@@ -127,7 +127,7 @@ struct CombinationTests {
             (#"{name: "x", type: "sum", of: ["a", "t"], decimals: 0}"#, "no whole-number field above"),
             (
                 #"{name: "x", type: "sum", of: ["a", true], decimals: 0}"#,
-                "expected the name of a field above or a number"
+                "must be the name of a field above or a number"
             ),
             (#"{name: "x", type: "sum", of: ["a", "b"], decimals: 0, endian: "big"}"#, "does not fit"),
             (#"{name: "x", type: "sum", of: ["a", "b"], decimals: 0, null: [1]}"#, "does not fit"),

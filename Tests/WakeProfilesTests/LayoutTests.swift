@@ -305,7 +305,7 @@ struct LayoutTests {
             (#"variants: [{fields: []}, {when: {length: 1}, fields: []}]"#, "variants[1] is never taken"),
             (
                 #"variants: [{when: {starts: "1"}, fields: []}]"#,
-                "variants[0].when.starts is \"1\", expected 1 to 64 bytes"
+                "variants[0].when.starts must be 1 to 64 bytes"
             ),
             (
                 #"variants: [{when: {start: "12"}, fields: []}]"#,
@@ -313,14 +313,14 @@ struct LayoutTests {
             ),
             (
                 #"variants: [{when: {length: "6"}, fields: []}]"#,
-                "when.length is \"6\", expected a number of bytes, or a range"
+                "when.length must be a number of bytes, or a range"
             ),
             (
                 #"variants: [{when: {length: "6-65536"}, fields: []}]"#,
-                "when.length is \"6-65536\", expected a number of bytes, or a range such as \"6-16\", up to 65535"
+                "when.length must be a number of bytes, or a range such as \"6-16\", up to 65535"
             ),
             (#"records: {tag: "uint8", unknown: "skip", tags: {"02": []}}"#, "records.unknown needs length"),
-            (#"records: {tag: "uint8", tags: {"2": []}}"#, "has the key \"2\", expected 2 hexadecimal digits"),
+            (#"records: {tag: "uint8", tags: {"2": []}}"#, "must be 2 hexadecimal digits"),
             (
                 #"records: {tag: "uint8", tags: {"02": {records: {tag: "uint8", tags: {"02": []}}}}}"#,
                 "stands within records"
@@ -355,7 +355,7 @@ struct LayoutTests {
             ),
             (
                 #"fields: [{name: "a", type: "uint8", repeat: 300}]"#,
-                "repeat is 300, expected true, a whole number from 1 to 255"
+                "repeat must be true, a whole number from 1 to 255"
             ),
         ])
     func refused(layout: String, expected: String) throws {

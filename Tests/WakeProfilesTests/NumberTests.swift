@@ -112,7 +112,7 @@ struct NumberTests {
     @Test("bits of a field cannot be null at a number that the field cannot be")
     func refusedNull() {
         let fields = #"{name: "t", type: "sint16"}, {name: "x", type: "bits", of: "t", null: [32768]}"#
-        #expect(faults(of: fields).contains { $0.contains("expected a whole number from -32768 to 32767") })
+        #expect(faults(of: fields).contains { $0.contains("must be a whole number from -32768 to 32767") })
     }
 
     @Test("of a number of 64 bits the highest may be its sign")
@@ -205,8 +205,8 @@ struct NumberTests {
     @Test(
         "a key that does not fit says where and why",
         arguments: [
-            (#"type: "sint16", null: [32768]"#, ".null[0] is 32768, expected a whole number from -32768 to 32767"),
-            (#"type: "uint8", null: [-1]"#, ".null[0] is -1, expected a whole number from 0 to 255"),
+            (#"type: "sint16", null: [32768]"#, ".null[0] must be a whole number from -32768 to 32767"),
+            (#"type: "uint8", null: [-1]"#, ".null[0] must be a whole number from 0 to 255"),
             (#"type: "ubits""#, ".width is missing; a type of bits needs it"),
             (
                 #"type: "ubits", width: 5"#,
@@ -219,7 +219,7 @@ struct NumberTests {
             (#"type: "uint8", order: "high""#, ".order does not fit type \"uint8\""),
             (#"type: "uint8", offset: 1"#, " needs offset and decimals together"),
             (#"type: "bytes", length: 1, until: "00""#, " has both length and until; keep one"),
-            (#"type: "uint8", modulo: 0"#, ".modulo is 0, expected a whole number from 1 to"),
+            (#"type: "uint8", modulo: 0"#, ".modulo must be a whole number from 1 to"),
             (#"type: "uint8", sign: "y""#, ".sign speaks of \"y\", which is no whole-number field above"),
             (#"type: "uint9""#, ".type is \"uint9\"; did you mean \"uint8\"?"),
             (

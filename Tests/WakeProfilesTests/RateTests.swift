@@ -217,10 +217,10 @@ struct ProfileKeyTests {
     @Test(
         "a length or a place that no broadcast has is refused by its key",
         arguments: [
-            (#"length: "3-255""#, "match.broadcast[0].length is \"3-255\", expected a number of bytes, or a range"),
+            (#"length: "3-255""#, "match.broadcast[0].length must be a number of bytes, or a range"),
             (#"length: 255"#, "match.broadcast[0].length is 255, expected"),
             (#"length: "9000000000000000000-9000000000000000000""#, "match.broadcast[0].length is"),
-            (#"at: {"254": "01"}"#, "match.broadcast[0].at has the key \"254\", expected the number of a byte"),
+            (#"at: {"254": "01"}"#, "a key of match.broadcast[0].at must be the number of a byte"),
         ])
     func longBroadcasts(keys: String, expected: String) {
         let errors = library("match: {broadcast: [{company: \"0a0b\", \(keys)}]}").errors.map(\.sentence)

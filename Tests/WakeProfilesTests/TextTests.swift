@@ -124,7 +124,7 @@ struct TextTests {
         arguments: [
             (#"text: {fields: []}"#, "text needs one of split, pairs and template"),
             (#"text: {split: ","}"#, "text.fields is missing"),
-            (#"text: {template: "{a:float}"}"#, "template has {a:float}, expected a new name"),
+            (#"text: {template: "{a:float}"}"#, "template must have a new name"),
             (#"text: {template: "{a:word}", fields: [{name: "b", of: "aa"}]}"#, "did you mean \"a\"?"),
             (#"text: {pairs: "=", fields: [{name: "a", type: "word"}]}"#, "fields[0].key is missing"),
             (

@@ -3,6 +3,7 @@ import TestBench
 import Testing
 import WakeModel
 import WakeTrace
+import WakeTraceEditing
 
 private let trace = """
     wakebridge-trace 1

@@ -3,6 +3,7 @@ import TestBench
 import Testing
 import WakeModel
 import WakeTrace
+import WakeTraceEditing
 
 private func reader(_ clock: String, _ devices: String, _ lines: String) -> TraceReader {
     TraceReader(bytes: Array("wakebridge-trace 1\nclock \(clock)\n\(devices)\n\(lines)\nend\n".utf8))

@@ -56,7 +56,7 @@ extension AlarmBook {
 
     private static func malformedCancel(_ value: JSONValue) -> ProtocolFault {
         .malformed(
-            "\"cancel\" takes an object with one key; found \(value.excerpt).",
+            "\"cancel\" must be an object with one key; got \(value.excerpt).",
             advice:
                 "Write {\"cancel\":{\"alarm\":\"pill\"}}, or {\"cancel\":{\"alarms\":true}} for all that were ordered.")
     }

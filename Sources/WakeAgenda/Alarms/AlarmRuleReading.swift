@@ -29,29 +29,23 @@ extension AlarmRule {
 
     /// All that a manifest declares.
     public static func rules(_ value: JSONValue) throws(ProtocolFault) -> [AlarmRule] {
-        guard let values = value.array else {
-            throw .malformed(
-                "\"alarms\" takes a list; found \(value.excerpt).",
-                advice: "Write [{\"id\":\"pill\",\"daily\":[\"07:30\"]}], or [] to permit orders alone.")
-        }
-        guard values.count <= limit else { throw .tooManyAlarms }
-        var rules: [AlarmRule] = []
-        for value in values {
+        guard (value.array?.count ?? 0) <= limit else { throw .tooManyAlarms }
+        let advice = "Write [{\"id\":\"pill\",\"daily\":[\"07:30\"]}], or [] to permit orders alone."
+        return try value.rules(of: "alarms", advice: advice) { (value, others: [AlarmRule]) throws(ProtocolFault) in
             let rule = try AlarmRule(value, from: .manifest)
-            guard !rules.contains(where: { $0.id == rule.id }) else {
+            guard !others.contains(where: { $0.id == rule.id }) else {
                 throw ProtocolFault(
                     .conflict, "Two alarms have the id \"\(rule.id)\".", advice: "Give each an id of its own.")
             }
-            rules.append(rule)
+            return rule
         }
-        return rules
     }
 
     /// An id: 1 to 64 of a-z, 0-9, `-`, `_` and `.`.
     static func id(_ value: JSONValue?, of owner: String) throws(ProtocolFault) -> String {
         let letters = "Write 1 to \(idLimit) of the characters a-z, 0-9, -, _ and ."
         guard let text = value?.string, !text.isEmpty, text.utf8.allSatisfy(isPartOfID) else {
-            throw .malformed("\(owner) takes an id; found \((value ?? .null).excerpt).", advice: letters)
+            throw .malformed("\(owner) must be an id; got \((value ?? .null).excerpt).", advice: letters)
         }
         guard text.utf8.count <= idLimit else {
             throw .tooLong("The alarm's id", text.utf8.count, limit: idLimit, advice: letters)
@@ -97,7 +91,7 @@ private struct AlarmReader {
     init(_ value: JSONValue, _ origin: AlarmRule.Origin) throws(ProtocolFault) {
         guard case .object(let members) = value else {
             throw .malformed(
-                "An alarm is an object; found \(value.excerpt).",
+                "An alarm must be an object; got \(value.excerpt).",
                 advice: "Write {\"id\":\"pill\",\"daily\":[\"07:30\"]}.")
         }
         for member in members where !Self.keys.contains(member.name) {
@@ -111,7 +105,7 @@ private struct AlarmReader {
 
     private func refuse(_ key: String, takes what: String, _ advice: String) -> ProtocolFault {
         .malformed(
-            "\"\(key)\" of alarm \"\(id)\" takes \(what); found \((value(key) ?? .null).excerpt).", advice: advice
+            "\"\(key)\" of alarm \"\(id)\" must be \(what); got \((value(key) ?? .null).excerpt).", advice: advice
         )
     }
 
@@ -176,7 +170,7 @@ extension AlarmReader {
         for value in values {
             guard let time = value.string.flatMap(Self.secondOfDay) else {
                 throw .malformed(
-                    "\"daily\" of alarm \"\(id)\" takes times from 00:00 to 23:59:59; found \(value.excerpt).",
+                    "\"daily\" of alarm \"\(id)\" must be times from 00:00 to 23:59:59; got \(value.excerpt).",
                     advice: advice)
             }
             times.append(time)
@@ -267,7 +261,8 @@ extension AlarmReader {
         let ends = "from \(range.lowerBound.text) to \(range.upperBound.text)"
         guard let span, range.contains(span) else {
             throw text == nil
-                ? refuse(key + "_s", takes: "seconds, \(ends)", "Write a number, such as {\"\(key)_s\":240}.")
+                ? refuse(
+                    key + "_s", takes: "a number of seconds, \(ends)", "Write a number, such as {\"\(key)_s\":240}.")
                 : refuse(key, takes: "a span \(ends)", "Write it with its unit, such as \"15m\".")
         }
         return span

@@ -12,7 +12,9 @@ struct FlowOrder: Hashable, Sendable {
     init(_ value: JSONValue) throws(ProtocolFault) {
         let object = try RuleObject(value, owner: "\"flow\"", keys: ["name", "open"], example: Self.example)
         name = try object.identifier("name")
-        guard let open = try object.flag("open") else {
+        let given = object.flag("open")
+        try object.conclude()
+        guard let open = given else {
             throw .malformed("\"flow\" of \"\(name)\" lacks \"open\".", advice: "Write \(Self.example).")
         }
         isOpen = open

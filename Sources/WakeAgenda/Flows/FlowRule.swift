@@ -29,21 +29,18 @@ public struct FlowRule: Hashable, Sendable {
 
     /// The manifest's `flows`.
     public static func list(_ value: JSONValue) throws(ProtocolFault) -> [FlowRule] {
-        guard let values = value.array else {
-            throw .malformed("\"flows\" takes a list; found \(value.excerpt).", advice: "Write [\(example)].")
-        }
-        guard values.count <= limit else {
+        let count = value.array?.count ?? 0
+        guard count <= limit else {
             throw ProtocolFault(
-                .tooMany, "\"flows\" holds \(values.count), and \(limit) are the most.",
+                .tooMany, "\"flows\" holds \(count), and \(limit) are the most.",
                 advice: "Leave some out, or give them to another handler.")
         }
-        var rules: [FlowRule] = []
-        for value in values {
+        return try value.rules(of: "flows", advice: "Write [\(example)].") {
+            (value, others: [FlowRule]) throws(ProtocolFault) in
             let rule = try FlowRule(value)
-            try rule.refuseDouble(of: rules)
-            rules.append(rule)
+            try rule.refuseDouble(of: others)
+            return rule
         }
-        return rules
     }
 
     private func refuseDouble(of others: [FlowRule]) throws(ProtocolFault) {
@@ -65,9 +62,10 @@ public struct FlowRule: Hashable, Sendable {
             throw .malformed("The flow \"\(name)\" lacks \"from\".", advice: DataSource.advice)
         }
         from = try DataSource(origin, of: object)
-        idle = try object.span("idle", from: Self.idleRange.lowerBound, to: Self.idleRange.upperBound) ?? idle
+        idle = object.span("idle", from: Self.idleRange.lowerBound, to: Self.idleRange.upperBound) ?? idle
         processorShare = try object["cpu"].map { value throws(ProtocolFault) in try Self.share(value, of: object) }
         group = object["group"] == nil ? nil : try object.identifier("group")
+        try object.conclude()
         guard let priority = object["priority"] else { return }
         guard group != nil else {
             throw ProtocolFault(

@@ -74,9 +74,10 @@ public struct InboxRule: Hashable, Sendable {
         burst = try Self.count("burst", through: Self.mostBurst, of: object) ?? burst
         acceptance = try Self.acceptance(object) ?? acceptance
         keep = try Self.count("keep", through: Self.mostKept, of: object) ?? keep
-        lifetime = try object.span("ttl", from: .seconds(1)) ?? lifetime
-        maxLatency = try object.span("max_latency", from: .zero, to: Self.longestLatency) ?? maxLatency
+        lifetime = object.span("ttl", from: .seconds(1)) ?? lifetime
+        maxLatency = object.span("max_latency", from: .zero, to: Self.longestLatency) ?? maxLatency
         brokerTopics = try Self.topics(object) ?? []
+        try object.conclude()
     }
 
     /// `6/h` is one in ten minutes.
@@ -84,7 +85,7 @@ public struct InboxRule: Hashable, Sendable {
         guard let value = object["rate"] else { return nil }
         guard let interval = Frequency(value)?.interval, interval >= shortestInterval else {
             throw object.fault(
-                "rate", takes: "how many wakes a minute, hour or day, up to one a second", value,
+                "rate", takes: "a number of wakes a minute, hour or day, up to one a second", value,
                 advice: "Write \"6/h\", \"1/m\" or \"24/d\".")
         }
         return interval
@@ -94,7 +95,7 @@ public struct InboxRule: Hashable, Sendable {
         guard let value = object["accept"] else { return nil }
         guard let found = Frequency(value), found.interval >= shortestAcceptance else {
             throw object.fault(
-                "accept", takes: "how many messages a minute, hour or day, up to 100 a second", value,
+                "accept", takes: "a number of messages a minute, hour or day, up to 100 a second", value,
                 advice: "Write \"60/m\", \"6/h\" or \"24/d\".")
         }
         return found

@@ -23,10 +23,11 @@ struct JobOrder: Hashable, Sendable {
             value, owner: "\"submit\"", keys: ["job", "require", "strategy"], spans: ["not_before", "deadline"],
             example: "{\"submit\":{\"job\":\"backup\"}}")
         job = try object.identifier("job")
-        notBefore = try object.span("not_before", from: .zero) ?? .zero
-        deadline = try object.span("deadline", from: .seconds(1))
-        require = try object.conditions("require")
-        strategy = try object.word("strategy") ?? .queue
+        notBefore = object.span("not_before", from: .zero) ?? .zero
+        deadline = object.span("deadline", from: .seconds(1))
+        require = object.conditions("require")
+        strategy = object.word("strategy") ?? .queue
+        try object.conclude()
         if let deadline, deadline <= notBefore {
             throw ProtocolFault(
                 .conflict, "\"submit\" of \"\(job)\" has its deadline at or before its earliest begin.",

@@ -47,17 +47,19 @@ public struct JobRule: Hashable, Sendable {
     public init(_ value: JSONValue) throws(ProtocolFault) {
         let object = try RuleObject(value, owner: "a job", keys: Self.keys, spans: Self.spans, example: Self.example)
         let id = try object.identifier("id")
-        guard let kind: Kind = try object.word("kind") else {
+        guard let kind: Kind = object.word("kind") else {
+            try object.conclude()
             throw .malformed(
                 "The job \"\(id)\" lacks \"kind\".", advice: "Write \(Kind.allCases.map(\.rawValue).listed).")
         }
         self.init(id: id, kind: kind)
-        every = try object.span("every", from: Self.shortestPeriod)
-        require = try object.conditions("require") ?? []
-        deadline = try object.span("deadline", from: .seconds(1)) ?? deadline
-        onDeadline = try object.word("on_deadline") ?? .run
-        wakes = try object.flag("wake") ?? true
-        let longest = try object.span("max_run", from: .seconds(1), to: Self.longestRun)
+        every = object.span("every", from: Self.shortestPeriod)
+        require = object.conditions("require") ?? []
+        deadline = object.span("deadline", from: .seconds(1)) ?? deadline
+        onDeadline = object.word("on_deadline") ?? .run
+        wakes = object.flag("wake") ?? true
+        let longest = object.span("max_run", from: .seconds(1), to: Self.longestRun)
+        try object.conclude()
         try refuseContradictions(longest)
         maxRun = longest ?? maxRun
     }
@@ -77,18 +79,14 @@ public struct JobRule: Hashable, Sendable {
 
     /// The manifest's `jobs`.
     public static func list(_ value: JSONValue) throws(ProtocolFault) -> [JobRule] {
-        guard let values = value.array else {
-            throw .malformed(
-                "\"jobs\" takes a list of jobs; found \(value.excerpt).", advice: "Write [\(example)].")
-        }
-        var rules: [JobRule] = []
-        for value in values {
+        let rules = try value.rules(of: "jobs", as: "a list of jobs", advice: "Write [\(example)].") {
+            (value, others: [JobRule]) throws(ProtocolFault) in
             let rule = try JobRule(value)
-            guard !rules.contains(where: { $0.id == rule.id }) else {
+            guard !others.contains(where: { $0.id == rule.id }) else {
                 throw ProtocolFault(
                     .conflict, "The job \"\(rule.id)\" is twice in \"jobs\".", advice: "Give one another id.")
             }
-            rules.append(rule)
+            return rule
         }
         try refuseTooMany(rules)
         return rules

@@ -28,11 +28,12 @@ public struct PollRule: Hashable, Sendable {
         let object = try RuleObject(
             value, owner: "\"poll\"", keys: Self.keys, spans: Self.spans,
             example: "{\"poll\":{\"min_interval\":\"15m\"}}")
-        self.init(minInterval: try object.span("min_interval", from: Self.shortestInterval))
-        require = try object.conditions("require") ?? require
-        adapts = try object.flag("adapt") ?? true
-        wakes = try object.flag("wake") ?? true
-        maxInterval = try object.span("max_interval", from: Self.shortestInterval) ?? maxInterval
+        self.init(minInterval: object.span("min_interval", from: Self.shortestInterval))
+        require = object.conditions("require") ?? require
+        adapts = object.flag("adapt") ?? true
+        wakes = object.flag("wake") ?? true
+        maxInterval = object.span("max_interval", from: Self.shortestInterval) ?? maxInterval
+        try object.conclude()
         if let minInterval, minInterval > maxInterval {
             throw ProtocolFault(
                 .conflict, "\"poll\" has a \"min_interval\" greater than its \"max_interval\".",
@@ -60,7 +61,9 @@ enum PollOrder: Hashable, Sendable {
         let object = try RuleObject(
             value, owner: "\"poll\"", keys: [], spans: ["min_interval"],
             example: "{\"poll\":{\"min_interval_s\":900}}, or {\"poll\":\"never\"}")
-        guard let floor = try object.span("min_interval", from: PollRule.shortestInterval) else {
+        let given = object.span("min_interval", from: PollRule.shortestInterval)
+        try object.conclude()
+        guard let floor = given else {
             throw .malformed(
                 "\"poll\" lacks \"min_interval_s\".", advice: "Write {\"poll\":{\"min_interval_s\":900}}.")
         }

@@ -17,24 +17,21 @@ public struct RegionRule: Hashable, Sendable {
 
     /// The manifest's `regions`.
     public static func list(_ value: JSONValue) throws(ProtocolFault) -> [RegionRule] {
-        guard let values = value.array else {
-            throw .malformed("\"regions\" takes a list; found \(value.excerpt).", advice: "Write [\(example)].")
-        }
-        guard values.count <= limit else {
+        let count = value.array?.count ?? 0
+        guard count <= limit else {
             throw ProtocolFault(
-                .tooMany, "\"regions\" holds \(values.count), and \(limit) are the most.",
+                .tooMany, "\"regions\" holds \(count), and \(limit) are the most.",
                 advice: "Leave some out: a region without \"minor\" or \"instance\" takes many beacons.")
         }
-        var rules: [RegionRule] = []
-        for value in values {
+        return try value.rules(of: "regions", advice: "Write [\(example)].") {
+            (value, others: [RegionRule]) throws(ProtocolFault) in
             let rule = try RegionRule(value)
-            guard !rules.contains(where: { $0.id == rule.id }) else {
+            guard !others.contains(where: { $0.id == rule.id }) else {
                 throw ProtocolFault(
                     .conflict, "Two regions have the id \"\(rule.id)\".", advice: "Give each an id of its own.")
             }
-            rules.append(rule)
+            return rule
         }
-        return rules
     }
 
     init(_ value: JSONValue) throws(ProtocolFault) {
@@ -63,7 +60,7 @@ extension BeaconPattern {
         let named = Self.forms.filter { value[$0.0] != nil }
         guard named.count == 1, let form = named.first else {
             throw .malformed(
-                "\(owner) takes one of \(Self.forms.map { "\"\($0.0)\"" }.listed); found \(value.excerpt).",
+                "\(owner) must have one of \(Self.forms.map { "\"\($0.0)\"" }.listed); got \(value.excerpt).",
                 advice: advice)
         }
         let object = try RuleObject(value, owner: owner, keys: [form.0] + form.1, example: advice)

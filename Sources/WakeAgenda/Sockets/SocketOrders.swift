@@ -12,7 +12,8 @@ struct KeepaliveOrder: Hashable, Sendable {
             value, owner: "\"keepalive\"", keys: ["socket"], spans: ["within"],
             example: "{\"keepalive\":{\"socket\":\"sip\",\"within_s\":900}}")
         socket = try object.identifier("socket")
-        period = try object.span("within", from: SocketRule.shortestKeepalive)
+        period = object.span("within", from: SocketRule.shortestKeepalive)
+        try object.conclude()
     }
 }
 

@@ -33,11 +33,11 @@ public enum SocketPlace: Hashable, Sendable {
         let place = "\"\(side.rawValue)\" of the socket \"\(name)\""
         guard let text = value.string else {
             throw .malformed(
-                "\(place) takes a text; found \(value.excerpt).", advice: "Write it as \"tcp:192.0.2.1:5060\".")
+                "\(place) must be a text; got \(value.excerpt).", advice: "Write it as \"tcp:192.0.2.1:5060\".")
         }
         guard let kind = Self.kinds.first(where: text.hasPrefix) else {
             throw ProtocolFault(
-                .unknownToken, "\(place) begins with none of \(Self.kinds.listed); found \(value.excerpt).",
+                .unknownToken, "\(place) must begin with \(Self.kinds.listed); got \(value.excerpt).",
                 advice: "Write it as \"tcp:192.0.2.1:5060\", \"udp:192.0.2.1:53\" or \"unix:/run/x.sock\".")
         }
         let rest = String(text.dropFirst(kind.utf8.count))
@@ -48,7 +48,7 @@ public enum SocketPlace: Hashable, Sendable {
         let (host, port) = try Self.hostAndPort(rest, place)
         guard side == .connect || host.isNumericHost else {
             throw .malformed(
-                "\(place) takes a numeric address; found \(value.excerpt).",
+                "\(place) must be a numeric address; got \(value.excerpt).",
                 advice: "Write 127.0.0.1 for this machine alone, 0.0.0.0 or [::] for all of its addresses.")
         }
         self = kind == "tcp:" ? .tcp(host: host, port: port) : .udp(host: host, port: port)
@@ -60,7 +60,7 @@ public enum SocketPlace: Hashable, Sendable {
             !path.unicodeScalars.contains(where: \.isMisleading)
         else {
             throw .malformed(
-                "\(place) names no absolute path without \"..\"; found \(JSONValue.string(path).excerpt).",
+                "\(place) must name an absolute path without \"..\"; got \(JSONValue.string(path).excerpt).",
                 advice: "Write the whole path, such as \"unix:/run/x.sock\".")
         }
         guard path.utf8.count <= longestPath else {
@@ -73,13 +73,13 @@ public enum SocketPlace: Hashable, Sendable {
         let shown = JSONValue.string(text).excerpt
         guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]), port > 0 else {
             throw .malformed(
-                "\(place) ends with no port from 1 to 65535; found \(shown).",
+                "\(place) must end with a port from 1 to 65535; got \(shown).",
                 advice: "Write the port behind the last colon, as in \"tcp:192.0.2.1:5060\".")
         }
         let host = String(text[..<colon])
         guard host.isNumericHost || host.isHostName, host.utf8.count <= longestHost else {
             throw .malformed(
-                "\(place) names no host; found \(shown).",
+                "\(place) must name a host; got \(shown).",
                 advice: "Write a name or a numeric address, of IPv6 in brackets, as in \"tcp:[2001:db8::1]:5060\".")
         }
         return (host, port)

@@ -45,9 +45,10 @@ public struct SocketRule: Hashable, Sendable {
             value, owner: "a socket", keys: Self.keys, spans: Self.spans, example: Self.example)
         name = try object.socketName()
         (side, place) = try Self.place(in: object, of: name)
-        keepalive = try object.span("keepalive", from: Self.shortestKeepalive)
-        passing = try object.word("fds") ?? .inherit
-        isTLS = try object.flag("tls") ?? false
+        keepalive = object.span("keepalive", from: Self.shortestKeepalive)
+        passing = object.word("fds") ?? .inherit
+        isTLS = object.flag("tls") ?? false
+        try object.conclude()
         try refuseContradictions()
     }
 
@@ -83,28 +84,25 @@ public struct SocketRule: Hashable, Sendable {
 
     /// The manifest's `sockets`.
     public static func list(_ value: JSONValue) throws(ProtocolFault) -> [SocketRule] {
-        guard let values = value.array else {
-            throw .malformed("\"sockets\" takes a list; found \(value.excerpt).", advice: "Write [\(example)].")
-        }
-        guard values.count <= limit else {
+        let count = value.array?.count ?? 0
+        guard count <= limit else {
             throw ProtocolFault(
-                .tooMany, "\"sockets\" holds \(values.count), and \(limit) are the most.",
+                .tooMany, "\"sockets\" holds \(count), and \(limit) are the most.",
                 advice: "Leave some out, or give them to another handler.")
         }
-        var rules: [SocketRule] = []
-        for value in values {
+        return try value.rules(of: "sockets", advice: "Write [\(example)].") {
+            (value, others: [SocketRule]) throws(ProtocolFault) in
             let rule = try SocketRule(value)
-            if rules.contains(where: { $0.name == rule.name }) {
+            if others.contains(where: { $0.name == rule.name }) {
                 throw ProtocolFault(
                     .conflict, "Two sockets have the name \"\(rule.name)\".", advice: "Give each a name of its own.")
             }
-            if rule.side == .listen, rules.contains(where: { $0.address == rule.address }) {
+            if rule.side == .listen, others.contains(where: { $0.address == rule.address }) {
                 throw ProtocolFault(
                     .conflict, "Two sockets listen at \"\(rule.place.word)\".", advice: "Keep one of them.")
             }
-            rules.append(rule)
+            return rule
         }
-        return rules
     }
 }
 
@@ -122,7 +120,7 @@ extension RuleObject {
         }
         guard isPlain else {
             throw .malformed(
-                "\"name\" of a socket takes letters, digits, '-', '_' and '.'; found \(JSONValue.string(name).excerpt).",
+                "\"name\" of a socket must be letters, digits, '-', '_' and '.'; got \(JSONValue.string(name).excerpt).",
                 advice: "Write a short word, such as \"sip\".")
         }
         return name

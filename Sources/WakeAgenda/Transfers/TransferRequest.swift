@@ -30,9 +30,10 @@ struct TransferRequest: Hashable, Sendable {
         order.sha256 = try object.digest()
         order.expectedSent = try object.byteCount("expect_sent")
         order.expectedReceived = try object.byteCount("expect_received")
-        notBefore = try object.span("not_before", from: .zero) ?? .zero
-        deadline = try object.span("deadline", from: .seconds(1))
-        isPaused = try object.flag("paused") ?? false
+        notBefore = object.span("not_before", from: .zero) ?? .zero
+        deadline = object.span("deadline", from: .seconds(1))
+        isPaused = object.flag("paused") ?? false
+        try object.conclude()
         if let deadline, deadline <= notBefore {
             throw ProtocolFault(
                 .conflict, "\"transfer\" of \"\(name.text)\" has its deadline at or before its earliest begin.",
@@ -61,7 +62,7 @@ struct TransferName: Hashable, Sendable {
     init(_ value: JSONValue, of owner: String) throws(ProtocolFault) {
         guard let name = value.string.flatMap({ TransferName($0) }) else {
             throw .malformed(
-                "\(owner) takes the name of a transfer; found \(value.excerpt).",
+                "\(owner) must be the name of a transfer; got \(value.excerpt).",
                 advice: "Write session and id with a slash between, such as \"photos/17\".")
         }
         self = name
@@ -108,7 +109,7 @@ extension RuleObject {
         switch (self["to"], self["from"]) {
         case (let value?, nil): return .download(to: try path("to", value))
         case (nil, let value?):
-            return .upload(from: try path("from", value), try word("method") ?? .put)
+            return .upload(from: try path("from", value), word("method") ?? .put)
         case (nil, nil), (_?, _?):
             throw .malformed(
                 "\"transfer\" takes one of \"to\" and \"from\".",

@@ -34,10 +34,10 @@ public struct TransferRule: Hashable, Sendable {
                 advice: "Leave it out: \"photos/17\" is how orders name the transfer 17 of the session photos.")
         }
         self.init(session: session)
-        wakes = try object.flag("wake") ?? true
-        isDiscretionary = try object.flag("discretionary")
-        require = try object.conditions("require") ?? require
-        giveUp = try object.span("give_up", from: .seconds(60)) ?? giveUp
+        wakes = object.flag("wake") ?? true
+        isDiscretionary = object.flag("discretionary")
+        require = object.conditions("require") ?? require
+        giveUp = object.span("give_up", from: .seconds(60)) ?? giveUp
         if let value = object["parallel"] {
             guard let count = value.integer, (1...16).contains(count) else {
                 throw object.fault(
@@ -45,29 +45,26 @@ public struct TransferRule: Hashable, Sendable {
             }
             parallel = Int(count)
         }
+        try object.conclude()
     }
 
     /// The manifest's `transfers`.
     public static func list(_ value: JSONValue) throws(ProtocolFault) -> [TransferRule] {
-        guard let values = value.array else {
-            throw .malformed(
-                "\"transfers\" takes a list of sessions; found \(value.excerpt).", advice: "Write [\(example)].")
-        }
-        guard values.count <= limit else {
+        let count = value.array?.count ?? 0
+        guard count <= limit else {
             throw ProtocolFault(
-                .tooMany, "\"transfers\" holds \(values.count) sessions, and \(limit) are the most.",
+                .tooMany, "\"transfers\" holds \(count) sessions, and \(limit) are the most.",
                 advice: "Put more files into each.")
         }
-        var rules: [TransferRule] = []
-        for value in values {
+        return try value.rules(of: "transfers", as: "a list of sessions", advice: "Write [\(example)].") {
+            (value, others: [TransferRule]) throws(ProtocolFault) in
             let rule = try TransferRule(value)
-            guard !rules.contains(where: { $0.session == rule.session }) else {
+            guard !others.contains(where: { $0.session == rule.session }) else {
                 throw ProtocolFault(
                     .conflict, "The session \"\(rule.session)\" is twice in \"transfers\".",
                     advice: "Give one another name.")
             }
-            rules.append(rule)
+            return rule
         }
-        return rules
     }
 }

@@ -1,5 +1,5 @@
 // The bytes of a gzip file, unpacked on demand, within a bound on the unpacked size.
-import WakeZlib
+import WakeSystem
 
 /// Refuses a file that unpacks to too many times its size: a bomb, and no recording. Nested packings count together.
 final class UnpackingLimit {

@@ -1,6 +1,6 @@
 // The Bluetooth log in the text of an Android bug report: base64 of a short header and compressed packets.
 import WakeHCI
-import WakeZlib
+import WakeSystem
 
 /// Called btsnooz. Its times count back from the last packet's.
 struct BugReport {

@@ -1,5 +1,5 @@
 // Reads a zip archive from its beginning to its end, one file after the other, without the directory at its end.
-import WakeZlib
+import WakeSystem
 
 final class ZipArchive {
     private enum Mark {

@@ -9,7 +9,7 @@ struct DescribedNodes: LineFollower {
         var path: String
         var node: String?
         var facts: [String: String] = [:]
-        var descriptor: HIDDescriptor?
+        var descriptor: ReportCutter?
     }
 
     private static let blockLimit = 4_096
@@ -30,7 +30,7 @@ struct DescribedNodes: LineFollower {
         } else if let fact = line.after("E: ") ?? line.after("A: ") {
             set(fact)
         } else if let bytes = line.after("H: report_descriptor=") {
-            blocks[blocks.count - 1].descriptor = [UInt8](hexadecimal: bytes).flatMap { HIDDescriptor($0[...]) }
+            blocks[blocks.count - 1].descriptor = [UInt8](hexadecimal: bytes).flatMap { ReportCutter($0[...]) }
         } else if let attribute = line.trimmed.after("ATTR") {
             setAttribute(attribute.after("S") ?? attribute)
         }

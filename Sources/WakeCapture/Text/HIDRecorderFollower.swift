@@ -7,7 +7,7 @@ struct HIDRecorderFollower: LineFollower {
         var name: String?
         var vendor: UInt16?
         var product: UInt16 = 0
-        var descriptor: HIDDescriptor?
+        var descriptor: ReportCutter?
         var place: Int?
     }
 
@@ -36,7 +36,7 @@ struct HIDRecorderFollower: LineFollower {
             devices[current, default: Device()].vendor = words.hexadecimal().map { UInt16(truncatingIfNeeded: $0) }
             devices[current]?.product = UInt16(truncatingIfNeeded: words.hexadecimal() ?? 0)
         case UInt8(ascii: "R"):
-            devices[current, default: Device()].descriptor = HIDDescriptor(try bytes(&words, at: offset)[...])
+            devices[current, default: Device()].descriptor = ReportCutter(try bytes(&words, at: offset)[...])
         case UInt8(ascii: "E"): try readReport(&words, at: offset, into: &draft)
         default: break
         }
@@ -84,7 +84,7 @@ struct HIDRecorderFollower: LineFollower {
 extension TraceDraft {
     /// A HID device with its link up.
     mutating func hidDevice(
-        name: String?, vendor: UInt16?, product: UInt16, port: String, descriptor: HIDDescriptor?
+        name: String?, vendor: UInt16?, product: UInt16, port: String, descriptor: ReportCutter?
     ) -> Int? {
         let identity = AccessoryName(vendor: vendor, product: product, port: port)
         let place = device(.externalAccessory, identity.text) { facts in

@@ -11,7 +11,7 @@ struct IoctlFollower: LineFollower {
     private var name: String?
     private var vendor: UInt16?
     private var product: UInt16 = 0
-    private var descriptor: HIDDescriptor?
+    private var descriptor: ReportCutter?
     private var place: Int?
 
     static func isWhole(_ line: ArraySlice<UInt8>) -> Bool { false }
@@ -74,7 +74,7 @@ struct IoctlFollower: LineFollower {
         guard words.next() != nil, let bytes = words.bytes(most: 8_192),
             let count = bytes[...].number(0, 4, .little), let body = bytes[...].slice(4, Int(count))
         else { return }
-        descriptor = HIDDescriptor(body)
+        descriptor = ReportCutter(body)
     }
 
     private mutating func readName(_ words: inout LineWords) {

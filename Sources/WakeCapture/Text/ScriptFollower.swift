@@ -47,7 +47,7 @@ struct ScriptFollower: LineFollower {
         switch use {
         case .reports:
             // Reports that came without a wait are in one line.
-            let descriptor = HIDDescriptor(draft.devices[place].facts.reportDescriptor[...])
+            let descriptor = ReportCutter(draft.devices[place].facts.reportDescriptor[...])
             for report in descriptor?.reports(in: bytes[...]) ?? [bytes[...]] {
                 draft.counts.messages += 1
                 draft.add(report, of: .channel(.report(descriptor?.channelNumber(of: report) ?? 0)), from: place)

@@ -8,7 +8,7 @@ struct USBFollower {
         var number: UInt8
         var kind: UInt8
         var endpoints: [UInt8] = []
-        var descriptor: HIDDescriptor?
+        var descriptor: ReportCutter?
         /// Its place in the trace, once it has sent something.
         var place: Int?
     }
@@ -177,7 +177,7 @@ extension USBFollower {
     }
 
     private func readReport(_ data: ArraySlice<UInt8>, _ interface: UInt16, _ device: inout Device) {
-        guard let descriptor = HIDDescriptor(data) else { return }
+        guard let descriptor = ReportCutter(data) else { return }
         let number = UInt8(truncatingIfNeeded: interface)
         if let index = device.interfaces.firstIndex(where: { $0.number == number }) {
             device.interfaces[index].descriptor = descriptor

@@ -73,12 +73,12 @@ public final class Daemon {
         }
         observers = try HandlerObservers(logBook, of: bridge, clock: clock, settings)
         bus = SystemBus(on: bridge.loop)
-        monitors = try MachineMonitors(of: bridge, bus: bus, settings)
         sources = try LiveSources(bridge, stateDirectory: options.stateDirectory)
         entry = WebEntry(stateDirectory: options.stateDirectory, catalog)
         agenda = LiveAgenda(
             of: bridge, bus: bus, ConditionPlaces(stateDirectory: options.stateDirectory, settings),
             hook: observers.alerts)
+        monitors = try MachineMonitors(of: bridge, bus: bus, agenda.watches, settings)
         handedOver = (
             LiveTransfers(
                 of: bridge, runtimeDirectory: options.runtimeDirectory, stateDirectory: options.stateDirectory),

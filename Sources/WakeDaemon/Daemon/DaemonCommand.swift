@@ -1,12 +1,12 @@
 // The daemon's command line: its words, its help, and its exit status: 0 ended in order, 1 failed, 2 wrong usage.
 import Glibc
+import WakeArguments
 import WakeEngine
 import WakeLoop
 import WakeModel
 import WakeSources
 import WakeSystem
 import WakeTrace
-import WakeWords
 
 public enum DaemonCommand {
     static let flags: [Flag] =
@@ -39,7 +39,7 @@ public enum DaemonCommand {
         Signals.reportFatal()
         do throws(Complaint) {
             try register(sources)
-            let parsed = try ParsedWords(Array(words.dropFirst()), options: flags)
+            let parsed = try ParsedArguments(Array(words.dropFirst()), options: flags)
             try parsed.atMost(0)
             if parsed.has("help") { return try answer(help) }
             if parsed.has("version") { return try answer("wakebridged \(Daemon.version)\n") }
@@ -96,7 +96,7 @@ public enum DaemonCommand {
     }
 
     private static func options(
-        _ words: ParsedWords, _ sources: [any RegisteredSource.Type]
+        _ words: ParsedArguments, _ sources: [any RegisteredSource.Type]
     ) throws(Complaint) -> DaemonOptions {
         var options = DaemonOptions()
         options.sources = sources
@@ -109,7 +109,7 @@ public enum DaemonCommand {
         return options
     }
 
-    private static func replay(_ words: ParsedWords) throws(Complaint) -> DaemonOptions.Replay? {
+    private static func replay(_ words: ParsedArguments) throws(Complaint) -> DaemonOptions.Replay? {
         guard let file = words.value("replay") else {
             let names = (replayFlags + TracePart.flags).map(\.name)
             if let name = names.first(where: words.has) { throw .usage("--\(name) goes with --replay only") }
@@ -120,7 +120,7 @@ public enum DaemonCommand {
     }
 
     /// Makes the path absolute, because handlers start in other directories.
-    private static func path(_ name: String, _ words: ParsedWords) throws(Complaint) -> String? {
+    private static func path(_ name: String, _ words: ParsedArguments) throws(Complaint) -> String? {
         guard let path = words.value(name) else { return nil }
         do {
             return try File.absolute(path)

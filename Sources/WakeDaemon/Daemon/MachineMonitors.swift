@@ -1,6 +1,8 @@
 // Watches the machine itself, and reports each change to the turn: memory, heat, power and sleep.
+import WakeAgenda
 import WakeEngine
 import WakeLoop
+import WakeModel
 import WakeSystem
 
 final class MachineMonitors {
@@ -8,14 +10,18 @@ final class MachineMonitors {
     private let memory: MemoryMonitor
     /// Nil where no limit of heat is configured, or no sensor has one.
     private let thermal: ThermalMonitor?
-    /// Nil until a manifest asks for power.
-    private var power: PowerMonitor?
+    private let watches: ConditionWatches
+    /// A manifest has asked for power.
+    private var watchesPower = false
     private let sleep: SleepInhibitor
 
-    init(of bridge: Bridge, bus: SystemBus, _ settings: BridgeSettings) throws(SystemError) {
-        self.bridge = bridge
+    init(
+        of bridge: Bridge, bus: SystemBus, _ watches: ConditionWatches, _ settings: BridgeSettings
+    ) throws(SystemError) {
+        (self.bridge, self.watches) = (bridge, watches)
         memory = try MemoryMonitor(turn: bridge.turn, loop: bridge.loop, limits: settings.memory)
-        thermal = try Self.thermalMonitor(bridge, settings.thermal)
+        let turn = bridge.turn
+        thermal = try ThermalMonitor(loop: bridge.loop, watches) { turn.ingest(.thermal(isHot: $0)) }
         sleep = try SleepInhibitor(turn: bridge.turn, loop: bridge.loop, bus: bus)
     }
 
@@ -26,26 +32,20 @@ final class MachineMonitors {
         bridge.turn.listeners.observe(sleep)
     }
 
-    private static func thermalMonitor(
-        _ bridge: Bridge, _ limit: BridgeSettings.ThermalLimit
-    ) throws(SystemError) -> ThermalMonitor? {
-        guard limit.isEnabled else { return nil }
-        let zones = ThermalZone.all(limit: limit.limitCelsius.map { $0 * 1_000 })
-        let turn = bridge.turn
-        return try ThermalMonitor(loop: bridge.loop, zones: zones) { [unowned turn] in
-            turn.ingest(.thermal(isHot: $0))
-        }
-    }
-
-    /// Called before a handler that requires power can be woken.
+    /// Called before a handler that requires power can be woken. On mains is what the core takes for true.
     func watchPower() {
-        guard power == nil else { return }
-        let turn = bridge.turn
-        do throws(SystemError) {
-            power = try PowerMonitor(loop: bridge.loop) { turn.ingest(.power(isOnBattery: $0)) }
-        } catch {
-            Log("power").error(
-                "\(error.description); handlers are woken on battery too, whatever their manifests require")
+        guard !watchesPower else { return }
+        watchesPower = true
+        let (turn, log) = (bridge.turn, Log("power"))
+        var isOnBattery = false
+        watches.open(.power, for: .core) { isPowered in
+            guard isPowered == isOnBattery else { return }
+            isOnBattery = !isPowered
+            log.notice(
+                isOnBattery
+                    ? "the machine runs on battery: handlers whose manifest says require: [\"power\"] are not woken"
+                    : "the machine is on mains power again: handlers that waited for it are woken")
+            turn.ingest(.power(isOnBattery: isOnBattery))
         }
     }
 }

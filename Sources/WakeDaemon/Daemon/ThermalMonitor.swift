@@ -1,58 +1,73 @@
-// The machine's heat: looked at while a handler is awake or it is hot already, and at most every ten seconds.
+// The machine's heat for the core: looked at while a handler is awake or it is hot already.
 import WakeCore
 import WakeEngine
 import WakeLoop
 import WakeModel
 import WakeSystem
 
-/// While all handlers are frozen and it is cool, nothing ticks.
+/// Shares the sensors of the condition `cool`. While all handlers are frozen and it is cool, it opens nothing.
 final class ThermalMonitor: DecisionListener {
-    private var thermometer: Thermometer
-    private let interval: TimeSpan
+    private let watches: ConditionWatches
     private let onChange: (Bool) -> Void
+    private let pause: TimeSpan
     private var timer: Timer?
     private var nextLook = Instant.zero
+    private var isOpen = false
+    private var isHot = false
     private var awake: Set<HandlerID> = []
     private let log = Log("heat")
 
     /// Calls `onChange` at each change. Nil where no sensor has a limit.
+    /// - Parameter pause: from one opening to the next.
     init?(
-        loop: EventLoop, zones: [ThermalZone], interval: TimeSpan = .seconds(10), onChange: @escaping (Bool) -> Void
+        loop: EventLoop, _ watches: ConditionWatches, pause: TimeSpan = .seconds(10),
+        onChange: @escaping (Bool) -> Void
     ) throws(SystemError) {
-        guard let thermometer = Thermometer(zones) else { return nil }
-        self.thermometer = thermometer
-        self.interval = interval
-        self.onChange = onChange
-        timer = try loop.timer(on: .monotonic, of: self) { $0.look() }
+        guard watches.measuresHeat else { return nil }
+        (self.watches, self.pause, self.onChange) = (watches, pause, onChange)
+        timer = try loop.timer(on: .monotonic, of: self) { $0.openOrClose() }
     }
 
+    private var isNeeded: Bool { !awake.isEmpty || isHot }
     /// True while another look is to come.
-    var isLooking: Bool { timer?.armedAt != nil }
+    var isLooking: Bool { isOpen ? isNeeded : timer?.armedAt != nil }
 
     func hear(_ decision: Decision, of handler: HandlerID, at stamp: Stamp) {
         guard case .moved(_, let state, _) = decision else { return }
         switch state {
         case .launching, .active, .expiring, .suspending, .terminating:
-            guard awake.insert(handler).inserted, !isLooking else { return }
+            guard awake.insert(handler).inserted, !isOpen, timer?.armedAt == nil else { return }
             // In a turn of its own: no event waits for sensors.
             timer?.arm(at: max(stamp.moment.monotonic, nextLook))
         case .stopped, .idle, .suspended, .held, .quarantined:
             awake.remove(handler)
-            if awake.isEmpty, !thermometer.isHot { timer?.disarm() }
+            closeUnlessNeeded()
         }
     }
 
-    private func look() {
-        let wasHot = thermometer.isHot
-        thermometer.look()
-        nextLook = SystemClock.monotonic() + interval
-        if !awake.isEmpty || thermometer.isHot { timer?.arm(at: nextLook) }
-        guard thermometer.isHot != wasHot else { return }
-        if thermometer.isHot {
+    /// In a turn of its own too: this may be within a report of what it closes.
+    private func closeUnlessNeeded() {
+        guard !isNeeded else { return }
+        if isOpen { timer?.arm(at: SystemClock.monotonic()) } else { timer?.disarm() }
+    }
+
+    private func openOrClose() {
+        guard isOpen != isNeeded else { return }
+        isOpen = isNeeded
+        guard isOpen else { return watches.close(.cool, for: .core) }
+        nextLook = SystemClock.monotonic() + pause
+        watches.open(.cool, for: .core) { [weak self] in self?.found(isHot: !$0) }
+    }
+
+    private func found(isHot: Bool) {
+        guard isHot != self.isHot else { return }
+        self.isHot = isHot
+        if isHot {
             log.warning("the machine is too hot: handlers get no extension time until it has cooled")
         } else {
             log.notice("the machine has cooled: handlers get extension time again")
         }
-        onChange(thermometer.isHot)
+        onChange(isHot)
+        closeUnlessNeeded()
     }
 }

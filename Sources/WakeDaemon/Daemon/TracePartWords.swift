@@ -1,7 +1,7 @@
 // The part of a trace to play, as command lines of the daemon and the tool write it.
+import WakeArguments
 import WakeModel
 import WakeTrace
-import WakeWords
 
 extension TracePart {
     public static let flags = [
@@ -10,7 +10,7 @@ extension TracePart {
         Flag("only", value: "DEVICE", "play this device of the trace; may be given again"),
     ]
 
-    public init(_ words: ParsedWords) throws(Complaint) {
+    public init(_ words: ParsedArguments) throws(Complaint) {
         let devices = words.options.filter { $0.name == "only" }.compactMap { $0.value }
         self.init(from: try words.mark("from"), until: try words.mark("until"), devices: devices)
         if let from, let until, from.isBefore(until) == false {
@@ -19,7 +19,7 @@ extension TracePart {
     }
 }
 
-extension ParsedWords {
+extension ParsedArguments {
     /// A time in a trace; nil where the option is absent.
     public func mark(_ name: String) throws(Complaint) -> TraceMark? {
         guard let text = value(name) else { return nil }

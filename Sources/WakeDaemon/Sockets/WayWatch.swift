@@ -9,7 +9,7 @@ final class WayWatch {
     private var watch: Watch?
     private var timer: Timer?
     private let together: TimeSpan
-    private var routes = RouteTable()
+    private var routes = DefaultRoutes()
 
     /// - Parameters:
     ///   - together: changes within this time are reported once.
@@ -19,7 +19,7 @@ final class WayWatch {
     ) throws(SystemError) {
         events = try RouteEvents()
         self.together = together
-        routes = try RouteTable.read()
+        routes = try DefaultRoutes.read()
         timer = try loop.timer(on: .monotonic, of: owner, body)
         watch = try loop.watch(events.raw, for: .readable, cause: .socket, of: self) { $0.hear() }
     }
@@ -29,7 +29,7 @@ final class WayWatch {
 
     /// Whether the machine reaches the world over other links than when it was asked last.
     func hasOtherRoutes() -> Bool {
-        guard let now = try? RouteTable.read(), now != routes else { return false }
+        guard let now = try? DefaultRoutes.read(), now != routes else { return false }
         routes = now
         return true
     }

@@ -2,7 +2,6 @@
 import WakeControl
 import WakeEngine
 import WakeModel
-import WakeProfiles
 import WakeSystem
 
 final class TokenBook {

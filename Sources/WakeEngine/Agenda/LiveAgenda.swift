@@ -9,7 +9,7 @@ package final class LiveAgenda: TurnObserver, MachineExecutor {
     private let turn: Turn
     private let loop: EventLoop
     private let clockWatch: ClockWatch
-    private let watches: ConditionWatches
+    package let watches: ConditionWatches
     private let machineWake: MachineWakeTimers
     private let places: ConditionPlaces
     /// Until the clock is kept: calendars wait for that.
@@ -55,7 +55,9 @@ package final class LiveAgenda: TurnObserver, MachineExecutor {
     package func awaitClock() {
         guard clockKept == nil, !turn.clock.stamp().isClockSynchronized else { return }
         do throws(SystemError) {
-            clockKept = try ClockKeptWatch(on: loop, places) { [turn] in if $0 { Self.hearKept(turn) } }
+            let watch = try ClockKeptWatch(on: loop, places)
+            watch.add(.agenda) { [turn] in if $0 { Self.hearKept(turn) } }
+            clockKept = watch
         } catch {
             log.warning("\(error.description); alarms by the calendar wait for ten minutes after a boot")
         }

@@ -7,11 +7,9 @@ final class ClockKeptWatch: ConditionWatch {
     private var timer: Timer?
     private var wait: BackOff
 
-    init(
-        on loop: EventLoop, _ places: ConditionPlaces, _ listener: @escaping (Bool) -> Void
-    ) throws(SystemError) {
+    init(on loop: EventLoop, _ places: ConditionPlaces) throws(SystemError) {
         wait = BackOff(from: places.intervals.clock.first, to: places.intervals.clock.longest)
-        super.init(listener)
+        super.init()
         timer = try loop.timer(on: .monotonic, of: self) { $0.look() }
         look()
     }

@@ -50,4 +50,13 @@ package struct ConditionPlaces {
             heatLimits = .each(degrees * 1_000)
         }
     }
+
+    /// The sensors whose limits count.
+    var zones: [ThermalZone] {
+        switch heatLimits {
+        case nil: []
+        case .ofFirmware: ThermalZone.all(under: heat)
+        case .each(let limit): ThermalZone.all(under: heat, limit: limit)
+        }
+    }
 }

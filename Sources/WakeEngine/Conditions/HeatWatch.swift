@@ -9,22 +9,12 @@ final class HeatWatch: ConditionWatch {
     private let interval: TimeSpan
     private var timer: Timer?
 
-    init(
-        on loop: EventLoop, _ places: ConditionPlaces, _ listener: @escaping (Bool) -> Void
-    ) throws(SystemError) {
-        thermometer = Thermometer(Self.zones(places))
-        interval = places.intervals.heat
-        super.init(listener)
+    init(on loop: EventLoop, _ zones: [ThermalZone], every interval: TimeSpan) throws(SystemError) {
+        thermometer = Thermometer(zones)
+        self.interval = interval
+        super.init()
         timer = try loop.timer(on: .monotonic, of: self) { $0.look() }
         look()
-    }
-
-    private static func zones(_ places: ConditionPlaces) -> [ThermalZone] {
-        switch places.heatLimits {
-        case nil: []
-        case .ofFirmware: ThermalZone.all(under: places.heat)
-        case .each(let limit): ThermalZone.all(under: places.heat, limit: limit)
-        }
     }
 
     private func look() {

@@ -14,14 +14,12 @@ final class IdleWatch: ConditionWatch {
     private var isAttached: Bool
     private var calmSince: Instant?
 
-    init(
-        on loop: EventLoop, _ places: ConditionPlaces, isAttached: Bool, _ listener: @escaping (Bool) -> Void
-    ) throws(SystemError) {
+    init(on loop: EventLoop, _ places: ConditionPlaces, isAttached: Bool) throws(SystemError) {
         load = places.load
         intervals = places.intervals
         trigger = places.load.trigger()
         self.isAttached = isAttached
-        super.init(listener)
+        super.init()
         timer = try loop.timer(on: .monotonic, of: self) { $0.look() }
         if let raw = descriptor {
             watch = try loop.watch(raw, for: .priority, cause: .condition, of: self) { $0.disturb() }

@@ -11,7 +11,7 @@ final class NetworkSource {
     private let events: RouteEvents
     private var watch: Watch?
     private var timer: Timer?
-    private var routes: RouteTable
+    private var routes: DefaultRoutes
     /// Nil while there is no bus.
     private var networkManager: NetworkManagerLook?
     private var connected: ConditionWatch?
@@ -23,7 +23,7 @@ final class NetworkSource {
         together = places.intervals.together
         // Before the list: what comes in between is reported.
         events = try RouteEvents()
-        routes = try RouteTable.read()
+        routes = try DefaultRoutes.read()
         watch = try loop.watch(events.raw, for: .readable, cause: .condition, of: self) { $0.hear() }
         timer = try loop.timer(on: .monotonic, of: self) { $0.look() }
         connect(to: bus)
@@ -65,7 +65,7 @@ final class NetworkSource {
 
     private func look() {
         do throws(SystemError) {
-            routes = try RouteTable.read()
+            routes = try DefaultRoutes.read()
             reportBoth()
         } catch {
             // Something changes all the time, or memory is short.

@@ -4,7 +4,7 @@ import WakeModel
 import WakeSystem
 
 /// Owns a socket of its own, since batteries talk every few seconds and most bridges need not be woken for that.
-package final class PowerWatch: ConditionWatch {
+final class PowerWatch: ConditionWatch {
     private let root: String
     private var monitor: UdevMonitor?
     private var watch: Watch?
@@ -13,11 +13,9 @@ package final class PowerWatch: ConditionWatch {
     /// Where changes are not announced.
     private static let interval = TimeSpan.seconds(60)
 
-    package init(
-        on loop: EventLoop, root: String = PowerSupplies.root, _ listener: @escaping (Bool) -> Void
-    ) throws(SystemError) {
+    init(on loop: EventLoop, root: String) throws(SystemError) {
         self.root = root
-        super.init(listener)
+        super.init()
         if Udev.isRunning {
             let made = try UdevMonitor(subsystems: ["power_supply"])
             let raw = made.raw

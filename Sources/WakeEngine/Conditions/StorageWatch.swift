@@ -8,12 +8,10 @@ final class StorageWatch: ConditionWatch {
     private let interval: TimeSpan
     private var timer: Timer?
 
-    init(
-        on loop: EventLoop, _ places: ConditionPlaces, _ listener: @escaping (Bool) -> Void
-    ) throws(SystemError) {
+    init(on loop: EventLoop, _ places: ConditionPlaces) throws(SystemError) {
         directory = places.stateDirectory
         interval = places.intervals.look
-        super.init(listener)
+        super.init()
         report(try StorageSpace(of: directory).hasRoom)
         timer = try loop.timer(on: .monotonic, of: self) { $0.look() }
         timer?.arm(at: SystemClock.monotonic() + interval)

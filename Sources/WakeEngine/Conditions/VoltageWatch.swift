@@ -7,20 +7,27 @@ final class VoltageWatch: ConditionWatch {
     /// Nil where nothing measures it.
     private let sensor: UnderVoltage?
     private var watch: Watch?
+    /// Where its changes cannot be watched.
+    private var timer: Timer?
 
-    convenience init(on loop: EventLoop, root: String, _ listener: @escaping (Bool) -> Void) throws(SystemError) {
-        try self.init(on: loop, sensor: try UnderVoltage(under: root), listener)
+    private static let interval = TimeSpan.seconds(60)
+
+    convenience init(on loop: EventLoop, root: String) throws(SystemError) {
+        try self.init(on: loop, sensor: try UnderVoltage(under: root))
     }
 
-    init(
-        on loop: EventLoop, sensor: consuming UnderVoltage?, _ listener: @escaping (Bool) -> Void
-    ) throws(SystemError) {
+    init(on loop: EventLoop, sensor: consuming UnderVoltage?) throws(SystemError) {
         self.sensor = sensor
-        super.init(listener)
+        super.init()
         // Read first: a file that was never read polls as changed.
         look()
         if let raw = descriptor {
-            watch = try loop.watch(raw, for: .priority, cause: .condition, of: self) { $0.look() }
+            do throws(SystemError) {
+                watch = try loop.watch(raw, for: .priority, cause: .condition, of: self) { $0.look() }
+            } catch {
+                timer = try loop.timer(on: .monotonic, of: self) { $0.look() }
+                timer?.arm(at: SystemClock.monotonic() + Self.interval)
+            }
         }
     }
 
@@ -35,6 +42,7 @@ final class VoltageWatch: ConditionWatch {
     }
 
     private func look() {
+        timer?.arm(at: SystemClock.monotonic() + Self.interval)
         switch sensor {
         case .some(let sensor): if let isAlarmed = try? sensor.isAlarmed() { report(!isAlarmed) } else { stopLooking() }
         case .none: report(true)
@@ -44,6 +52,7 @@ final class VoltageWatch: ConditionWatch {
     /// The sensor's driver is gone: nothing measures it any more.
     private func stopLooking() {
         watch?.cancel()
+        timer = nil
         report(true)
     }
 }

@@ -110,14 +110,55 @@ extension BridgeSettings {
     ]
     static let alertKeys = ["command", "user", "ntfy"]
     static let deviceKeys = ["adapter"]
-    static let broadcastKeys = ["learn", "presence"]
-    static let stormKeys = ["enabled", "events_per_second", "burst"]
-    static let flipKeys = ["count", "within"]
-    static let logKeys = ["lines_per_second", "burst", "longest_line"]
-    static let journalKeys = ["retention", "max_size"]
-    static let memoryKeys = ["reclaim_below", "reclaim_below_percent"]
-    static let thermalKeys = ["enabled", "limit_celsius"]
     static let replayKeys = ["file", "speed"]
+
+    /// In the order in which they are read and shown.
+    static let groups = [
+        SettingGroup(
+            "broadcasts",
+            [
+                "learn": .flag(\.broadcasts.learns),
+                "presence": .span(.zero ... .seconds(86_400), \.broadcasts.presence),
+            ]),
+        SettingGroup(
+            "storm",
+            [
+                "enabled": .flag(\.storm.isEnabled),
+                "events_per_second": .integer(1...1_000_000, \.storm.eventsPerSecond),
+                "burst": .integer(1...10_000_000, \.storm.burst),
+            ]),
+        SettingGroup(
+            "flips",
+            [
+                "count": .integer(2...1_000, \.flips.count),
+                "within": .span(.milliseconds(100) ... .seconds(3_600), \.flips.within),
+            ]),
+        SettingGroup(
+            "log",
+            [
+                "lines_per_second": .integer(1...1_000_000, \.log.linesPerSecond),
+                "burst": .integer(1...10_000_000, \.log.burst),
+                "longest_line": .size(256...(128 << 10), \.log.longestLine),
+            ]),
+        SettingGroup(
+            "journal",
+            [
+                "retention": .optionalSpan(.seconds(1) ... .seconds(3_650 * 86_400), \.journal.retention),
+                "max_size": .size((1 << 20)...(1 << 40), \.journal.maxSize),
+            ]),
+        SettingGroup(
+            "memory",
+            [
+                "reclaim_below": .size(0...(1 << 40), \.memory.reclaimBelow),
+                "reclaim_below_percent": .integer(0...90, \.memory.reclaimBelowPercent),
+            ]),
+        SettingGroup(
+            "thermal",
+            [
+                "enabled": .flag(\.thermal.isEnabled),
+                "limit_celsius": .optionalInteger(30...150, \.thermal.limitCelsius),
+            ]),
+    ]
 
     /// Reads the file; throws all its faults.
     public init(text: [UInt8], file: String) throws(ConfigurationErrors) {
@@ -129,12 +170,7 @@ extension BridgeSettings {
             web = WebConfiguration.read("web", of: object)
             suspension = object.word("suspend") ?? suspension
             readAdapters(object)
-            readBroadcasts(object)
-            readStorms(object)
-            readLog(object)
-            readJournal(object)
-            readMemory(object)
-            readThermal(object)
+            for group in Self.groups { group.read(from: object, into: &self) }
             meteredLinks = object.texts("metered_links") ?? meteredLinks
             readAlerts(object)
             readReplay(object)
@@ -153,49 +189,6 @@ extension BridgeSettings {
         for name in devices.keys {
             adapterPins.ofDevices[name] = devices.object(name, keys: Self.deviceKeys)?.adapter("adapter")
         }
-    }
-
-    private mutating func readBroadcasts(_ object: ConfigurationObject) {
-        guard let found = object.object("broadcasts", keys: Self.broadcastKeys) else { return }
-        broadcasts.learns = found.flag("learn") ?? broadcasts.learns
-        broadcasts.presence = found.span("presence", in: .zero ... .seconds(86_400)) ?? broadcasts.presence
-    }
-
-    private mutating func readStorms(_ object: ConfigurationObject) {
-        if let found = object.object("storm", keys: Self.stormKeys) {
-            storm.isEnabled = found.flag("enabled") ?? storm.isEnabled
-            storm.eventsPerSecond = found.integer("events_per_second", in: 1...1_000_000) ?? storm.eventsPerSecond
-            storm.burst = found.integer("burst", in: 1...10_000_000) ?? storm.burst
-        }
-        if let found = object.object("flips", keys: Self.flipKeys) {
-            flips.count = found.integer("count", in: 2...1_000) ?? flips.count
-            flips.within = found.span("within", in: .milliseconds(100) ... .seconds(3_600)) ?? flips.within
-        }
-    }
-
-    private mutating func readLog(_ object: ConfigurationObject) {
-        guard let found = object.object("log", keys: Self.logKeys) else { return }
-        log.linesPerSecond = found.integer("lines_per_second", in: 1...1_000_000) ?? log.linesPerSecond
-        log.burst = found.integer("burst", in: 1...10_000_000) ?? log.burst
-        log.longestLine = found.size("longest_line", in: 256...(128 << 10)) ?? log.longestLine
-    }
-
-    private mutating func readJournal(_ object: ConfigurationObject) {
-        guard let found = object.object("journal", keys: Self.journalKeys) else { return }
-        journal.retention = found.span("retention", in: .seconds(1) ... .seconds(3_650 * 86_400))
-        journal.maxSize = found.size("max_size", in: (1 << 20)...(1 << 40)) ?? journal.maxSize
-    }
-
-    private mutating func readMemory(_ object: ConfigurationObject) {
-        guard let found = object.object("memory", keys: Self.memoryKeys) else { return }
-        memory.reclaimBelow = found.size("reclaim_below", in: 0...(1 << 40)) ?? memory.reclaimBelow
-        memory.reclaimBelowPercent = found.integer("reclaim_below_percent", in: 0...90) ?? memory.reclaimBelowPercent
-    }
-
-    private mutating func readThermal(_ object: ConfigurationObject) {
-        guard let found = object.object("thermal", keys: Self.thermalKeys) else { return }
-        thermal.isEnabled = found.flag("enabled") ?? thermal.isEnabled
-        thermal.limitCelsius = found.integer("limit_celsius", in: 30...150)
     }
 
     private mutating func readAlerts(_ object: ConfigurationObject) {

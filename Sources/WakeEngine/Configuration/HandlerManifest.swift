@@ -168,7 +168,7 @@ extension HandlerManifest {
         }
         if !["/", "./", "../"].contains(where: program.hasPrefix) {
             object.add(
-                "exec[0] is \"\(program)\", expected an absolute path, or one that starts with ./ beside the manifest",
+                "exec[0] must be an absolute path, or one that starts with ./ beside the manifest; got \"\(program)\"",
                 at: "exec")
         }
     }
@@ -177,7 +177,7 @@ extension HandlerManifest {
         guard let found = object.object("env", keys: nil) else { return }
         for name in found.keys {
             if name.isEmpty || name.utf8.contains(UInt8(ascii: "=")) || name.utf8.contains(0) {
-                object.add("env has the name \"\(name)\", expected one without '='", at: "env")
+                object.add("a name in env must have no '='; got \"\(name)\"", at: "env")
             } else if name.hasPrefix("WAKEBRIDGE_") || name == "NOTIFY_SOCKET" {
                 object.add("env sets \(name), which the bridge sets itself; remove it", at: "env")
             } else {

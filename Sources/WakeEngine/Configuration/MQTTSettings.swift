@@ -31,7 +31,7 @@ public struct MQTTSettings: Hashable, Sendable {
             discovery = object.topic("discovery") ?? discovery
         }
         readAllowed(object)
-        outbox = object.size("outbox", in: WakeMQTT.Outbox.leastCapacity...(1 << 30)) ?? outbox
+        outbox = object.size("outbox", in: Outbox.leastCapacity...(1 << 30)) ?? outbox
         readFields(object)
     }
 

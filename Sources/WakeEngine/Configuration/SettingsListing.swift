@@ -22,17 +22,9 @@ extension BridgeSettings {
                 Entry(key: "suspend", value: suspension.rawValue),
                 Entry(key: "adapter", value: adapterPins.ofBridge),
             ] + entriesOfDevices
-            + Self.entries("broadcasts", Self.broadcastKeys, ["\(broadcasts.learns)", broadcasts.presence.text])
-            + Self.entries(
-                "storm", Self.stormKeys, ["\(storm.isEnabled)", "\(storm.eventsPerSecond)", "\(storm.burst)"])
-            + Self.entries("flips", Self.flipKeys, ["\(flips.count)", flips.within.text])
-            + Self.entries(
-                "log", Self.logKeys, ["\(log.linesPerSecond)", "\(log.burst)", byteCountText(log.longestLine)])
-            + Self.entries("journal", Self.journalKeys, [journal.retention?.text, byteCountText(journal.maxSize)])
-            + Self.entries(
-                "memory", Self.memoryKeys, [byteCountText(memory.reclaimBelow), "\(memory.reclaimBelowPercent)"])
-            + Self.entries(
-                "thermal", Self.thermalKeys, ["\(thermal.isEnabled)", thermal.limitCelsius.map { "\($0)" }])
+            + Self.groups.flatMap { group in
+                group.rows.map { Entry(key: "\(group.name).\($0)", value: $1.text(in: self)) }
+            }
             + [Entry(key: "metered_links", value: meteredLinks.isEmpty ? nil : meteredLinks.joined(separator: ", "))]
             + Self.entries(
                 "alerts", Self.alertKeys,

@@ -60,7 +60,7 @@ public struct WebConfiguration: Hashable, Sendable {
         proxies = found.texts("proxies") ?? []
         guard let wrong = proxies.first(where: { Self.bytes(ofProxy: $0) == nil }) else { return }
         found.add(
-            "\(found.path(of: "proxies")) has \"\(wrong)\", expected numeric addresses without ports", at: "proxies")
+            "\(found.path(of: "proxies")) must be numeric addresses without ports; got \"\(wrong)\"", at: "proxies")
     }
 
     /// Reads an address, IPv6 with or without brackets.

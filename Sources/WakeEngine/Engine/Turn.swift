@@ -58,7 +58,7 @@ public final class Turn {
     private var waiting: [TurnInput] = []
     private var effects: [Effect] = []
     /// Performed after the commit.
-    private var outbox = Outbox()
+    private var postCommit = PostCommitWork()
     private var appended = TurnEvents()
     private var lastAppended: Sequence
     private var maintenance = JournalMaintenance()
@@ -142,8 +142,8 @@ public final class Turn {
     }
 
     private func step(_ input: Input, at stamp: Stamp) {
-        if !outbox.recipients.isEmpty,
-            stamp.moment.monotonic - max(gathering.began, outbox.postponedAt) > Self.longestTurn
+        if !postCommit.recipients.isEmpty,
+            stamp.moment.monotonic - max(gathering.began, postCommit.postponedAt) > Self.longestTurn
         {
             beginTime(at: stamp)
         }
@@ -163,8 +163,8 @@ public final class Turn {
 
     /// The time of every recipient starts again: its delivery is not written yet, or was written just now.
     private func beginTime(at stamp: Stamp) {
-        outbox.postponedAt = stamp.moment.monotonic
-        core.step(.given(outbox.recipients), at: stamp, into: &effects)
+        postCommit.postponedAt = stamp.moment.monotonic
+        core.step(.given(postCommit.recipients), at: stamp, into: &effects)
         applyEffects(at: stamp)
     }
 
@@ -214,13 +214,13 @@ public final class Turn {
             agenda.conclude(handler, sequence, conclusion, awake: awake, cpu: processorTime(usedBy: handler))
         case .progressed(let handler, let sequence, let done, let total):
             agenda.receive(.progressed(handler, sequence, done: done, total: total))
-        case .deliver(let handler, let epoch, _): outbox.append(effect, to: Recipient(handler, epoch))
+        case .deliver(let handler, let epoch, _): postCommit.append(effect, to: Recipient(handler, epoch))
         case .notify(let handler, let epoch, let notice) where notice.isBudgetWarning:
-            outbox.append(effect, warning: Recipient(handler, epoch))
+            postCommit.append(effect, warning: Recipient(handler, epoch))
         case .notify, .launch, .closeInput, .thaw, .freeze, .inspectLocks, .requestTermination, .kill,
             .discard,
             .perform:
-            outbox.append(effect)
+            postCommit.append(effect)
         }
     }
 
@@ -248,11 +248,11 @@ public final class Turn {
             perform()
             for effect in agenda.removeOutward() { listeners.perform(effect) }
             appended.removeAll()
-            let writtenCount = outbox.recipients.count
+            let writtenCount = postCommit.recipients.count
             // A line that was read meanwhile is ingested before a deadline that came due meanwhile.
             let hasHeard = ingestWaiting()
             beginTime(ofFirst: writtenCount)
-            mustRepeat = hasHeard || !waiting.isEmpty || !outbox.isEmpty || !agenda.isOutwardEmpty
+            mustRepeat = hasHeard || !waiting.isEmpty || !postCommit.isEmpty || !agenda.isOutwardEmpty
         } while mustRepeat
         phase = .idle
         gathering.inputCount = 0
@@ -267,7 +267,7 @@ public final class Turn {
     }
 
     /// After work that took long and is not urgent: what came due meanwhile does not wait for more of it.
-    func flush() { if !outbox.isEmpty { endEarly() } }
+    func flush() { if !postCommit.isEmpty { endEarly() } }
 
     /// All inputs that `work` ingests share one commit, however many they are and however long it takes.
     func keepTogether(_ work: () -> Void) {
@@ -289,20 +289,20 @@ public final class Turn {
 
     /// A line that a handler wrote while the bridge could not read was in time: the warning may be needless.
     private func hearWarned() {
-        guard !outbox.warned.isEmpty else { return }
-        for one in outbox.warned where isExpiring(one.handler) { executor.hear(one.handler, one.epoch) }
-        outbox.removeWarned()
+        guard !postCommit.warned.isEmpty else { return }
+        for one in postCommit.warned where isExpiring(one.handler) { executor.hear(one.handler, one.epoch) }
+        postCommit.removeWarned()
     }
 
     private func perform() {
-        outbox.reverse()
-        let isOne = outbox.recipients.count == 1
-        while let effect = outbox.popLast() {
+        postCommit.reverse()
+        let isOne = postCommit.recipients.count == 1
+        while let effect = postCommit.popLast() {
             if isAnswered(effect) { continue }
             executor.perform(effect, in: self)
             // Deliveries are written in their order: what the last of many waits for is not the first one's time.
             guard !isOne, case .deliver = effect else { continue }
-            outbox.recordWritten(at: clock.now().monotonic)
+            postCommit.recordWritten(at: clock.now().monotonic)
         }
     }
 
@@ -317,7 +317,7 @@ public final class Turn {
         guard writtenCount > 0 else { return }
         let stamp = clock.stamp()
         if stamp.moment.monotonic - gathering.began > Self.creditedDelay { beginTime(at: stamp) }
-        outbox.removeRecipients(first: writtenCount)
+        postCommit.removeRecipients(first: writtenCount)
     }
 
     private func commit() {

@@ -1,6 +1,7 @@
 // Reads and writes a HID device's reports by hidraw, without interpreting them.
 import CLinux
 import Glibc
+import WakeModel
 
 /// A report as the device sent it.
 public struct HidReport: Hashable, Sendable {
@@ -14,13 +15,15 @@ public struct HidReport: Hashable, Sendable {
 /// be read every 64 ms. A node cannot be opened exclusively.
 public struct HidrawNode: ~Copyable, Sendable {
     public let path: String
-    public let reports: ReportDescriptor
+    /// Ascending; empty where input reports have no number, or the report descriptor has a fault.
+    public let inputNumbers: [UInt8]
+    public let fault: HIDReportDescriptor.Fault?
     private let descriptor: FileDescriptor
 
     /// The descriptor that the loop watches.
     public var raw: Int32 { descriptor.raw }
-    /// False also where the descriptor has a fault; see `reports.fault`.
-    public var numbersReports: Bool { reports.numbersReports }
+    /// Whether the first byte of an input report is its number.
+    public var numbersReports: Bool { !inputNumbers.isEmpty }
 
     /// The kernel's HID_MAX_BUFFER_SIZE: bytes that do not fit into a read are lost.
     private static let reportLimit = 16_384
@@ -28,7 +31,8 @@ public struct HidrawNode: ~Copyable, Sendable {
 
     public init(opening path: String) throws(SystemError) {
         let opened = try FileDescriptor.openNode(path)
-        reports = ReportDescriptor(try Self.readDescriptor(opened, path))
+        let reports = HIDReportDescriptor(try Self.readDescriptor(opened, path))
+        (inputNumbers, fault) = (reports.inputNumbers, reports.fault)
         self.path = path
         descriptor = opened
     }

@@ -98,7 +98,7 @@ extension DeviceTarget: OutsideReader {
     }
 
     private static func describe(_ bytes: [UInt8]) {
-        _ = ReportDescriptor(bytes).numbersReports
+        _ = HIDReportDescriptor(bytes).inputNumbers
         var settings = DecoderSettings()
         settings.reportDescriptor = bytes
         guard var state = try? NamedDecoder.hidPower.begin(settings) else { return }

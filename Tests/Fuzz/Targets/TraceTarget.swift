@@ -4,6 +4,7 @@ import WakeCapture
 import WakeModel
 import WakeProfiles
 import WakeTrace
+import WakeTraceEditing
 
 enum TraceTarget: String, CaseIterable {
     /// Read, and written again.

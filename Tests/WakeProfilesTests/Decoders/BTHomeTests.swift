@@ -158,7 +158,7 @@ struct BTHomeTests {
         arguments: [
             ("", "too short: what begins at byte 0 needs 1, 0 are left"), ("40", "empty: it holds no object"),
             ("4002ca", "too short: what begins at byte 1 needs 2, 1 are left"),
-            ("400f02", "object 0f is 2, expected 0 or 1"),
+            ("400f02", "object 0f must be 0 or 1; got 2"),
             ("60015d", "unknown version: byte 0 says BTHome 3, known is 2"),
             ("405302ff41", "not text: object 53 is not UTF-8"),
             ("40530441c3bcc3", #"{"text":"Aü","undecoded":"c3"}"#),

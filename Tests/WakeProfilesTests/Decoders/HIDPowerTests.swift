@@ -115,12 +115,13 @@ struct HIDPowerTests {
     @Test(
         "a descriptor that ends in the middle, or is of another device, begins no decoder",
         arguments: [
-            ("", "no power device: its report descriptor has no usages of pages 84 and 85"),
+            ("", "the report descriptor is empty"),
             ("05010906a101c0", "no power device: its report descriptor has no usages of pages 84 and 85"),
-            ("05840904a101", "cut short: the report descriptor ends in a collection"),
-            ("0584c0", "the end of a collection that has not begun"), ("b4", "a state is restored that was not saved"),
-            ("27ffff", "too short: what begins at byte 1 needs 4, 2 are left"),
-            ("77ffffff0f97ffffff0f8102", "a report of more than 8 KiB"),
+            ("05840904a101", "the report descriptor is cut short: it ends in a collection"),
+            ("0584c0", "the report descriptor's item at byte 2 ends a collection that has not begun"),
+            ("b4", "the report descriptor's item at byte 0 takes back what was never put aside"),
+            ("27ffff", "the report descriptor's item at byte 0 goes past its end"),
+            ("77ffffff0f97ffffff0f8102", "the report descriptor's item at byte 10 makes a report of more than 16 KiB"),
         ] as [(String, String)])
     func descriptors(descriptor: String, expected: String) throws {
         var settings = DecoderSettings()

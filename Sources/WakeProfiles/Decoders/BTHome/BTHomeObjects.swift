@@ -157,7 +157,7 @@ enum BTHomeObjects {
 
     private static func flag(_ data: ArraySlice<UInt8>, _ number: UInt8) throws(DecoderFault) -> Bool {
         let value = try byte(data, number)
-        guard value <= 1 else { throw DecoderFault.unfit("object \(number.hexadecimal) is \(value), expected 0 or 1") }
+        guard value <= 1 else { throw DecoderFault.unfit("object \(number.hexadecimal) must be 0 or 1; got \(value)") }
         return value == 1
     }
 

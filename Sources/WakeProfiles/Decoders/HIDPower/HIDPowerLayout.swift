@@ -3,9 +3,7 @@ import WakeModel
 
 struct HIDPowerLayout: Hashable, Sendable {
     struct Field: Hashable, Sendable {
-        var isFeature: Bool
-        /// Zero where the device does not number its reports.
-        var report: UInt8
+        var report: HIDReportDescriptor.Report
         /// The first bit, after the report's number.
         var offset: Int
         var width: Int
@@ -16,43 +14,61 @@ struct HIDPowerLayout: Hashable, Sendable {
         var hasNullState: Bool
     }
 
+    private static let mostFields = 4_096
+
     private let fields: [Field]
     private let hasNumbers: Bool
-    /// The bits of each report, by kind and number.
-    private let lengths: [[UInt8]: Int]
+    /// The bits of each report.
+    private let lengths: [HIDReportDescriptor.Report: Int]
 
-    init(_ descriptor: [UInt8]) throws(DecoderFault) {
-        var parser = HIDDescriptor()
-        try parser.read(descriptor)
-        guard !parser.fields.isEmpty else {
-            throw DecoderFault.unfit("no power device: its report descriptor has no usages of pages 84 and 85")
+    init(_ bytes: [UInt8]) throws(DecoderFault) {
+        let descriptor = HIDReportDescriptor(bytes)
+        if let fault = descriptor.fault { throw .unfit(fault.description) }
+        fields = Array(descriptor.fields.lazy.flatMap(Self.powerFields).prefix(Self.mostFields))
+        guard !fields.isEmpty else {
+            throw .unfit("no power device: its report descriptor has no usages of pages 84 and 85")
         }
-        fields = parser.fields
-        hasNumbers = parser.hasNumbers
-        lengths = parser.lengths
+        (hasNumbers, lengths) = (descriptor.declaresNumbers, descriptor.bits)
+    }
+
+    private static func powerFields(of item: HIDReportDescriptor.Field) -> [Field] {
+        let (globals, usages) = (item.globals, item.usages)
+        // Bit 1 is of a variable; an array holds numbers of usages, which no power device sends.
+        guard item.report.direction != .output, item.flags & 2 != 0, (1...64).contains(globals.size) else { return [] }
+        return (0..<min(globals.count, mostFields)).compactMap { index in
+            guard let usage = index < usages.count ? usages[index] : usages.last,
+                let known = HIDPowerUsage(usage, unit: globals.unit, in: item.collections)
+            else { return nil }
+            return Field(
+                report: item.report, offset: item.offset + index * globals.size, width: globals.size,
+                scale: HIDScale(globals, of: known), name: known.name, isFlag: known.isFlag,
+                // Bit 6 of the item (HID 1.11, 6.2.2.5).
+                hasNullState: item.flags & 0x40 != 0)
+        }
     }
 
     /// Nil for a report without power usages.
     func decode(_ message: DecoderMessage) throws(DecoderFault) -> DecodedFields? {
-        let isFeature: Bool
+        let direction: HIDReportDescriptor.Direction
         switch message.origin {
-        case .report: isFeature = false
-        case .featureReport: isFeature = true
+        case .report: direction = .input
+        case .featureReport: direction = .feature
         case .serviceData, .manufacturerData, .characteristic, .line, .input:
             throw DecoderFault.unfit("no HID report")
         }
         var bytes = message.bytes[...]
-        let report = hasNumbers ? bytes.popFirst() : 0
-        guard let report else { throw DecoderFault.tooShort(offset: 0, needed: 1, found: 0) }
-        guard let bits = lengths[[isFeature ? 1 : 0, report]] else {
-            throw DecoderFault.unfit("unknown report \(report): the report descriptor has none of that number")
+        let number = hasNumbers ? bytes.popFirst() : 0
+        guard let number else { throw DecoderFault.tooShort(offset: 0, needed: 1, found: 0) }
+        let report = HIDReportDescriptor.Report(direction, number)
+        guard let bits = lengths[report] else {
+            throw DecoderFault.unfit("unknown report \(number): the report descriptor has none of that number")
         }
         let length = (bits + 7) / 8
         guard bytes.count >= length else {
             throw DecoderFault.tooShort(offset: 0, needed: length, found: bytes.count)
         }
         var result = DecodedFields()
-        for field in fields where field.isFeature == isFeature && field.report == report {
+        for field in fields where field.report == report {
             result.add(field.name, try value(of: field, Array(bytes)))
         }
         guard !result.isEmpty else { return nil }
@@ -113,5 +129,18 @@ struct HIDScale: Hashable, Sendable {
         let power = powerOfTen(abs(exponent))
         let quantity = exponent < 0 ? number / power : number * power
         return .rounded(isKelvin ? quantity - 273.15 : quantity, places: isKelvin ? 2 : 6)
+    }
+}
+
+extension HIDScale {
+    fileprivate init(_ globals: HIDReportDescriptor.Globals, of usage: HIDPowerUsage) {
+        let unused = UInt64(64 - 8 * max(1, globals.logicalMaximumWidth))
+        let signed = Int64(bitPattern: globals.logicalMaximum << unused) >> Int64(unused)
+        let maximum =
+            globals.logicalMinimum < 0 || signed >= 0 ? signed : Int64(clamping: globals.logicalMaximum)
+        logical = globals.logicalMinimum <= maximum ? globals.logicalMinimum...maximum : Int64.min...Int64.max
+        let hasPhysical = globals.physicalMinimum < globals.physicalMaximum
+        physical = hasPhysical ? globals.physicalMinimum...globals.physicalMaximum : logical
+        (exponent, isKelvin) = (globals.exponent - usage.base, usage.isKelvin)
     }
 }

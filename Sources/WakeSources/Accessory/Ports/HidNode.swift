@@ -13,7 +13,7 @@ final class HidNode: OpenNode {
 
     var raw: Int32 { handle.node.raw }
     var remarks: [String] {
-        handle.node.reports.fault.map { ["its report descriptor is not as it must be: \($0)"] } ?? []
+        handle.node.fault.map { ["its report descriptor is not as it must be: \($0)"] } ?? []
     }
 
     func drain(at now: Instant, _ tell: (NodeWord, Instant) -> Void) throws(SystemError) -> NodeDrain {
