@@ -69,10 +69,16 @@ let package = Package(
                 "WakeJournal", "WakeTrace", "WakeMQTT", "WakeSources",
             ]),
         .target(
+            name: "WakeAPI",
+            dependencies: [
+                "WakeModel", "WakeCore", "WakeAgenda", "WakeProfiles", "WakeJournal", "WakeSystem", "WakeLoop",
+                "WakeTrace", "WakeSources", "WakeEngine", "WakeControl", "WakePage",
+            ]),
+        .target(
             name: "WakeDaemon",
             dependencies: [
                 "WakeModel", "WakeCore", "WakeTransfer", "WakeAgenda", "WakeProfiles", "WakeJournal", "WakeSystem",
-                "WakeLoop", "WakeTrace", "WakeMQTT", "WakeSources", "WakeEngine", "WakeControl", "WakePage",
+                "WakeLoop", "WakeTrace", "WakeMQTT", "WakeSources", "WakeEngine", "WakeControl", "WakeAPI",
                 "WakeWords",
             ]),
         .target(name: "WakeHandler", dependencies: ["WakeModel"]),
@@ -101,11 +107,12 @@ let package = Package(
             ],
             path: "Tests/DeviceLibrary"),
         .testTarget(
-            name: "WakeControlTests", dependencies: ["TestBench", "WakeControl", "WakeLoop", "WakeModel", "WakeSystem"]),
+            name: "WakeControlTests",
+            dependencies: ["TestBench", "WakeAPI", "WakeControl", "WakeLoop", "WakeModel", "WakeSystem"]),
         .testTarget(
             name: "CommandLineTests",
             dependencies: [
-                "TestBench", "wakebridge", "WakeWords", "WakeControl", "WakeLoop", "WakeModel", "WakeSystem",
+                "TestBench", "wakebridge", "WakeAPI", "WakeWords", "WakeControl", "WakeLoop", "WakeModel", "WakeSystem",
             ], exclude: ["bluez.py", "terminal.py"]),
         .testTarget(
             name: "DaemonTests",
@@ -169,7 +176,7 @@ let package = Package(
             dependencies: [
                 "ConditionProbe", "TestBench", "TickTrigger", "WakeAgenda", "WakeDaemon", "WakeEngine", "WakeModel",
                 "WakeCore",
-                "WakeProfiles", "WakeSources", "WakeLoop", "WakeJournal", "WakeSystem", "WakeTrace", "WakeControl",
+                "WakeProfiles", "WakeSources", "WakeLoop", "WakeJournal", "WakeSystem", "WakeTrace", "WakeAPI",
             ]),
         .testTarget(name: "WakeTraceTests", dependencies: ["TestBench", "WakeTrace", "WakeAgenda", "WakeModel"]),
         .testTarget(
@@ -264,7 +271,8 @@ let package = Package(
         .target(
             name: "FuzzTargets",
             dependencies: [
-                "DeviceLibrary", "WakeAgenda", "WakeCapture", "WakeControl", "WakeEngine", "WakeHCI", "WakeLoop",
+                "DeviceLibrary", "WakeAPI", "WakeAgenda", "WakeCapture", "WakeControl", "WakeEngine", "WakeHCI",
+                "WakeLoop",
                 "WakeMQTT", "WakeModel", "WakeProfiles", "WakeSources", "WakeSystem", "WakeTrace", "WakeTransfer",
             ],
             path: "Tests/Fuzz/Targets"),

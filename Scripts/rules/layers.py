@@ -31,9 +31,12 @@ LAYERS = [
     ("WakeEngine",
      "WakeModel WakeCore WakeTransfer WakeAgenda WakeProfiles WakeTrace WakeJournal WakeSystem WakeLoop "
      "WakeMQTT WakeSources Glibc"),
+    ("WakeAPI",
+     "WakeModel WakeCore WakeAgenda WakeProfiles WakeTrace WakeJournal WakeSystem WakeLoop WakeSources "
+     "WakeEngine WakeControl WakePage Glibc"),
     ("WakeDaemon",
      "WakeModel WakeCore WakeTransfer WakeAgenda WakeProfiles WakeTrace WakeWords WakeJournal WakeSystem "
-     "WakeLoop WakeMQTT WakeSources WakeEngine WakeControl WakePage Glibc"),
+     "WakeLoop WakeMQTT WakeSources WakeEngine WakeControl WakeAPI Glibc"),
     ("wakebridged", "WakeDaemon Glibc"),
     ("wakebridge-transferd", "WakeModel WakeTransfer WakeSystem WakeLoop CCurl CCrypto Glibc"),
     # It uses the loop for scanning and pairing, which speak to bluetoothd and need no daemon.

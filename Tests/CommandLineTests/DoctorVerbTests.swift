@@ -2,6 +2,7 @@
 import Glibc
 import TestBench
 import Testing
+import WakeAPI
 import WakeControl
 import WakeModel
 import WakeSystem
@@ -20,15 +21,15 @@ import WakeSystem
     }
 
     private static func daemon(_ handlers: [HandlerReport] = []) throws -> Fixture {
-        try Fixture { request in
-            ControlCall.answer(request) { call in
-                guard call == .status else { return .json(status: 200, Array(#"{"dead_letters":[]}"#.utf8)) }
-                let bridge = BridgeStatus(
-                    version: "0.1.0", process: 42, journal: "j7", uptime: .seconds(1), suspension: .strong,
-                    journalHealth: "ok", residentBytes: 1)
-                return .json { $0.status(bridge, handlers: handlers, devices: [], adapters: nil) }
+        try Fixture(answering: { call in
+            guard call.line == "GET /v1/status" else {
+                return .json(status: 200, Array(#"{"dead_letters":[]}"#.utf8))
             }
-        }
+            let bridge = BridgeStatus(
+                version: "0.1.0", process: 42, journal: "j7", uptime: .seconds(1), suspension: .strong,
+                journalHealth: "ok", residentBytes: 1)
+            return .json { $0.status(bridge, handlers: handlers, devices: [], adapters: nil) }
+        })
     }
 
     private func finish(_ child: Child, _ daemon: Fixture) throws -> (exit: Int32, output: String) {

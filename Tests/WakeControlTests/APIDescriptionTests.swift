@@ -3,6 +3,7 @@ import TestBench
 import Testing
 import WakeModel
 
+@testable import WakeAPI
 @testable import WakeControl
 
 @Suite("The API's description") struct APIDescriptionTests {
@@ -20,7 +21,7 @@ import WakeModel
         let described = members(document["paths"]).flatMap { path in
             members(path.value).map { "\($0.name.uppercased()) \(path.name)" }
         }
-        #expect(described.sorted() == Endpoint.all.map { "\($0.method) \($0.templatedAddress)" }.sorted())
+        #expect(described.sorted() == API.endpoints.map { "\($0.route.method) \($0.templatedAddress)" }.sorted())
         #expect(described.contains("POST /v1/handlers/{id}/jobs/{job}/run"))
     }
 
@@ -50,15 +51,15 @@ import WakeModel
 
     @Test("an unknown key is refused by every address that has a body, and the refusal names a key of its table")
     func bodies() {
-        for endpoint in Endpoint.all where endpoint.method == "POST" && !endpoint.takesBytes {
-            let path = endpoint.path.map { $0.allSatisfy(\.isUppercase) ? "a" : $0 }
+        for endpoint in API.endpoints where endpoint.route.method == "POST" && !endpoint.takesBytes {
+            let path = endpoint.route.path.map { $0.allSatisfy(\.isUppercase) ? "a" : $0 }
             var request = ControlRequest(method: "POST", path: path, body: Array("{\"no such key\":1}".utf8))
             request.access = .role(.pair)
             do {
-                _ = try ControlCall(request)
-                Issue.record("\(endpoint.address) takes any key")
+                _ = try API.read(request)
+                Issue.record("\(endpoint.route.address) takes any key")
             } catch {
-                #expect(error.code == "unknown-key", "\(endpoint.address)")
+                #expect(error.code == "unknown-key", "\(endpoint.route.address)")
                 if let key = endpoint.body.first { #expect(error.advice.contains(key.name), "\(error.advice)") }
             }
         }

@@ -3,6 +3,7 @@ import TestBench
 import Testing
 import WakeModel
 
+@testable import WakeAPI
 @testable import WakeControl
 
 @Suite("The page of the control API") struct ControlPageTests {
@@ -96,7 +97,10 @@ import WakeModel
 
     @Test("the calls that the page shows are answered")
     func calls() throws {
-        let fixture = try Fixture { request in ControlCall.answer(request) { _ in .done } }
+        let fixture = try Fixture { request in
+            do throws(ControlRefusal) { _ = try API.read(request) } catch { return .refusal(error) }
+            return .done
+        }
         let commands = try #require(page.block("", with: "curl ")).lines
         #expect(commands.count == 3)
         for command in commands {

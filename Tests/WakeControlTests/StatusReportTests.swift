@@ -1,6 +1,6 @@
 // The Bluetooth part of the status as it is sent, byte for byte.
 import Testing
-import WakeControl
+import WakeAPI
 import WakeModel
 
 @Suite("The status") struct StatusReportTests {

@@ -1,11 +1,10 @@
 // The text of a scrape: names, units, escaping, numbers and buckets in both formats, and who gets which.
 import Testing
-import WakeControl
 import WakeModel
 import WakeSystem
 
+@testable import WakeAPI
 @testable import WakeCore
-@testable import WakeDaemon
 
 private let counter = MetricFamily("wake_work_seconds", .counter, "Work \"done\" in \\one\nday.")
 

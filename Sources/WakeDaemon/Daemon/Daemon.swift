@@ -1,5 +1,6 @@
 // The daemon: one bridge with its manifests, its control socket and its devices, or a trace to play in their place.
 import Glibc
+import WakeAPI
 import WakeControl
 import WakeCore
 import WakeEngine
@@ -38,7 +39,7 @@ public final class Daemon {
     let entry: WebEntry
     /// Where a trace is played in place of devices, what reads its file.
     private var replayedFile: FileChunks?
-    private var answers: ControlAnswers?
+    private var api: API?
     private var signals: [SignalWatch] = []
     private var isEnding = false
     /// Everything that is wrong with the profiles and the keys of devices as they were read last.
@@ -76,7 +77,7 @@ public final class Daemon {
         bus = SystemBus(on: bridge.loop)
         monitors = try MachineMonitors(of: bridge, bus: bus, settings)
         sources = try LiveSources(bridge, stateDirectory: options.stateDirectory)
-        entry = WebEntry(stateDirectory: options.stateDirectory, catalog)
+        entry = WebEntry(version: Self.version, stateDirectory: options.stateDirectory, catalog)
         agenda = LiveAgenda(
             of: bridge, bus: bus, ConditionPlaces(stateDirectory: options.stateDirectory, settings),
             hook: observers.alerts)
@@ -130,7 +131,7 @@ public final class Daemon {
     public func run() throws(SystemError) -> Int32 {
         let status = try bridge.loop.run()
         entry.close()
-        answers?.watching.close()
+        api?.close()
         observers.broker?.end()
         sources.stop()
         agenda.close()
@@ -180,17 +181,7 @@ public final class Daemon {
         }
     }
 
-    /// The outcome of reading all configuration again.
-    struct Reload {
-        /// Everything that is wrong with it, and what waits for the next start.
-        var errors: [String] = []
-        /// Keys of wakebridge.json5 whose new values are in force now.
-        var applied: [String] = []
-        /// Settings whose new values wait for the next start.
-        var postponed: [String] = []
-    }
-
-    func reload() -> Reload {
+    package func reload() -> Reload {
         applyConfiguration()
         var reload = applySettings()
         reload.errors = faults + reload.errors
@@ -198,14 +189,13 @@ public final class Daemon {
     }
 
     /// All that is doubtful about manifests that are taken: as they were read, as devices are known, and as files were found.
-    var warnings: [BridgeWarning] {
+    package var warnings: [BridgeWarning] {
         let handlers = bridge.catalog.manifests
         let devices = bridge.catalog.devices.compactMap { $0.map { (alias: $0.device.alias, source: $0.device.uri) } }
         return inspection.warnings + ManifestWarnings.ofUnknownDevices(handlers, known: devices)
     }
 
-    /// Looks again at what may have come or gone without a change of a manifest; `timer` fires when that is known.
-    func inspect(firing timer: Timer?) { inspection.begin(inspected, firing: timer) }
+    package func inspect(firing timer: Timer?) { inspection.begin(inspected, firing: timer) }
 
     private var inspected: [HandlerManifest] { Array(bridge.catalog.manifests) }
 
@@ -272,14 +262,14 @@ public final class Daemon {
         for manifest in changes.adopted {
             let single = manifest.isPerDevice ? bridge.catalog.handler(named: manifest.id) : nil
             bridge.engine.configure(manifest)
-            if let single { answers?.letGo(of: single) }
+            if let single { api?.handlers.letGo(of: single) }
             log.notice("handler \(manifest.id) is configured\(manifest.isPerDevice ? ", once for each device" : "")")
         }
         for name in changes.removed {
             guard bridge.catalog.isConfigured(name) else { continue }
             let single = bridge.catalog.handler(named: name)
             bridge.engine.withdraw(name)
-            if let single { answers?.letGo(of: single) }
+            if let single { api?.handlers.letGo(of: single) }
             log.notice("handler \(name) is removed")
         }
         // A typing error leaves a handler without a manifest, and must not end its alarms, jobs and connections.
@@ -289,15 +279,6 @@ public final class Daemon {
             handedOver.sockets.settle { manifests.mayReturn($0, beside: templates) }
         }
         if !changes.isEmpty { sources.manifestsChanged() }
-        updateWarnings()
-        observers.statusLine.updateSoon()
-    }
-
-    /// Devices of manifests that run once for each came, went or have another name.
-    func instancesChanged(ended: [HandlerID]) {
-        for id in ended {
-            log.notice("handler \(bridge.catalog.name(of: id)) ends: its device is forgotten, or watched no more")
-        }
         updateWarnings()
         observers.statusLine.updateSoon()
     }
@@ -348,26 +329,28 @@ public final class Daemon {
             of: bridge, controlSocket: options.controlSocket, runtimeDirectory: options.runtimeDirectory,
             playsTrace: Self.replay(options, settings) != nil)
         if settings.web != nil { try watching.begin() }
-        let answers = ControlAnswers(daemon: self, watching: watching)
-        self.answers = answers
-        bridge.turn.listeners.add(answers)
-        bridge.turn.listeners.observe(answers)
+        let facts = RunFacts(version: Self.version, startedAt: startedAt, bridge.strength, bridge.containment)
+        let api = API(
+            of: bridge, facts, for: self, sources, on: agenda, observers.logBook, observers.history,
+            observers.metrics, entry, watching)
+        self.api = api
+        bridge.turn.listeners.observe(self)
         let group = try settings.controlGroup.map { name throws(SystemError) in
             ControlGroup(try GroupName.number(of: name), role: settings.controlRole)
         }
         let server = try ControlServer(
-            loop: bridge.loop, socketPath: options.controlSocket, group: group, page: ServedPage()
-        ) { request in ControlCall.answer(request) { answers.answer($0) } }
+            loop: bridge.loop, socketPath: options.controlSocket, group: group, page: ServedPage(), routes: API.routes
+        ) { api.answer($0) }
         server.didBegin = { MemoryPressure.releaseStartup() }
         entry.admit(through: server, settings.web)
-        publish(answers)
+        publish(api)
     }
 
     /// Handlers do not wait for a broker: the daemon logs why it cannot be reached, and everything else goes on.
-    private func publish(_ answers: ControlAnswers) {
+    private func publish(_ api: API) {
         guard let mqtt = settings.mqtt else { return }
         do {
-            observers.broker = try BrokerSink(mqtt, of: self, answers, runtimeDirectory: options.runtimeDirectory)
+            observers.broker = try BrokerSink(mqtt, of: self, api, runtimeDirectory: options.runtimeDirectory)
             observers.broker?.begin()
         } catch {
             Log("mqtt").error("nothing is published: \(error)")
@@ -425,6 +408,23 @@ public final class Daemon {
         result.cgroupName = options.cgroupName
         result.limitsDevices = replay(options, settings) == nil
         return result
+    }
+}
+
+extension Daemon: APIOwner {
+    package var warningsOfMessages: [BridgeWarning] { observers.longMessages.warnings }
+
+    package func sessionChanged(of device: EventOrigin) { observers.broker?.deviceChanged(device) }
+}
+
+extension Daemon: TurnObserver {
+    /// Devices of manifests that run once for each came, went or have another name.
+    package func instancesChanged(ended: [HandlerID]) {
+        for id in ended {
+            log.notice("handler \(bridge.catalog.name(of: id)) ends: its device is forgotten, or watched no more")
+        }
+        updateWarnings()
+        observers.statusLine.updateSoon()
     }
 }
 

@@ -1,4 +1,5 @@
 // Exchanges messages with the MQTT broker: a sink of all events, which works after the turns.
+import WakeAPI
 import WakeAgenda
 import WakeCore
 import WakeEngine
@@ -30,7 +31,7 @@ final class BrokerSink {
     private let log = Log("mqtt")
     private static let mostEventsAtOnce = 32
 
-    init(_ settings: MQTTSettings, of daemon: Daemon, _ answers: ControlAnswers, runtimeDirectory: String) throws {
+    init(_ settings: MQTTSettings, of daemon: Daemon, _ api: API, runtimeDirectory: String) throws {
         let name = settings.bridge ?? MachineName.own ?? "wakebridge"
         topics = BridgeTopics(base: settings.broker.base, bridge: name)
         bridge = daemon.bridge
@@ -44,8 +45,8 @@ final class BrokerSink {
         inbox = try BrokerInbox(
             settings.broker, of: bridge, daemon.manifests, longMessages, stateDirectory: daemon.stateDirectory,
             named: topics.bridge)
-        commands = BrokerCommands(settings.allowed, of: topics, answers)
-        devices = DeviceShelf(settings, topics, of: answers)
+        commands = BrokerCommands(settings.allowed, of: topics, api)
+        devices = DeviceShelf(settings, topics, of: api.knownDevices)
         readiness = try bridge.loop.watch(connection.descriptor, for: .readable, cause: .mqtt, of: self) {
             $0.readEvents()
         }

@@ -1,4 +1,5 @@
 // Logs messages of brokers that exceed what a connection reads into memory, and keeps them for the doctor.
+import WakeAPI
 import WakeControl
 import WakeMQTT
 import WakeModel
