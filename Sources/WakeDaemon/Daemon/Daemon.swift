@@ -23,6 +23,9 @@ public final class Daemon {
     public static let version = "0.30.0"
 
     package let bridge: Bridge
+    private var engine: Engine { bridge.engine }
+    private var turn: Turn { bridge.turn }
+    private var catalog: Catalog { bridge.catalog }
     /// The settings in force; a changed file waits for the next start.
     private(set) var settings: BridgeSettings
     let manifests: ManifestFolder
@@ -146,9 +149,9 @@ public final class Daemon {
         bridge.loop.logLongCalls()
         try prepareReplay()
         // Before a loss counts as reported: a handler whose manifest cannot be read yet was not given it.
-        let changes = manifests.read(knowing: bridge.catalog.profiles)
+        let changes = manifests.read(knowing: catalog.profiles)
         if let lack = manifests.lack { throw lack }
-        bridge.engine.reportLosses { adopt(changes) }
+        engine.reportLosses { adopt(changes) }
         for fault in manifests.faults { log.error(fault) }
         handedOver.transfers.joinRunning()
         agenda.awaitClock()
@@ -190,14 +193,14 @@ public final class Daemon {
 
     /// All that is doubtful about manifests that are taken: as they were read, as devices are known, and as files were found.
     package var warnings: [BridgeWarning] {
-        let handlers = bridge.catalog.manifests
-        let devices = bridge.catalog.devices.compactMap { $0.map { (alias: $0.device.alias, source: $0.device.uri) } }
+        let handlers = catalog.manifests
+        let devices = catalog.devices.compactMap { $0.map { (alias: $0.device.alias, source: $0.device.uri) } }
         return inspection.warnings + ManifestWarnings.ofUnknownDevices(handlers, known: devices)
     }
 
     package func inspect(firing timer: Timer?) { inspection.begin(inspected, firing: timer) }
 
-    private var inspected: [HandlerManifest] { Array(bridge.catalog.manifests) }
+    private var inspected: [HandlerManifest] { Array(catalog.manifests) }
 
     /// A person who adds a manifest may have added its profile just before. Only new faults are logged.
     private func reloadAfterChange() {
@@ -210,7 +213,7 @@ public final class Daemon {
     private func restartChanged() {
         for handler in observers.programs.removeChanged() {
             let isThere = bridge.executor.pid(of: handler) != nil
-            bridge.turn.ingest(.operated(handler, isThere ? .restart : .start))
+            turn.ingest(.operated(handler, isThere ? .restart : .start))
             sources.handlerDidStart(handler)
         }
     }
@@ -219,7 +222,7 @@ public final class Daemon {
     /// it names goes; one that was changed since may be refused for the same.
     private var faults: [String] {
         let read = profileFaults + manifests.faults
-        return read + manifests.located(bridge.catalog.faultsOfManifests).filter { !read.contains($0) }
+        return read + manifests.located(catalog.faultsOfManifests).filter { !read.contains($0) }
     }
 
     private func applyConfiguration() {
@@ -234,10 +237,10 @@ public final class Daemon {
     /// broken or out of sight changes nothing.
     private func applyProfiles() -> Bool {
         let folders = ProfileFolder.known(in: options.configurationDirectory)
-        let reading = ProfileFolder.read(folders, after: bridge.catalog.profiles)
+        let reading = ProfileFolder.read(folders, after: catalog.profiles)
         profileFaults = reading.errors.map(\.description)
         adoptKeys()
-        let changes = bridge.catalog.update(
+        let changes = catalog.update(
             Array(reading.sources.values), shared: Array(reading.shared.values), keeping: reading.kept)
         profileFaults += changes.errors.map(\.description)
         for name in changes.updated { log.notice("profile \(name) is taken up, for devices that come from now on") }
@@ -248,34 +251,34 @@ public final class Daemon {
     /// An unreadable file changes nothing.
     private func adoptKeys() {
         do throws(ConfigurationErrors) {
-            bridge.engine.adopt(try KeyFile.read(in: options.configurationDirectory))
+            engine.adopt(try KeyFile.read(in: options.configurationDirectory))
         } catch {
             profileFaults += error.all.map(\.description)
         }
     }
 
     /// Takes what changed in handlers.d; what is broken changes nothing.
-    private func applyManifests() { adopt(manifests.read(knowing: bridge.catalog.profiles)) }
+    private func applyManifests() { adopt(manifests.read(knowing: catalog.profiles)) }
 
     private func adopt(_ changes: ManifestFolder.Changes) {
         if changes.adopted.contains(where: { $0.settings.requirements.contains(.power) }) { monitors.watchPower() }
         for manifest in changes.adopted {
-            let single = manifest.isPerDevice ? bridge.catalog.handler(named: manifest.id) : nil
-            bridge.engine.configure(manifest)
+            let single = manifest.isPerDevice ? catalog.handler(named: manifest.id) : nil
+            engine.configure(manifest)
             if let single { api?.handlers.letGo(of: single) }
             log.notice("handler \(manifest.id) is configured\(manifest.isPerDevice ? ", once for each device" : "")")
         }
         for name in changes.removed {
-            guard bridge.catalog.isConfigured(name) else { continue }
-            let single = bridge.catalog.handler(named: name)
-            bridge.engine.withdraw(name)
+            guard catalog.isConfigured(name) else { continue }
+            let single = catalog.handler(named: name)
+            engine.withdraw(name)
             if let single { api?.handlers.letGo(of: single) }
             log.notice("handler \(name) is removed")
         }
         // A typing error leaves a handler without a manifest, and must not end its alarms, jobs and connections.
         if manifests.names != nil {
-            let templates = Set(bridge.catalog.perDevice.keys)
-            bridge.engine.settleSchedules { manifests.mayReturn($0, beside: templates) }
+            let templates = Set(catalog.perDevice.keys)
+            engine.settleSchedules { manifests.mayReturn($0, beside: templates) }
             handedOver.sockets.settle { manifests.mayReturn($0, beside: templates) }
         }
         if !changes.isEmpty { sources.manifestsChanged() }
@@ -284,7 +287,7 @@ public final class Daemon {
     }
 
     private func updateWarnings() {
-        let manifests = bridge.catalog.manifests
+        let manifests = catalog.manifests
         inspection.stated =
             ManifestWarnings.all(of: manifests, bridge.accounts)
             + ManifestWarnings.ofUnkeptLimits(manifests, bridge.executor.processorLimits) + instanceWarnings()
@@ -294,10 +297,10 @@ public final class Daemon {
     }
 
     private func instanceWarnings() -> [BridgeWarning] {
-        bridge.catalog.perDevice.values.sorted { $0.id < $1.id }.compactMap { template in
+        catalog.perDevice.values.sorted { $0.id < $1.id }.compactMap { template in
             ManifestWarnings.ofInstances(
-                template, count: bridge.catalog.instances(of: template.id)?.count ?? 0,
-                without: bridge.engine.waitingDevices(of: template.id).map(\.alias))
+                template, count: catalog.instances(of: template.id)?.count ?? 0,
+                without: engine.waitingDevices(of: template.id).map(\.alias))
         }
     }
 
@@ -334,7 +337,7 @@ public final class Daemon {
             of: bridge, facts, for: self, sources, on: agenda, observers.logBook, observers.history,
             observers.metrics, entry, watching)
         self.api = api
-        bridge.turn.listeners.observe(self)
+        turn.listeners.observe(self)
         let group = try settings.controlGroup.map { name throws(SystemError) in
             ControlGroup(try GroupName.number(of: name), role: settings.controlRole)
         }
@@ -421,7 +424,7 @@ extension Daemon: TurnObserver {
     /// Devices of manifests that run once for each came, went or have another name.
     package func instancesChanged(ended: [HandlerID]) {
         for id in ended {
-            log.notice("handler \(bridge.catalog.name(of: id)) ends: its device is forgotten, or watched no more")
+            log.notice("handler \(catalog.name(of: id)) ends: its device is forgotten, or watched no more")
         }
         updateWarnings()
         observers.statusLine.updateSoon()

@@ -4,7 +4,8 @@ import WakeLoop
 import WakeSystem
 
 final class MachineMonitors {
-    private let bridge: Bridge
+    private let turn: Turn
+    private let loop: EventLoop
     private let memory: MemoryMonitor
     /// Nil where no limit of heat is configured, or no sensor has one.
     private let thermal: ThermalMonitor?
@@ -13,26 +14,25 @@ final class MachineMonitors {
     private let sleep: SleepInhibitor
 
     init(of bridge: Bridge, bus: SystemBus, _ settings: BridgeSettings) throws(SystemError) {
-        self.bridge = bridge
-        memory = try MemoryMonitor(turn: bridge.turn, loop: bridge.loop, limits: settings.memory)
-        thermal = try Self.thermalMonitor(bridge, settings.thermal)
-        sleep = try SleepInhibitor(turn: bridge.turn, loop: bridge.loop, bus: bus)
+        (turn, loop) = (bridge.turn, bridge.loop)
+        memory = try MemoryMonitor(turn: turn, loop: loop, limits: settings.memory)
+        thermal = try Self.thermalMonitor(turn, loop, settings.thermal)
+        sleep = try SleepInhibitor(turn: turn, loop: loop, bus: bus)
     }
 
     /// From now on the monitors see decisions and the ends of turns.
     func listen() {
-        bridge.turn.listeners.add(memory)
-        if let thermal { bridge.turn.listeners.add(thermal) }
-        bridge.turn.listeners.observe(sleep)
+        turn.listeners.add(memory)
+        if let thermal { turn.listeners.add(thermal) }
+        turn.listeners.observe(sleep)
     }
 
     private static func thermalMonitor(
-        _ bridge: Bridge, _ limit: BridgeSettings.ThermalLimit
+        _ turn: Turn, _ loop: EventLoop, _ limit: BridgeSettings.ThermalLimit
     ) throws(SystemError) -> ThermalMonitor? {
         guard limit.isEnabled else { return nil }
         let zones = ThermalZone.all(limit: limit.limitCelsius.map { $0 * 1_000 })
-        let turn = bridge.turn
-        return try ThermalMonitor(loop: bridge.loop, zones: zones) { [unowned turn] in
+        return try ThermalMonitor(loop: loop, zones: zones) { [unowned turn] in
             turn.ingest(.thermal(isHot: $0))
         }
     }
@@ -40,9 +40,8 @@ final class MachineMonitors {
     /// Called before a handler that requires power can be woken.
     func watchPower() {
         guard power == nil else { return }
-        let turn = bridge.turn
         do throws(SystemError) {
-            power = try PowerMonitor(loop: bridge.loop) { turn.ingest(.power(isOnBattery: $0)) }
+            power = try PowerMonitor(loop: loop) { [turn] in turn.ingest(.power(isOnBattery: $0)) }
         } catch {
             Log("power").error(
                 "\(error.description); handlers are woken on battery too, whatever their manifests require")
