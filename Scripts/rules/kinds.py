@@ -17,7 +17,6 @@ NAMING = {
     "Sources/WakeAgenda/Agenda.swift",
     "Sources/WakeAgenda/AgendaPlan.swift",
     "Sources/WakeAgenda/TriggerTable.swift",
-    "Sources/WakeAPI/Description/SharedSchema.swift",
     "Sources/WakeAPI/Handlers/HandlerReasons.swift",
     "Sources/WakeAPI/Handlers/HandlerReports.swift",
     "Sources/WakeAPI/Status/StatusReport.swift",

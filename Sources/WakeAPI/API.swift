@@ -97,7 +97,7 @@ package final class API {
     package static let routes = Routes(endpoints.map(\.route))
 
     /// Reads a request. A refusal explains what is wrong with it and which address, method or key is nearest.
-    package static func read(_ request: ControlRequest) throws(ControlRefusal) -> Endpoint.Answer {
+    package static func read(_ request: ControlRequest) throws(ControlRefusal) -> Endpoint.PreparedAnswer {
         try endpoints[try routes.place(of: request)].answer(to: request)
     }
 

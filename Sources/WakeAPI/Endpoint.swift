@@ -26,7 +26,7 @@ package struct Endpoint: Sendable {
     }
 
     /// The answer to a request whose body and parameters make sense.
-    package typealias Answer = (API) throws(ControlRefusal) -> ControlResponse
+    package typealias PreparedAnswer = (API) throws(ControlRefusal) -> ControlResponse
 
     package let route: Route
     let summary: String
@@ -38,7 +38,7 @@ package struct Endpoint: Sendable {
     /// The status of the answer to a request that succeeded.
     let status: Int
     let form: Form
-    private let read: @Sendable (Asked) throws(ControlRefusal) -> Answer
+    private let read: @Sendable (Asked) throws(ControlRefusal) -> PreparedAnswer
 
     /// - Parameters:
     ///   - body: the keys of the body.
@@ -70,13 +70,18 @@ package struct Endpoint: Sendable {
     }
 
     /// Reads a request. A refusal explains what is wrong with it, and which key is nearest.
-    func answer(to request: ControlRequest) throws(ControlRefusal) -> Answer {
+    func answer(to request: ControlRequest) throws(ControlRefusal) -> PreparedAnswer {
         if let refusal = route.refusal(of: request) { throw refusal }
         let isSent = route.method != "GET" && !takesBytes
         let body = try RequestBody(isSent ? request.body : [], to: request.path, keys: body.map(\.name))
         let captures = route.captures(in: request.path) ?? Route.Captures()
         return try read(Asked(request: request, captures: captures, body: body))
     }
+}
+
+extension ControlResponse {
+    /// Status 200 with the value in its form, and a line end.
+    package static func json(_ value: some Shaped) -> ControlResponse { .json { value.write(into: &$0) } }
 }
 
 /// A request at its endpoint, with what it names and its body, whose keys are all known.

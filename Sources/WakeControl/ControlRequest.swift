@@ -66,6 +66,11 @@ public enum ControlResponse {
         return .json(status: 200, writer.bytes)
     }
 
+    /// Status 200 and an object with the members that `write` writes.
+    package static func object(_ write: (inout JSONWriter) -> Void) -> ControlResponse {
+        .json(status: 200, JSONWriter.line(write))
+    }
+
     /// Status 200 and bytes of this media type.
     public static func content(type: String, _ bytes: [UInt8]) -> ControlResponse {
         .content(ControlContent(type: type, bytes))
@@ -73,7 +78,7 @@ public enum ControlResponse {
 
     /// Status 200 and `{"done":true}`: the answer to an order without a result.
     public static var done: ControlResponse {
-        .json { writer in writer.object { $0.field("done", true) } }
+        .object { $0.field("done", true) }
     }
 }
 

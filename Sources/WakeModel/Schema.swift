@@ -5,15 +5,17 @@ package indirect enum Schema: Hashable, Sendable {
         package var name: String
         package var schema: Schema
         package var isRequired: Bool
+        /// What its value is, for people; empty where its name says that.
+        package var summary: String
 
         /// A key that is always there.
-        package static func always(_ name: String, _ schema: Schema) -> Key {
-            Key(name: name, schema: schema, isRequired: true)
+        package static func always(_ name: String, _ schema: Schema, _ summary: String = "") -> Key {
+            Key(name: name, schema: schema, isRequired: true, summary: summary)
         }
 
         /// A key that may be left out.
-        package static func perhaps(_ name: String, _ schema: Schema) -> Key {
-            Key(name: name, schema: schema, isRequired: false)
+        package static func perhaps(_ name: String, _ schema: Schema, _ summary: String = "") -> Key {
+            Key(name: name, schema: schema, isRequired: false, summary: summary)
         }
     }
 
@@ -58,8 +60,11 @@ package indirect enum Schema: Hashable, Sendable {
 }
 
 extension JSONWriter {
-    package mutating func schema(_ schema: Schema) {
-        object { $0.members(of: schema) }
+    package mutating func schema(_ schema: Schema, _ summary: String = "") {
+        object { writer in
+            writer.members(of: schema)
+            if !summary.isEmpty { writer.field("description", summary) }
+        }
     }
 
     private mutating func members(of schema: Schema) {
@@ -91,7 +96,7 @@ extension JSONWriter {
         object("properties") { writer in
             for key in keys {
                 writer.key(named: key.name)
-                writer.schema(key.schema)
+                writer.schema(key.schema, key.summary)
             }
         }
         let required = keys.filter(\.isRequired).map(\.name)

@@ -2,11 +2,11 @@
 import Glibc
 import TestBench
 import Testing
-import WakeAPI
 import WakeControl
 import WakeModel
 import WakeSystem
 
+@testable import WakeAPI
 @testable import wakebridge
 
 @Suite("Against a control server", .serialized) struct DaemonVerbTests {
@@ -66,7 +66,8 @@ import WakeSystem
             version: "0.1.0", process: 77, journal: "j7", uptime: .seconds(7_500), suspension: .weak,
             journalHealth: "ok",
             residentBytes: 10_276_045)
-        writer.status(bridge, handlers: [strap, broken], devices: [device, waiting], adapters: adapters)
+        WholeStatus(bridge: bridge, handlers: [strap, broken], devices: [device, waiting], adapters: adapters).write(
+            into: &writer)
     }
 
     private func fixture(_ perform: @escaping (ControlRequest) -> ControlResponse) throws -> Fixture {
@@ -106,13 +107,13 @@ import WakeSystem
     func work() throws {
         let fixture = try fixture { call in
             switch call.line {
-            case "GET /v1/handlers/strap": .json { $0.handler(Self.strap) }
-            case "GET /v1/handlers/broken": .json { $0.handler(Self.broken) }
+            case "GET /v1/handlers/strap": .json(Self.strap)
+            case "GET /v1/handlers/broken": .json(Self.broken)
             default:
                 .json { writer in
                     writer.beginObject()
                     writer.field("why", "asleep")
-                    writer.field("work", Self.work)
+                    writer.field("work", shaped: Self.work)
                     writer.endObject()
                 }
             }
@@ -137,7 +138,9 @@ import WakeSystem
 
     @Test("why without a handler prints the sentence of each")
     func whyOfAll() throws {
-        let fixture = try fixture { _ in .json { $0.object { $0.field("handlers", [Self.strap, Self.broken]) } } }
+        let fixture = try fixture { _ in
+            .json { $0.object { $0.field("handlers", shaped: [Self.strap, Self.broken]) } }
+        }
         let sentences = """
             strap   asleep: no event waits
             broken  held for 1 min 4 s more after overrun; start lifts it; last exit: killed by signal 9

@@ -2,10 +2,11 @@
 import Glibc
 import TestBench
 import Testing
-import WakeAPI
 import WakeControl
 import WakeModel
 import WakeSystem
+
+@testable import WakeAPI
 
 @Suite("The doctor", .serialized) struct DoctorVerbTests {
     private let root: String
@@ -28,7 +29,7 @@ import WakeSystem
             let bridge = BridgeStatus(
                 version: "0.1.0", process: 42, journal: "j7", uptime: .seconds(1), suspension: .strong,
                 journalHealth: "ok", residentBytes: 1)
-            return .json { $0.status(bridge, handlers: handlers, devices: [], adapters: nil) }
+            return .json(WholeStatus(bridge: bridge, handlers: handlers, devices: [], adapters: nil))
         })
     }
 

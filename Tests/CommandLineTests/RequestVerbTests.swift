@@ -2,11 +2,11 @@
 import Glibc
 import TestBench
 import Testing
-import WakeAPI
 import WakeControl
 import WakeModel
 import WakeSystem
 
+@testable import WakeAPI
 @testable import wakebridge
 
 @Suite("One device, asked of the daemon", .serialized) struct RequestVerbTests {
@@ -23,7 +23,7 @@ import WakeSystem
     private static func list(_ status: DeviceStatus) -> ControlResponse {
         .json { writer in
             writer.beginObject()
-            writer.field("devices", [status])
+            writer.field("devices", shaped: [status])
             writer.endObject()
         }
     }
@@ -151,7 +151,7 @@ import WakeSystem
             let bridge = BridgeStatus(
                 version: "0.1.0", process: 77, journal: "j7", uptime: .seconds(10), suspension: .strong,
                 journalHealth: "ok", residentBytes: 1 << 20)
-            return .json { $0.status(bridge, handlers: [strap], devices: [Self.device()], adapters: nil) }
+            return .json(WholeStatus(bridge: bridge, handlers: [strap], devices: [Self.device()], adapters: nil))
         }
         let piped = try fixture.tool("top")
         #expect(piped.exit == 0 && piped.output.hasPrefix("wakebridged 0.1.0, up 10.0 s, 1.0 MiB resident; "))
@@ -172,7 +172,7 @@ import WakeSystem
         let bridge = BridgeStatus(
             version: "9.8.7", process: 77, journal: "j7", uptime: .seconds(10), suspension: .strong,
             journalHealth: "ok", residentBytes: 1 << 20)
-        return .json { $0.status(bridge, handlers: [], devices: [Self.device()], adapters: nil) }
+        return .json(WholeStatus(bridge: bridge, handlers: [], devices: [Self.device()], adapters: nil))
     }
 
     /// Runs the tool on a terminal: what a Python program makes of it, which has `tool` and `terminal`.
@@ -246,7 +246,7 @@ import WakeSystem
                 version: "9.8.7", process: 77, journal: "j7", uptime: .seconds(10), suspension: .strong,
                 journalHealth: "ok", residentBytes: 1 << 20)
             let handlers = [HandlerReport(id: "a", state: "idle", why: "no event of heart-rate-monitor-f401 waits")]
-            return .json { $0.status(bridge, handlers: handlers, devices: [Self.device()], adapters: nil) }
+            return .json(WholeStatus(bridge: bridge, handlers: handlers, devices: [Self.device()], adapters: nil))
         }
         let plain = try fixture.tool("report")
         for part in [
@@ -271,7 +271,7 @@ import WakeSystem
                 version: "9.8.7", process: 77, journal: "j7", uptime: .seconds(10), suspension: .strong,
                 journalHealth: "ok", residentBytes: 1 << 20)
             let handlers = [HandlerReport(id: "a", state: "quarantined", why: why)]
-            return .json { $0.status(bridge, handlers: handlers, devices: [Self.device()], adapters: nil) }
+            return .json(WholeStatus(bridge: bridge, handlers: handlers, devices: [Self.device()], adapters: nil))
         }
         let plain = try fixture.tool("report")
         #expect(plain.exit == 0 && plain.output.contains("crashed 5 times; it said last: <hidden"), "\(plain.output)")

@@ -49,6 +49,29 @@ import WakeModel
         #expect(named == there)
     }
 
+    @Test("a member whose name does not say it all is explained, where it is a schema of its own and where it is named")
+    func explanations() {
+        let schemas = document["components"]?["schemas"]
+        let handler = schemas?["handler"]?["properties"]
+        #expect(handler?["held_for_ms"]?["description"]?.string == "the rest of a penalty")
+        #expect(handler?["work"]?["$ref"]?.string == "#/components/schemas/work")
+        #expect(handler?["transfers"]?["properties"]?["done"]?["description"]?.string == "bytes")
+        #expect(schemas?["entry"]?["properties"]?["next_chance"]?["description"] != nil)
+    }
+
+    @Test("what a shape writes has the members of its schema, with null only where the schema allows it")
+    func shapes() throws {
+        var writer = JSONWriter()
+        HandlerReport(id: "a", state: "idle", why: "").write(into: &writer)
+        let written = try JSONValue(parsing: writer.bytes)
+        let schema = try #require(document["components"]?["schemas"]?["handler"])
+        #expect(members(written).map(\.name) == members(schema["properties"]).map(\.name))
+        #expect(schema["required"]?.array?.count == members(written).count)
+        for (name, value) in members(written) where value == .null {
+            #expect(schema["properties"]?[name]?["anyOf"] != nil, "\(name)")
+        }
+    }
+
     @Test("an unknown key is refused by every address that has a body, and the refusal names a key of its table")
     func bodies() {
         for endpoint in API.endpoints where endpoint.route.method == "POST" && !endpoint.takesBytes {

@@ -64,7 +64,8 @@ import WakeModel
         let adapter = AdapterStatus(
             address: "00:1A:7D:DA:71:13", isPowered: true, links: 5, mostLinks: 5, waiting: ["scale"])
         var writer = JSONWriter()
-        writer.status(bridge, handlers: [handler], devices: [try device()], adapters: [adapter])
+        WholeStatus(bridge: bridge, handlers: [handler], devices: [try device()], adapters: [adapter]).write(
+            into: &writer)
         let shown = try #require(page.block("", with: "\"bridge\":"))
         #expect(compact(shown.text) == String(decoding: writer.bytes, as: UTF8.self))
     }

@@ -55,22 +55,20 @@ struct DeadLetterAnswers {
 
     func list() -> ControlResponse {
         let letters = journal.deadLetters()
-        return .json { writer in
-            writer.object { writer in
-                writer.key("dead_letters")
-                writer.beginArray()
-                for letter in letters {
-                    writer.object { writer in
-                        writer.field("seq", letter.seq.rawValue)
-                        writer.field("handler", name(of: letter.handler))
-                        writer.field("device", catalog.entry(letter.event.origin)?.device.alias ?? "")
-                        writer.key("time")
-                        writer.time(letter.at)
-                        writer.field("reason", letter.reason)
-                    }
+        return .object { writer in
+            writer.key("dead_letters")
+            writer.beginArray()
+            for letter in letters {
+                writer.object { writer in
+                    writer.field("seq", letter.seq.rawValue)
+                    writer.field("handler", name(of: letter.handler))
+                    writer.field("device", catalog.entry(letter.event.origin)?.device.alias ?? "")
+                    writer.key("time")
+                    writer.time(letter.at)
+                    writer.field("reason", letter.reason)
                 }
-                writer.endArray()
             }
+            writer.endArray()
         }
     }
 
@@ -116,6 +114,6 @@ struct DeadLetterAnswers {
                 .notFound, code: "unknown-dead-letter", message: "no dead letter is meant by that",
                 advice: "see which there are with: wakebridge dead-letters list")
         }
-        return .json { $0.object { $0.field("count", count) } }
+        return .object { $0.field("count", count) }
     }
 }

@@ -38,8 +38,7 @@ struct AccessoryAnswers {
         if let name = order.name { accessories.rename(uri, to: name) }
         accessories.writeRegistry()
         guard let entry = catalog.entry(of: uri) else { return .done }
-        let status = devices.report(entry)
-        return .json { $0.device(status) }
+        return .json(devices.report(entry))
     }
 
     func forget(_ word: String) throws(ControlRefusal) -> ControlResponse {
@@ -58,12 +57,10 @@ struct AccessoryAnswers {
         }
         _ = accessories.forget(uri)
         accessories.writeRegistry()
-        return .json { writer in
-            writer.object { writer in
-                writer.field("alias", label)
-                writer.field("source", uri)
-                writer.field("node", node)
-            }
+        return .object { writer in
+            writer.field("alias", label)
+            writer.field("source", uri)
+            writer.field("node", node)
         }
     }
 

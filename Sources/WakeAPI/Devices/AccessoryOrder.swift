@@ -47,12 +47,10 @@ struct DoubtStatus: Hashable, Sendable {
     var why: String?
 }
 
-extension JSONWriter {
-    mutating func field(_ name: StaticString, _ doubts: [DoubtStatus]) {
-        objects(name, doubts) { writer, doubt in
-            writer.field("node", doubt.node)
-            writer.field("candidates", doubt.candidates)
-            writer.field("why", doubt.why)
-        }
-    }
+extension DoubtStatus: Described {
+    static var reference: String? { "doubt" }
+    static let shape = Shape<Self>([
+        .always("node", \.node), .always("candidates", \.candidates),
+        .always("why", \.why, "why the operator need not decide"),
+    ])
 }

@@ -16,11 +16,9 @@ extension AccessoryAnswers {
         do throws(SystemError) { try source.name(address, name) } catch {
             throw .unkept(order.device, error)
         }
-        return .json { writer in
-            writer.object { writer in
-                writer.field("alias", name)
-                writer.field("source", order.device)
-            }
+        return .object { writer in
+            writer.field("alias", name)
+            writer.field("source", order.device)
         }
     }
 

@@ -43,6 +43,16 @@ extension Endpoint {
     ]
 }
 
+struct DeviceList: Described {
+    let devices: [DeviceStatus]
+    let doubts: [DoubtStatus]
+    let unwatched: [UnwatchedStatus]
+
+    static let shape = Shape<Self>([
+        .always("devices", \.devices), .always("doubts", \.doubts), .always("unwatched", \.unwatched),
+    ])
+}
+
 struct DeviceAnswers {
     let known: KnownDevices
     let requests: DeviceRequests
@@ -50,30 +60,16 @@ struct DeviceAnswers {
     let owner: Owner
 
     func all() -> ControlResponse {
-        let doubts = known.doubts
         let (devices, unwatched) = known.devicesAndMisses()
-        return .json { writer in
-            writer.object { writer in
-                writer.field("devices", devices)
-                writer.field("doubts", doubts)
-                writer.field("unwatched", unwatched)
-            }
-        }
+        return .json(DeviceList(devices: devices, doubts: known.doubts, unwatched: unwatched))
     }
 
     /// The one device that is meant, in the form of the list.
     func one(_ name: String) throws(ControlRefusal) -> ControlResponse {
         let entry = try known.device(name)
-        let doubts: [DoubtStatus] = []
         let uri = entry.device.uri
         let devices = known.devicesAndMisses().devices.filter { $0.device.uri == uri }
-        return .json { writer in
-            writer.object { writer in
-                writer.field("devices", devices.isEmpty ? [known.report(entry)] : devices)
-                writer.field("doubts", doubts)
-                writer.field("unwatched", [] as [UnwatchedStatus])
-            }
-        }
+        return .json(DeviceList(devices: devices.isEmpty ? [known.report(entry)] : devices, doubts: [], unwatched: []))
     }
 
     // MARK: Sessions
@@ -94,12 +90,10 @@ struct DeviceAnswers {
                 advice: "fix the state directory and try again")
         }
         owner.daemon.sessionChanged(of: entry.id)
-        return .json { writer in
-            writer.object { writer in
-                writer.field("done", true)
-                writer.field("device", device.alias)
-                writer.field("session", session.rawValue)
-            }
+        return .object { writer in
+            writer.field("done", true)
+            writer.field("device", device.alias)
+            writer.field("session", session.rawValue)
         }
     }
 

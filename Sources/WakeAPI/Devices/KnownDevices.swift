@@ -44,8 +44,8 @@ package struct KnownDevices {
             device: device, match: match(entry), link: link,
             why: sources.blockingReason(of: device),
             lastData: catalog.lastData(of: entry.id),
-            session: sources.session(of: device), node: sources.accessories?.node(of: device.uri),
-            adapter: sources.bluetooth?.adapter(of: device.uri))
+            session: sources.session(of: device), adapter: sources.bluetooth?.adapter(of: device.uri),
+            node: sources.accessories?.node(of: device.uri))
     }
 
     private func match(_ entry: Catalog.DeviceEntry) -> DeviceStatus.Match? {
@@ -113,11 +113,10 @@ package struct KnownDevices {
     /// Nil where no Bluetooth is watched.
     func adapters() -> [AdapterStatus]? {
         sources.bluetooth?.adapters.map { adapter in
-            var status = AdapterStatus(
+            AdapterStatus(
                 address: adapter.address, isPowered: adapter.isPowered, links: adapter.links,
-                mostLinks: adapter.mostLinks, waiting: adapter.waiting.map(\.alias))
-            status.isScanning = sources.broadcasts?.scans(with: adapter.address) ?? false
-            return status
+                mostLinks: adapter.mostLinks, waiting: adapter.waiting.map(\.alias),
+                isScanning: sources.broadcasts?.scans(with: adapter.address) ?? false)
         }
     }
 }

@@ -96,11 +96,9 @@ private struct BluezOrder {
 
 extension ControlResponse {
     static func named(_ name: String, _ source: String) -> ControlResponse {
-        .json { writer in
-            writer.object { writer in
-                writer.field("alias", name)
-                writer.field("source", source)
-            }
+        .object { writer in
+            writer.field("alias", name)
+            writer.field("source", source)
         }
     }
 }

@@ -55,34 +55,31 @@ package final class HandlerAnswers: TurnObserver {
         engine.turn.listeners.observe(self)
     }
 
-    func all() -> ControlResponse { .json { $0.object { $0.field("handlers", reports.all()) } } }
+    func all() -> ControlResponse { .object { $0.field("handlers", shaped: reports.all()) } }
 
     func one(_ name: String) throws(ControlRefusal) -> ControlResponse {
-        let report = reports.report(try names.handlerStatus(name))
-        return .json { $0.handler(report) }
+        .json(reports.report(try names.handlerStatus(name)))
     }
 
     /// Explains one handler, or each instance of a manifest.
     func why(_ name: String) throws(ControlRefusal) -> ControlResponse {
         guard catalog.handler(named: name) == nil, let instances = catalog.instances(of: name) else {
             let standing = try names.handlerStatus(name)
-            return .json { $0.object { writeReasons(of: standing, into: &$0) } }
+            return .object { writeReasons(of: standing, into: &$0) }
         }
         if instances.isEmpty { throw names.noInstance(of: name) }
         let standings = instances.compactMap { turn.handlerStatus(of: $0) }
-        return .json { writer in
-            writer.object { writer in
-                writer.objects("instances", standings) { writer, standing in
-                    writer.field("id", catalog.name(of: standing.handler))
-                    writeReasons(of: standing, into: &writer)
-                }
+        return .object { writer in
+            writer.objects("instances", standings) { writer, standing in
+                writer.field("id", catalog.name(of: standing.handler))
+                writeReasons(of: standing, into: &writer)
             }
         }
     }
 
     private func writeReasons(of standing: HandlerStatus, into writer: inout JSONWriter) {
         writer.field("why", reports.reasons.why(standing))
-        writer.field("work", reports.work(standing))
+        writer.field("work", shaped: reports.work(standing))
         writer.field("status", names.executor.status(of: standing.handler))
         writer.objects("missed", reports.history.latest(standing.handler)) { writer, entry in
             writer.key("time")

@@ -117,13 +117,11 @@ struct OrderAnswers {
     }
 
     private static func reloaded(_ reload: Reload, _ warnings: [BridgeWarning]) -> ControlResponse {
-        .json { writer in
-            writer.object { writer in
-                writer.field("errors", reload.errors)
-                writer.field("warnings", warnings.map(\.sentence))
-                writer.field("applied", reload.applied)
-                writer.field("postponed", reload.postponed)
-            }
+        .object { writer in
+            writer.field("errors", reload.errors)
+            writer.field("warnings", warnings.map(\.sentence))
+            writer.field("applied", reload.applied)
+            writer.field("postponed", reload.postponed)
         }
     }
 

@@ -73,13 +73,11 @@ struct ScheduleAnswers {
         }
         let entries = inOrder(
             handlers.map { $0.flatMap { turn.pending(of: $0) } } ?? turn.pending(of: nil))
-        return .json { writer in
-            writer.object { writer in
-                writer.list("pending", entries) { write($1, into: &$0) }
-                // Lists the jobs that can be started, pending or not.
-                if let handlers {
-                    writer.field("jobs", Set(handlers.flatMap { turn.startable(.job, of: $0) }).sorted())
-                }
+        return .object { writer in
+            writer.field("pending", shaped: entries.map(listed))
+            // Lists the jobs that can be started, pending or not.
+            if let handlers {
+                writer.field("jobs", Set(handlers.flatMap { turn.startable(.job, of: $0) }).sorted())
             }
         }
     }
@@ -90,9 +88,9 @@ struct ScheduleAnswers {
         return named.sorted { ($0.0, $0.1, $0.2) < ($1.0, $1.1, $1.2) }.map(\.3)
     }
 
-    func write(_ entry: PendingEntry, into writer: inout JSONWriter) {
+    private func listed(_ entry: PendingEntry) -> ListedEntry {
         let holder = entry.holder.map { "\(catalog.name(of: $0.handler))/\($0.id)" }
-        entry.write(of: catalog.name(of: entry.key.handler), holder: holder, into: &writer)
+        return ListedEntry(entry, of: catalog.name(of: entry.key.handler), holder: holder)
     }
 
     // MARK: What a person starts or takes back
@@ -132,12 +130,9 @@ struct ScheduleAnswers {
     /// Reports success with the entry's new state.
     private func done(with key: AgendaKey) -> ControlResponse {
         let standing = turn.pending(of: key.handler).first { $0.key == key }
-        return .json { writer in
-            writer.object { writer in
-                writer.field("done", true)
-                writer.key("entry")
-                if let standing { write(standing, into: &writer) } else { writer.null() }
-            }
+        return .object { writer in
+            writer.field("done", true)
+            writer.field("entry", shaped: standing.map(listed))
         }
     }
 
@@ -199,10 +194,8 @@ struct ScheduleAnswers {
     // MARK: Conditions
 
     func conditions() -> ControlResponse {
-        .json { writer in
-            writer.object { writer in
-                writer.objects("conditions", turn.conditions) { write($1, into: &$0) }
-            }
+        .object { writer in
+            writer.objects("conditions", turn.conditions) { write($1, into: &$0) }
         }
     }
 
@@ -235,7 +228,7 @@ struct ScheduleAnswers {
 extension ScheduleAnswers {
     /// For `why`: what is scheduled, and what the gates wait for.
     func writeSchedule(of handler: HandlerID, into writer: inout JSONWriter) {
-        writer.list("scheduled", inOrder(turn.pending(of: handler))) { write($1, into: &$0) }
+        writer.field("scheduled", shaped: inOrder(turn.pending(of: handler)).map(listed))
         writer.objects("gates", turn.closedGates(of: handler)) { writer, wait in
             writer.field("for", wait.word)
             writer.field("since", wait.since)

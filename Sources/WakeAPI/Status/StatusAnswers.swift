@@ -43,7 +43,8 @@ struct StatusAnswers {
         status.warnings = owner.warnings
         let (known, unwatched) = devices.devicesAndMisses()
         status.unwatched = unwatched
-        return .json { $0.status(status, handlers: handlers.all(), devices: known, adapters: devices.adapters()) }
+        return .json(
+            WholeStatus(bridge: status, handlers: handlers.all(), devices: known, adapters: devices.adapters()))
     }
 }
 

@@ -65,18 +65,16 @@ final class FindingsLook {
     /// Without what is well.
     private static func answer(_ report: JSONValue) -> ControlResponse {
         let found = (report["findings"]?.array ?? []).filter { $0["severity"]?.string != "ok" }
-        return .json { writer in
-            writer.object { writer in
-                writer.key("checked")
-                writer.moment(SystemClock.wall())
-                writer.objects("findings", found) { writer, finding in
-                    writer.field("code", finding["code"]?.string)
-                    writer.field("severity", finding["severity"]?.string)
-                    writer.field("level", olderLevel(finding["severity"]?.string ?? ""))
-                    writer.field("what", finding["what"]?.string)
-                    writer.field("why", finding["why"]?.string)
-                    writer.field("fix", finding["command"]?.string ?? finding["advice"]?.string)
-                }
+        return .object { writer in
+            writer.key("checked")
+            writer.moment(SystemClock.wall())
+            writer.objects("findings", found) { writer, finding in
+                writer.field("code", finding["code"]?.string)
+                writer.field("severity", finding["severity"]?.string)
+                writer.field("level", olderLevel(finding["severity"]?.string ?? ""))
+                writer.field("what", finding["what"]?.string)
+                writer.field("why", finding["why"]?.string)
+                writer.field("fix", finding["command"]?.string ?? finding["advice"]?.string)
             }
         }
     }

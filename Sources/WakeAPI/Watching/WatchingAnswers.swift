@@ -10,6 +10,8 @@ struct WatchingAnswers {
     let watching: Watching
     let names: HandlerNames
     let devices: KnownDevices
+    var streams: ToolStreams { watching.streams }
+    var findings: FindingsLook { watching.findings }
     private var catalog: Catalog { names.catalog }
 
     private func kept<Part>(_ part: () throws(SystemError) -> Part) throws(ControlRefusal) -> Part {
@@ -27,19 +29,17 @@ struct WatchingAnswers {
         let now = SystemClock.wall()
         let page = try kept(watching.histories).devices.page(of: entry, at: now)
         let from = now - span.length
-        return .json { writer in
-            writer.object { writer in
-                writer.field("device", entry.device.alias)
-                writer.moment("from", from)
-                writer.moment("until", now)
-                writer.field("step_s", span.stepSeconds)
-                writer.fields(of: page, span, until: now)
-                writer.objects("gaps", page?.gaps(from: from, until: now) ?? []) { writer, gap in
-                    writer.moment("from", gap.from)
-                    writer.moment("until", gap.until ?? now)
-                    writer.field("cause", gap.cause)
-                    writer.field("why", gap.why)
-                }
+        return .object { writer in
+            writer.field("device", entry.device.alias)
+            writer.moment("from", from)
+            writer.moment("until", now)
+            writer.field("step_s", span.stepSeconds)
+            writer.fields(of: page, span, until: now)
+            writer.objects("gaps", page?.gaps(from: from, until: now) ?? []) { writer, gap in
+                writer.moment("from", gap.from)
+                writer.moment("until", gap.until ?? now)
+                writer.field("cause", gap.cause)
+                writer.field("why", gap.why)
             }
         }
     }
@@ -60,18 +60,16 @@ struct WatchingAnswers {
         let from = now - span.length
         let spans = timeline?.spans(from: from, until: now) ?? []
         let timers = catalog.handlers[handler]?.settings.timers ?? HandlerTimers()
-        return .json { writer in
-            writer.object { writer in
-                writer.field("handler", catalog.name(of: handler))
-                writer.moment("from", from)
-                writer.moment("until", now)
-                writer.field(spans)
-                writer.field((timeline?.ends ?? []).filter { $0.time >= from })
-                writer.field("budget_ms", timers.budget.wholeMilliseconds)
-                writer.field("awake_ms", spans.awake.wholeMilliseconds)
-                writer.key("awake_ratio")
-                writer.number(spans.awakeRatio)
-            }
+        return .object { writer in
+            writer.field("handler", catalog.name(of: handler))
+            writer.moment("from", from)
+            writer.moment("until", now)
+            writer.field(spans)
+            writer.field((timeline?.ends ?? []).filter { $0.time >= from })
+            writer.field("budget_ms", timers.budget.wholeMilliseconds)
+            writer.field("awake_ms", spans.awake.wholeMilliseconds)
+            writer.key("awake_ratio")
+            writer.number(spans.awakeRatio)
         }
     }
 
@@ -87,7 +85,7 @@ struct WatchingAnswers {
                 .failed, code: "failed", message: "the trace could not be put where it is read: \(error.description)",
                 advice: "make room in the runtime directory")
         }
-        return try watching.streams.replay(file, manifest: manifest.file)
+        return try streams.replay(file, manifest: manifest.file)
     }
 }
 

@@ -20,13 +20,13 @@ extension Endpoint {
             .json(timeline), reads: { asked throws(ControlRefusal) in try HistorySpan(asked) },
             answers: { api, asked, span throws(ControlRefusal) in try api.watching.timeline(of: asked.first, span) }),
         Endpoint(.get("/v1/findings", .read), "what wakebridge doctor finds", .json(findings)) { api, _ in
-            api.watching.watching.findings.answer()
+            api.watching.findings.answer()
         },
     ]
 
     private static let neighbourhood: [Endpoint] = [
         Endpoint(.get("/v1/neighbours", .pair), "Bluetooth devices near by, as they are heard", .stream(neighbour)) {
-            api, _ throws(ControlRefusal) in try api.watching.watching.streams.neighbours()
+            api, _ throws(ControlRefusal) in try api.watching.streams.neighbours()
         },
         Endpoint(
             .post("/v1/pairing", .pair), "pairs a device, with questions",
@@ -34,14 +34,14 @@ extension Endpoint {
             reads: { asked throws(ControlRefusal) in
                 PairingOrder(device: try asked.body.require("device"), alias: try asked.body.text("alias"))
             },
-            answers: { api, _, order throws(ControlRefusal) in try api.watching.watching.streams.pair(order) }),
+            answers: { api, _, order throws(ControlRefusal) in try api.watching.streams.pair(order) }),
         Endpoint(
             .post("/v1/pairing/answer", .pair), "answers what a pairing asks",
             body: [
                 .always("pairing", .whole(from: 1, through: nil)), .perhaps("passkey", .name),
                 .perhaps("agrees", .flag),
             ], reads: { asked throws(ControlRefusal) in try PairingAnswer(asked.body) },
-            answers: { api, _, answer throws(ControlRefusal) in try api.watching.watching.streams.answer(answer) }),
+            answers: { api, _, answer throws(ControlRefusal) in try api.watching.streams.answer(answer) }),
     ]
 
     private static let traces: [Endpoint] = [

@@ -52,12 +52,10 @@ struct WebAnswers {
     let names: HandlerNames
 
     func me(_ role: AccessRole?) -> ControlResponse {
-        .json { writer in
-            writer.object { writer in
-                writer.field("role", role?.rawValue)
-                writer.field("version", entry.version)
-                writer.field("docs", "v1/openapi.json")
-            }
+        .object { writer in
+            writer.field("role", role?.rawValue)
+            writer.field("version", entry.version)
+            writer.field("docs", "v1/openapi.json")
         }
     }
 
@@ -67,14 +65,12 @@ struct WebAnswers {
 
     func tokens() throws(ControlRefusal) -> ControlResponse {
         let book = try self.book()
-        return .json { writer in
-            writer.object { writer in
-                writer.field("address", entry.address)
-                writer.objects("tokens", book.entries) { writer, token in
-                    writer.field("name", token.holder.name)
-                    writer.access(book.named(token.holder).access)
-                    writer.field("made", token.made)
-                }
+        return .object { writer in
+            writer.field("address", entry.address)
+            writer.objects("tokens", book.entries) { writer, token in
+                writer.field("name", token.holder.name)
+                writer.access(book.named(token.holder).access)
+                writer.field("made", token.made)
             }
         }
     }
@@ -88,13 +84,11 @@ struct WebAnswers {
             kept.access = .inbox(of: id ?? name, isUrgent: holder.access.isUrgent)
         }
         let token = try book().make(kept)
-        return .json { writer in
-            writer.object { writer in
-                writer.field("token", token)
-                writer.field("name", holder.name)
-                writer.access(holder.access)
-                writer.field("address", entry.address)
-            }
+        return .object { writer in
+            writer.field("token", token)
+            writer.field("name", holder.name)
+            writer.access(holder.access)
+            writer.field("address", entry.address)
         }
     }
 
