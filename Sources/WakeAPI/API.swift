@@ -1,4 +1,5 @@
 // The API: its areas, the table of all its endpoints, and the way from a request to its answer.
+import WakeAgenda
 import WakeControl
 import WakeEngine
 import WakeLoop
@@ -16,6 +17,8 @@ package protocol APIOwner: AnyObject {
     func inspect(firing timer: Timer?)
     /// A client has opened, paused or closed the device's session.
     func sessionChanged(of device: EventOrigin)
+    /// Instances of manifests began, were renamed or ended; no client holds an ended one any more.
+    func instancesChanged(ended: [HandlerID])
 }
 
 /// The daemon, for the areas that reach it.
@@ -47,6 +50,7 @@ package final class API {
     let web: WebAnswers
     let watching: WatchingAnswers
     package let knownDevices: KnownDevices
+    private let owner: Owner
 
     /// Ends with the bridge. `daemon` outlives it.
     package init(
@@ -78,13 +82,14 @@ package final class API {
         orders = OrderAnswers(
             owner: owner, names: names, devices: known, schedule: schedule, engine: engine, loop: loop)
         deadLetters = DeadLetterAnswers(names: names, journal: journal, loop: loop)
-        events = EventStreams(known, engine.composer)
+        events = EventStreams(engine.composer)
         day = DayStreams(of: engine, sources, on: machine)
         logs = LogAnswers(names: names, logBook: logBook)
         web = WebAnswers(entry: entry, names: names)
         self.watching = WatchingAnswers(watching: watching, names: names, devices: known)
+        self.owner = owner
         turn.listeners.add(events)
-        turn.listeners.observe(events)
+        turn.listeners.observe(self)
     }
 
     /// Every address. The answers, their description in openapi.json and the server's routes come from this table.
@@ -106,5 +111,17 @@ package final class API {
 
     package func answer(_ request: ControlRequest) -> ControlResponse {
         do { return try Self.read(request)(self) } catch { return .refusal(error) }
+    }
+}
+
+/// One observer for all areas: a turn ends often.
+extension API: TurnObserver {
+    package func turnEnded() { events.turnEnded() }
+
+    package func perform(_ effect: AgendaEffect) { inbox.perform(effect) }
+
+    package func instancesChanged(ended: [HandlerID]) {
+        for handler in ended { handlers.letGo(of: handler) }
+        owner.daemon.instancesChanged(ended: ended)
     }
 }

@@ -34,7 +34,7 @@ extension Endpoint {
     ]
 }
 
-package final class HandlerAnswers: TurnObserver {
+package final class HandlerAnswers {
     private let names: HandlerNames
     private let reports: HandlerReports
     private let schedule: ScheduleAnswers
@@ -52,7 +52,6 @@ package final class HandlerAnswers: TurnObserver {
     ) {
         (self.names, self.reports, self.schedule) = (names, reports, schedule)
         (self.engine, self.sources, self.logBook) = (engine, sources, logBook)
-        engine.turn.listeners.observe(self)
     }
 
     func all() -> ControlResponse { .object { $0.field("handlers", shaped: reports.all()) } }
@@ -150,6 +149,4 @@ package final class HandlerAnswers: TurnObserver {
         }
         turn.ingest(.operated(handler, .detach))
     }
-
-    package func instancesChanged(ended: [HandlerID]) { for handler in ended { letGo(of: handler) } }
 }

@@ -33,7 +33,7 @@ extension Endpoint {
 }
 
 /// Owns the answers that are owed to senders.
-final class InboxAnswers: TurnObserver {
+final class InboxAnswers {
     private let names: HandlerNames
     private let journal: Journal
     private var turn: Turn { names.turn }
@@ -43,7 +43,6 @@ final class InboxAnswers: TurnObserver {
 
     init(_ names: HandlerNames, _ journal: Journal) {
         (self.names, self.journal) = (names, journal)
-        turn.listeners.observe(self)
     }
 
     func send(

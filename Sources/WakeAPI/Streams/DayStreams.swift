@@ -8,7 +8,7 @@ import WakeSystem
 import WakeTrace
 
 final class DayStreams {
-    private let sources: LiveSources
+    private let areDevicesReal: Bool
     private let journal: Journal
     private let clock: any WakeClock
     private let composer: LineComposer
@@ -16,7 +16,9 @@ final class DayStreams {
     private var streams: [ControlStream] = []
 
     init(of engine: Engine, _ sources: LiveSources, on machine: any MachineReading) {
-        (self.sources, journal, clock, composer) = (sources, engine.journal, engine.turn.clock, engine.composer)
+        (areDevicesReal, journal, clock, composer) = (
+            sources.areReal, engine.journal, engine.turn.clock, engine.composer
+        )
         recorder = DayRecorder(of: engine.catalog, on: machine)
         recorder.listener = self
         engine.turn.listeners.add(recorder as any InputListener)
@@ -24,7 +26,7 @@ final class DayStreams {
     }
 
     func answer() throws(ControlRefusal) -> ControlResponse {
-        guard sources.areReal else {
+        guard areDevicesReal else {
             throw ControlRefusal(
                 .conflict, code: "conflict",
                 message: "the daemon plays a trace, and its clock is not that of the machine",

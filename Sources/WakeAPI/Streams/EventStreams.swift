@@ -9,7 +9,10 @@ extension Endpoint {
         Endpoint(
             .get("/v1/events", .read), "events as they come", parameters: [Parameter("device", "the one device")],
             .stream(.named(.event))
-        ) { api, asked throws(ControlRefusal) in try api.events.watch(asked.named("device")) },
+        ) { api, asked throws(ControlRefusal) in
+            guard let name = asked.named("device") else { return api.events.watch(nil) }
+            return api.events.watch(try api.knownDevices.device(name).id)
+        },
         Endpoint(.get("/v1/day", .read), "all that a trace can hold, as it comes", .stream(.named(.dayLine))) {
             api, _ throws(ControlRefusal) in try api.day.answer()
         },
@@ -25,18 +28,18 @@ extension Endpoint {
     ]
 }
 
+/// The turn owns it, so it holds no part that owns the turn.
 final class EventStreams {
-    private let devices: KnownDevices
     private let composer: LineComposer
     private var watchers: [(device: EventOrigin?, stream: ControlStream)] = []
     /// Events for the watchers, sent after the turn: no handler waits for them.
     private var unsent: [(event: DeviceEvent, sequence: Sequence?)] = []
 
-    init(_ devices: KnownDevices, _ composer: LineComposer) { (self.devices, self.composer) = (devices, composer) }
+    init(_ composer: LineComposer) { self.composer = composer }
 
-    func watch(_ name: String?) throws(ControlRefusal) -> ControlResponse {
-        let device = try name.map { name throws(ControlRefusal) in try devices.device(name).id }
-        return .stream(contentType: "application/x-ndjson") { [self] stream in
+    /// - Parameter device: nil for every device.
+    func watch(_ device: EventOrigin?) -> ControlResponse {
+        .stream(contentType: "application/x-ndjson") { [self] stream in
             watchers.append((device, stream))
             stream.onClose = { [self] stream in watchers.removeAll { $0.stream === stream } }
         }
@@ -49,7 +52,7 @@ extension EventStreams: EventSink {
     }
 }
 
-extension EventStreams: TurnObserver {
+extension EventStreams {
     func turnEnded() {
         let events = unsent
         unsent.removeAll(keepingCapacity: true)

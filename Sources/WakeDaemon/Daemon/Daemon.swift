@@ -337,7 +337,6 @@ public final class Daemon {
             of: bridge, facts, for: self, sources, on: agenda, observers.logBook, observers.history,
             observers.metrics, entry, watching)
         self.api = api
-        turn.listeners.observe(self)
         let group = try settings.controlGroup.map { name throws(SystemError) in
             ControlGroup(try GroupName.number(of: name), role: settings.controlRole)
         }
@@ -418,9 +417,7 @@ extension Daemon: APIOwner {
     package var warningsOfMessages: [BridgeWarning] { observers.longMessages.warnings }
 
     package func sessionChanged(of device: EventOrigin) { observers.broker?.deviceChanged(device) }
-}
 
-extension Daemon: TurnObserver {
     /// Devices of manifests that run once for each came, went or have another name.
     package func instancesChanged(ended: [HandlerID]) {
         for id in ended {
