@@ -71,7 +71,7 @@ import WakeSystem
     }
 
     private func fixture(_ perform: @escaping (ControlRequest) -> ControlResponse) throws -> Fixture {
-        try Fixture(answering: perform)
+        try Fixture.answering(perform)
     }
 
     @Test("status tells bridge, handlers and devices with their reasons, adapters, and warns of weak suspension")

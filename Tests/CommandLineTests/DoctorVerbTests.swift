@@ -22,7 +22,7 @@ import WakeSystem
     }
 
     private static func daemon(_ handlers: [HandlerReport] = []) throws -> Fixture {
-        try Fixture(answering: { call in
+        try Fixture.answering { call in
             guard call.line == "GET /v1/status" else {
                 return .json(status: 200, Array(#"{"dead_letters":[]}"#.utf8))
             }
@@ -30,7 +30,7 @@ import WakeSystem
                 version: "0.1.0", process: 42, journal: "j7", uptime: .seconds(1), suspension: .strong,
                 journalHealth: "ok", residentBytes: 1)
             return .json(WholeStatus(bridge: bridge, handlers: handlers, devices: [], adapters: nil))
-        })
+        }
     }
 
     private func finish(_ child: Child, _ daemon: Fixture) throws -> (exit: Int32, output: String) {

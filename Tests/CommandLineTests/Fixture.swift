@@ -5,8 +5,8 @@ import WakeControl
 
 extension Fixture {
     /// Refuses what the API would refuse, and answers everything else by `perform`.
-    convenience init(answering perform: @escaping (ControlRequest) -> ControlResponse) throws {
-        try self.init { request in
+    static func answering(_ perform: @escaping (ControlRequest) -> ControlResponse) throws -> Fixture {
+        try Fixture { request in
             do throws(ControlRefusal) { _ = try API.read(request) } catch { return .refusal(error) }
             return perform(request)
         }

@@ -32,9 +32,9 @@ import WakeSystem
     private func fixture(
         link: String = "connected", _ perform: @escaping (ControlRequest) -> ControlResponse = { _ in .done }
     ) throws -> Fixture {
-        try Fixture(answering: { call in
+        try Fixture.answering { call in
             call.path == ["v1", "devices"] ? Self.list(Self.device(link: link)) : perform(call)
-        })
+        }
     }
 
     @Test("read prints the value as hexadecimal and decoded, by a UUID or by what the profile calls it")
