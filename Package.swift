@@ -71,10 +71,16 @@ let package = Package(
                 "WakeJournal", "WakeTrace", "WakeMQTT", "WakeSources",
             ]),
         .target(
+            name: "WakeAPI",
+            dependencies: [
+                "WakeModel", "WakeCore", "WakeAgenda", "WakeProfiles", "WakeJournal", "WakeSystem", "WakeLoop",
+                "WakeTrace", "WakeSources", "WakeEngine", "WakeControl", "CPage",
+            ]),
+        .target(
             name: "WakeDaemon",
             dependencies: [
                 "WakeModel", "WakeCore", "WakeTransfer", "WakeAgenda", "WakeProfiles", "WakeJournal", "WakeSystem",
-                "WakeLoop", "WakeTrace", "WakeMQTT", "WakeSources", "WakeEngine", "WakeControl", "CPage",
+                "WakeLoop", "WakeTrace", "WakeMQTT", "WakeSources", "WakeEngine", "WakeControl", "WakeAPI",
                 "WakeArguments",
             ]),
         .target(name: "WakeHandler", dependencies: ["WakeModel"]),
@@ -104,11 +110,13 @@ let package = Package(
             ],
             path: "Tests/DeviceLibrary"),
         .testTarget(
-            name: "WakeControlTests", dependencies: ["TestBench", "WakeControl", "WakeLoop", "WakeModel", "WakeSystem"]),
+            name: "WakeControlTests",
+            dependencies: ["TestBench", "WakeAPI", "WakeControl", "WakeLoop", "WakeModel", "WakeSystem"]),
         .testTarget(
             name: "CommandLineTests",
             dependencies: [
-                "TestBench", "wakebridge", "WakeArguments", "WakeControl", "WakeLoop", "WakeModel", "WakeSystem",
+                "TestBench", "wakebridge", "WakeAPI", "WakeArguments", "WakeControl", "WakeLoop", "WakeModel",
+                "WakeSystem",
             ], exclude: ["bluez.py", "terminal.py"]),
         .testTarget(
             name: "DaemonTests",
@@ -172,7 +180,7 @@ let package = Package(
             dependencies: [
                 "ConditionProbe", "TestBench", "TickTrigger", "WakeAgenda", "WakeDaemon", "WakeEngine", "WakeModel",
                 "WakeCore", "WakeMQTT",
-                "WakeProfiles", "WakeSources", "WakeLoop", "WakeJournal", "WakeSystem", "WakeTrace",
+                "WakeProfiles", "WakeSources", "WakeLoop", "WakeJournal", "WakeSystem", "WakeTrace", "WakeAPI",
                 "WakeControl",
             ]),
         .testTarget(
@@ -253,7 +261,7 @@ let package = Package(
             ], exclude: ["broker.py", "network.py"]),
         .testTarget(
             name: "BreakTests", dependencies: ["TestBench", "wakebridge", "wakebridged", "WakeModel", "WakeSystem"]),
-        .testTarget(name: "WakePageTests", dependencies: ["TestBench", "WakeDaemon", "WakeSystem"]),
+        .testTarget(name: "WakePageTests", dependencies: ["TestBench", "WakeAPI", "WakeSystem"]),
         .testTarget(name: "WakeModelTests", dependencies: ["WakeModel"]),
         .testTarget(
             name: "WakeHandlerTests",
@@ -270,9 +278,9 @@ let package = Package(
         .target(
             name: "FuzzTargets",
             dependencies: [
-                "DeviceLibrary", "WakeAgenda", "WakeCapture", "WakeControl", "WakeEngine", "WakeHCI", "WakeLoop",
-                "WakeMQTT", "WakeModel", "WakeProfiles", "WakeSources", "WakeSystem", "WakeTrace", "WakeTraceEditing",
-                "WakeTransfer",
+                "DeviceLibrary", "WakeAPI", "WakeAgenda", "WakeCapture", "WakeControl", "WakeEngine", "WakeHCI",
+                "WakeLoop", "WakeMQTT", "WakeModel", "WakeProfiles", "WakeSources", "WakeSystem", "WakeTrace",
+                "WakeTraceEditing", "WakeTransfer",
             ],
             path: "Tests/Fuzz/Targets"),
         .testTarget(name: "FuzzTests", dependencies: ["FuzzTargets", "TestBench"]),

@@ -30,9 +30,12 @@ LAYERS = [
     ("WakeEngine",
      "WakeModel WakeCore WakeTransfer WakeAgenda WakeProfiles WakeTrace WakeJournal WakeSystem WakeLoop "
      "WakeMQTT WakeSources Glibc"),
+    ("WakeAPI",
+     "WakeModel WakeCore WakeAgenda WakeProfiles WakeTrace WakeJournal WakeSystem WakeLoop WakeSources "
+     "WakeEngine WakeControl CPage Glibc"),
     ("WakeDaemon",
      "WakeModel WakeCore WakeTransfer WakeAgenda WakeProfiles WakeTrace WakeArguments WakeJournal WakeSystem "
-     "WakeLoop WakeMQTT WakeSources WakeEngine WakeControl CPage Glibc"),
+     "WakeLoop WakeMQTT WakeSources WakeEngine WakeControl WakeAPI Glibc"),
     ("wakebridged", "WakeDaemon Glibc"),
     ("wakebridge-transferd", "WakeModel WakeTransfer WakeSystem WakeLoop CCurlMulti CCrypto Glibc"),
     # It uses the loop for scanning and pairing, which speak to bluetoothd and need no daemon.
@@ -43,7 +46,7 @@ LAYERS = [
 ]
 IMPORTERS = {
     "CLinux": {"WakeSystem"}, "CSystemd": {"WakeLoop"}, "CSQLite": {"WakeJournal"}, "CMicrohttpd": {"WakeControl"},
-    "CBluetooth": {"WakeSystem"}, "CUdev": {"WakeSystem"}, "CGetopt": {"WakeArguments"}, "CPage": {"WakeDaemon"},
+    "CBluetooth": {"WakeSystem"}, "CUdev": {"WakeSystem"}, "CGetopt": {"WakeArguments"}, "CPage": {"WakeAPI"},
     "CZlib": {"WakeSystem"}, "CQRCode": {"wakebridge"}, "CPaho": {"WakeMQTT"},
     "CCrypto": {"WakeProfiles", "WakeSystem", "wakebridge-transferd"}, "CCurl": {"wakebridge"},
     "CCurlMulti": {"wakebridge-transferd"},

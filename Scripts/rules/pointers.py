@@ -35,7 +35,7 @@ EDGES = {
     "Sources/WakeLoop/Bus/BusObject.swift": "sd-bus's slots, messages and userdata",
     "Sources/WakeLoop/Bus/BusSubscription.swift": "sd-bus's slots, messages and userdata",
     "Sources/WakeSystem/Inflater.swift": "zlib's state",
-    "Sources/WakeDaemon/Web/EmbeddedFile.swift": "what the program carries is memory of C",
+    "Sources/WakeAPI/Web/EmbeddedFile.swift": "what the program carries is memory of C",
     "Sources/WakeControl/Server/HTTPConnection.swift": "libmicrohttpd's connections",
     "Sources/WakeControl/Server/HTTPEdge.swift": "libmicrohttpd's callbacks",
     "Sources/WakeMQTT/Connection/PahoClient.swift": "Paho's client and what it tells",

@@ -13,7 +13,7 @@ HERE = "Scripts/rules/reasons.py"
 EVENTS, WAKES, HTTP = "docs/reference/events-and-replies.md", "docs/reference/what-wakes-when.md", "docs/reference/http-api.md"
 # Lines on which a source gives the reason why a device went.
 MARKS = ("endLink(", "goDown(", "endPresence(", "disconnected(reason:")
-WITH_CODES = ["Sources/WakeControl/*/*.swift", "Sources/WakeDaemon/Web/*.swift", "Sources/WakeDaemon/*/*Answers.swift"]
+WITH_CODES = ["Sources/WakeControl/**/*.swift", "Sources/WakeAPI/**/*.swift"]
 
 
 def literals(line):
@@ -53,7 +53,7 @@ def reasons(tree):
 
 @rule("refusals", "every code with which the control API refuses is in its page, and no other")
 def refusals(tree):
-    paths = [path for pattern in WITH_CODES for path in sorted(glob.glob(f"{tree.root}/{pattern}"))]
+    paths = [path for pattern in WITH_CODES for path in sorted(glob.glob(f"{tree.root}/{pattern}", recursive=True))]
     text = "".join(tree.text(path[len(tree.root) + 1:]) for path in paths).replace("\n", "")
     codes = {found[1] for found in re.finditer(r'(?:code: |badRequest\( *)"([a-z-]+)"', text)}
     yield from too_few(tree, "refusals", (len(codes), 15))

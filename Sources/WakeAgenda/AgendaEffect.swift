@@ -67,7 +67,7 @@ public struct AgendaDecision: Hashable, Sendable {
 
 /// An entry as `pending` lists it.
 public struct PendingEntry: Hashable, Sendable {
-    public enum State: String, Hashable, Sendable { case waiting, queued, running }
+    public enum State: String, Hashable, Sendable, CaseIterable { case waiting, queued, running }
 
     /// Something that must come true before it is raised.
     public struct Wait: Hashable, Sendable {

@@ -2,68 +2,84 @@
 import WakeModel
 
 extension PendingEntry {
-    /// For handlers.
-    public func write(into writer: inout JSONWriter) {
-        writer.beginObject()
-        writeMembers(into: &writer)
-        writer.endObject()
-    }
+    private static let members: [Shape<PendingEntry>.Member] = [
+        .always("source", \.key.source), .perhaps("id", \.idIfAny), .always("state", \.state),
+        .perhaps("due", \.due, "when it is due at the earliest"), .perhaps("deadline", \.deadline),
+        .always("waits_for", \.waitingWords),
+        .perhaps("next_chance", \.nextChance, "when it may be raised if what it waits for comes true"),
+        .perhaps("event", \.sequence?.rawValue), .perhaps("messages", \.messages),
+    ]
+
+    /// For handlers: no line of their own reports the progress of a transfer.
+    fileprivate static let shape = Shape<PendingEntry>(
+        members + [.perhaps("done", \.transferredBytes), .perhaps("total", \.transferBytes)])
 
     /// For people: also since when it waits for each thing, and how it came to this.
-    /// - Parameters:
-    ///   - handler: its name.
-    ///   - holder: the names of ``holder``, as `HANDLER/FLOW`.
-    public func write(of handler: String, holder: String? = nil, into writer: inout JSONWriter) {
-        writer.beginObject()
-        writer.field("handler", handler)
-        writeMembers(into: &writer)
-        writer.objects("waits", waitsFor) { writer, wait in
-            writer.field("for", wait.word)
-            writer.field("since", wait.since)
-            if let settles = wait.settles { writer.field("settles", settles) }
-        }
-        if !requires.isEmpty { writer.field("requires", requires.map(\.word)) }
-        if let holder { writer.field("holder", holder) }
-        if let processorShare { writer.field("cpu_percent", processorShare) }
-        if key.source != .transfer { writeProgress(into: &writer) }
-        if let interval { writer.field("interval_s", interval.wholeMilliseconds / 1_000) }
-        pace?.write(into: &writer)
-        writer.objects("history", history) { writer, change in
-            writer.field("at", change.at)
-            writer.field("what", change.sentence)
-        }
-        writer.endObject()
-    }
+    fileprivate static let moreMembers: [Shape<PendingEntry>.Member] =
+        members + [
+            .always("waits", \.waitsFor),
+            .perhaps("requires", \.requiredWords, "the conditions that it requires once it is due"),
+            .perhaps("cpu_percent", \.processorShare, "of one processor"), .perhaps("done", \.progressDone),
+            .perhaps("total", \.progressTotal), .perhaps("interval_s", \.interval?.wholeSeconds),
+            .perhaps("slot_s", \.pace?.slot.wholeSeconds, "the due time is a multiple of it"),
+            .perhaps("bin", \.pace, "what is known of polls in the hour of the week that it is due in"),
+            .always("history", \.history),
+        ]
 
-    private func writeMembers(into writer: inout JSONWriter) {
-        writer.field("source", key.source.rawValue)
-        if !key.id.isEmpty { writer.field("id", key.id) }
-        writer.field("state", state.rawValue)
-        if let due { writer.field("due", due) }
-        if let deadline { writer.field("deadline", deadline) }
-        writer.field("waits_for", waitsFor.map(\.word))
-        if let nextChance { writer.field("next_chance", nextChance) }
-        if let sequence { writer.field("event", sequence.rawValue) }
-        if let messages { writer.field("messages", messages) }
-        // No line of the handler's own reports its progress.
-        if key.source == .transfer { writeProgress(into: &writer) }
-    }
-
-    private func writeProgress(into writer: inout JSONWriter) {
-        if let progressDone { writer.field("done", progressDone) }
-        if let progressTotal { writer.field("total", progressTotal) }
-    }
+    private var idIfAny: String? { key.id.isEmpty ? nil : key.id }
+    private var waitingWords: [String] { waitsFor.map(\.word) }
+    private var requiredWords: [String]? { requires.isEmpty ? nil : requires.map(\.word) }
+    private var transferredBytes: Int64? { key.source == .transfer ? progressDone : nil }
+    private var transferBytes: Int64? { key.source == .transfer ? progressTotal : nil }
 }
 
-extension PendingEntry.Pace {
-    fileprivate func write(into writer: inout JSONWriter) {
-        writer.field("slot_s", slot.wholeMilliseconds / 1_000)
-        writer.object("bin") { writer in
-            writer.field("hour", hour)
-            writer.field("polls", polls / 1_000)
-            writer.field("useful", useful / 1_000)
-            writer.field("quiet", isQuiet)
-        }
+extension PendingEntry.State: Shaped {}
+
+extension AgendaSource: Shaped {
+    package static var schema: Schema { .word(TriggerKind.all(.isPending).map(\.word)) }
+    package func write(into writer: inout JSONWriter) { writer.string(rawValue) }
+}
+
+extension PendingEntry.Wait: Described {
+    package static let shape = Shape<Self>([
+        .always("for", \.word), .always("since", \.since),
+        .perhaps("settles", \.settles, "when a condition that is true will count, if it stays true"),
+    ])
+}
+
+extension PendingEntry.Pace: Described {
+    package static let shape = Shape<Self>([
+        .always("hour", \.hour, "such as Tue 03:00, in UTC"), .always("polls", \.wholePolls),
+        .always("useful", \.wholeUseful),
+        .always("quiet", \.isQuiet, "so few were useful that the poll keeps out of it"),
+    ])
+
+    private var wholePolls: Int64 { polls / 1_000 }
+    private var wholeUseful: Int64 { useful / 1_000 }
+}
+
+extension PendingEntry.Change: Described {
+    package static let shape = Shape<Self>([.always("at", \.at), .always("what", \.sentence)])
+}
+
+extension TimeSpan {
+    fileprivate var wholeSeconds: Int64 { wholeMilliseconds / 1_000 }
+}
+
+/// An entry with the names by which people call its handler, and what it waits for.
+package struct ListedEntry: Described {
+    let handler: String
+    /// The name of ``PendingEntry/holder``, as `HANDLER/FLOW`.
+    let holder: String?
+    let entry: PendingEntry
+
+    package static var reference: String? { "entry" }
+    package static let shape = Shape<Self>([
+        .always("handler", \.handler), .members(of: \.entry, PendingEntry.moreMembers), .perhaps("holder", \.holder),
+    ])
+
+    package init(_ entry: PendingEntry, of handler: String, holder: String?) {
+        (self.entry, self.handler, self.holder) = (entry, handler, holder)
     }
 }
 
@@ -72,7 +88,7 @@ extension [PendingEntry] {
     public var text: [UInt8] {
         var writer = JSONWriter()
         writer.beginArray()
-        for entry in self { entry.write(into: &writer) }
+        for entry in self { PendingEntry.shape.write(entry, into: &writer) }
         writer.endArray()
         return writer.bytes
     }

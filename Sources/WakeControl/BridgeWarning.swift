@@ -56,25 +56,20 @@ public struct RefusedFile: Hashable, Sendable {
     }
 }
 
-extension JSONWriter {
-    public mutating func field(_ name: StaticString, _ warnings: [BridgeWarning]) {
-        objects(name, warnings) { writer, warning in
-            writer.field("code", warning.code.rawValue)
-            writer.field("what", warning.what)
-            writer.field("why", warning.why)
-            writer.field("advice", warning.advice)
-            writer.field("handler", warning.handler)
-            writer.key("refused")
-            guard let refusal = warning.refusal else { return writer.null() }
-            writer.object { $0.refusal(refusal) }
-        }
-    }
+extension BridgeWarning: Described {
+    package static var reference: String? { "warning" }
+    package static let shape = Shape<Self>([
+        .always("code", \.code.rawValue), .always("what", \.what), .always("why", \.why), .always("advice", \.advice),
+        .always("handler", \.handler, "the manifest's id; null where it is about no one handler"),
+        .always("refused", \.refusal, "the file that is not taken as it is"),
+    ])
+}
 
-    private mutating func refusal(_ refusal: RefusedFile) {
-        field("file", refusal.file)
-        field("line", refusal.line)
-        field("fault", refusal.fault)
-        field("more", refusal.more)
-        field("former_in_force", refusal.isFormerInForce)
-    }
+extension RefusedFile: Described {
+    package static let shape = Shape<Self>([
+        .always("file", \.file), .always("line", \.line, "null where the file cannot be read"),
+        .always("fault", \.fault, "the first fault"),
+        .always("more", \.more, "how many faults there are beside the first"),
+        .always("former_in_force", \.isFormerInForce, "whether an earlier text of the file still counts"),
+    ])
 }

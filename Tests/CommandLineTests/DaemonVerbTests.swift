@@ -6,6 +6,7 @@ import WakeControl
 import WakeModel
 import WakeSystem
 
+@testable import WakeAPI
 @testable import wakebridge
 
 @Suite("Against a control server", .serialized) struct DaemonVerbTests {
@@ -65,16 +66,17 @@ import WakeSystem
             version: "0.1.0", process: 77, journal: "j7", uptime: .seconds(7_500), suspension: .weak,
             journalHealth: "ok",
             residentBytes: 10_276_045)
-        writer.status(bridge, handlers: [strap, broken], devices: [device, waiting], adapters: adapters)
+        WholeStatus(bridge: bridge, handlers: [strap, broken], devices: [device, waiting], adapters: adapters).write(
+            into: &writer)
     }
 
-    private func fixture(_ perform: @escaping (ControlCall) -> ControlResponse) throws -> Fixture {
-        try Fixture { ControlCall.answer($0, perform) }
+    private func fixture(_ perform: @escaping (ControlRequest) -> ControlResponse) throws -> Fixture {
+        try Fixture.answering(perform)
     }
 
     @Test("status tells bridge, handlers and devices with their reasons, adapters, and warns of weak suspension")
     func status() throws {
-        let fixture = try fixture { $0 == .status ? .json(Self.status) : .text(status: 500, "") }
+        let fixture = try fixture { $0.line == "GET /v1/status" ? .json(Self.status) : .text(status: 500, "") }
         let outcome = try fixture.tool("status")
         #expect(outcome.exit == 0)
         #expect(outcome.talk == "")
@@ -104,14 +106,14 @@ import WakeSystem
         "handlers of one and why tell what it made of its wakes and what they cost, and nothing where it made nothing")
     func work() throws {
         let fixture = try fixture { call in
-            switch call {
-            case .handler("strap"): .json { $0.handler(Self.strap) }
-            case .handler: .json { $0.handler(Self.broken) }
+            switch call.line {
+            case "GET /v1/handlers/strap": .json(Self.strap)
+            case "GET /v1/handlers/broken": .json(Self.broken)
             default:
                 .json { writer in
                     writer.beginObject()
                     writer.field("why", "asleep")
-                    writer.field("work", Self.work)
+                    writer.field("work", shaped: Self.work)
                     writer.endObject()
                 }
             }
@@ -136,7 +138,9 @@ import WakeSystem
 
     @Test("why without a handler prints the sentence of each")
     func whyOfAll() throws {
-        let fixture = try fixture { _ in .json { $0.object { $0.field("handlers", [Self.strap, Self.broken]) } } }
+        let fixture = try fixture { _ in
+            .json { $0.object { $0.field("handlers", shaped: [Self.strap, Self.broken]) } }
+        }
         let sentences = """
             strap   asleep: no event waits
             broken  held for 1 min 4 s more after overrun; start lifts it; last exit: killed by signal 9
@@ -155,45 +159,47 @@ import WakeSystem
 
     @Test("each verb asks for what it says")
     func calls() throws {
-        var calls: [ControlCall] = []
+        var calls: [String] = []
         let fixture = try fixture { call in
-            calls.append(call)
+            calls.append(call.line)
             return .done
         }
-        let table: [([String], ControlCall)] = [
-            (["handlers"], .handlers), (["handlers", "a b"], .handler("a b")), (["why", "x"], .why(handler: "x")),
-            (["start", "x"], .start(handler: "x")), (["stop", "x"], .stop(handler: "x", keepsSessions: false)),
-            (["stop", "-k", "x"], .stop(handler: "x", keepsSessions: true)), (["reload"], .reload),
-            (["restart", "x"], .restart(handler: "x")),
-            (["session", "paused", "d"], .setSession(device: "d", .paused)),
-            (["session", "close", "d"], .setSession(device: "d", .closed)),
-            (["simulate", "wake", "x"], .simulate(.wake(handler: "x"))),
-            (["simulate", "expire", "x"], .simulate(.expire(handler: "x"))),
-            (["simulate", "kill", "x"], .simulate(.kill(handler: "x"))),
-            (["simulate", "memory"], .simulate(.memory(.critical))),
-            (["simulate", "memory", "--level", "low"], .simulate(.memory(.low))),
-            (["simulate", "sleep", "on"], .simulate(.sleep(isOn: true))),
-            (["simulate", "heat", "off"], .simulate(.heat(isOn: false))),
-            (["simulate", "battery", "on"], .simulate(.battery(isOn: true))),
-            (["simulate", "disconnect", "d"], .simulate(.disconnect(device: "d"))), (["dead-letters"], .deadLetters),
-            (["pending"], .pending(handler: nil)), (["pending", "x"], .pending(handler: "x")),
-            (["run-job", "x", "a b"], .raise(.job("a b"), handler: "x")),
-            (["cancel-job", "x", "a b"], .cancelJob("a b", handler: "x")),
-            (["transfers", "--cancel", "photos/17", "x"], .cancelTransfer("photos/17", handler: "x")),
-            (["transfers", "--cancel", "x", "photos/17"], .cancelTransfer("photos/17", handler: "x")),
-            (["handlers", "list"], .handlers), (["pending", "list"], .pending(handler: nil)),
-            (["jobs", "x"], .pending(handler: "x")),
-            (["simulate", "job", "x", "a/b"], .raise(.job("a/b"), handler: "x")),
-            (["simulate", "alarm", "x", "tea"], .raise(.alarm("tea"), handler: "x")),
-            (["simulate", "poll", "x"], .raise(.poll, handler: "x")),
+        let table: [([String], String)] = [
+            (["handlers"], "GET /v1/handlers"), (["handlers", "a b"], "GET /v1/handlers/a b"),
+            (["why", "x"], "GET /v1/handlers/x/why"), (["start", "x"], "POST /v1/handlers/x/start"),
+            (["stop", "x"], "POST /v1/handlers/x/stop"),
+            (["stop", "-k", "x"], #"POST /v1/handlers/x/stop {"keep_sessions":true}"#), (["reload"], "POST /v1/reload"),
+            (["restart", "x"], "POST /v1/handlers/x/restart"),
+            (["session", "paused", "d"], #"POST /v1/devices/session {"device":"d","session":"paused"}"#),
+            (["session", "close", "d"], #"POST /v1/devices/session {"device":"d","session":"close"}"#),
+            (["simulate", "wake", "x"], #"POST /v1/simulate {"what":"wake","handler":"x"}"#),
+            (["simulate", "expire", "x"], #"POST /v1/simulate {"what":"expire","handler":"x"}"#),
+            (["simulate", "kill", "x"], #"POST /v1/simulate {"what":"kill","handler":"x"}"#),
+            (["simulate", "memory"], #"POST /v1/simulate {"what":"memory","level":"critical"}"#),
+            (["simulate", "memory", "--level", "low"], #"POST /v1/simulate {"what":"memory","level":"low"}"#),
+            (["simulate", "sleep", "on"], #"POST /v1/simulate {"what":"sleep","state":"on"}"#),
+            (["simulate", "heat", "off"], #"POST /v1/simulate {"what":"heat","state":"off"}"#),
+            (["simulate", "battery", "on"], #"POST /v1/simulate {"what":"battery","state":"on"}"#),
+            (["simulate", "disconnect", "d"], #"POST /v1/simulate {"what":"disconnect","device":"d"}"#),
+            (["dead-letters"], "GET /v1/dead-letters"), (["pending"], "GET /v1/pending"),
+            (["pending", "x"], "GET /v1/handlers/x/pending"),
+            (["run-job", "x", "a b"], "POST /v1/handlers/x/jobs/a b/run"),
+            (["cancel-job", "x", "a b"], "POST /v1/handlers/x/jobs/a b/cancel"),
+            (["transfers", "--cancel", "photos/17", "x"], "POST /v1/handlers/x/transfers/photos/17/cancel"),
+            (["transfers", "--cancel", "x", "photos/17"], "POST /v1/handlers/x/transfers/photos/17/cancel"),
+            (["handlers", "list"], "GET /v1/handlers"), (["pending", "list"], "GET /v1/pending"),
+            (["jobs", "x"], "GET /v1/handlers/x/pending"),
+            (["simulate", "job", "x", "a/b"], "POST /v1/handlers/x/jobs/a/b/run"),
+            (["simulate", "alarm", "x", "tea"], "POST /v1/handlers/x/alarms/tea/fire"),
+            (["simulate", "poll", "x"], "POST /v1/handlers/x/poll/run"),
             (
                 ["simulate", "condition", "mount:/data", "real"],
-                .play(ConditionPlay(word: "mount:/data", value: .real))
+                #"POST /v1/conditions/mount:/data {"value":"real"}"#
             ),
-            (["dead-letters", "list"], .deadLetters),
-            (["dead-letters", "replay", "7"], .replayDeadLetters(.sequence(Sequence(7)))),
-            (["dead-letters", "drop", "--handler", "x"], .dropDeadLetters(.handler("x"))),
-            (["dead-letters", "drop", "--all"], .dropDeadLetters(.all)),
+            (["dead-letters", "list"], "GET /v1/dead-letters"),
+            (["dead-letters", "replay", "7"], #"POST /v1/dead-letters/replay {"seq":7}"#),
+            (["dead-letters", "drop", "--handler", "x"], #"POST /v1/dead-letters/drop {"handler":"x"}"#),
+            (["dead-letters", "drop", "--all"], #"POST /v1/dead-letters/drop {"all":true}"#),
         ]
         for (words, call) in table {
             let outcome = try fixture.run([Built.tool, "--socket", fixture.path] + words)
@@ -236,7 +242,7 @@ import WakeSystem
         var streams: [ControlStream] = []
         var closed = 0
         let fixture = try fixture { call in
-            #expect(call == .events(device: "chest strap"))
+            #expect(call.line == "GET /v1/events?device=chest strap")
             return .stream(contentType: "application/x-ndjson") { stream in
                 stream.onClose = { _ in closed += 1 }
                 streams.append(stream)
@@ -262,7 +268,7 @@ import WakeSystem
     func attach() throws {
         var leases = 0
         let fixture = try fixture { call in
-            #expect(call == .attach(handler: "strap"))
+            #expect(call.line == "POST /v1/handlers/strap/attach")
             return .stream(contentType: "application/x-ndjson") { stream in
                 leases += 1
                 stream.onClose = { _ in leases -= 1 }

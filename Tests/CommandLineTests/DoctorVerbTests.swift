@@ -6,6 +6,8 @@ import WakeControl
 import WakeModel
 import WakeSystem
 
+@testable import WakeAPI
+
 @Suite("The doctor", .serialized) struct DoctorVerbTests {
     private let root: String
 
@@ -20,14 +22,14 @@ import WakeSystem
     }
 
     private static func daemon(_ handlers: [HandlerReport] = []) throws -> Fixture {
-        try Fixture { request in
-            ControlCall.answer(request) { call in
-                guard call == .status else { return .json(status: 200, Array(#"{"dead_letters":[]}"#.utf8)) }
-                let bridge = BridgeStatus(
-                    version: "0.1.0", process: 42, journal: "j7", uptime: .seconds(1), suspension: .strong,
-                    journalHealth: "ok", residentBytes: 1)
-                return .json { $0.status(bridge, handlers: handlers, devices: [], adapters: nil) }
+        try Fixture.answering { call in
+            guard call.line == "GET /v1/status" else {
+                return .json(status: 200, Array(#"{"dead_letters":[]}"#.utf8))
             }
+            let bridge = BridgeStatus(
+                version: "0.1.0", process: 42, journal: "j7", uptime: .seconds(1), suspension: .strong,
+                journalHealth: "ok", residentBytes: 1)
+            return .json(WholeStatus(bridge: bridge, handlers: handlers, devices: [], adapters: nil))
         }
     }
 

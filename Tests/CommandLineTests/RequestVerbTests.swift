@@ -6,6 +6,7 @@ import WakeControl
 import WakeModel
 import WakeSystem
 
+@testable import WakeAPI
 @testable import wakebridge
 
 @Suite("One device, asked of the daemon", .serialized) struct RequestVerbTests {
@@ -22,38 +23,33 @@ import WakeSystem
     private static func list(_ status: DeviceStatus) -> ControlResponse {
         .json { writer in
             writer.beginObject()
-            writer.field("devices", [status])
+            writer.field("devices", shaped: [status])
             writer.endObject()
         }
     }
 
     /// Answers which device is meant, and everything else by `perform`.
     private func fixture(
-        link: String = "connected", _ perform: @escaping (ControlCall) -> ControlResponse = { _ in .done }
+        link: String = "connected", _ perform: @escaping (ControlRequest) -> ControlResponse = { _ in .done }
     ) throws -> Fixture {
-        try Fixture { request in
-            ControlCall.answer(request) { call in
-                if case .devices = call { Self.list(Self.device(link: link)) } else { perform(call) }
-            }
+        try Fixture.answering { call in
+            call.path == ["v1", "devices"] ? Self.list(Self.device(link: link)) : perform(call)
         }
-    }
-
-    private func level(_ device: String = "strap") -> DeviceAddress {
-        DeviceAddress(device: device, channel: .characteristic(BluetoothUUID(short: 0x2a19)))
     }
 
     @Test("read prints the value as hexadecimal and decoded, by a UUID or by what the profile calls it")
     func read() throws {
-        var asked: [ControlCall] = []
+        var asked: [String] = []
         let fixture = try fixture { call in
-            asked.append(call)
+            asked.append(call.line)
             return .json(
                 status: 200,
                 Array(#"{"device":"chest-strap","characteristic":"2a19","hex":"4d","value":{"level":77}}"#.utf8) + [10])
         }
         #expect(try fixture.tool("read", "strap", "2a19").output == "4d  level=77\n")
         #expect(try fixture.tool("read", "strap", "battery_level").output == "4d  level=77\n")
-        #expect(asked == [.request(.read(level())), .request(.read(level()))])
+        let read = #"POST /v1/devices/read {"device":"strap","characteristic":"2a19"}"#
+        #expect(asked == [read, read])
         #expect(try fixture.tool("read", "--json", "strap", "2a19").output.hasPrefix(#"{"device":"chest-strap","char"#))
         let wrong = try fixture.tool("read", "strap", "battery_levle")
         #expect(wrong.exit == 5 && wrong.talk.contains("Did you mean 'battery_level'?"), "\(wrong.talk)")
@@ -61,17 +57,17 @@ import WakeSystem
 
     @Test("write sends the bytes that its digits or its text say, to a characteristic or to the only node")
     func write() throws {
-        var asked: [ControlCall] = []
+        var asked: [String] = []
         let fixture = try fixture { call in
-            asked.append(call)
+            asked.append(call.line)
             return .json(status: 200, Array(#"{"device":"chest-strap","done":true}"#.utf8) + [10])
         }
         #expect(try fixture.tool("write", "strap", "2a19", "01FF").output == "wrote 2 bytes to chest-strap\n")
         #expect(try fixture.tool("write", "strap", "--text", "hé").output == "wrote 3 bytes to chest-strap\n")
-        let node = DeviceAddress(device: "strap", channel: nil)
         #expect(
             asked == [
-                .request(.write(level(), bytes: [1, 255])), .request(.write(node, bytes: [0x68, 0xc3, 0xa9])),
+                #"POST /v1/devices/write {"device":"strap","characteristic":"2a19","hex":"01ff"}"#,
+                #"POST /v1/devices/write {"device":"strap","hex":"68c3a9"}"#,
             ])
     }
 
@@ -93,7 +89,7 @@ import WakeSystem
     func wait() throws {
         var streams: [ControlStream] = []
         let fixture = try fixture { call in
-            #expect(call == .events(device: Self.source))
+            #expect(call.line == "GET /v1/events?device=\(Self.source)")
             return .stream(contentType: "application/x-ndjson") { streams.append($0) }
         }
         let already = try fixture.tool("wait", "strap", "--connected", "--for", "60s")
@@ -155,7 +151,7 @@ import WakeSystem
             let bridge = BridgeStatus(
                 version: "0.1.0", process: 77, journal: "j7", uptime: .seconds(10), suspension: .strong,
                 journalHealth: "ok", residentBytes: 1 << 20)
-            return .json { $0.status(bridge, handlers: [strap], devices: [Self.device()], adapters: nil) }
+            return .json(WholeStatus(bridge: bridge, handlers: [strap], devices: [Self.device()], adapters: nil))
         }
         let piped = try fixture.tool("top")
         #expect(piped.exit == 0 && piped.output.hasPrefix("wakebridged 0.1.0, up 10.0 s, 1.0 MiB resident; "))
@@ -176,7 +172,7 @@ import WakeSystem
         let bridge = BridgeStatus(
             version: "9.8.7", process: 77, journal: "j7", uptime: .seconds(10), suspension: .strong,
             journalHealth: "ok", residentBytes: 1 << 20)
-        return .json { $0.status(bridge, handlers: [], devices: [Self.device()], adapters: nil) }
+        return .json(WholeStatus(bridge: bridge, handlers: [], devices: [Self.device()], adapters: nil))
     }
 
     /// Runs the tool on a terminal: what a Python program makes of it, which has `tool` and `terminal`.
@@ -239,7 +235,7 @@ import WakeSystem
     @Test("report tells versions, findings, status and devices, and hides what identifies a device")
     func report() throws {
         let fixture = try fixture { call in
-            if case .logs = call {
+            if call.path == ["v1", "logs"] {
                 return .stream(contentType: "application/x-ndjson") { stream in
                     stream.send(
                         Array(#"{"handler":"a","stream":"stdout","text":"C0:F1:F2:F3:F4:01 beats"}"#.utf8) + [10])
@@ -250,7 +246,7 @@ import WakeSystem
                 version: "9.8.7", process: 77, journal: "j7", uptime: .seconds(10), suspension: .strong,
                 journalHealth: "ok", residentBytes: 1 << 20)
             let handlers = [HandlerReport(id: "a", state: "idle", why: "no event of heart-rate-monitor-f401 waits")]
-            return .json { $0.status(bridge, handlers: handlers, devices: [Self.device()], adapters: nil) }
+            return .json(WholeStatus(bridge: bridge, handlers: handlers, devices: [Self.device()], adapters: nil))
         }
         let plain = try fixture.tool("report")
         for part in [
@@ -270,12 +266,12 @@ import WakeSystem
     func lastWords() throws {
         let why = "quarantined: crashed 5 times; it said last: no access for token s3cr3t"
         let fixture = try fixture { call in
-            if case .logs = call { return .stream(contentType: "application/x-ndjson") { $0.close() } }
+            if call.path == ["v1", "logs"] { return .stream(contentType: "application/x-ndjson") { $0.close() } }
             let bridge = BridgeStatus(
                 version: "9.8.7", process: 77, journal: "j7", uptime: .seconds(10), suspension: .strong,
                 journalHealth: "ok", residentBytes: 1 << 20)
             let handlers = [HandlerReport(id: "a", state: "quarantined", why: why)]
-            return .json { $0.status(bridge, handlers: handlers, devices: [Self.device()], adapters: nil) }
+            return .json(WholeStatus(bridge: bridge, handlers: handlers, devices: [Self.device()], adapters: nil))
         }
         let plain = try fixture.tool("report")
         #expect(plain.exit == 0 && plain.output.contains("crashed 5 times; it said last: <hidden"), "\(plain.output)")

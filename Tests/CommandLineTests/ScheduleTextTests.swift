@@ -126,9 +126,7 @@ import WakeModel
 
     @Test("pending is a table of entries with what each waits for; of one handler the changes of each follow")
     func table() throws {
-        let fixture = try Fixture {
-            ControlCall.answer($0) { _ in .json(status: 200, Array(Self.entries.utf8)) }
-        }
+        let fixture = try Fixture.answering { _ in .json(status: 200, Array(Self.entries.utf8)) }
         let all = try fixture.tool("pending")
         let table = """
             HANDLER  SOURCE  ID      STATE    DUE                        DEADLINE                   \
@@ -145,11 +143,8 @@ import WakeModel
 
     @Test("run-job says where the job stands then")
     func runJob() throws {
-        let fixture = try Fixture {
-            ControlCall.answer($0) { _ in
-                .json(
-                    status: 200, Array(#"{"done":true,"entry":{"source":"job","id":"backup","state":"queued"}}"#.utf8))
-            }
+        let fixture = try Fixture.answering { _ in
+            .json(status: 200, Array(#"{"done":true,"entry":{"source":"job","id":"backup","state":"queued"}}"#.utf8))
         }
         #expect(try fixture.tool("run-job", "hr", "backup").output == "job backup is on its way to the handler\n")
     }
@@ -165,8 +160,8 @@ import WakeModel
             ),
         ]
         for (entry, sentence) in left {
-            let fixture = try Fixture {
-                ControlCall.answer($0) { _ in .json(status: 200, Array("{\"done\":true,\"entry\":\(entry)}".utf8)) }
+            let fixture = try Fixture.answering { _ in
+                .json(status: 200, Array("{\"done\":true,\"entry\":\(entry)}".utf8))
             }
             #expect(try fixture.tool("cancel-job", "hr", "backup").output == sentence)
         }

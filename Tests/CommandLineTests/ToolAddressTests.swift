@@ -1,8 +1,8 @@
 // Every address of the API that the tool asks for stands in the table from which the API's description is written.
 import TestBench
 import Testing
-
-@testable import WakeControl
+import WakeAPI
+import WakeControl
 
 @Suite("What the tool asks the daemon") struct ToolAddressTests {
     private struct Literal {
@@ -53,9 +53,9 @@ import Testing
     }
 
     /// What is interpolated may be any one component.
-    private func isAt(_ parts: [String], _ endpoint: Endpoint) -> Bool {
-        parts.count == endpoint.path.count
-            && zip(parts, endpoint.path).allSatisfy { $0 == "x" || $0 == $1 || Endpoint.isFree($1) }
+    private func isAt(_ parts: [String], _ route: Route) -> Bool {
+        parts.count == route.path.count
+            && zip(parts, route.path).allSatisfy { $0 == "x" || $0 == $1 || Route.isFree($1) }
     }
 
     @Test("each address is one of the API's, with the method that the API has for it")
@@ -66,7 +66,7 @@ import Testing
             // A device may be appended to it.
             let path = literal.path.hasSuffix("x") && literal.path.contains("events") ? "/v1/events" : literal.path
             let parts = path.split(separator: "/").map(String.init)
-            let here = Endpoint.all.filter { isAt(parts, $0) }
+            let here = API.routes.all.filter { isAt(parts, $0) }
             let method = method(literal.line)
             let fits = here.contains { method == nil || $0.method == method }
             #expect(fits, "\(literal.file): \(method ?? "") \(path)")

@@ -12,11 +12,15 @@ package final class Fixture {
     package let server: ControlServer
     package var path: String { directory + "/control.sock" }
 
-    package init(group: UInt32? = nil, handle: @escaping (ControlRequest) -> ControlResponse) throws {
+    package init(
+        group: UInt32? = nil, routes: Routes = Routes(),
+        handle: @escaping (ControlRequest) -> ControlResponse
+    ) throws {
         directory = makeDirectory("/tmp/wakecontrol.XXXXXX")
         loop = try EventLoop()
         server = try ControlServer(
-            loop: loop, socketPath: directory + "/control.sock", group: group.map { ControlGroup($0) }, handle: handle)
+            loop: loop, socketPath: directory + "/control.sock", group: group.map { ControlGroup($0) }, routes: routes,
+            handle: handle)
     }
 
     deinit {
@@ -40,5 +44,14 @@ package final class Fixture {
 
     package func turn(for time: TimeSpan = .seconds(5), until condition: () -> Bool) throws -> Bool {
         try loop.turn(for: time, until: condition)
+    }
+}
+
+extension ControlRequest {
+    /// As a person would note it: `POST /v1/simulate {"what":"memory"}`.
+    package var line: String {
+        let query = self.query.map { $0.value.isEmpty ? $0.name : "\($0.name)=\($0.value)" }.joined(separator: "&")
+        let address = "\(method) /" + path.joined(separator: "/") + (query.isEmpty ? "" : "?" + query)
+        return body.isEmpty ? address : "\(address) \(String(decoding: body, as: UTF8.self))"
     }
 }

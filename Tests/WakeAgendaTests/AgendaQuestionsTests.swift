@@ -48,7 +48,7 @@ struct AgendaQuestionsTests {
         let entry = try #require(world.entry("backup"))
         #expect(entry.nextChance == settled && entry.waitsFor.map(\.settles) == [settled])
         var writer = JSONWriter()
-        entry.write(of: "hr", into: &writer)
+        ListedEntry(entry, of: "hr", holder: nil).write(into: &writer)
         #expect(String(decoding: writer.bytes, as: UTF8.self).contains(#""settles":"\#(settled.rfc3339)""#))
         world.pass(.seconds(70))
         #expect(world.raised.count == 1)
@@ -143,7 +143,7 @@ struct AgendaQuestionsTests {
         let pace = try #require(entry.pace)
         #expect(pace.slot == .seconds(32) && pace.hour == "Mon 00:00" && pace.polls == 0 && !pace.isQuiet)
         var writer = JSONWriter()
-        entry.write(of: "hr", into: &writer)
+        ListedEntry(entry, of: "hr", holder: nil).write(into: &writer)
         let text = String(decoding: writer.bytes, as: UTF8.self)
         #expect(text.contains(#""slot_s":32,"bin":{"hour":"Mon 00:00","polls":0,"useful":0,"quiet":false}"#), "\(text)")
     }

@@ -3,6 +3,7 @@ import TestBench
 import Testing
 import WakeModel
 
+@testable import WakeAPI
 @testable import WakeControl
 
 @Suite("The API's description") struct APIDescriptionTests {
@@ -20,7 +21,7 @@ import WakeModel
         let described = members(document["paths"]).flatMap { path in
             members(path.value).map { "\($0.name.uppercased()) \(path.name)" }
         }
-        #expect(described.sorted() == Endpoint.all.map { "\($0.method) \($0.templatedAddress)" }.sorted())
+        #expect(described.sorted() == API.endpoints.map { "\($0.route.method) \($0.templatedAddress)" }.sorted())
         #expect(described.contains("POST /v1/handlers/{id}/jobs/{job}/run"))
     }
 
@@ -48,17 +49,40 @@ import WakeModel
         #expect(named == there)
     }
 
+    @Test("a member whose name does not say it all is explained, where it is a schema of its own and where it is named")
+    func explanations() {
+        let schemas = document["components"]?["schemas"]
+        let handler = schemas?["handler"]?["properties"]
+        #expect(handler?["held_for_ms"]?["description"]?.string == "the rest of a penalty")
+        #expect(handler?["work"]?["$ref"]?.string == "#/components/schemas/work")
+        #expect(handler?["transfers"]?["properties"]?["done"]?["description"]?.string == "bytes")
+        #expect(schemas?["entry"]?["properties"]?["next_chance"]?["description"] != nil)
+    }
+
+    @Test("what a shape writes has the members of its schema, with null only where the schema allows it")
+    func shapes() throws {
+        var writer = JSONWriter()
+        HandlerReport(id: "a", state: "idle", why: "").write(into: &writer)
+        let written = try JSONValue(parsing: writer.bytes)
+        let schema = try #require(document["components"]?["schemas"]?["handler"])
+        #expect(members(written).map(\.name) == members(schema["properties"]).map(\.name))
+        #expect(schema["required"]?.array?.count == members(written).count)
+        for (name, value) in members(written) where value == .null {
+            #expect(schema["properties"]?[name]?["anyOf"] != nil, "\(name)")
+        }
+    }
+
     @Test("an unknown key is refused by every address that has a body, and the refusal names a key of its table")
     func bodies() {
-        for endpoint in Endpoint.all where endpoint.method == "POST" && !endpoint.takesBytes {
-            let path = endpoint.path.map { $0.allSatisfy(\.isUppercase) ? "a" : $0 }
+        for endpoint in API.endpoints where endpoint.route.method == "POST" && !endpoint.takesBytes {
+            let path = endpoint.route.path.map { $0.allSatisfy(\.isUppercase) ? "a" : $0 }
             var request = ControlRequest(method: "POST", path: path, body: Array("{\"no such key\":1}".utf8))
             request.access = .role(.pair)
             do {
-                _ = try ControlCall(request)
-                Issue.record("\(endpoint.address) takes any key")
+                _ = try API.read(request)
+                Issue.record("\(endpoint.route.address) takes any key")
             } catch {
-                #expect(error.code == "unknown-key", "\(endpoint.address)")
+                #expect(error.code == "unknown-key", "\(endpoint.route.address)")
                 if let key = endpoint.body.first { #expect(error.advice.contains(key.name), "\(error.advice)") }
             }
         }

@@ -3,6 +3,7 @@ import TestBench
 import Testing
 import WakeModel
 
+@testable import WakeAPI
 @testable import WakeControl
 
 @Suite("The page of the control API") struct ControlPageTests {
@@ -70,7 +71,8 @@ import WakeModel
         let adapter = AdapterStatus(
             address: "00:1A:7D:DA:71:13", isPowered: true, links: 5, mostLinks: 5, waiting: ["scale"])
         var writer = JSONWriter()
-        writer.status(bridge, handlers: [handler], devices: [try device()], adapters: [adapter])
+        WholeStatus(bridge: bridge, handlers: [handler], devices: [try device()], adapters: [adapter]).write(
+            into: &writer)
         let shown = try #require(page.block("", with: "\"bridge\":"))
         #expect(compact(shown.text) == String(decoding: writer.bytes, as: UTF8.self))
     }
@@ -103,7 +105,10 @@ import WakeModel
 
     @Test("the calls that the page shows are answered")
     func calls() throws {
-        let fixture = try Fixture { request in ControlCall.answer(request) { _ in .done } }
+        let fixture = try Fixture { request in
+            do throws(ControlRefusal) { _ = try API.read(request) } catch { return .refusal(error) }
+            return .done
+        }
         let commands = try #require(page.block("", with: "curl ")).lines
         #expect(commands.count == 3)
         for command in commands {

@@ -2,16 +2,22 @@
 import Glibc
 import TestBench
 import Testing
+import WakeAPI
 import WakeControl
 import WakeModel
 import WakeSystem
 
 @Suite("The control socket", .serialized) struct ControlServerTests {
-    private func answering(_ calls: @escaping (ControlCall) -> ControlResponse) -> (ControlRequest) -> ControlResponse {
-        { request in ControlCall.answer(request, calls) }
+    private func answering(
+        _ calls: @escaping (ControlRequest) -> ControlResponse
+    ) -> (ControlRequest) -> ControlResponse {
+        { request in
+            do throws(ControlRefusal) { _ = try API.read(request) } catch { return .refusal(error) }
+            return calls(request)
+        }
     }
 
-    private func simple() throws -> Fixture { try Fixture(handle: answering { _ in .done }) }
+    private func simple() throws -> Fixture { try Fixture(routes: API.routes, handle: answering { _ in .done }) }
 
     @Test("curl gets JSON from a known address")
     func json() throws {
@@ -24,7 +30,7 @@ import WakeSystem
     func later() throws {
         var respond: ((ControlResponse) -> Void)?
         let fixture = try Fixture(
-            handle: answering { call in call == .status ? .later { respond = $0 } : .done })
+            handle: answering { call in call.line == "GET /v1/status" ? .later { respond = $0 } : .done })
         let words = ["curl", "-s", "--unix-socket", fixture.path]
         for end in [true, false] {
             let child = try Child(words + ["http://w/v1/status"])

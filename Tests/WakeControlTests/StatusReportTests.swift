@@ -1,7 +1,8 @@
 // The Bluetooth part of the status as it is sent, byte for byte.
 import Testing
-import WakeControl
 import WakeModel
+
+@testable import WakeAPI
 
 @Suite("The status") struct StatusReportTests {
     private func status(_ devices: [DeviceStatus], _ adapters: [AdapterStatus]?) -> String {
@@ -9,7 +10,7 @@ import WakeModel
             version: "0.1.0", process: 77, journal: "j7", uptime: .seconds(1), suspension: .strong, journalHealth: "ok",
             residentBytes: 1)
         var writer = JSONWriter()
-        writer.status(bridge, handlers: [], devices: devices, adapters: adapters)
+        WholeStatus(bridge: bridge, handlers: [], devices: devices, adapters: adapters).write(into: &writer)
         return String(decoding: writer.bytes, as: UTF8.self)
     }
 

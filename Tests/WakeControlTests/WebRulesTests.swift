@@ -4,6 +4,7 @@ import Testing
 import WakeModel
 import WakeSystem
 
+@testable import WakeAPI
 @testable import WakeControl
 
 @Suite("Over TCP") struct WebRulesTests {
@@ -166,12 +167,12 @@ import WakeSystem
     func roles() {
         #expect(AccessRole.read < .operate && AccessRole.operate < .pair)
         let needed = Dictionary(
-            Endpoint.all.map { ("\($0.method) \($0.address)", $0.role) }, uniquingKeysWith: { first, _ in first })
+            API.routes.all.map { ("\($0.method) \($0.address)", $0.role) }, uniquingKeysWith: { first, _ in first })
         #expect(needed["GET /v1/status"] == .read && needed["POST /v1/reload"] == .operate)
         #expect(needed["POST /v1/devices/forget"] == .pair)
-        let open = Endpoint.all.filter { $0.role == nil }.map(\.address)
+        let open = API.routes.all.filter { $0.role == nil }.map(\.address)
         #expect(open.sorted() == ["/v1/hooks/TOKEN", "/v1/login", "/v1/logout", "/v1/me", "/v1/openapi.json"])
-        for endpoint in Endpoint.all where endpoint.method == "POST" { #expect(endpoint.role != .read) }
+        for route in API.routes.all where route.method == "POST" { #expect(route.role != .read) }
     }
 
     @Test("a request without the role is refused before its body is looked at")
@@ -181,7 +182,7 @@ import WakeSystem
             var request = ControlRequest(method: method, path: path.split(separator: "/").map(String.init))
             (request.access, request.address) = (role.map(Access.role), address)
             request.body = Array("nonsense".utf8)
-            do { _ = try ControlCall(request) } catch { return error.code }
+            do { _ = try API.read(request) } catch { return error.code }
             return nil
         }
         #expect(code("GET", "/v1/status", nil) == "no-token" && code("GET", "/v1/status", .read) == nil)

@@ -6,6 +6,7 @@ import WakeLoop
 import WakeModel
 import WakeSystem
 
+@testable import WakeAPI
 @testable import WakeControl
 
 /// Knows three tokens.
@@ -52,8 +53,10 @@ private final class Web {
         scheme = settings.identity == nil ? "http" : "https"
         let door = WebDoor(settings, authority: authority)
         let hall = Hall()
-        server = try ControlServer(loop: loop, socketPath: directory + "/control.sock", page: Files()) { request in
-            ControlCall.answer(request) { hall.answer($0, at: door) }
+        server = try ControlServer(
+            loop: loop, socketPath: directory + "/control.sock", page: Files(), routes: API.routes
+        ) {
+            hall.answer($0, at: door)
         }
         try server.open(door)
         hall.web = self
@@ -94,13 +97,14 @@ private final class Web {
 private final class Hall {
     weak var web: Web?
 
-    func answer(_ call: ControlCall, at door: WebDoor) -> ControlResponse {
-        switch call {
-        case .login(let attempt): door.login(attempt)
-        case .logout: door.logout()
-        case .me(let role): .text(status: 200, role?.rawValue ?? "none")
-        case .events: .stream(contentType: "application/x-ndjson") { self.web?.streams.append($0) }
-        case .conditions: work()
+    func answer(_ request: ControlRequest, at door: WebDoor) -> ControlResponse {
+        do throws(ControlRefusal) { _ = try API.read(request) } catch { return .refusal(error) }
+        return switch request.path.last {
+        case "login": door.login(LoginAttempt(request))
+        case "logout": door.logout()
+        case "me": .text(status: 200, request.access?.role?.rawValue ?? "none")
+        case "events": .stream(contentType: "application/x-ndjson") { self.web?.streams.append($0) }
+        case "conditions": work()
         default: .done
         }
     }
@@ -108,6 +112,14 @@ private final class Hall {
     private func work() -> ControlResponse {
         usleep(20_000)
         return .done
+    }
+}
+
+extension LoginAttempt {
+    fileprivate init(_ request: ControlRequest) {
+        self.init(
+            token: (try? JSONValue(parsing: request.body))?["token"]?.string ?? "", address: request.address,
+            origin: request.headers.first { $0.name == "origin" }?.value)
     }
 }
 

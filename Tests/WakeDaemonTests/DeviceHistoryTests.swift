@@ -1,11 +1,10 @@
 // What the chart of a device is drawn from, from events to the page.
 import Testing
-import WakeControl
 import WakeLoop
 import WakeModel
 import WakeProfiles
 
-@testable import WakeDaemon
+@testable import WakeAPI
 @testable import WakeEngine
 
 @Suite("Charts of devices")

@@ -1,9 +1,8 @@
 // The history of devices: what a chart is drawn from, and its bounds.
 import Testing
-import WakeControl
 import WakeModel
 
-@testable import WakeDaemon
+@testable import WakeAPI
 
 @Suite("The history of devices") struct HistoryBookTests {
     private static let begin = WallTime(microseconds: 1_800_000_000_000_000)

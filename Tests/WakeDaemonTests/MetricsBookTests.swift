@@ -7,7 +7,7 @@ import WakeModel
 import WakeProfiles
 import WakeSystem
 
-@testable import WakeDaemon
+@testable import WakeAPI
 @testable import WakeEngine
 
 /// Takes some time to thaw, and freezes at once.

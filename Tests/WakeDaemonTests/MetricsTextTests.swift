@@ -4,8 +4,8 @@ import WakeControl
 import WakeModel
 import WakeSystem
 
+@testable import WakeAPI
 @testable import WakeCore
-@testable import WakeDaemon
 
 private let counter = MetricFamily("wake_work_seconds", .counter, "Work \"done\" in \\one\nday.")
 

@@ -3,7 +3,7 @@ import Testing
 import WakeAgenda
 import WakeModel
 
-@testable import WakeDaemon
+@testable import WakeAPI
 
 @Suite("What a token may send") struct SenderAllowancesTests {
     private let start = Instant(nanoseconds: 0)

@@ -1,10 +1,9 @@
 // A handler's timeline: what it was when, how its processes ended, and its bounds.
 import Testing
-import WakeControl
 import WakeCore
 import WakeModel
 
-@testable import WakeDaemon
+@testable import WakeAPI
 
 @Suite("The timeline of a handler") struct StateTimelineTests {
     private static let begin = WallTime(microseconds: 1_800_000_000_000_000)

@@ -2,7 +2,7 @@
 import TestBench
 import Testing
 import TickTrigger
-import WakeControl
+import WakeAPI
 import WakeJournal
 import WakeModel
 import WakeProfiles

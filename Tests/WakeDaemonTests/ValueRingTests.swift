@@ -1,10 +1,9 @@
 // The values of a field over a week: half hours with their mean, least and most, and what remains of them.
 import TestBench
 import Testing
-import WakeControl
 import WakeModel
 
-@testable import WakeDaemon
+@testable import WakeAPI
 
 @Suite("A week of a field's values") struct ValueRingTests {
     private static let begin: Int64 = 1_800_000_000

@@ -3,7 +3,7 @@ import TestBench
 import Testing
 import WakeSystem
 
-@testable import WakeDaemon
+@testable import WakeAPI
 
 private let folder = "\(packageFolder)/Web"
 

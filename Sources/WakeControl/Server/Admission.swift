@@ -110,13 +110,13 @@ enum Admission {
         return .network(door.settings.origin(of: address, forwardedFor: headers), own: own)
     }
 
-    /// - Parameter endpoint: nil where the API has no such address.
-    func admit(_ client: Client, _ head: RequestHead, to endpoint: Endpoint?) -> Verdict {
+    /// - Parameter route: nil where the API has no such address.
+    func admit(_ client: Client, _ head: RequestHead, to route: Route?) -> Verdict {
         switch (self, client) {
         case (.local(let admission), .local(let peer)): admission.admit(peer)
-        case (.web(let door), .network(let address, let own)): door.admit(address, at: own, head, to: endpoint)
+        case (.web(let door), .network(let address, let own)): door.admit(address, at: own, head, to: route)
         case (.local(let admission), .network): admission.admit(nil)
-        case (.web(let door), .local): door.admit(nil, at: nil, head, to: endpoint)
+        case (.web(let door), .local): door.admit(nil, at: nil, head, to: route)
         }
     }
 }

@@ -6,6 +6,7 @@ import WakeSystem
 
 /// The answers of every entrance.
 struct Answers {
+    let routes: Routes
     /// Must answer at once.
     let handle: (ControlRequest) -> ControlResponse
     let files: (any PageFiles)?
@@ -46,21 +47,24 @@ public final class ControlServer {
 
     /// Listens at `socketPath`, which it creates, and removes at its end. The kernel admits root, the daemon's user and members
     /// of `group`: no byte of another user reaches the parser. `handle` must answer at once.
-    public convenience init(
+    package convenience init(
         loop: EventLoop, socketPath: String, group: ControlGroup? = nil, page: (any PageFiles)? = nil,
-        handle: @escaping (ControlRequest) -> ControlResponse
+        routes: Routes = Routes(), handle: @escaping (ControlRequest) -> ControlResponse
     ) throws(SystemError) {
-        try self.init(loop: loop, socketPath: socketPath, group: group, page: page, handle: handle) { HTTPEdge.load() }
+        try self.init(
+            loop: loop, socketPath: socketPath, group: group, page: page, routes: routes, handle: handle
+        ) { HTTPEdge.load() }
     }
 
     init(
         loop: EventLoop, socketPath: String, group: ControlGroup?, page: (any PageFiles)? = nil,
-        handle: @escaping (ControlRequest) -> ControlResponse, loadLibrary: @escaping @Sendable () -> String?
+        routes: Routes = Routes(), handle: @escaping (ControlRequest) -> ControlResponse,
+        loadLibrary: @escaping @Sendable () -> String?
     ) throws(SystemError) {
         self.loop = loop
         self.socketPath = socketPath
         self.loadLibrary = loadLibrary
-        answers = Answers(handle: handle, files: page)
+        answers = Answers(routes: routes, handle: handle, files: page)
         let listening = try UnixSocket.listen(
             at: socketPath, mode: group == nil ? 0o600 : 0o660, group: group?.number)
         let admission = LocalAdmission(daemonUser: geteuid(), group: group?.number, groupRole: group?.role ?? .pair)

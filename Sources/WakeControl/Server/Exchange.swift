@@ -9,7 +9,7 @@ final class Exchange {
     /// The announced length of the body; 0 where the client did not announce it.
     let announcedBytes: Int
     /// Nil where the API has no such address.
-    let endpoint: Endpoint?
+    let route: Route?
     /// Why the head leaves the end or the path of the request open; nil where it is unambiguous.
     let ambiguity: String?
     var request: ControlRequest
@@ -19,8 +19,10 @@ final class Exchange {
     var transmission: Transmission?
     var pending: PendingAnswer?
 
-    init(_ method: String, _ address: String, on connection: HTTPConnection, by peer: Client?, at admission: Admission)
-    {
+    init(
+        _ method: String, _ address: String, on connection: HTTPConnection, by peer: Client?, at admission: Admission,
+        among routes: Routes
+    ) {
         self.address = address
         let headers = connection.all(.headers)
         func first(_ name: String) -> String? { headers.first { $0.name == name }?.value }
@@ -34,12 +36,12 @@ final class Exchange {
         if !prefix.isEmpty, path.starts(with: prefix) { path.removeFirst(prefix.count) }
         head = RequestHead(
             hosts: all("host"), origins: all("origin"), authorization: first("authorization"), cookies: all("cookie"),
-            hookToken: path.count == 3 && path[1] == WebDoor.hooks ? path[2] : nil)
+            hookToken: path.count == 3 && path[1] == Route.hooks ? path[2] : nil)
         request = ControlRequest(
             method: method, path: path, query: connection.all(.query),
             headers: headers.filter { !["authorization", "cookie"].contains($0.name) }, user: self.client.user,
             address: self.client.address, accept: first("accept") ?? "")
-        endpoint = try? Endpoint.find(request)
+        route = (try? routes.place(of: request)).map { routes.all[$0] }
         ambiguity = Self.ambiguity(
             lengths: all("content-length").count, encodings: all("transfer-encoding").count, address)
     }
@@ -58,7 +60,7 @@ final class Exchange {
         }
     }
 
-    var bodyLimit: Int { endpoint?.bodyLimit ?? Endpoint.usualBodyLimit }
+    var bodyLimit: Int { route?.bodyLimit ?? Route.usualBodyLimit }
 
     var framing: ControlStream.Framing { request.accept.contains("text/event-stream") ? .events : .lines }
 

@@ -7,7 +7,7 @@ extension HTTPEdge {
     /// Refuses a request by its head, where the body need not be read.
     func begin(_ exchange: Exchange, on connection: HTTPConnection) -> Bool {
         if let refusal = exchange.refusalOfHead { return connection.reply(refusal.content.closing) }
-        switch admission.admit(exchange.client, exchange.head, to: exchange.endpoint) {
+        switch admission.admit(exchange.client, exchange.head, to: exchange.route) {
         case .refused(let refusal): return answer(.refusal(refusal), exchange, on: connection)
         case .slowed(let refusal): return answer(.slowly(refusal), exchange, on: connection)
         case .admitted(let access, let holder): (exchange.request.access, exchange.request.token) = (access, holder)
@@ -15,7 +15,7 @@ extension HTTPEdge {
         if let redirect = admission.redirect(from: exchange.address) {
             return answer(.content(redirect), exchange, on: connection)
         }
-        if let refusal = exchange.endpoint?.refusal(of: exchange.request) {
+        if let refusal = exchange.route?.refusal(of: exchange.request) {
             return answer(.refusal(refusal), exchange, on: connection)
         }
         guard exchange.announcedBytes > limits.discardedBytes else { return true }

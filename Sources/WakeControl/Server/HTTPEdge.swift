@@ -211,7 +211,7 @@ final class HTTPEdge {
             guard !isEnding else { return false }
             let exchange = Exchange(
                 method.map { String(cString: $0) } ?? "", url.map { String(cString: $0) } ?? "/", on: connection,
-                by: clients[connection], at: admission)
+                by: clients[connection], at: admission, among: answers.routes)
             slot.pointee = Unmanaged.passRetained(exchange).toOpaque()
             owed.welcome(connection)
             attribute(exchange, connection)

@@ -61,6 +61,10 @@ public struct LoginAttempt: Hashable, Sendable {
     var address: NetworkAddress?
     /// The origin of the page, as the browser sends it.
     var origin: String?
+
+    package init(token: String, address: NetworkAddress?, origin: String?) {
+        (self.token, self.address, self.origin) = (token, address, origin)
+    }
 }
 
 public final class WebDoor {
@@ -72,8 +76,6 @@ public final class WebDoor {
 
     /// Browsers send a cookie to every port of a name, so that bridges on one machine differ by their ports.
     public var cookieName: String { "wakebridge-\(settings.listen.port)" }
-    /// In addresses whose last component is a token: senders of web hooks can often set no header.
-    static let hooks = "hooks"
     /// A year: revoking the token ends it earlier.
     private static let cookieSeconds = 365 * 86_400
 
@@ -95,17 +97,17 @@ public final class WebDoor {
     }
 
     func admit(
-        _ client: NetworkAddress?, at own: NetworkAddress?, _ head: RequestHead, to endpoint: Endpoint?
+        _ client: NetworkAddress?, at own: NetworkAddress?, _ head: RequestHead, to route: Route?
     ) -> Verdict {
         guard let client else { return .refused(.vanished) }
         if let refusal = rules.refusal(hosts: head.hosts, origins: head.origins, own: own) { return .refused(refusal) }
         // A method that no web hook has is refused as such, whatever the token.
-        if let token = head.hookToken, endpoint != nil { return admitHook(token, of: client) }
-        let guest: Access? = settings.areMetricsOpen && endpoint?.path == ["metrics"] ? .role(.read) : nil
+        if let token = head.hookToken, route != nil { return admitHook(token, of: client) }
+        let guest: Access? = settings.areMetricsOpen && route?.path == ["metrics"] ? .role(.read) : nil
         guard let proof = proof(in: head) else { return .admitted(guest, holder: nil) }
         if let holder = authority.holder(of: proof) { return .admitted(holder.access, holder: holder.name) }
         // A browser goes on sending a cookie that was revoked: it must get the page, and be able to log in again.
-        if case .cookie = proof, guest != nil || endpoint?.role == nil { return .admitted(guest, holder: nil) }
+        if case .cookie = proof, guest != nil || route?.role == nil { return .admitted(guest, holder: nil) }
         return refuse(client)
     }
 
@@ -189,11 +191,6 @@ extension ControlRefusal {
         refusal.retryAfter = delay
         return refusal
     }
-
-    /// Refuses a web hook's address on the control socket, which has no tokens.
-    static let noHook = ControlRefusal(
-        .notFound, code: "unknown-path", message: "addresses of web hooks are there over TCP alone",
-        advice: "use \(Endpoint.inboxAddress) on the control socket")
 
     fileprivate static let sendsOnly = ControlRefusal(
         .forbidden, code: "role-too-low", message: "this token sends messages to one inbox, and shows nothing",

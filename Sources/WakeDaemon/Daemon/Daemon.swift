@@ -1,5 +1,6 @@
 // The daemon: one bridge with its manifests, its control socket and its devices, or a trace to play in their place.
 import Glibc
+import WakeAPI
 import WakeControl
 import WakeCore
 import WakeEngine
@@ -22,6 +23,9 @@ public final class Daemon {
     public static let version = "0.30.0"
 
     package let bridge: Bridge
+    private var engine: Engine { bridge.engine }
+    private var turn: Turn { bridge.turn }
+    private var catalog: Catalog { bridge.catalog }
     /// The settings in force; a changed file waits for the next start.
     private(set) var settings: BridgeSettings
     let manifests: ManifestFolder
@@ -38,7 +42,7 @@ public final class Daemon {
     let entry: WebEntry
     /// Where a trace is played in place of devices, what reads its file.
     private var replayedFile: FileChunks?
-    private var answers: ControlAnswers?
+    private var api: API?
     private var signals: [SignalWatch] = []
     private var isEnding = false
     private(set) var faults = ConfigurationFaults()
@@ -74,7 +78,7 @@ public final class Daemon {
         observers = try HandlerObservers(logBook, of: bridge, clock: clock, settings)
         bus = SystemBus(on: bridge.loop)
         sources = try LiveSources(bridge, stateDirectory: options.stateDirectory)
-        entry = WebEntry(stateDirectory: options.stateDirectory, catalog)
+        entry = WebEntry(version: Self.version, stateDirectory: options.stateDirectory, catalog)
         agenda = LiveAgenda(
             of: bridge, bus: bus, ConditionPlaces(stateDirectory: options.stateDirectory, settings),
             hook: observers.alerts)
@@ -129,7 +133,7 @@ public final class Daemon {
     public func run() throws(SystemError) -> Int32 {
         let status = try bridge.loop.run()
         entry.close()
-        answers?.watching.close()
+        api?.close()
         observers.broker?.end()
         sources.stop()
         agenda.close()
@@ -144,9 +148,9 @@ public final class Daemon {
         bridge.loop.logLongCalls()
         try prepareReplay()
         // Before a loss counts as reported: a handler whose manifest cannot be read yet was not given it.
-        let changes = manifests.read(knowing: bridge.catalog.profiles)
+        let changes = manifests.read(knowing: catalog.profiles)
         if let lack = manifests.lack { throw lack }
-        bridge.engine.reportLosses { adopt(changes) }
+        engine.reportLosses { adopt(changes) }
         for fault in manifests.faults { log.error(fault) }
         handedOver.transfers.joinRunning()
         agenda.awaitClock()
@@ -179,40 +183,29 @@ public final class Daemon {
         }
     }
 
-    /// The outcome of reading all configuration again.
-    struct Reload {
-        /// Everything that is wrong with it.
-        var errors: [String] = []
-        /// Keys of wakebridge.json5 whose new values are in force now.
-        var applied: [String] = []
-        /// Settings whose new values wait for the next start.
-        var postponed: [String] = []
-    }
-
-    var configurationDirectory: String { options.configurationDirectory }
+    package var configurationDirectory: String { options.configurationDirectory }
 
     /// The log has what came of it: a signal has no other answer.
-    func reload() -> Reload {
+    package func reload() -> Reload {
         applyConfiguration()
         var reload = applySettings()
-        faults.renew(manifests, bridge.catalog)
+        faults.renew(manifests, catalog)
         reload.errors = faultSentences + reload.errors
         for error in reload.errors { log.error(error) }
-        if let answers, observers.broker == nil { publish(answers) }
+        if let api, observers.broker == nil { publish(api) }
         return reload
     }
 
     /// All that is doubtful about manifests that are taken: as they were read, as devices are known, and as files were found.
-    var warnings: [BridgeWarning] {
-        let handlers = bridge.catalog.manifests
-        let devices = bridge.catalog.devices.compactMap { $0.map { (alias: $0.device.alias, source: $0.device.uri) } }
+    package var warnings: [BridgeWarning] {
+        let handlers = catalog.manifests
+        let devices = catalog.devices.compactMap { $0.map { (alias: $0.device.alias, source: $0.device.uri) } }
         return inspection.warnings + ManifestWarnings.ofUnknownDevices(handlers, known: devices)
     }
 
-    /// Looks again at what may have come or gone without a change of a manifest; `timer` fires when that is known.
-    func inspect(firing timer: Timer?) { inspection.begin(inspected, firing: timer) }
+    package func inspect(firing timer: Timer?) { inspection.begin(inspected, firing: timer) }
 
-    private var inspected: [HandlerManifest] { Array(bridge.catalog.manifests) }
+    private var inspected: [HandlerManifest] { Array(catalog.manifests) }
 
     /// A person who adds a manifest may have added its profile just before. Only new faults are logged.
     private func reloadAfterChange() {
@@ -225,15 +218,12 @@ public final class Daemon {
     private func restartChanged() {
         for handler in observers.programs.removeChanged() {
             let isThere = bridge.executor.pid(of: handler) != nil
-            bridge.turn.ingest(.operated(handler, isThere ? .restart : .start))
+            turn.ingest(.operated(handler, isThere ? .restart : .start))
             sources.handlerDidStart(handler)
         }
     }
 
-    private var faultSentences: [String] { faults.sentences(manifests, bridge.catalog) }
-
-    /// Why handlers of the manifest cannot start, as it was found last.
-    func obstacle(to manifest: String) -> BridgeWarning? { inspection.obstacle(to: manifest) }
+    private var faultSentences: [String] { faults.sentences(manifests, catalog) }
 
     private func applyConfiguration() {
         let watched = sources.watchedProfiles
@@ -247,10 +237,10 @@ public final class Daemon {
     /// broken or out of sight changes nothing.
     private func applyProfiles() -> Bool {
         let folders = ProfileFolder.known(in: options.configurationDirectory)
-        let reading = ProfileFolder.read(folders, after: bridge.catalog.profiles)
+        let reading = ProfileFolder.read(folders, after: catalog.profiles)
         faults.ofProfiles = reading.errors
         adoptKeys()
-        let changes = bridge.catalog.update(
+        let changes = catalog.update(
             Array(reading.sources.values), shared: Array(reading.shared.values), keeping: reading.kept)
         faults.ofProfiles += changes.errors
         for name in changes.updated { log.notice("profile \(name) is taken up, for devices that come from now on") }
@@ -261,34 +251,34 @@ public final class Daemon {
     /// An unreadable file changes nothing.
     private func adoptKeys() {
         do throws(ConfigurationErrors) {
-            bridge.engine.adopt(try KeyFile.read(in: options.configurationDirectory))
+            engine.adopt(try KeyFile.read(in: options.configurationDirectory))
         } catch {
             faults.ofProfiles += error.all
         }
     }
 
     /// Takes what changed in handlers.d; what is broken changes nothing.
-    private func applyManifests() { adopt(manifests.read(knowing: bridge.catalog.profiles)) }
+    private func applyManifests() { adopt(manifests.read(knowing: catalog.profiles)) }
 
     private func adopt(_ changes: ManifestFolder.Changes) {
         if changes.adopted.contains(where: { $0.settings.requirements.contains(.power) }) { monitors.watchPower() }
         for manifest in changes.adopted {
-            let single = manifest.isPerDevice ? bridge.catalog.handler(named: manifest.id) : nil
-            bridge.engine.configure(manifest)
-            if let single { answers?.letGo(of: single) }
+            let single = manifest.isPerDevice ? catalog.handler(named: manifest.id) : nil
+            engine.configure(manifest)
+            if let single { api?.handlers.letGo(of: single) }
             log.notice("handler \(manifest.id) is configured\(manifest.isPerDevice ? ", once for each device" : "")")
         }
         for name in changes.removed {
-            guard bridge.catalog.isConfigured(name) else { continue }
-            let single = bridge.catalog.handler(named: name)
-            bridge.engine.withdraw(name)
-            if let single { answers?.letGo(of: single) }
+            guard catalog.isConfigured(name) else { continue }
+            let single = catalog.handler(named: name)
+            engine.withdraw(name)
+            if let single { api?.handlers.letGo(of: single) }
             log.notice("handler \(name) is removed")
         }
         // A typing error leaves a handler without a manifest, and must not end its alarms, jobs and connections.
         if manifests.names != nil {
-            let templates = Set(bridge.catalog.perDevice.keys)
-            bridge.engine.settleSchedules { manifests.mayReturn($0, beside: templates) }
+            let templates = Set(catalog.perDevice.keys)
+            engine.settleSchedules { manifests.mayReturn($0, beside: templates) }
             handedOver.sockets.settle { manifests.mayReturn($0, beside: templates) }
         }
         if !changes.isEmpty { sources.manifestsChanged() }
@@ -296,18 +286,9 @@ public final class Daemon {
         observers.statusLine.updateSoon()
     }
 
-    /// Devices of manifests that run once for each came, went or have another name.
-    func instancesChanged(ended: [HandlerID]) {
-        for id in ended {
-            log.notice("handler \(bridge.catalog.name(of: id)) ends: its device is forgotten, or watched no more")
-        }
-        updateWarnings()
-        observers.statusLine.updateSoon()
-    }
-
     private func updateWarnings() {
-        faults.renew(self.manifests, bridge.catalog)
-        let manifests = bridge.catalog.manifests
+        faults.renew(self.manifests, catalog)
+        let manifests = catalog.manifests
         inspection.stated =
             ManifestWarnings.all(of: manifests, bridge.accounts)
             + ManifestWarnings.ofUnkeptLimits(manifests, bridge.executor.processorLimits) + instanceWarnings()
@@ -317,10 +298,10 @@ public final class Daemon {
     }
 
     private func instanceWarnings() -> [BridgeWarning] {
-        bridge.catalog.perDevice.values.sorted { $0.id < $1.id }.compactMap { template in
+        catalog.perDevice.values.sorted { $0.id < $1.id }.compactMap { template in
             ManifestWarnings.ofInstances(
-                template, count: bridge.catalog.instances(of: template.id)?.count ?? 0,
-                without: bridge.engine.waitingDevices(of: template.id).map(\.alias))
+                template, count: catalog.instances(of: template.id)?.count ?? 0,
+                without: engine.waitingDevices(of: template.id).map(\.alias))
         }
     }
 
@@ -351,27 +332,28 @@ public final class Daemon {
             of: bridge, controlSocket: options.controlSocket, runtimeDirectory: options.runtimeDirectory,
             playsTrace: Self.replay(options, settings) != nil)
         if settings.web != nil { try watching.begin() }
-        let answers = ControlAnswers(daemon: self, watching: watching)
-        self.answers = answers
-        bridge.turn.listeners.add(answers)
-        bridge.turn.listeners.observe(answers)
+        let facts = RunFacts(version: Self.version, startedAt: startedAt, bridge.strength, bridge.containment)
+        let api = API(
+            of: bridge, facts, for: self, sources, on: agenda, observers.logBook, observers.history,
+            observers.metrics, entry, watching)
+        self.api = api
         let group = try settings.controlGroup.map { name throws(SystemError) in
             ControlGroup(try GroupName.number(of: name), role: settings.controlRole)
         }
         let server = try ControlServer(
-            loop: bridge.loop, socketPath: options.controlSocket, group: group, page: ServedPage()
-        ) { request in ControlCall.answer(request) { answers.answer($0) } }
+            loop: bridge.loop, socketPath: options.controlSocket, group: group, page: ServedPage(), routes: API.routes
+        ) { api.answer($0) }
         server.didBegin = { MemoryPressure.releaseStartup() }
         entry.admit(through: server, settings.web)
-        publish(answers)
+        publish(api)
     }
 
     /// Handlers do not wait for a broker: the daemon reports why it cannot be reached, and everything else goes on. A reload
     /// tries again, as after the mode of a password's file was mended.
-    private func publish(_ answers: ControlAnswers) {
+    private func publish(_ api: API) {
         guard let mqtt = settings.mqtt else { return }
         do {
-            observers.broker = try BrokerSink(mqtt, of: self, answers, runtimeDirectory: options.runtimeDirectory)
+            observers.broker = try BrokerSink(mqtt, of: self, api, runtimeDirectory: options.runtimeDirectory)
             observers.brokers.succeed(.publishing)
             observers.broker?.begin()
         } catch {
@@ -431,6 +413,25 @@ public final class Daemon {
         result.cgroupName = options.cgroupName
         result.limitsDevices = replay(options, settings) == nil
         return result
+    }
+}
+
+extension Daemon: APIOwner {
+    package var refusals: [BridgeWarning] { faults.refusals }
+
+    package func obstacle(to manifest: String) -> BridgeWarning? { inspection.obstacle(to: manifest) }
+
+    package var warningsOfBrokers: [BridgeWarning] { observers.brokers.warnings }
+
+    package func sessionChanged(of device: EventOrigin) { observers.broker?.deviceChanged(device) }
+
+    /// Devices of manifests that run once for each came, went or have another name.
+    package func instancesChanged(ended: [HandlerID]) {
+        for id in ended {
+            log.notice("handler \(catalog.name(of: id)) ends: its device is forgotten, or watched no more")
+        }
+        updateWarnings()
+        observers.statusLine.updateSoon()
     }
 }
 

@@ -41,6 +41,8 @@ public final class ForegroundBridge {
     public enum Source: Hashable, Sendable { case trace, devices }
 
     private let bridge: Bridge
+    private let turn: Turn
+    private let loop: EventLoop
     private let ground: TemporaryGround
     private let handler: HandlerID
     /// The state folder of the handler, if it stays at the end of a replay; of an instance for each device, the folder of all.
@@ -90,13 +92,14 @@ public final class ForegroundBridge {
             ground.remove()
             throw error
         }
+        (turn, loop) = (bridge.turn, bridge.loop)
         sources = try LiveSources(bridge, stateDirectory: ground.directory)
         sockets = try LiveSockets(of: bridge)
         start = SystemClock.monotonic()
         handler = bridge.engine.adopt(manifest)
-        bridge.turn.listeners.add(tally as any DecisionListener)
-        bridge.turn.listeners.add(tally as any EventSink)
-        bridge.turn.listeners.add(lines)
+        turn.listeners.add(tally as any DecisionListener)
+        turn.listeners.add(tally as any EventSink)
+        turn.listeners.add(lines)
     }
 
     private static func checkAccount(of manifest: HandlerManifest, _ options: BridgeOptions) throws {
@@ -154,7 +157,7 @@ public final class ForegroundBridge {
 
     /// Shows how far it is, again and again.
     public func showProgress(_ pace: ProgressPace, _ show: @escaping (Progress) -> Void) throws(SystemError) {
-        let timer = try bridge.loop.timer(on: .monotonic, of: self) {
+        let timer = try loop.timer(on: .monotonic, of: self) {
             if !$0.isFinishing { show($0.progress) }
             let now = SystemClock.monotonic()
             $0.look?.arm(at: now + pace.pause(after: now - $0.start))
@@ -166,7 +169,7 @@ public final class ForegroundBridge {
     /// A sentence for the person at the terminal, once the handler has answered nothing for a while.
     private func watchForSilence() throws(SystemError) {
         guard let patience else { return }
-        let timer = try bridge.loop.timer(on: .monotonic, of: self) { $0.judgeSilence(patience) }
+        let timer = try loop.timer(on: .monotonic, of: self) { $0.judgeSilence(patience) }
         silence = timer
         timer.arm(at: start + patience.step)
     }
@@ -179,7 +182,7 @@ public final class ForegroundBridge {
     }
 
     private var progress: Progress {
-        let standing = bridge.turn.handlerStatus(of: handler)
+        let standing = turn.handlerStatus(of: handler)
         return Progress(
             events: sources.playedCount, acknowledged: tally.acknowledged, awake: standing?.awake ?? .zero,
             length: SystemClock.monotonic() - start, why: standing?.why ?? "")
@@ -188,7 +191,7 @@ public final class ForegroundBridge {
     public func logDecisions(_ write: @escaping ([UInt8]) -> Void) {
         let log = DecisionLog(from: start, naming: bridge.catalog, write: write)
         decisions = log
-        bridge.turn.listeners.add(log)
+        turn.listeners.add(log)
     }
 
     /// Plays until all is settled or a signal ends it sooner. Cleans up in either case.
@@ -197,13 +200,13 @@ public final class ForegroundBridge {
         _ reader: TraceReader, part: TracePart, speed: ReplaySpeed, isStepped: Bool
     ) throws -> Outcome {
         defer { leaveNothing() }
-        let steps = try isStepped ? EventSteps(bridge.turn, on: bridge.loop, showing: lines) : nil
+        let steps = try isStepped ? EventSteps(turn, on: loop, showing: lines) : nil
         try sources.play(reader, part: part, speed: speed, gate: steps, observer: self)
-        bridge.turn.listeners.observe(self)
+        turn.listeners.observe(self)
         try endOnSignals()
         try watchForSilence()
         sources.start()
-        _ = try bridge.loop.run()
+        _ = try loop.run()
         outcome.events = sources.playedCount
         return conclude()
     }
@@ -211,13 +214,13 @@ public final class ForegroundBridge {
     /// Watches real devices until a signal ends it. Cleans up then.
     public func watch() throws -> Outcome {
         defer { leaveNothing() }
-        let bus = SystemBus(on: bridge.loop)
+        let bus = SystemBus(on: loop)
         try sources.watch(SourceRegistry.all, bus: bus, stateDirectory: ground.directory)
         try endOnSignals()
         try bus.open()
         try watchForSilence()
         sources.start()
-        _ = try bridge.loop.run()
+        _ = try loop.run()
         sources.stop()
         outcome.events = tally.events
         return conclude()
@@ -227,7 +230,7 @@ public final class ForegroundBridge {
         // Started with nohup, it is meant to outlive the terminal.
         for number in [SIGINT, SIGTERM, SIGHUP] where number != SIGHUP || !Signals.isIgnored(number) {
             signals.append(
-                try bridge.loop.onSignal(number, of: self) {
+                try loop.onSignal(number, of: self) {
                     $0.outcome.wasInterrupted = true
                     $0.finish()
                 })
@@ -236,17 +239,17 @@ public final class ForegroundBridge {
 
     private func finishWhenSettled() {
         guard hasPlayed, !isFinishing else { return }
-        if bridge.turn.isSettled { return finish() }
+        if turn.isSettled { return finish() }
         wakeForTheRest()
     }
 
     /// Events whose subscription never wakes would wait for ever: at the end of the trace they get one wake of their own.
     private func wakeForTheRest() {
-        guard let standing = bridge.turn.handlerStatus(of: handler),
+        guard let standing = turn.handlerStatus(of: handler),
             standing.state == .suspended || standing.state == .idle,
-            bridge.turn.nextMonotonicDeadline == nil, bridge.turn.nextBoottimeDeadline == nil
+            turn.nextMonotonicDeadline == nil, turn.nextBoottimeDeadline == nil
         else { return }
-        bridge.turn.ingest(.operated(handler, .wake))
+        turn.ingest(.operated(handler, .wake))
     }
 
     private func finish() {
@@ -254,7 +257,7 @@ public final class ForegroundBridge {
         isFinishing = true
         if !sources.areReal { sources.stop() }
         outcome.length = SystemClock.monotonic() - start
-        outcome.awake = bridge.turn.handlerStatus(of: handler)?.awake ?? .zero
+        outcome.awake = turn.handlerStatus(of: handler)?.awake ?? .zero
         bridge.finish()
     }
 
@@ -278,7 +281,7 @@ extension ForegroundBridge: ReplayObserver {
     package func replayEnded(_ error: TraceError?) {
         outcome.traceError = error
         hasPlayed = true
-        bridge.turn.ingest(.tick)
+        turn.ingest(.tick)
     }
 }
 

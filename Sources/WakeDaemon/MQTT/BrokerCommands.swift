@@ -1,4 +1,5 @@
 // Commands by topics: each becomes the same call of the control API that the socket takes, and its answer is published.
+import WakeAPI
 import WakeControl
 import WakeMQTT
 import WakeModel
@@ -10,15 +11,15 @@ final class BrokerCommands {
 
     private let allowed: CommandAllowance
     private let topics: BridgeTopics
-    private let answers: ControlAnswers
+    private let api: API
     private var unanswered = 0
     private var pace = RateLimiter(perSecond: 50, burst: 100, now: SystemClock.monotonic())
     private static let mostUnanswered = 20
     private var flood = SparseReport()
     private let log = Log("mqtt")
 
-    init(_ allowed: CommandAllowance, of topics: BridgeTopics, _ answers: ControlAnswers) {
-        (self.allowed, self.topics, self.answers) = (allowed, topics, answers)
+    init(_ allowed: CommandAllowance, of topics: BridgeTopics, _ api: API) {
+        (self.allowed, self.topics, self.api) = (allowed, topics, api)
     }
 
     var isAnyAllowed: Bool { !allowed.entries.isEmpty }
@@ -53,7 +54,7 @@ final class BrokerCommands {
         } catch {
             return answer(ControlRefusal(error).json, nil)
         }
-        switch ControlCall.answer(command.request, { answers.answer($0) }) {
+        switch api.answer(command.request) {
         case .json(_, let body): answer(body, command.reference)
         case .refusal(let refusal), .slowly(let refusal): answer(refusal.json, command.reference)
         case .later(let begin):

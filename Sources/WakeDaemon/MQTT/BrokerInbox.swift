@@ -2,6 +2,7 @@
 import WakeAgenda
 import WakeCore
 import WakeEngine
+import WakeJournal
 import WakeLoop
 import WakeMQTT
 import WakeModel
@@ -9,7 +10,10 @@ import WakeSystem
 
 /// A connection of its own, whose session the broker keeps: what is published while no daemon runs comes afterwards.
 final class BrokerInbox {
-    private let bridge: Bridge
+    private let turn: Turn
+    private let catalog: Catalog
+    private let journal: Journal
+    private let receipts: InboxReceipts
     private let manifests: ManifestFolder
     private let warnings: BrokerWarnings
     private let broker: BrokerAddress
@@ -41,23 +45,24 @@ final class BrokerInbox {
         _ settings: BrokerSettings, of bridge: Bridge, _ manifests: ManifestFolder, _ warnings: BrokerWarnings,
         stateDirectory: String, named name: String
     ) throws {
-        (self.bridge, self.manifests, self.warnings) = (bridge, manifests, warnings)
-        broker = settings.address
+        (turn, catalog, journal, receipts) = (bridge.turn, bridge.catalog, bridge.journal, bridge.receipts)
+        (self.manifests, self.warnings, broker) = (manifests, warnings, settings.address)
+        let loop = bridge.loop
         subscribed = SubscribedTopics(in: stateDirectory)
         var options = try settings.options(clientIdentifier: "wakebridge-\(name)-inbox")
         options.keepsSession = true
-        let connection = try MQTTConnection(on: bridge.loop, options)
+        let connection = try MQTTConnection(on: loop, options)
         self.connection = connection
-        readiness = try bridge.loop.watch(connection.descriptor, for: .readable, cause: .mqtt, of: self) {
+        readiness = try loop.watch(connection.descriptor, for: .readable, cause: .mqtt, of: self) {
             $0.readEvents()
         }
-        work = try bridge.loop.deferred(priority: .background, of: self) { $0.subscribe() }
+        work = try loop.deferred(priority: .background, of: self) { $0.subscribe() }
     }
 
     /// Connects with the first manifest that names a topic.
     func begin() {
-        bridge.turn.listeners.observe(self)
-        bridge.turn.listeners.add(self as any InputListener)
+        turn.listeners.observe(self)
+        turn.listeners.add(self as any InputListener)
         subscribe()
     }
 
@@ -71,13 +76,13 @@ final class BrokerInbox {
     }
 
     private func subscribe() {
-        let named = Self.topics(of: bridge.catalog.handlers.values)
+        let named = Self.topics(of: catalog.handlers.values)
         let added = named.subtracting(filters).sorted()
         subscribed.insert(added)
         for filter in added { connection?.subscribe(filter) }
         filters.formUnion(added)
         let isSure = unreadManifest == nil
-        if isSure { unsubscribe(but: named.union(Self.topics(of: bridge.catalog.perDevice.values))) }
+        if isSure { unsubscribe(but: named.union(Self.topics(of: catalog.perDevice.values))) }
         if !filters.isEmpty || isSure && !subscribed.filters.isEmpty { connection?.open() }
     }
 
@@ -95,7 +100,7 @@ final class BrokerInbox {
     /// A manifest that is or may be there and could not be read: its handler's filters are unknown.
     private var unreadManifest: String? {
         guard let names = manifests.names else { return "handlers.d" }
-        return names.filter { !bridge.catalog.isConfigured($0) }.min()
+        return names.filter { !catalog.isConfigured($0) }.min()
     }
 
     private func readEvents() {
@@ -152,14 +157,14 @@ final class BrokerInbox {
         // All of them before a turn can end.
         if isAwaited { awaited = owners.count }
         for handler in owners {
-            bridge.receipts.send(message, to: handler) { [self] _ in if isAwaited { awaited -= 1 } }
+            receipts.send(message, to: handler) { [self] _ in if isAwaited { awaited -= 1 } }
         }
     }
 
     // MARK: What stays at the broker
 
     private func obstacle(to published: MQTTMessage) -> String? {
-        if case .degraded(let sentence) = bridge.journal.health.disk { return sentence }
+        if case .degraded(let sentence) = journal.health.disk { return sentence }
         guard !published.isRetained, owners(of: published.topic).isEmpty else { return nil }
         if let name = unreadManifest { return "\(name) cannot be read and may want it; fix that manifest" }
         return isOfAbsentDevice(published.topic) ? "the device of its handler is not there yet" : nil
@@ -168,7 +173,7 @@ final class BrokerInbox {
     /// Devices come after the start, and handlers of manifests that run once for each of them come with them.
     private func isOfAbsentDevice(_ topic: String) -> Bool {
         guard SystemClock.monotonic() - begunAt < Self.arrivalOfDevices else { return false }
-        return bridge.catalog.perDevice.values.contains { $0.agenda.inbox?.takes(brokerTopic: topic) ?? false }
+        return catalog.perDevice.values.contains { $0.agenda.inbox?.takes(brokerTopic: topic) ?? false }
     }
 
     /// The connection ends without an answer to it, and comes back within a minute. Where it cannot be ended, the message is
@@ -203,7 +208,7 @@ final class BrokerInbox {
     }
 
     private func owners(of topic: String) -> [HandlerID] {
-        bridge.catalog.handlers.filter { $0.value.agenda.inbox?.takes(brokerTopic: topic) ?? false }.keys.sorted()
+        catalog.handlers.filter { $0.value.agenda.inbox?.takes(brokerTopic: topic) ?? false }.keys.sorted()
     }
 
     private func acknowledge() {

@@ -1,4 +1,5 @@
 // Exchanges messages with the MQTT broker: a sink of all events, which works after the turns.
+import WakeAPI
 import WakeAgenda
 import WakeCore
 import WakeEngine
@@ -10,7 +11,9 @@ import WakeSystem
 /// On the way of a wake it composes a line and stores it. Everything else waits until nothing else is to be done.
 final class BrokerSink {
     let topics: BridgeTopics
-    private let bridge: Bridge
+    private let turn: Turn
+    private let composer: LineComposer
+    private var catalog: Catalog { composer.catalog }
     /// Nil once the bridge ends.
     private var connection: MQTTConnection?
     private let inbox: BrokerInbox
@@ -31,34 +34,34 @@ final class BrokerSink {
     private let log = Log("mqtt")
     private static let mostEventsAtOnce = 32
 
-    init(_ settings: MQTTSettings, of daemon: Daemon, _ answers: ControlAnswers, runtimeDirectory: String) throws {
+    init(_ settings: MQTTSettings, of daemon: Daemon, _ api: API, runtimeDirectory: String) throws {
         let name = settings.bridge ?? MachineName.own ?? "wakebridge"
         topics = BridgeTopics(base: settings.broker.base, bridge: name)
-        bridge = daemon.bridge
-        warnings = daemon.observers.brokers
-        broker = settings.broker.address
+        let (bridge, loop) = (daemon.bridge, daemon.bridge.loop)
+        (turn, composer) = (bridge.turn, bridge.engine.composer)
+        (warnings, broker) = (daemon.observers.brokers, settings.broker.address)
         var options = try settings.broker.options(clientIdentifier: "wakebridge-\(topics.bridge)")
         options.will = MQTTMessage(topics.status, Array("offline".utf8), isRetained: true)
         outbox = try Outbox(at: runtimeDirectory + "/mqtt-outbox", capacity: settings.outbox)
         window = OutboxWindow(on: outbox)
-        let connection = try MQTTConnection(on: bridge.loop, options)
+        let connection = try MQTTConnection(on: loop, options)
         self.connection = connection
         inbox = try BrokerInbox(
             settings.broker, of: bridge, daemon.manifests, warnings, stateDirectory: daemon.stateDirectory,
             named: topics.bridge)
-        commands = BrokerCommands(settings.allowed, of: topics, answers)
-        devices = DeviceShelf(settings, topics, of: answers)
-        readiness = try bridge.loop.watch(connection.descriptor, for: .readable, cause: .mqtt, of: self) {
+        commands = BrokerCommands(settings.allowed, of: topics, api)
+        devices = DeviceShelf(settings, topics, of: api.knownDevices)
+        readiness = try loop.watch(connection.descriptor, for: .readable, cause: .mqtt, of: self) {
             $0.readEvents()
         }
-        work = try bridge.loop.deferred(priority: .background, of: self) { $0.publish() }
-        timer = try bridge.loop.timer(on: .monotonic, of: self) { $0.work?.schedule() }
+        work = try loop.deferred(priority: .background, of: self) { $0.publish() }
+        timer = try loop.timer(on: .monotonic, of: self) { $0.work?.schedule() }
     }
 
     /// From now on it sees events, and connects.
     func begin() {
-        bridge.turn.listeners.add(self as any EventSink)
-        bridge.turn.listeners.add(self as any InputListener)
+        turn.listeners.add(self as any EventSink)
+        turn.listeners.add(self as any InputListener)
         // Without allowed commands the daemon subscribes to no command topics, so clients cannot reach it there.
         for filter in BridgeTopics.ownNames + (commands.isAnyAllowed ? BridgeCommand.filters : []) {
             connection?.subscribe("\(topics.root)/\(filter)")
@@ -160,10 +163,10 @@ final class BrokerSink {
 extension BrokerSink: EventSink {
     func saw(_ event: DeviceEvent, as sequence: Sequence?) {
         // A device that another bridge publishes is not published again.
-        guard event.isOfDevices, let entry = bridge.catalog.entry(event.origin), !entry.device.kind.isRelayed else {
+        guard event.isOfDevices, let entry = catalog.entry(event.origin), !entry.device.kind.isRelayed else {
             return
         }
-        let (line, value) = bridge.engine.composer.composeWithValue(
+        let (line, value) = composer.composeWithValue(
             event, as: sequence, budget: HandlerTimers().budget)
         outbox.append(line, at: event.stamp.wall)
         devices.receive(event, value)
@@ -177,7 +180,7 @@ extension BrokerSink: InputListener {
         case .device(let id, _):
             deviceChanged(id)
             // Its instances are called by it.
-            if !bridge.catalog.perDevice.isEmpty { devices.handlersChanged() }
+            if !catalog.perDevice.isEmpty { devices.handlersChanged() }
         case .configure, .remove: devices.handlersChanged()
         default: return
         }

@@ -1,4 +1,5 @@
 // The messages that the broker retains for each device and handler: about, availability, session, state, and discovery.
+import WakeAPI
 import WakeControl
 import WakeEngine
 import WakeMQTT
@@ -39,7 +40,7 @@ struct DeviceShelf {
     private(set) var nextDue: Instant?
     private var settings: MQTTSettings
     private let topics: BridgeTopics
-    private let answers: ControlAnswers
+    private let known: KnownDevices
     private let log = Log("mqtt")
     private var shelved: [EventOrigin: Shelved] = [:]
     /// The devices that have something to publish.
@@ -48,10 +49,10 @@ struct DeviceShelf {
     private var handlers: Set<String> = []
     private var areHandlersStale = true
 
-    private var catalog: Catalog { answers.bridge.catalog }
+    private var catalog: Catalog { known.catalog }
 
-    init(_ settings: MQTTSettings, _ topics: BridgeTopics, of answers: ControlAnswers) {
-        (self.settings, self.topics, self.answers) = (settings, topics, answers)
+    init(_ settings: MQTTSettings, _ topics: BridgeTopics, of known: KnownDevices) {
+        (self.settings, self.topics, self.known) = (settings, topics, known)
         discovery = settings.discovery.map {
             DiscoveryMessage(topics: topics, prefix: $0, version: Daemon.version)
         }
@@ -167,7 +168,7 @@ struct DeviceShelf {
         let former = shelved[id]?.alias
         if former != entry.device.alias { rename(id, entry.device.alias) }
         shelve(id)
-        let (device, session) = (entry.device, answers.sources.session(of: entry.device))
+        let (device, session) = (entry.device, known.sources.session(of: entry.device))
         let isHeard = entry.isConnected ?? (catalog.lastData(of: id) != nil)
         retained.set(topics.device(device.alias, .about), about(device, session))
         let isBehindGap = shelved[id]?.isBehindGap ?? false
@@ -187,7 +188,7 @@ struct DeviceShelf {
     }
 
     /// A forgotten device is called by its source.
-    private func isThere(_ device: Device) -> Bool { device.alias != device.uri && !answers.isForgotten(device) }
+    private func isThere(_ device: Device) -> Bool { device.alias != device.uri && !known.isForgotten(device) }
 
     private mutating func set(_ device: Device, _ what: BridgeTopics.DeviceTopic, _ text: String) {
         retained.set(topics.device(device.alias, what), Array(text.utf8))
@@ -227,7 +228,7 @@ struct DeviceShelf {
     }
 
     private func switches(of device: Device) -> DiscoveryMessage.SessionSwitches {
-        guard answers.sources.session(of: device) != nil else { return .none }
+        guard known.sources.session(of: device) != nil else { return .none }
         return settings.allowed.allowsAll(.session) ? .shown : .removed
     }
 

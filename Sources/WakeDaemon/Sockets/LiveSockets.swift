@@ -8,8 +8,11 @@ import WakeSystem
 
 /// Owns the descriptors. The agenda decides; what it asks for comes by ``perform(_:)``, and what is found goes to the turn.
 package final class LiveSockets {
-    private let bridge: Bridge
     private let turn: Turn
+    private let catalog: Catalog
+    private let loop: EventLoop
+    private let executor: ProcessExecutor
+    private let accounts: AccountBook
     private let stored: StoredSockets
     private let closings: SocketClosings
     private let calls: SocketCalls
@@ -27,11 +30,12 @@ package final class LiveSockets {
 
     /// - Parameter together: changes of routes within this time are looked at once.
     package init(of bridge: Bridge, together: TimeSpan = .seconds(1)) throws(SystemError) {
-        (self.bridge, turn, self.together) = (bridge, bridge.turn, together)
+        (turn, catalog, loop, self.together) = (bridge.turn, bridge.catalog, bridge.loop, together)
+        (executor, accounts) = (bridge.executor, bridge.accounts)
         calls = try SocketCalls()
-        closings = SocketClosings(calls, on: bridge.loop)
+        closings = SocketClosings(calls, on: loop)
         stored = StoredSockets(closings)
-        answers = try bridge.loop.watch(calls.raw, for: .readable, cause: .socket, of: self) { $0.hearAnswers() }
+        answers = try loop.watch(calls.raw, for: .readable, cause: .socket, of: self) { $0.hearAnswers() }
         turn.listeners.register(self)
         turn.listeners.add(self)
     }
@@ -39,9 +43,9 @@ package final class LiveSockets {
     /// Closes the sockets that the service manager kept for others, after the manifests were read. A handler whose
     /// manifest `mayReturn`, as after a typing error, keeps its own.
     package func settle(_ mayReturn: (String) -> Bool) {
-        stored.removeAll(but: bridge.catalog.manifests) { handler in
+        stored.removeAll(but: catalog.manifests) { handler in
             let manifest = handler.prefix { $0 != HandlerInstance.mark }
-            return !bridge.catalog.isConfigured(String(manifest)) && mayReturn(handler)
+            return !catalog.isConfigured(String(manifest)) && mayReturn(handler)
         }
     }
 
@@ -50,7 +54,7 @@ package final class LiveSockets {
         for opening in openings.keys { openings[opening] = nil }
         for (key, socket) in held {
             if !ServiceState.isHeard { socket.file?.remove() }
-            bridge.executor.sockets.remove(socket.number, of: key.handler)
+            executor.sockets.remove(socket.number, of: key.handler)
             socket.stopListening()
         }
         closings.conclude(held.values.map(\.raw) + stored.all)
@@ -65,7 +69,7 @@ package final class LiveSockets {
         if let kept = stored.claim(rule, of: id(of: key)) {
             let socket = hold(FileDescriptor(owning: kept.raw), rule, number, key)
             socket.keptAs = kept.keptAs
-            return report(.held(bridge.executor.admit(socket.raw, rule, at: number, of: key.handler)), of: key)
+            return report(.held(executor.admit(socket.raw, rule, at: number, of: key.handler)), of: key)
         }
         do throws(SystemError) {
             try refuseWhileFull(key)
@@ -106,10 +110,10 @@ package final class LiveSockets {
 
     /// In whose name its sockets are made; nil where that is the daemon's own user.
     private func account(of handler: HandlerID) throws(SystemError) -> Account? {
-        guard let manifest = bridge.catalog.handlers[handler] else {
-            throw SystemError("find the user of", "handler \(bridge.catalog.name(of: handler))", .noEntry)
+        guard let manifest = catalog.handlers[handler] else {
+            throw SystemError("find the user of", "handler \(catalog.name(of: handler))", .noEntry)
         }
-        return try bridge.accounts.switching(for: manifest)
+        return try accounts.switching(for: manifest)
     }
 
     private func address(_ host: String, _ port: UInt16) throws(SystemError) -> NetworkAddress {
@@ -138,9 +142,9 @@ package final class LiveSockets {
     private func listen(to opening: SocketOpening, at raw: Int32, _ readiness: Readiness, _ key: AgendaKey) {
         do throws(SystemError) {
             if opening.timer == nil {
-                opening.timer = try bridge.loop.timer(on: .monotonic, of: self) { $0.skipAddress(key) }
+                opening.timer = try loop.timer(on: .monotonic, of: self) { $0.skipAddress(key) }
             }
-            opening.watch = try bridge.loop.watch(raw, for: readiness, cause: .socket, of: self) { $0.advance(key) }
+            opening.watch = try loop.watch(raw, for: readiness, cause: .socket, of: self) { $0.advance(key) }
             opening.timer?.arm(at: SystemClock.monotonic() + SocketOpening.patience)
         } catch {
             log.error(error.description)
@@ -159,7 +163,7 @@ package final class LiveSockets {
     private func admit(_ descriptor: consuming FileDescriptor, _ rule: SocketRule, _ number: Int32, _ key: AgendaKey) {
         let socket = hold(descriptor, rule, number, key)
         stored.keep(socket)
-        let entrance = bridge.executor.admit(socket.raw, rule, at: number, of: key.handler)
+        let entrance = executor.admit(socket.raw, rule, at: number, of: key.handler)
         report(.opened(entrance), of: key)
     }
 
@@ -184,7 +188,7 @@ package final class LiveSockets {
 
     /// The manifest may have changed: the agenda waits for the socket's traffic, or no longer does.
     private func reportTraffic(of socket: HeldSocket, _ key: AgendaKey) {
-        let sources = bridge.catalog.handlers[key.handler]?.agenda.dataSources ?? []
+        let sources = catalog.handlers[key.handler]?.agenda.dataSources ?? []
         socket.reportsTraffic = sources.contains(.socket(key.id))
         listen(to: socket, key)
     }
@@ -192,7 +196,7 @@ package final class LiveSockets {
     private func watchWays(of rule: SocketRule) {
         guard rule.isRouted, ways == nil else { return }
         do throws(SystemError) {
-            ways = try WayWatch(on: bridge.loop, together: together, of: self) { $0.lookAtWays() }
+            ways = try WayWatch(on: loop, together: together, of: self) { $0.lookAtWays() }
         } catch {
             log.warning("\(error.description); connections over another way are noticed when they fail")
         }
@@ -205,7 +209,7 @@ package final class LiveSockets {
         postponed[key] = nil
         failed.remove(key)
         guard let socket = held.removeValue(forKey: key) else { return }
-        bridge.executor.sockets.remove(socket.number, of: key.handler)
+        executor.sockets.remove(socket.number, of: key.handler)
         socket.stopListening()
         closings.end(socket.raw, of: socket.owner, keptAs: socket.keptAs)
         socket.file?.remove()
@@ -224,7 +228,7 @@ package final class LiveSockets {
 
     private func listen(to socket: HeldSocket, _ key: AgendaKey) {
         do throws(SystemError) {
-            try socket.listen(on: bridge.loop, of: self) { $0.lookAfterArrival(key) }
+            try socket.listen(on: loop, of: self) { $0.lookAfterArrival(key) }
         } catch {
             log.error("\(error.description); traffic in it does not wake handler \(name(of: key))")
         }
@@ -282,10 +286,10 @@ package final class LiveSockets {
 
     private func report(_ report: SocketReport, of key: AgendaKey) { turn.schedule(.socket(key, report)) }
 
-    private func name(of key: AgendaKey) -> String { bridge.catalog.name(of: key.handler) }
+    private func name(of key: AgendaKey) -> String { catalog.name(of: key.handler) }
 
     /// An instance's name changes with its device's alias; the id that its state is stored under does not.
-    private func id(of key: AgendaKey) -> String { bridge.catalog.handlers[key.handler]?.id ?? name(of: key) }
+    private func id(of key: AgendaKey) -> String { catalog.handlers[key.handler]?.id ?? name(of: key) }
 }
 
 extension LiveSockets: TriggerExecutor {
@@ -312,7 +316,7 @@ extension LiveSockets: InputListener {
     }
 
     private func takeBack(from handler: HandlerID) {
-        let shelf = bridge.executor.sockets
+        let shelf = executor.sockets
         let lent = held.filter { $0.key.handler == handler && shelf.isLent($0.value.number, of: handler) }
         shelf.takeBack(from: handler)
         for key in lent.keys.sorted() { report(.orphaned, of: key) }

@@ -1,6 +1,7 @@
 // The transfers of all handlers in a running daemon: passes orders to each user's program, and reports the results.
 import WakeAgenda
 import WakeEngine
+import WakeJournal
 import WakeLoop
 import WakeModel
 import WakeSystem
@@ -8,7 +9,12 @@ import WakeTransfer
 
 /// Owns the links. It observes the turn, and must live as long as the loop runs.
 final class LiveTransfers: TriggerExecutor {
-    private let bridge: Bridge
+    private let turn: Turn
+    private let catalog: Catalog
+    private let journal: Journal
+    private let loop: EventLoop
+    private let accounts: AccountBook
+    private let executor: ProcessExecutor
     private let runtimeDirectory: String
     private let stateDirectory: String
     /// By the labels of their users.
@@ -21,8 +27,10 @@ final class LiveTransfers: TriggerExecutor {
     private static let change = TimeSpan.seconds(60)
 
     init(of bridge: Bridge, runtimeDirectory: String, stateDirectory: String) {
-        (self.bridge, self.runtimeDirectory, self.stateDirectory) = (bridge, runtimeDirectory, stateDirectory)
-        bridge.turn.listeners.register(self)
+        (turn, catalog, journal) = (bridge.turn, bridge.catalog, bridge.journal)
+        (loop, accounts, executor) = (bridge.loop, bridge.accounts, bridge.executor)
+        (self.runtimeDirectory, self.stateDirectory) = (runtimeDirectory, stateDirectory)
+        turn.listeners.register(self)
     }
 
     // MARK: Programs
@@ -42,7 +50,7 @@ final class LiveTransfers: TriggerExecutor {
     }
 
     private func user(labelled label: String) -> TransferUser? {
-        for manifest in bridge.catalog.handlers.values {
+        for manifest in catalog.handlers.values {
             if let found = try? user(of: manifest), found.label == label { return found }
         }
         return nil
@@ -69,7 +77,7 @@ final class LiveTransfers: TriggerExecutor {
 
     private func makeLink(of user: TransferUser) throws(SystemError) -> TransferLink {
         try TransferLink(
-            of: user, at: socketPath(of: user.label), lockedBy: lockPath(of: user.label), on: bridge.loop, for: self)
+            of: user, at: socketPath(of: user.label), lockedBy: lockPath(of: user.label), on: loop, for: self)
     }
 
     private func socketPath(of label: String) -> String { "\(runtimeDirectory)/\(Self.prefix)\(label)\(Self.suffix)" }
@@ -77,12 +85,12 @@ final class LiveTransfers: TriggerExecutor {
 
     /// Nil without a manifest: nothing else names the user that a program may run as.
     private func user(of handler: HandlerID) throws(SystemError) -> TransferUser? {
-        guard let manifest = bridge.catalog.handlers[handler] else { return nil }
+        guard let manifest = catalog.handlers[handler] else { return nil }
         return try user(of: manifest)
     }
 
     private func user(of manifest: HandlerManifest) throws(SystemError) -> TransferUser {
-        TransferUser(try bridge.accounts.account(of: manifest))
+        TransferUser(try accounts.account(of: manifest))
     }
 
     // MARK: Commands
@@ -90,8 +98,8 @@ final class LiveTransfers: TriggerExecutor {
     func perform(_ action: TransferAction, of key: AgendaKey) {
         let (handler, command) = (key.handler, action.command)
         // An instance's directory has this name too, which no renaming changes.
-        guard let name = bridge.journal.handlerName(of: handler) else { return }
-        let (id, directory) = (TransferID(name, action.number), bridge.stateDirectory(ofHandler: name))
+        guard let name = journal.handlerName(of: handler) else { return }
+        let (id, directory) = (TransferID(name, action.number), executor.stateDirectory(ofHandler: name))
         do throws(SystemError) {
             switch command {
             case .start: try start(command, id, of: handler, in: directory)
@@ -145,12 +153,12 @@ extension LiveTransfers: TransferListener {
     /// A user's program reports that user's handlers alone. Where a handler's owner is unknown, nothing is sent to it.
     func hear(_ news: AddressedNews, from link: TransferLink) {
         let id = news.id
-        guard let handler = bridge.journal.knownHandlerID(named: id.handler) else {
+        guard let handler = journal.knownHandlerID(named: id.handler) else {
             return link.send(.cancel, for: id, in: "")
         }
-        guard bridge.catalog.handlers[handler] != nil else {
+        guard catalog.handlers[handler] != nil else {
             // A manifest that is broken may return, and its open transfers are kept until then.
-            if bridge.turn.transferName(of: handler, id.number) == nil { schedule(news.news, of: handler, id) }
+            if turn.transferName(of: handler, id.number) == nil { schedule(news.news, of: handler, id) }
             return
         }
         guard let user = try? user(of: handler) else { return }
@@ -163,6 +171,6 @@ extension LiveTransfers: TransferListener {
     }
 
     private func schedule(_ news: TransferNews, of handler: HandlerID, _ id: TransferID) {
-        bridge.turn.schedule(.transfer(handler, id.number, news))
+        turn.schedule(.transfer(handler, id.number, news))
     }
 }

@@ -120,9 +120,6 @@ public final class Bridge {
         return try SideProgram(child, input: input, patience: patience, talk: talk)
     }
 
-    /// Where the handler of that name keeps its files.
-    package func stateDirectory(ofHandler name: String) -> String { "\(executor.stateDirectory)/\(name)" }
-
     // MARK: The end
 
     /// Tells every handler to end, and stops the loop once none has a process any more.

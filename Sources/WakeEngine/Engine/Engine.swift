@@ -10,7 +10,7 @@ import WakeSystem
 /// Tells the catalog, the journal and the core of every device and handler, in that order.
 public final class Engine {
     public let turn: Turn
-    let catalog: Catalog
+    package let catalog: Catalog
     package let composer: LineComposer
     /// The journal's state at the start, without the events that it still owes.
     private let recovery: Recovery
@@ -20,7 +20,7 @@ public final class Engine {
     private var examined: Set<ProfileIndex> = []
     /// Handlers that know of the losses before the start: a manifest that returns causes no second report.
     private var informed: Set<HandlerID> = []
-    var journal: Journal { turn.journal }
+    package var journal: Journal { turn.journal }
 
     /// - Parameters:
     ///   - loop: ends the turns; nil where a trace's own clock does.

@@ -6,7 +6,7 @@ import WakeModel
 import WakeProfiles
 
 package final class LineComposer {
-    let catalog: Catalog
+    package let catalog: Catalog
     private let clock: any WakeClock
     /// `j7-`, or `replay-`: what the ids of events begin with.
     private let start: EventLineStart

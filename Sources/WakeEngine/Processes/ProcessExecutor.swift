@@ -59,6 +59,8 @@ package final class ProcessExecutor: EffectExecutor {
     private let launcher: Launcher
     /// Where each handler has a directory of its own.
     var stateDirectory: String { launcher.stateDirectory }
+    /// Where the handler of that name keeps its files.
+    package func stateDirectory(ofHandler name: String) -> String { "\(stateDirectory)/\(name)" }
     package let requests: DeviceRequests
     /// Bytes of one line of a handler's log.
     private let longestLogLine: Int

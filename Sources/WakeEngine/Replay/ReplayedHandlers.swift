@@ -9,7 +9,7 @@ import WakeTransfer
 extension VirtualReplay {
     func apply(_ deed: HandlerOperation, to name: String, of line: Int) throws(TraceError) {
         // Operations of the trace's own handlers mean nothing to the handlers that replace them.
-        guard manifests.isEmpty || bridge.engine.catalog.isConfigured(name) else { return }
+        guard manifests.isEmpty || engine.catalog.isConfigured(name) else { return }
         switch deed {
         case .manifest(let text): if manifests.isEmpty { try adopt(name, text, line) }
         case .remove: if manifests.isEmpty { try remove(name, line) }
@@ -30,13 +30,13 @@ extension VirtualReplay {
     }
 
     private func remove(_ name: String, _ line: Int) throws(TraceError) {
-        if bridge.engine.catalog.perDevice[name] != nil { return bridge.engine.withdraw(name) }
-        bridge.engine.dismiss(try handler(name, line))
+        if engine.catalog.perDevice[name] != nil { return engine.withdraw(name) }
+        engine.dismiss(try handler(name, line))
     }
 
     /// Applies to instances of a manifest that are still to come: the others have lines of their own.
     private func setStopped(_ isStopped: Bool, _ name: String, _ line: Int) throws(TraceError) {
-        if bridge.engine.catalog.perDevice[name] != nil { return bridge.engine.setStopped(isStopped, name) }
+        if engine.catalog.perDevice[name] != nil { return engine.setStopped(isStopped, name) }
         turn.ingest(.operated(try handler(name, line), isStopped ? .stop : .start))
     }
 
@@ -46,7 +46,7 @@ extension VirtualReplay {
                 replaying: name, file: name, text: Array(text.utf8), ground.profiles)
             // Each life of a recorded daemon records all manifests again.
             guard !bridge.manifests.contains(manifest) else { return }
-            bridge.engine.configure(manifest)
+            engine.configure(manifest)
         } catch {
             throw TraceError(line: line, column: 1, reason: "the manifest is refused: \(error)")
         }
@@ -64,8 +64,8 @@ extension VirtualReplay {
     }
 
     private func handler(_ name: String, _ line: Int) throws(TraceError) -> HandlerID {
-        if let id = bridge.engine.catalog.handler(named: name) { return id }
-        let known = bridge.engine.catalog.handlers.values.map { "`\($0.name)`" }.sorted().joined(separator: ", ")
+        if let id = engine.catalog.handler(named: name) { return id }
+        let known = engine.catalog.handlers.values.map { "`\($0.name)`" }.sorted().joined(separator: ", ")
         let reason = "this replay has no handler `\(name)`; it has \(known.isEmpty ? "none" : known)"
         throw TraceError(line: line, column: 1, reason: reason)
     }

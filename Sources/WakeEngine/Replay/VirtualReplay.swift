@@ -22,7 +22,8 @@ public final class VirtualReplay {
     var clock: VirtualClock { ground.clock }
     /// The present life of the bridge.
     var bridge: ReplayedBridge
-    var turn: Turn { bridge.turn }
+    var engine: Engine { bridge.engine }
+    var turn: Turn { engine.turn }
     /// The caller's manifests; they replace those of the trace. Empty where the trace has its own, or none.
     let manifests: [HandlerManifest]
     private var trace: TraceCut
@@ -90,7 +91,7 @@ public final class VirtualReplay {
 
     /// Writes every decision of the part to `write`.
     public func logDecisions(_ write: @escaping ([UInt8]) -> Void) {
-        let log = DecisionLog(from: traceStart, naming: bridge.engine.catalog, write: write)
+        let log = DecisionLog(from: traceStart, naming: engine.catalog, write: write)
         log.isSilent = showsFrom != nil
         decisions = log
         listen()
@@ -99,7 +100,7 @@ public final class VirtualReplay {
     /// Each life has a catalog of its own.
     func listen() {
         guard let decisions else { return }
-        decisions.catalog = bridge.engine.catalog
+        decisions.catalog = engine.catalog
         turn.listeners.add(decisions)
     }
 
@@ -108,9 +109,9 @@ public final class VirtualReplay {
     public func play(
         settings: HandlerSettings = .forWholeTrace(durability: .ram), print: ([UInt8]) -> Void
     ) throws(TraceError) -> Outcome {
-        for manifest in manifests { bridge.engine.configure(manifest) }
+        for manifest in manifests { engine.configure(manifest) }
         if manifests.isEmpty, ahead.last?.isManifest != true {
-            bridge.engine.adopt(HandlerManifest(id: "model", command: [], settings: settings))
+            engine.adopt(HandlerManifest(id: "model", command: [], settings: settings))
         }
         lookForPart()
         endTurn(print)
@@ -181,7 +182,7 @@ public final class VirtualReplay {
         do {
             switch operation.subject {
             case .device(let place, let kind):
-                bridge.engine.ingest(DeviceEvent(origin: bridge.devices[place], kind: kind, stamp: clock.stamp()))
+                engine.ingest(DeviceEvent(origin: bridge.devices[place], kind: kind, stamp: clock.stamp()))
             case .machine(let change): try apply(change, of: operation.line)
             case .handler(let name, let deed): try apply(deed, to: name, of: operation.line)
             }

@@ -1,6 +1,7 @@
 // The sources of a bridge, whatever they watch: what they know of each other's devices, and what handlers ask of those.
 import WakeAgenda
 import WakeCore
+import WakeJournal
 import WakeLoop
 import WakeModel
 import WakeProfiles
@@ -24,7 +25,8 @@ package final class LiveSources {
         case trace(ReplaySource)
     }
 
-    package unowned let bridge: Bridge
+    private let engine: Engine
+    package let loop: EventLoop
     package let sessions: SessionStore
     private var content = Content.none {
         didSet {
@@ -50,13 +52,13 @@ package final class LiveSources {
     private let log = Log("sources")
 
     package init(_ bridge: Bridge, stateDirectory: String) throws(SystemError) {
-        self.bridge = bridge
+        (engine, loop) = (bridge.engine, bridge.loop)
         sessions = SessionStore(in: stateDirectory)
         // Deferred, because a turn may end while a node is being read, which must not be closed then.
-        wantedUpdate = try bridge.loop.deferred(of: self) { $0.updateWanted() }
+        wantedUpdate = try loop.deferred(of: self) { $0.updateWanted() }
         bridge.executor.requests.sources = self
-        bridge.turn.listeners.add(WantedListener(self))
-        bridge.turn.listeners.observe(self)
+        turn.listeners.add(WantedListener(self))
+        turn.listeners.observe(self)
     }
 
     /// Makes the sources that watch real devices.
@@ -82,7 +84,7 @@ package final class LiveSources {
         _ reader: TraceReader, part: TracePart = TracePart(), of file: String? = nil, speed: ReplaySpeed,
         gate: (any ReplayGate)? = nil, observer: any ReplayObserver
     ) throws {
-        let position = bridge.engine.replayPosition.flatMap { $0.source == file ? $0.line : nil } ?? 0
+        let position = engine.replayPosition.flatMap { $0.source == file ? $0.line : nil } ?? 0
         replayedFile = file
         replayObserver = observer
         content = .trace(
@@ -153,7 +155,7 @@ package final class LiveSources {
     package var unwatched: [UnwatchedDevice] {
         all.flatMap(\.unwatched).filter { broadcasts?.watches($0.uri) != true }.map { device in
             var device = device
-            device.isConnected = bridge.catalog.entry(of: device.uri)?.isConnected ?? device.isConnected
+            device.isConnected = catalog.entry(of: device.uri)?.isConnected ?? device.isConnected
             return device
         }
     }
@@ -212,12 +214,12 @@ extension LiveSources {
     }
 
     private func devices(watchedBy handler: HandlerID) -> [Device] {
-        bridge.catalog.devices(watchedBy: handler).map(\.device).filter(hasSession)
+        catalog.devices(watchedBy: handler).map(\.device).filter(hasSession)
     }
 
     private func hasRunningWatcher(_ device: Device, besides handler: HandlerID) -> Bool {
-        bridge.catalog.handlers.keys.contains { other in
-            other != handler && bridge.turn.handlerStatus(of: other)?.state != .stopped
+        catalog.handlers.keys.contains { other in
+            other != handler && turn.handlerStatus(of: other)?.state != .stopped
                 && devices(watchedBy: other).contains { $0.uri == device.uri }
         }
     }
@@ -226,75 +228,77 @@ extension LiveSources {
 // MARK: What sources ask and report
 
 extension LiveSources: SourceHost {
-    package var loop: EventLoop { bridge.loop }
-    package var clock: any WakeClock { bridge.turn.clock }
-    package var profiles: ProfileLibrary { bridge.catalog.profiles }
-    package var knownDevices: [Device] { bridge.catalog.devices.compactMap { $0?.device } }
-    package func knownDevice(at uri: String) -> Device? { bridge.catalog.entry(of: uri)?.device }
+    private var turn: Turn { engine.turn }
+    private var catalog: Catalog { engine.catalog }
+    private var journal: Journal { engine.journal }
+    package var clock: any WakeClock { turn.clock }
+    package var profiles: ProfileLibrary { catalog.profiles }
+    package var knownDevices: [Device] { catalog.devices.compactMap { $0?.device } }
+    package func knownDevice(at uri: String) -> Device? { catalog.entry(of: uri)?.device }
     package func session(of uri: String) -> LinkSession { sessions[uri] }
     package func awaitsTrust(_ uri: String) -> Bool { sessions.awaitsTrust(uri) }
-    package func listening(to uri: String) -> Listening? { bridge.journal.listening(to: uri) }
+    package func listening(to uri: String) -> Listening? { journal.listening(to: uri) }
     package func isWanted(_ uri: String) -> Bool { wanted.contains(uri) }
     package var namings: [DeviceNaming] {
-        bridge.catalog.writtenSubscriptions.compactMap { subscription in
+        catalog.writtenSubscriptions.compactMap { subscription in
             subscription.device.map { DeviceNaming(profile: subscription.profile, device: $0) }
         }
     }
     package var beacons: Set<BeaconPattern> {
-        Set(bridge.catalog.manifests.flatMap { $0.agenda.regions.map(\.beacon) })
+        Set(catalog.manifests.flatMap { $0.agenda.regions.map(\.beacon) })
     }
     package func report(_ presence: RegionPresence, of beacon: BeaconPattern) {
-        bridge.turn.schedule(.region(beacon, presence))
+        turn.schedule(.region(beacon, presence))
     }
 
     package func isWatched(_ profile: String) -> Bool {
-        bridge.catalog.isWatched(profile)
+        catalog.isWatched(profile)
     }
 
     /// The profiles that manifests watch.
     package var watchedProfiles: Set<String> {
-        Set(bridge.catalog.writtenSubscriptions.map(\.profile))
+        Set(catalog.writtenSubscriptions.map(\.profile))
     }
 
     package func introduce(_ device: Device, by profile: ProfileIndex?) {
-        origins[device.uri] = bridge.engine.know(device, by: profile)
+        origins[device.uri] = engine.know(device, by: profile)
         // A handler that watches it may be awake already.
         isWantedStale = true
-        bridge.loop.requestTurn()
+        loop.requestTurn()
     }
 
     package func raise(_ kind: DeviceEvent.Kind, of uri: String, at stamp: Stamp) {
         guard let origin = origins[uri] else { return }
-        bridge.engine.ingest(DeviceEvent(origin: origin, kind: kind, stamp: stamp), at: clock.stamp())
+        engine.ingest(DeviceEvent(origin: origin, kind: kind, stamp: stamp), at: clock.stamp())
     }
 
     package func record(_ listening: Listening, of uri: String) {
-        bridge.journal.record(listening, of: uri)
-        bridge.loop.requestTurn()
+        journal.record(listening, of: uri)
+        loop.requestTurn()
     }
 
     package func position(ofStream stream: String) -> StreamPosition? {
-        bridge.journal.position(ofStream: stream).map {
-            StreamPosition(text: $0, isCertain: bridge.journal.areStreamsCertain)
+        journal.position(ofStream: stream).map {
+            StreamPosition(text: $0, isCertain: journal.areStreamsCertain)
         }
     }
 
     package func relay(_ events: [RelayedEvent], of stream: String, followedTo position: String?) {
-        bridge.turn.endIfOverdue()
+        turn.endIfOverdue()
         let now = clock.stamp()
-        bridge.turn.keepTogether {
+        turn.keepTogether {
             // Before the events, so that no commit can hold the one without the others.
-            if let position { bridge.journal.followStream(stream, to: position) }
+            if let position { journal.followStream(stream, to: position) }
             for event in events {
                 guard let origin = origins[event.uri] else { continue }
                 let stamp = Stamp(
                     moment: now.moment, wall: event.time, isClockSynchronized: event.isClockSynchronized)
-                bridge.engine.ingest(
+                engine.ingest(
                     DeviceEvent(origin: origin, kind: event.kind, stamp: stamp, heard: event.heard), at: now)
             }
-            if position != nil { bridge.journal.closeStreamStep() }
+            if position != nil { journal.closeStreamStep() }
         }
-        bridge.loop.requestTurn()
+        loop.requestTurn()
     }
 
     package func settleSession(of uri: String) {
@@ -318,24 +322,24 @@ extension LiveSources: SourceHost {
         forget(uri)
     }
 
-    package func announce(_ notice: Notice) { bridge.turn.ingest(.announced(notice)) }
+    package func announce(_ notice: Notice) { turn.ingest(.announced(notice)) }
 
-    package func requestTurn() { bridge.loop.requestTurn() }
+    package func requestTurn() { loop.requestTurn() }
 }
 
 extension LiveSources: ReplayHost {
-    package func mustWait(at speed: ReplaySpeed) -> Bool { bridge.turn.mustWait(at: speed) }
+    package func mustWait(at speed: ReplaySpeed) -> Bool { turn.mustWait(at: speed) }
 
     package func replay(_ kind: DeviceEvent.Kind, of uri: String, at wall: WallTime, line: Int) {
         guard let origin = origins[uri] else { return }
-        bridge.turn.endIfOverdue()
+        turn.endIfOverdue()
         // The event has the trace's date. The machine has its own, which schedules go by.
         let now = clock.stamp()
         let stamp = Stamp(moment: now.moment, wall: wall)
         // Before the event, so that no commit can hold the one without the other.
-        if let replayedFile { bridge.journal.setReplayPosition(source: replayedFile, line: line) }
-        bridge.engine.ingest(DeviceEvent(origin: origin, kind: kind, stamp: stamp), at: now)
-        if replayedFile != nil { bridge.journal.closeReplayStep() }
+        if let replayedFile { journal.setReplayPosition(source: replayedFile, line: line) }
+        engine.ingest(DeviceEvent(origin: origin, kind: kind, stamp: stamp), at: now)
+        if replayedFile != nil { journal.closeReplayStep() }
     }
 
     package func replayEnded(_ error: TraceError?) { replayObserver?.replayEnded(error) }
@@ -353,8 +357,8 @@ extension LiveSources: TurnObserver {
 
     private func updateWanted() {
         isWantedStale = false
-        let awake = bridge.turn.handlerStatuses.filter { $0.state.isAwake }.map(\.handler)
-        let heard = awake.flatMap { bridge.catalog.devices(heardBy: $0) }.map(\.device)
+        let awake = turn.handlerStatuses.filter { $0.state.isAwake }.map(\.handler)
+        let heard = awake.flatMap { catalog.devices(heardBy: $0) }.map(\.device)
         let now = Dictionary(heard.map { ($0.uri, $0.kind) }) { first, _ in first }
         let before = wanted
         wanted = Set(now.keys)

@@ -1,4 +1,5 @@
 // What handlers, programs, other bridges, brokers, servers and browsers say.
+import WakeAPI
 import WakeControl
 import WakeMQTT
 import WakeModel
@@ -130,7 +131,7 @@ extension LineTarget: OutsideReader {
         let headers = headers(&feed)
         let request = ControlRequest(
             method: words[0], path: path, query: query, headers: headers, body: Array(feed.rest), access: .role(.pair))
-        do throws(ControlRefusal) { _ = try ControlCall(request) } catch { _ = error.json }
+        do throws(ControlRefusal) { _ = try API.read(request) } catch { _ = error.json }
         let named = { (name: String) in headers.filter { $0.name == name }.map(\.value) }
         _ = HostRules(names: ["pi.local"]).refusal(hosts: named("host"), origins: named("origin"), own: nil)
     }
