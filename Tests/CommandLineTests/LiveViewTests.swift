@@ -6,6 +6,7 @@ import WakeControl
 import WakeModel
 import WakeSystem
 
+@testable import WakeAPI
 @testable import wakebridge
 
 @Suite("A table with --watch", .serialized) struct LiveViewTests {
@@ -14,20 +15,19 @@ import WakeSystem
         var times = 0
         var answers = Int.max
 
-        func answer(_ call: ControlCall) -> ControlResponse {
+        func answer(_ request: ControlRequest) -> ControlResponse {
             times += 1
             guard times <= answers else { return .later { _ in } }
             let handler = HandlerReport(id: "strap", state: "suspended", why: "answer \(times)")
             let bridge = BridgeStatus(
                 version: "9.8.7", process: 77, journal: "j7", uptime: .seconds(10), suspension: .strong,
                 journalHealth: "ok", residentBytes: 1 << 20)
-            return .json { writer in
-                switch call {
-                case .status: writer.status(bridge, handlers: [handler], devices: [], adapters: nil)
-                case .handler: writer.handler(handler)
-                case .devices: writer.object { $0.field("devices", [LiveViewTests.strap]) }
-                default: writer.object { $0.field("handlers", [handler]) }
-                }
+            switch request.path.dropFirst().first {
+            case "status":
+                return .json(WholeStatus(bridge: bridge, handlers: [handler], devices: [], adapters: nil))
+            case "devices": return .object { $0.field("devices", shaped: [LiveViewTests.strap]) }
+            case _ where request.path.count > 2: return .json(handler)
+            default: return .object { $0.field("handlers", shaped: [handler]) }
             }
         }
     }
@@ -41,7 +41,7 @@ import WakeSystem
 
     private func fixture() throws -> Fixture {
         let asked = asked
-        return try Fixture { request in ControlCall.answer(request) { asked.answer($0) } }
+        return try Fixture.answering { asked.answer($0) }
     }
 
     /// On a terminal; types the answer once the prompt is there.
