@@ -1,5 +1,5 @@
-import WakeAgenda
 // The forms of answers that openapi.json names, each written as the code that answers writes it.
+import WakeAgenda
 import WakeControl
 import WakeModel
 
