@@ -1,5 +1,5 @@
-import WakeArguments
 // Shows an answer of the daemon again and again until Ctrl-C: drawn in place on a terminal, as blocks of text elsewhere.
+import WakeArguments
 import WakeModel
 import WakeSystem
 

@@ -1,5 +1,5 @@
-import WakeArguments
 // Whether the daemon that a command line reaches reads a configuration directory: another one is not asked to read it.
+import WakeArguments
 import WakeModel
 import WakeSystem
 
