@@ -5,6 +5,8 @@ import WakeTransfer
 public enum AgendaEffect: Hashable, Sendable {
     /// Answered with ``AgendaInput/raised(_:_:)``. `rides` where it may wait for another reason to wake, and wakes by itself after that.
     case raise(AgendaKey, Occasion)
+    /// The same for an event that another machine caused, which may not have proved who it is.
+    case report(AgendaKey, Occasion, isAuthenticated: Bool)
     /// Its condition went before it was delivered: it leaves the queue, and is no loss. Answered with `concluded(.withdrawn)`.
     case withdraw(HandlerID, Sequence)
     /// It was cancelled: it leaves the queue, and what the handler has by now runs on. Answered as ``withdraw(_:_:)`` is.
@@ -42,6 +44,8 @@ public enum AgendaEffect: Hashable, Sendable {
     case transfer(HandlerID, Int64, TransferCommand)
     /// For those who hold the sockets of handlers.
     case socket(AgendaKey, SocketCommand)
+    /// For those who serve it through bluetoothd.
+    case peripheral(HandlerID, PeripheralCommand)
     /// Its process has to end and begin again: only so it receives the next events.
     case restart(HandlerID)
     /// An operator should look at it: what is wrong, as the end of a sentence.

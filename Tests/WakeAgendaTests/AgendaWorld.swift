@@ -83,7 +83,7 @@ extension AgendaWorld {
 
     private mutating func perform(_ effect: AgendaEffect) -> [AgendaInput] {
         switch effect {
-        case .raise(let key, let occasion):
+        case .raise(let key, let occasion), .report(let key, let occasion, _):
             lastSequence += 1
             let isAgain = returned.remove(key) != nil
             let item = Raised(key: key, occasion: occasion, at: moment.boottime, isAgain: isAgain)
@@ -115,7 +115,7 @@ extension AgendaWorld {
         case .close(let condition):
             #expect(open.removeValue(forKey: condition) != nil, "closed twice: \(condition.word)")
         case .press, .answer, .readZone, .leaveZone, .wakeMachine, .limitProcessor, .alert, .notify, .receipt, .lose,
-            .transfer, .socket, .restart, .attention,
+            .transfer, .socket, .peripheral, .restart, .attention,
             .decision:
             break
         }

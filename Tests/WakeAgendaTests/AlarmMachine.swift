@@ -282,7 +282,7 @@ extension AlarmMachine {
             guard !withheldZones.contains(name) else { return nil }
             return { self.provide(Self.zone(name), as: name) }
         case .withdraw, .recall, .release, .press, .answer, .gate, .open, .close, .leaveZone, .wakeMachine,
-            .limitProcessor, .alert, .notify, .receipt, .lose, .transfer, .socket,
+            .limitProcessor, .alert, .notify, .receipt, .lose, .transfer, .socket, .report, .peripheral,
             .restart, .attention,
             .decision:
             break

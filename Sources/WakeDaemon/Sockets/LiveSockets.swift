@@ -294,8 +294,11 @@ extension LiveSockets: TurnObserver {
         case .socket(let key, let command): perform(command, of: key)
         case .attention(let key, let sentence):
             log.warning("socket \(key.id) of handler \(name(of: key)): \(sentence); does the handler read it?")
-        case .raise, .withdraw, .recall, .release, .press, .answer, .store, .erase, .gate, .open, .close, .readZone,
-            .leaveZone, .wakeMachine, .limitProcessor, .alert, .notify, .lose, .receipt, .transfer, .restart, .decision:
+        case .raise, .report, .withdraw, .recall, .release, .press, .answer, .store, .erase, .gate, .open, .close,
+            .readZone,
+            .leaveZone, .wakeMachine, .limitProcessor, .alert, .notify, .lose, .receipt, .transfer, .peripheral,
+            .restart,
+            .decision:
             break
         }
     }

@@ -51,8 +51,9 @@ package final class LiveAgenda: TurnObserver {
         case .wakeMachine(let wake): machineWake.arm(wake)
         case .limitProcessor(let handler, let percent): executor.limitProcessor(of: handler, to: percent)
         case .alert(let handler, let alarm, let text): alert(text, of: alarm, for: catalog.name(of: handler))
-        case .raise, .withdraw, .recall, .release, .press, .answer, .store, .erase, .gate, .notify, .lose, .receipt,
-            .transfer, .socket, .restart,
+        case .raise, .report, .withdraw, .recall, .release, .press, .answer, .store, .erase, .gate, .notify, .lose,
+            .receipt,
+            .transfer, .socket, .peripheral, .restart,
             .attention, .decision:
             break
         }

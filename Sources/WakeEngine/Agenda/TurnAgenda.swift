@@ -97,7 +97,9 @@ extension Turn {
 
     private func apply(_ effect: AgendaEffect, at stamp: Stamp) {
         switch effect {
-        case .raise(let key, let occasion): raise(occasion, of: key, at: stamp)
+        case .raise(let key, let occasion): raise(occasion, of: key, isAuthenticated: true, at: stamp)
+        case .report(let key, let occasion, let isAuthenticated):
+            raise(occasion, of: key, isAuthenticated: isAuthenticated, at: stamp)
         case .withdraw(let handler, let sequence): stepCore(.withdraw(handler, sequence, .condition), at: stamp)
         case .press(let handler, let sequence, let reason):
             stepCore(.withdraw(handler, sequence, reason), at: stamp)
@@ -111,7 +113,7 @@ extension Turn {
         case .gate(let handler, let isOpen): stepCore(.gate(handler, isOpen: isOpen), at: stamp)
         case .lose(let key, let gap): lose(gap, of: key, at: stamp)
         case .open, .close, .readZone, .leaveZone, .wakeMachine, .limitProcessor, .alert, .receipt, .transfer, .socket,
-            .attention:
+            .peripheral, .attention:
             agenda.hold(effect)
         case .restart(let handler): stepCore(.operated(handler, .restart), at: stamp)
         case .decision(let handler, let decision): listeners.hear(decision, of: handler, at: stamp)
@@ -129,9 +131,10 @@ extension Turn {
         return origin
     }
 
-    private func raise(_ occasion: Occasion, of key: AgendaKey, at stamp: Stamp) {
+    private func raise(_ occasion: Occasion, of key: AgendaKey, isAuthenticated: Bool, at stamp: Stamp) {
         let origin = introduced(key, at: stamp)
-        let event = DeviceEvent(origin: origin, kind: .occasion(occasion), stamp: stamp, isAuthenticated: true)
+        let event = DeviceEvent(
+            origin: origin, kind: .occasion(occasion), stamp: stamp, isAuthenticated: isAuthenticated)
         agenda.raise(key) { stepCore(.event(event), at: stamp) }
     }
 }

@@ -101,11 +101,24 @@ extension ReplayedWorld: TurnObserver {
             turn?.schedule(.condition(condition, isTrue: isTrue(condition)))
         case .close(let condition): opened.remove(condition)
         case .readZone(let name): readZone(name)
+        case .peripheral(let handler, let command): serve(command, of: handler)
         case .socket(let key, let command): sockets.perform(command, of: key) { turn?.schedule(.socket(key, $0)) }
-        case .raise, .withdraw, .recall, .release, .press, .answer, .store, .erase, .gate, .notify, .leaveZone,
+        case .raise, .report, .withdraw, .recall, .release, .press, .answer, .store, .erase, .gate, .notify, .leaveZone,
             .wakeMachine, .limitProcessor, .alert, .lose, .receipt, .transfer, .restart, .attention, .decision:
             break
         }
+    }
+
+    /// Bluetoothd takes everything at once.
+    private func serve(_ command: PeripheralCommand, of handler: HandlerID) {
+        let report: PeripheralReport? =
+            switch command {
+            case .offer: .registered
+            case .advertise: .advertised(nil)
+            case .send(_, let subscription): .sent(subscription, count: 1)
+            case .withdraw, .confirm, .answer, .refuse: nil
+            }
+        if let report { turn?.schedule(.peripheral(handler, report)) }
     }
 
     private func readZone(_ name: String) {
