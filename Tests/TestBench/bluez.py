@@ -309,8 +309,11 @@ class Central:
 
     def __init__(self, number, adapter, bonded):
         self.address, self.streams, self.answers = "D0:DE:00:00:00:%02X" % int(number), {}, []
+        path = adapter.path + "/dev_" + self.address.replace(":", "_")
+        if path in objects:
+            objects[path].withdraw()
         self.place = Thing(
-            adapter.path + "/dev_" + self.address.replace(":", "_"), DEVICE, Address=self.address,
+            path, DEVICE, Address=self.address,
             AddressType="random", Alias=self.address.replace(":", "-"), UUIDs=uuids([]), Paired=bonded, Bonded=bonded,
             Trusted=False, Connected=True, ServicesResolved=False, Adapter=dbus.ObjectPath(adapter.path))
         self.place.offer()
