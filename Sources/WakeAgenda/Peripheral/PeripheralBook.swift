@@ -89,6 +89,7 @@ struct PeripheralBook: AgendaBook {
     // MARK: The passing of time
 
     mutating func advance(_ step: inout AgendaStep) {
+        guard !machines.isEmpty else { return touched.removeAll() }
         let due = machines.filter { $0.value.deadline.map { $0 <= step.boottime } ?? false }.keys
         let concerned = touched.union(due).union(step.changes.handlers.filter { machines[$0] != nil })
         touched = []
