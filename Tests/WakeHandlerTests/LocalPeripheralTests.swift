@@ -1,5 +1,6 @@
 // The handler as a peripheral in the Swift library, and the examples that hand a heart rate on.
 import Glibc
+import TestBench
 import Testing
 import WakeHandler
 import WakeHandlerTesting
@@ -91,6 +92,15 @@ struct LocalPeripheralTests {
                 #"{"serve":{"characteristic":"2a37","hex":"07","centrals":["C0:00:00:00:00:01"]}}"#,
                 #"{"serve":{"request":42,"hex":"0102"}}"#, #"{"serve":{"request":43,"refuse":128}}"#,
             ])
+    }
+
+    @Test("the page on peripherals shows the example as it is")
+    func page() throws {
+        let page = try Document("docs/how-to/be-a-peripheral.md").text
+        for name in ["relay-heart-rate.sh", "relay-heart-rate.json5"] {
+            let example = try Document("Examples/handlers/\(name)").text
+            #expect(page.contains(example), "\(name)")
+        }
     }
 
     @Test("a recording plays what centrals do")
