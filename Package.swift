@@ -205,6 +205,8 @@ let package = Package(
             name: "ExampleMapUpdater", dependencies: ["WakeHandler"], path: "Examples/handlers/MapUpdater"),
         .executableTarget(name: "ExampleHoldLine", dependencies: ["WakeHandler"], path: "Examples/handlers/HoldLine"),
         .executableTarget(
+            name: "ExampleHeartRateRelay", dependencies: ["WakeHandler"], path: "Examples/handlers/HeartRateRelay"),
+        .executableTarget(
             name: "ExampleStrapDiary", dependencies: ["WakeHandler"], path: "Examples/handlers/StrapDiary"),
 
         // What the tests run.
@@ -270,7 +272,7 @@ let package = Package(
                 "WakeEngine", "WakeModel",
                 "WakeProfiles", "WakeSystem", "WakeTrace", "ExampleHeartRate", "ExampleBeatPrinter",
                 "ExampleBeatSequence", "ExampleHoldLine", "ExampleNightlyBackup", "ExampleLetterReader",
-                "ExampleMapUpdater", "ExampleStrapDiary",
+                "ExampleMapUpdater", "ExampleStrapDiary", "ExampleHeartRateRelay",
                 "FixtureHandler",
             ]),
         .testTarget(name: "WakeJournalTests", dependencies: ["WakeJournal", "JournalCrasher", "TestBench"]),

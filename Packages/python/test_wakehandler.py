@@ -113,6 +113,36 @@ class SocketTest(unittest.TestCase):
                                  {"reconnect": "sip", "ref": 2}])
 
 
+class CentralTest(unittest.TestCase):
+    def setUp(self):
+        self.reading, self.feeding = os.pipe()
+        self.replies, writing = os.pipe()
+        for one in (self.reading, self.feeding, self.replies, writing):
+            self.addCleanup(os.close, one)
+        self.session = wakehandler.Session(input=self.reading, replies=writing)
+
+    def write(self, line):
+        os.write(self.feeding, line.encode() + b"\n")
+
+    def test_a_write_is_served_on_and_a_read_is_answered(self):
+        central = {"service": "180d", "central": "C0:00:00:00:00:01", "bonded": True}
+        events = self.session.events()
+        self.write(scheduled(1, "peripheral.written", characteristic="2a39", hex="0102", **central))
+        written = next(events)
+        self.assertEqual((written.kind, written.bytes, written.characteristic), ("peripheral.written", b"\x01\x02", "2a39"))
+        self.write(notice("reply", ref=1, serve="behind", pending=[]))
+        self.assertEqual(self.session.serve("2a37", written.bytes, centrals=[written.data["central"]]), "behind")
+        written.done()
+        self.write(scheduled(2, "peripheral.read", characteristic="2a38", request=42, within_ms=4500, **central))
+        read = next(events)
+        self.write(notice("reply", ref=2, serve="served", pending=[]))
+        self.assertEqual(self.session.answer_read(read, b"\x07"), "served")
+        read.done()
+        lines = [json.loads(line) for line in os.read(self.replies, 4096).splitlines()]
+        self.assertEqual([line["serve"] for line in lines if "serve" in line], [
+            {"characteristic": "2a37", "hex": "0102", "centrals": ["C0:00:00:00:00:01"]}, {"request": 42, "hex": "07"}])
+
+
 class SessionTest(unittest.TestCase):
     def setUp(self):
         self.reading, self.feeding = os.pipe()

@@ -80,6 +80,11 @@ def wakes_by_flows(tree):
     yield from mirrored(tree, "## Wakes by flow", "## By flow")
 
 
+@rule("wakes-by-centrals", "each row on centrals of docs/reference/what-wakes-when.md has a test that runs it, named in docs/dev/proofs.md")
+def wakes_by_centrals(tree):
+    yield from mirrored(tree, "## Wakes by central", "## By central")
+
+
 @rule("tests-stay-away", "no table of a user page names a test; the pages below docs/dev do")
 def tests_stay_away(tree):
     written = titles(tree)

@@ -3,8 +3,7 @@ import WakeModel
 
 public struct Agenda: Sendable {
     private let seed: UInt64
-    private var bootID = ""
-    private var comeUps = ComeUps(at: .zero)
+    private var boot = Boot()
     private var seen = SeenBook()
     private var latest: Stamp?
     /// As it was asked for last.
@@ -22,8 +21,14 @@ public struct Agenda: Sendable {
     var flows = FlowBook()
     var transfers = TransferBook()
     var sockets = SocketBook()
+    var peripherals = PeripheralBook()
     /// The books of kinds that other modules registered, by their words.
     var registered: [String: any AgendaBook] = [:]
+
+    private struct Boot {
+        var id = ""
+        var comeUps = ComeUps(at: .zero)
+    }
 
     /// - Parameter seed: of all that is spread: two agendas with one seed decide alike.
     public init(seed: UInt64) { self.seed = seed }
@@ -121,7 +126,7 @@ public struct Agenda: Sendable {
 
     private func makeStep(_ stamp: Stamp, _ changes: AgendaChanges) -> AgendaStep {
         AgendaStep(
-            stamp: stamp, bootID: bootID, zones: zones, handlers: handlers, seed: seed, comeUps: comeUps,
+            stamp: stamp, bootID: boot.id, zones: zones, handlers: handlers, seed: seed, comeUps: boot.comeUps,
             seen: seen.former, conditions: conditions, rests: rests, changes: changes)
     }
 }
@@ -130,7 +135,7 @@ public struct Agenda: Sendable {
 extension Agenda {
     private mutating func followClocks(_ input: AgendaInput, _ stamp: Stamp, _ changes: inout AgendaChanges) {
         if let latest, stamp.moment.hasSlept(since: latest.moment) {
-            comeUps.add(stamp.moment.boottime)
+            boot.comeUps.add(stamp.moment.boottime)
             (changes.clock, changes.hasSlept) = (true, true)
         }
         if case .clockChanged = input { changes.clock = true }
@@ -139,11 +144,11 @@ extension Agenda {
     private mutating func absorb(_ input: AgendaInput, _ stamp: Stamp, _ changes: inout AgendaChanges) {
         switch input {
         case .restored(let rows, let bootID):
-            self.bootID = bootID
+            boot.id = bootID
             for row in rows where row.key.source != .seen { know(row.key.handler, stamp) }
             // A bridge that only restarted finds rows of this boot: nothing was missed for long.
             let isSameBoot = rows.contains { $0.isOf(bootID) }
-            comeUps = isSameBoot ? ComeUps(settledAt: stamp.moment.boottime) : ComeUps(at: stamp.moment.boottime)
+            boot.comeUps = isSameBoot ? ComeUps(settledAt: stamp.moment.boottime) : ComeUps(at: stamp.moment.boottime)
             // Before the other rows, which are carried over by it.
             for row in rows where row.key.source == .seen { _ = seen.restore(row) }
             seen.begin(bootID, at: stamp.moment.boottime)
@@ -177,7 +182,9 @@ extension Agenda {
             guard case .givenBack(let until?) = conclusion else { return }
             rests = rests.filter { $0.value.until > stamp.moment.boottime }
             rests[sequence] = Rest(until: until, since: stamp.wall)
-        case .recovered, .owed, .ordered, .raised, .region, .message, .socket, .traffic, .sleeping, .transfer, .refused,
+        case .recovered, .owed, .ordered, .raised, .region, .message, .socket, .peripheral, .traffic, .sleeping,
+            .transfer,
+            .refused,
             .progressed, .clockChanged, .operated, .cancelled, .ending, .tick:
             break
         }
@@ -209,7 +216,7 @@ extension Agenda {
             guard let key = key(of: sequence, for: handler) else { break }
             if conclusion.namesPath { step.orderedPaths = orderedPaths(of: handler) }
             conclude(key, conclusion, max(awake, .zero), max(cpu, .zero), &step)
-        case .owed, .progressed, .region, .message, .traffic, .sleeping, .transfer, .socket:
+        case .owed, .progressed, .region, .message, .traffic, .sleeping, .transfer, .socket, .peripheral:
             for row in Self.rows { row.receive(input, in: &self, &step) }
         case .operated(let key, _): operate(key, &step)
         case .cancelled(let key): Self.row(of: key.source)?.cancel(key, in: &self, &step)
@@ -222,7 +229,7 @@ extension Agenda {
     private mutating func restore(_ row: AgendaRow, _ step: inout AgendaStep) {
         let isReadable =
             switch row.key.source {
-            case .gate: gates.restore(row, bootID: bootID)
+            case .gate: gates.restore(row, bootID: boot.id)
             case .seen: seen.restore(row)
             default: Self.row(of: row.key.source)?.restore(row, in: &self, &step) ?? false
             }

@@ -4,6 +4,8 @@ import WakeModel
 public enum AgendaEffect: Hashable, Sendable {
     /// Answered with ``AgendaInput/raised(_:_:)``. `rides` where it may wait for another reason to wake, and wakes by itself after that.
     case raise(AgendaKey, Occasion)
+    /// The same for an event that another machine caused, which may not have proved who it is.
+    case report(AgendaKey, Occasion, isAuthenticated: Bool)
     /// Its condition went before it was delivered: it leaves the queue, and is no loss. Answered with `concluded(.withdrawn)`.
     case withdraw(HandlerID, Sequence)
     /// It was cancelled: it leaves the queue, and what the handler has by now runs on. Answered as ``withdraw(_:_:)`` is.

@@ -101,6 +101,8 @@ public enum AgendaInput: Sendable {
     case transfer(HandlerID, Int64, TransferNews)
     /// From those who hold the sockets of handlers.
     case socket(AgendaKey, SocketReport)
+    /// From bluetoothd, about the peripheral of the handler.
+    case peripheral(HandlerID, PeripheralReport)
     /// A person plays a condition; nil ends that.
     case overridden(Condition, isTrue: Bool?)
     /// The answer to ``AgendaEffect/readZone(_:)``: the bytes of a TZif file; nil where there is none. Comes again where it changes.

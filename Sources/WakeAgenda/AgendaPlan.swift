@@ -16,6 +16,8 @@ public struct AgendaPlan: Hashable, Sendable {
     public var transfers: [TransferRule] = []
     /// Held for it while it is frozen or gone.
     public var sockets: [SocketRule] = []
+    /// The services that it offers to centrals; nil for none.
+    public var peripheral: PeripheralRule?
     /// `after`: what must have come true since boot before the handler is launched.
     public var gates: [Condition] = []
 
@@ -66,7 +68,7 @@ public struct AgendaPlan: Hashable, Sendable {
 
     public var isEmpty: Bool {
         alarms == nil && poll == nil && jobs.isEmpty && gates.isEmpty && regions.isEmpty && inbox == nil
-            && flows.isEmpty && transfers.isEmpty && sockets.isEmpty && registered.isEmpty
+            && flows.isEmpty && transfers.isEmpty && sockets.isEmpty && peripheral == nil && registered.isEmpty
     }
 }
 

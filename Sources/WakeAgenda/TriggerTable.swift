@@ -158,7 +158,7 @@ extension Agenda {
     /// In the order in which a step brings them up to date, and in which pending entries are listed.
     private static let table = Mutex<[any TriggerRow]>([
         Row(\.alarms), Row(\.polls), Row(\.jobs), Row(\.regions), Row(\.inboxes), Row(\.flows), Row(\.transfers),
-        Row(\.sockets),
+        Row(\.sockets), Row(\.peripherals),
     ])
 
     static var rows: [any TriggerRow] { table.withLock { $0 } }

@@ -32,6 +32,8 @@ public struct BackgroundEvent: Hashable, Sendable {
         case transfer(TransferChange)
         /// A socket that the daemon holds was opened or closed, has traffic, or has to be kept alive.
         case socket(SocketEvent)
+        /// A central used the handler's own peripheral.
+        case central(CentralEvent)
         /// A CloudEvents type that this version of the library does not know.
         case other(type: String)
     }
@@ -125,10 +127,11 @@ public struct EventGap: Hashable, Sendable {
 }
 
 extension BackgroundEvent {
-    /// False for what is scheduled or comes by other ways: of such an entry one event at a time is in hand.
+    /// False for what is scheduled or comes by other ways: of such an entry one event at a time is in hand. Centrals do as much as
+    /// devices.
     var isOfDevice: Bool {
         switch kind {
-        case .peripheral, .accessory, .other: true
+        case .peripheral, .accessory, .central, .other: true
         case .alarm, .fetch, .task, .region, .message, .flow, .transfer, .socket: false
         }
     }
@@ -142,7 +145,7 @@ extension BackgroundEvent {
             case .refresh, .other: false
             }
         case .flow(let change): change.hasStarted
-        case .peripheral, .accessory, .alarm, .fetch, .region, .message, .transfer, .socket, .other: false
+        case .peripheral, .accessory, .alarm, .fetch, .region, .message, .transfer, .socket, .central, .other: false
         }
     }
 

@@ -44,12 +44,15 @@ public enum WakeReason: BridgeWord {
     case transfer
     /// A socket was opened or closed, has traffic, or has to be kept alive.
     case socket, keepalive
+    /// A central used your peripheral.
+    case peripheral
     /// A word of a later version.
     case other(String)
 
     public static let known: [WakeReason] = [
         .connected, .disconnected, .data, .gap, .attention, .owed, .autostart, .attach, .operator, .lock, .alarm,
         .poll, .job, .region, .message, .flow, .transfer, .socket, .keepalive,
+        .peripheral,
     ]
 
     public var word: String {
@@ -73,6 +76,7 @@ public enum WakeReason: BridgeWord {
         case .transfer: "transfer"
         case .socket: "socket"
         case .keepalive: "keepalive"
+        case .peripheral: "peripheral"
         case .other(let word): word
         }
     }

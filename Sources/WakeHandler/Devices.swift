@@ -108,7 +108,7 @@ struct KnownDevices {
             case .disconnected: connected.remove(event.source)
             case .data, .gap, .attention: break
             }
-        case .alarm, .fetch, .task, .region, .message, .flow, .transfer, .socket, .other: break
+        case .alarm, .fetch, .task, .region, .message, .flow, .transfer, .socket, .central, .other: break
         }
     }
 }

@@ -43,7 +43,7 @@ struct EventWorks {
         case .message: registrations[.message]
         case .transfer(let change): registrations[.transfers(change.sessionIdentifier)]
         case .socket(let event): event.isKeepAlive ? keepAlive(event) : registrations[.socket(event.name)]
-        case .peripheral, .accessory, .region, .flow, .other: nil
+        case .peripheral, .accessory, .region, .flow, .central, .other: nil
         }
     }
 

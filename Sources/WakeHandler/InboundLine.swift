@@ -106,7 +106,10 @@ extension BackgroundEvent.Kind {
         default:
             self =
                 FlowChange(type: type, data).map { .flow($0) } ?? TransferChange(type: type, data).map { .transfer($0) }
-                ?? SocketEvent(type: type, data).map { .socket($0) } ?? .other(type: type)
+                ?? SocketEvent(type: type, data).map { .socket($0) } ?? CentralEvent(type: type, data).map {
+                    .central($0)
+                }
+                ?? .other(type: type)
         }
     }
 }
@@ -162,6 +165,41 @@ extension AccessoryData {
         undecodable = data["undecodable"]?.string
         fragment = data["fragment"]?.string.map(Fragment.init(word:))
         value = data["value"].map(DecodedValue.init)
+    }
+}
+
+extension CentralEvent {
+    /// Nil for another type.
+    fileprivate init?(type: String, _ data: JSONValue) {
+        switch type {
+        case "wakebridge.peripheral.written":
+            kind = .written(data.hexadecimal("hex") ?? [], offset: data.wholeNumber("offset"))
+        case "wakebridge.peripheral.read":
+            kind = .read(
+                CentralReadRequest(
+                    number: data["request"]?.integer ?? 0, remaining: data.milliseconds("within_ms")))
+        // An update has three bytes that are no value.
+        case "wakebridge.peripheral.subscribed":
+            kind = .subscribed(maximumUpdateValueLength: max(20, data.wholeNumber("mtu") - 3))
+        case "wakebridge.peripheral.unsubscribed": kind = .unsubscribed(data.word("reason"))
+        case "wakebridge.peripheral.confirmed": kind = .confirmed
+        default: return nil
+        }
+        central = Central(identifier: data.text("central"), isBonded: data["bonded"]?.boolean ?? false)
+        service = data.text("service")
+        characteristic = Characteristic(data.text("characteristic")) ?? 0
+    }
+}
+
+extension LocalPeripheralState {
+    fileprivate init(_ data: JSONValue) {
+        isRegistered = data["registered"]?.boolean ?? false
+        isAdvertising = data["advertising"]?.boolean ?? false
+        subscriptions = (data["subscribers"]?.array ?? []).compactMap { entry in
+            Characteristic(entry.text("characteristic")).map {
+                CentralSubscription(central: entry.text("central"), characteristic: $0)
+            }
+        }
     }
 }
 
@@ -345,6 +383,7 @@ extension Restoration {
         connected = Set(told.filter { $0["connected"]?.boolean ?? false }.map { $0.text("source") })
         checkpointText = data["checkpoint"]?.string
         pending = data.pendingRequests
+        localPeripheral = data["peripheral"].map(LocalPeripheralState.init)
     }
 }
 

@@ -1,6 +1,6 @@
 // The handler's scheduled work, as the daemon lists it, and the daemon's answer to an order.
 
-/// An alarm, poll, job, inbox, flow, transfer or socket that waits or runs.
+/// An alarm, poll, job, inbox, flow, transfer, socket or peripheral that waits or runs.
 public struct PendingRequest: Hashable, Sendable {
     /// The kind of work.
     public let source: PendingSource

@@ -12,6 +12,8 @@ public struct Restoration: Hashable, Sendable {
     public let checkpointText: String?
     /// The alarms, the poll and the jobs that are scheduled for the handler.
     public let pending: [PendingRequest]
+    /// The handler's own peripheral; nil where its manifest has none.
+    public let localPeripheral: LocalPeripheralState?
     /// The identifiers of the devices that are ready for use now.
     let connected: Set<String>
 

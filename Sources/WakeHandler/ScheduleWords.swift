@@ -84,10 +84,12 @@ public enum PendingSource: BridgeWord {
     case transfer
     /// A socket.
     case socket
+    /// The handler's own peripheral.
+    case peripheral
     /// A word of a later version.
     case other(String)
 
-    public static let known: [PendingSource] = [.alarm, .poll, .job, .inbox, .flow, .transfer, .socket]
+    public static let known: [PendingSource] = [.alarm, .poll, .job, .inbox, .flow, .transfer, .socket, .peripheral]
 
     public var word: String {
         switch self {
@@ -98,6 +100,7 @@ public enum PendingSource: BridgeWord {
         case .flow: "flow"
         case .transfer: "transfer"
         case .socket: "socket"
+        case .peripheral: "peripheral"
         case .other(let word): word
         }
     }

@@ -14,7 +14,8 @@ public enum WorkResult: Hashable, Sendable {
     case pending
 }
 
-/// Notifications beside the events of devices, for which there are ``PeripheralDelegate`` and ``AccessoryDelegate``.
+/// Notifications beside the events of devices, for which there are ``PeripheralDelegate`` and ``AccessoryDelegate``, and of
+/// centrals, for which there is ``LocalPeripheralDelegate``.
 /// All callbacks run on the main actor, one at a time. All have a default.
 @MainActor
 public protocol BackgroundSessionDelegate: AnyObject {
@@ -121,6 +122,7 @@ extension BackgroundSessionDelegate {
         case .message(let message): self.session(session, didReceiveRemoteNotification: message, for: event)
         case .flow(let change): self.session(session, flowDidChange: change, for: event)
         case .transfer(let change): self.session(session, transfersDidChange: change, for: event)
+        case .central(let happened): (self as? any LocalPeripheralDelegate)?.call(happened, session) ?? .nothing
         case .other: .nothing
         }
     }

@@ -20,6 +20,23 @@ public struct PlayedOccasion: Hashable, Sendable {
         case finished(String, in: String, path: String, failure: TransferFailure?)
         case challenged(String, in: String, realm: String)
         case settled(String, finished: Int, failed: Int)
+        case central(CentralDeed, Characteristic, address: String)
+    }
+
+    fileprivate enum CentralDeed: Hashable, Sendable {
+        case written([UInt8])
+        case read(request: Int)
+        case subscribed(maximumUpdateValueLength: Int)
+        case unsubscribed
+
+        var word: String {
+            switch self {
+            case .written: "written"
+            case .read: "read"
+            case .subscribed: "subscribed"
+            case .unsubscribed: "unsubscribed"
+            }
+        }
     }
 
     private var content: Content
@@ -100,6 +117,39 @@ public struct PlayedOccasion: Hashable, Sendable {
     ) -> PlayedOccasion {
         PlayedOccasion(.settled(session, finished: finished, failed: failed), after, nil)
     }
+
+    /// A central that writes to the handler's peripheral.
+    public static func write(
+        _ bytes: [UInt8], to characteristic: Characteristic, from central: String = "C0:00:00:00:00:01",
+        after: Duration = .zero
+    ) -> PlayedOccasion {
+        PlayedOccasion(.central(.written(bytes), characteristic, address: central), after, nil)
+    }
+
+    /// A central that reads a dynamic characteristic.
+    /// - Parameter request: the number that the handler's answer names.
+    public static func read(
+        of characteristic: Characteristic, request: Int = 1, from central: String = "C0:00:00:00:00:01",
+        after: Duration = .zero
+    ) -> PlayedOccasion {
+        PlayedOccasion(.central(.read(request: request), characteristic, address: central), after, nil)
+    }
+
+    /// A central that gets the values of a characteristic from now on.
+    public static func subscription(
+        to characteristic: Characteristic, maximumUpdateValueLength: Int = 182,
+        from central: String = "C0:00:00:00:00:01", after: Duration = .zero
+    ) -> PlayedOccasion {
+        let deed = CentralDeed.subscribed(maximumUpdateValueLength: maximumUpdateValueLength)
+        return PlayedOccasion(.central(deed, characteristic, address: central), after, nil)
+    }
+
+    /// A central that gets them no more.
+    public static func unsubscription(
+        from characteristic: Characteristic, by central: String = "C0:00:00:00:00:01", after: Duration = .zero
+    ) -> PlayedOccasion {
+        PlayedOccasion(.central(.unsubscribed, characteristic, address: central), after, nil)
+    }
 }
 
 // As the daemon has it.
@@ -117,6 +167,7 @@ extension PlayedOccasion {
         case .finished(let id, let session, _, _), .challenged(let id, let session, _):
             Self.device(.transfer, "\(session)/\(id)")
         case .settled(let session, _, _): Self.device(.transfer, session)
+        case .central: Self.device(.peripheral)
         }
     }
 
@@ -149,12 +200,13 @@ extension PlayedOccasion {
         case .finished: "transfer.finished"
         case .challenged: "transfer.challenge"
         case .settled: "transfer.settled"
+        case .central(let deed, _, _): "peripheral.\(deed.word)"
         }
     }
 
     private var budgetClass: BudgetClass {
         switch content {
-        case .alarm: .data
+        case .alarm, .central: .data
         case .fetch, .message, .finished, .challenged, .settled: .content
         case .task(_, let kind, _, _, _):
             switch kind {
@@ -197,6 +249,12 @@ extension PlayedOccasion {
             case .interrupted(let reason), .ended(let reason): writer.field("reason", reason.word)
             }
         case .finished, .challenged, .settled: writeTransfer(into: &writer)
+        case .central(let deed, let characteristic, let address):
+            writer.field("service", "180d")
+            writer.field("characteristic", characteristic.description)
+            writer.field("central", address)
+            writer.field("bonded", true)
+            deed.write(into: &writer)
         }
     }
 
@@ -217,7 +275,7 @@ extension PlayedOccasion {
             writer.field("session", session)
             writer.field("finished", finished)
             writer.field("failed", failed)
-        case .alarm, .fetch, .task, .message, .flow: break
+        case .alarm, .fetch, .task, .message, .flow, .central: break
         }
     }
 
@@ -247,5 +305,21 @@ extension TimeSpan {
     init(_ duration: Duration) {
         let (seconds, attoseconds) = min(max(duration, .zero), .seconds(315_360_000)).components
         self.init(nanoseconds: seconds * 1_000_000_000 + attoseconds / 1_000_000_000)
+    }
+}
+
+extension PlayedOccasion.CentralDeed {
+    fileprivate func write(into writer: inout JSONWriter) {
+        switch self {
+        case .written(let bytes):
+            writer.key("hex")
+            writer.hexadecimal(bytes)
+            writer.field("with_response", true)
+        case .read(let request):
+            writer.field("request", request)
+            writer.field("within_ms", 4_500)
+        case .subscribed(let length): writer.field("mtu", length + 3)
+        case .unsubscribed: writer.field("reason", "central")
+        }
     }
 }

@@ -77,7 +77,7 @@ struct PlayedSchedule: Sendable {
             case .alarm: value["alarms"]?.boolean == true || value["alarm"]?.string == entry.id
             case .job: value["jobs"]?.boolean == true || value["job"]?.string == entry.id
             case .transfer: value["transfers"]?.boolean == true || value["transfer"]?.string == entry.id
-            case .poll, .inbox, .flow, .socket, .other: false
+            case .poll, .inbox, .flow, .socket, .peripheral, .other: false
             }
         }
         return entries.count < before

@@ -51,6 +51,13 @@ extension BusConnection {
         try subscribe(rule) { [unowned owner] in body(owner, $0) }
     }
 
+    /// Publishes an object that the owner keeps; `body` answers every request.
+    package func export<Owner: AnyObject>(
+        at path: String, of owner: Owner, _ body: @escaping (Owner, BusRequest) -> Void
+    ) throws(SystemError) -> BusObject {
+        try export(at: path) { [unowned owner] in body(owner, $0) }
+    }
+
     /// Calls a method and gives its answer to the owner of the connection.
     public func call<Owner: AnyObject>(
         _ call: BusCall, within timeout: TimeSpan, of owner: Owner,

@@ -48,8 +48,8 @@ extension BytePattern {
         guard let places = object.object("at", keys: nil) else { return }
         for key in places.keys {
             guard let offset = Int(key), (0...min(Self.farthest, longest - 1)).contains(offset) else {
-                let expected = "expected the number of a byte in quotes, such as \"4\""
-                places.add("\(places.path) has the key \"\(key)\", \(expected)", at: key)
+                let what = "the number of a byte in quotes, such as \"4\""
+                places.add("a key of \(places.path) must be \(what); got \"\(key)\"", at: key)
                 continue
             }
             if let earlier = places.keys.first(where: { Int($0) == offset }), earlier != key {

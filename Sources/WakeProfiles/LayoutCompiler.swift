@@ -217,8 +217,8 @@ extension FieldCompiler {
     private mutating func addTag(_ key: String, of tags: ConfigurationObject, to table: Int, _ start: Int) {
         let width = program.records[table].tag.width
         guard let bytes = [UInt8](hexadecimal: key), bytes.count == width else {
-            let expected = "expected \(2 * width) hexadecimal digits"
-            return tags.add("\(tags.path) has the key \"\(key)\", \(expected)", at: key)
+            return tags.add(
+                "a key of \(tags.path) must be \(2 * width) hexadecimal digits; got \"\(key)\"", at: key)
         }
         if let earlier = tags.keys.first(where: { [UInt8](hexadecimal: $0) == bytes }), earlier != key {
             return tags.refuseTwice(earlier, key)

@@ -11,8 +11,9 @@ package enum TraceCondition {
 extension TraceLine {
     private enum MachineWord: String, CaseIterable { case condition, clock, synchronized, zone, sleep, restart, reboot }
     private enum HandlerWord: String, CaseIterable {
-        case manifest, remove, say, message, transfer, readable, attach, detach, stop, start
+        case manifest, remove, say, message, transfer, readable, central, attach, detach, stop, start
     }
+    private enum CentralWord: String, CaseIterable { case written, read, subscribed, unsubscribed }
     private enum TransferWord: String, CaseIterable { case done, failed, challenged }
     private enum Switch: String, CaseIterable { case on, off }
 
@@ -65,6 +66,7 @@ extension TraceLine {
         case .message: operation = .message(try object("the message", such: "{\"payload\":\"hello\"}"))
         case .transfer: operation = .transfer(try transferName(), try transferEnd())
         case .readable: operation = try readable()
+        case .central: operation = .central(try centralAddress(), try centralDeed())
         case .attach: operation = .attach
         case .detach: operation = .detach
         case .stop: operation = .stop
@@ -103,6 +105,45 @@ extension TraceLine {
             throw error("`\(text)` is no number of bytes", at: place)
         }
         return count
+    }
+
+    private mutating func centralAddress() throws(TraceError) -> String {
+        skipSpaces()
+        let place = position
+        let text = try value("the address of the central")
+        guard RadioAddress(text) != nil else {
+            throw error("`\(text)` is no address such as C0:00:00:00:00:01", at: place)
+        }
+        return text
+    }
+
+    private mutating func centralDeed() throws(TraceError) -> CentralDeed {
+        switch try word("what the central does", CentralWord.self) {
+        case .written: return .written(try centralUUID(), try writtenBytes())
+        case .read: return .read(try centralUUID())
+        case .subscribed: return .subscribed(try centralUUID())
+        case .unsubscribed: return .unsubscribed(try centralUUID())
+        }
+    }
+
+    private mutating func centralUUID() throws(TraceError) -> BluetoothUUID {
+        skipSpaces()
+        let place = position
+        let text = try value("the UUID of the characteristic")
+        guard let uuid = BluetoothUUID(text) else { throw error("`\(text)` is no UUID", at: place) }
+        return uuid
+    }
+
+    /// An empty value has no text.
+    private mutating func writtenBytes() throws(TraceError) -> [UInt8] {
+        skipSpaces()
+        guard !isAtEnd else { return [] }
+        let place = position
+        let text = try value("the bytes in hexadecimal")
+        guard let bytes = [UInt8](hexadecimal: text), bytes.count <= 512 else {
+            throw error("`\(text)` is no value of at most 512 bytes in hexadecimal", at: place)
+        }
+        return bytes
     }
 
     private mutating func readable() throws(TraceError) -> HandlerOperation {

@@ -110,7 +110,7 @@ public struct TraceStanding: Sendable {
         case .detach: change(name) { $0.isAttached = false }
         case .stop: change(name) { $0.isStopped = true }
         case .start: change(name) { $0.isStopped = false }
-        case .say, .message, .transfer, .readable: break
+        case .say, .message, .transfer, .readable, .central: break
         }
     }
 

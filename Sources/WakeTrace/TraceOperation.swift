@@ -63,7 +63,17 @@ public enum HandlerOperation: Hashable, Sendable {
     case transfer(String, TracedTransfer)
     /// The number of bytes that wait unread in the socket of this name.
     case readable(String, bytes: Int64)
+    /// A central uses its peripheral: by the central's address.
+    case central(String, CentralDeed)
     case attach, detach, stop, start
+}
+
+/// The deed of a central with a characteristic of a handler's peripheral.
+public enum CentralDeed: Hashable, Sendable {
+    case written(BluetoothUUID, [UInt8])
+    case read(BluetoothUUID)
+    case subscribed(BluetoothUUID)
+    case unsubscribed(BluetoothUUID)
 }
 
 /// The end or a request of a transfer.

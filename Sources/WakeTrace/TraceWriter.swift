@@ -178,6 +178,7 @@ extension [UInt8] {
             append(contentsOf: " readable ".utf8)
             appendValue(socket)
             append(contentsOf: " \(bytes)".utf8)
+        case .central(let address, let deed): append(contentsOf: " central \(address) \(deed.words)".utf8)
         case .attach: append(contentsOf: " attach".utf8)
         case .detach: append(contentsOf: " detach".utf8)
         case .stop: append(contentsOf: " stop".utf8)
@@ -277,5 +278,16 @@ extension [UInt8] {
             }
         }
         append(UInt8(ascii: "\""))
+    }
+}
+
+extension CentralDeed {
+    fileprivate var words: String {
+        switch self {
+        case .written(let uuid, let bytes): bytes.isEmpty ? "written \(uuid)" : "written \(uuid) \(bytes.hexadecimal)"
+        case .read(let uuid): "read \(uuid)"
+        case .subscribed(let uuid): "subscribed \(uuid)"
+        case .unsubscribed(let uuid): "unsubscribed \(uuid)"
+        }
     }
 }

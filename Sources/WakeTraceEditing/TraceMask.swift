@@ -116,6 +116,13 @@ public struct TraceMask {
         }
     }
 
+    private mutating func masked(_ deed: CentralDeed) -> CentralDeed {
+        switch deed {
+        case .written(let uuid, let bytes): .written(uuid, secrets.masked(bytes, of: uuid))
+        case .read, .subscribed, .unsubscribed: deed
+        }
+    }
+
     private mutating func masked(_ deed: HandlerOperation) -> HandlerOperation {
         switch deed {
         case .manifest(let object): .manifest(secrets.masked(json: object))
@@ -124,6 +131,7 @@ public struct TraceMask {
         case .transfer(let name, .failed(let why)): .transfer(secrets.masked(name), .failed(secrets.masked(why)))
         case .transfer(let name, let end): .transfer(secrets.masked(name), end)
         case .readable(let socket, let bytes): .readable(secrets.masked(socket), bytes: bytes)
+        case .central(let address, let deed): .central(secrets.masked(serial: address), masked(deed))
         case .remove, .attach, .detach, .stop, .start: deed
         }
     }

@@ -140,14 +140,14 @@ import WakeSystem
         try Directory.create(folder + "/closed")
         put("#!/bin/sh\n", at: folder + "/closed/hr.sh", mode: 0o755)
         let sentences = [
-            ("./gone.sh", "there is no \(folder)/./gone.sh; put it there, or correct exec"),
-            ("./hr.sh", "daemon may not run \(folder)/./hr.sh; run 'chmod a+rx"),
-            ("./secret.sh", "daemon may not read \(folder)/./secret.sh"),
+            ("./gone.sh", "there is no \(folder)/gone.sh; put it there, or correct exec"),
+            ("./hr.sh", "daemon may not run \(folder)/hr.sh; run 'chmod a+rx"),
+            ("./secret.sh", "daemon may not read \(folder)/secret.sh"),
             (
                 "./closed/hr.sh",
-                "daemon may not enter \(folder)/./closed; move the program to /opt, or beside its manifest"
+                "daemon may not enter \(folder)/closed; move the program to /opt, or beside its manifest"
             ),
-            ("./closed", "\(folder)/./closed is no program"),
+            ("./closed", "\(folder)/closed is no program"),
             ("/bin/sh\", \"/opt/hr/hr.sh", "there is no /opt/hr/hr.sh"),
         ]
         for (exec, sentence) in sentences {

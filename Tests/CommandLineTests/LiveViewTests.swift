@@ -103,7 +103,7 @@ import WakeSystem
             let tool = ["env", bus, Built.tool, "--socket", fixture.path, "devices", "--watch=10ms"]
             let child = try Child(tool + words)
             asked.times = 0
-            #expect(try fixture.turn { asked.times > 4 })
+            #expect(try fixture.turn { asked.times > 9 })
             kill(child.process, SIGINT)
             #expect(try fixture.turn { child.isOver } && child.exit == 0)
             return child.output

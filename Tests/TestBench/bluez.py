@@ -18,11 +18,14 @@ DESCRIPTOR, GATT = "org.bluez.GattDescriptor1", "org.bluez.GattManager1"
 HEART_RATE = "0000180d-0000-1000-8000-00805f9b34fb"
 MONITORS, MONITOR = "org.bluez.AdvertisementMonitorManager1", "org.bluez.AdvertisementMonitor1"
 MANAGER, PROFILE = "org.bluez.ProfileManager1", "org.bluez.Profile1"
+ADVERTISING, ADVERTISEMENT = "org.bluez.LEAdvertisingManager1", "org.bluez.LEAdvertisement1"
 SERIAL_PORT = "00001101-0000-1000-8000-00805f9b34fb"
 
 objects = {}  # path -> Thing: what is on the bus
 faults = {}  # member -> [fault, how often]: never, progress, failed, notconnected, full, absent, exit, lost
 calls = {}  # member -> how often it was called
+applications = {}  # (sender, path) -> its objects: the services that other programs serve
+advertisements = {}  # (sender, path) -> its properties
 
 
 def uuids(texts):
@@ -56,6 +59,10 @@ def meet_fault(member):
         raise Fault("Failed", "le-connection-concurrent-connection-limit")
     if fault == "absent":
         raise Fault("Failed", "br-connection-page-timeout")
+    if fault == "exists":
+        raise Fault("AlreadyExists", "Already Exists")
+    if fault == "notpermitted":
+        raise Fault("NotPermitted", "Maximum advertisements reached")
     if fault == "notconnected":
         raise Fault("Failed", "Not connected")
     return True
@@ -240,7 +247,13 @@ class Thing(dbus.service.Object):
         if meet_fault("RegisterApplication"):
             return
 
+        if (sender, path) in applications:
+            return refuse(Fault("AlreadyExists", "Already Exists"))
+
         def take(found):
+            if any(SERVICE in faces for faces in found.values()):
+                applications[(sender, path)] = found
+                bus.watch_name_owner(sender, lambda owner: owner or forget_program(sender))
             uuids = {u for o in found.values() for i in o.values() for u in i.get("UUIDs", [])}
             self.uuids = getattr(self, "uuids", set()) | uuids
             answer()
@@ -249,6 +262,123 @@ class Thing(dbus.service.Object):
 
         dbus.Interface(bus.get_object(sender, path, introspect=False), OBJECTS).GetManagedObjects(
             reply_handler=take, error_handler=lambda error: refuse(Fault("Failed", str(error))))
+
+
+    @dbus.service.method(GATT, in_signature="o", sender_keyword="sender")
+    def UnregisterApplication(self, path, sender):
+        meet_fault("UnregisterApplication")
+        if applications.pop((sender, path), None) is None:
+            raise Fault("DoesNotExist", "Does Not Exist")
+
+    @dbus.service.method(ADVERTISING, in_signature="oa{sv}", sender_keyword="sender", async_callbacks=("answer", "refuse"))
+    def RegisterAdvertisement(self, path, options, answer, refuse, sender):
+        if meet_fault("RegisterAdvertisement"):
+            return
+        if (sender, path) in advertisements:
+            return refuse(Fault("AlreadyExists", "Already Exists"))
+
+        def take(found):
+            advertisements[(sender, path)] = found
+            count_advertisements()
+            answer()
+
+        dbus.Interface(bus.get_object(sender, path, introspect=False), PROPERTIES).GetAll(
+            ADVERTISEMENT, reply_handler=take, error_handler=lambda error: refuse(Fault("Failed", str(error))))
+
+    @dbus.service.method(ADVERTISING, in_signature="o", sender_keyword="sender")
+    def UnregisterAdvertisement(self, path, sender):
+        meet_fault("UnregisterAdvertisement")
+        advertisements.pop((sender, path), None)
+        count_advertisements()
+
+
+def count_advertisements():
+    for adapter in adapters.values():
+        adapter.properties["ActiveInstances"] = dbus.Byte(len(advertisements))
+
+
+def forget_program(sender):
+    for registered in (applications, advertisements):
+        for key in [key for key in registered if key[0] == sender]:
+            del registered[key]
+    count_advertisements()
+
+
+class Central:
+    """Another machine that uses the services that programs serve here."""
+
+    def __init__(self, number, adapter, bonded):
+        self.address, self.streams, self.answers = "D0:DE:00:00:00:%02X" % int(number), {}, []
+        path = adapter.path + "/dev_" + self.address.replace(":", "_")
+        if path in objects:
+            objects[path].withdraw()
+        self.place = Thing(
+            path, DEVICE, Address=self.address,
+            AddressType="random", Alias=self.address.replace(":", "-"), UUIDs=uuids([]), Paired=bonded, Bonded=bonded,
+            Trusted=False, Connected=True, ServicesResolved=False, Adapter=dbus.ObjectPath(adapter.path))
+        self.place.offer()
+
+    def find(self, uuid):
+        for (sender, _), found in applications.items():
+            for path, faces in found.items():
+                if str(faces.get(CHARACTERISTIC, {}).get("UUID", ""))[4:8] == uuid:
+                    return dbus.Interface(bus.get_object(sender, path, introspect=False), CHARACTERISTIC)
+        return None
+
+    def options(self, offset=0, **more):
+        found = {"device": dbus.ObjectPath(self.place.path), "link": "LE", "mtu": dbus.UInt16(247), **more}
+        if offset:
+            found["offset"] = dbus.UInt16(offset)
+        return dbus.Dictionary(found, signature="sv")
+
+    def note(self, word):
+        self.answers.append(word)
+
+    def fail(self, error):
+        name = (error.get_dbus_name() or "").split(".")[-1]
+        self.note(name + ("/" + error.get_dbus_message() if name == "Failed" else ""))
+
+    def write(self, uuid, values, offset):
+        """One after another, as a central does that waits for each response."""
+        face = self.find(uuid)
+        if not face or not values:
+            return None if face else self.note("absent")
+
+        def go_on():
+            self.note("ok")
+            self.write(uuid, values[1:], 0)
+
+        face.WriteValue(
+            dbus.Array(values[0], signature="y"), self.options(offset), reply_handler=go_on, error_handler=self.fail)
+
+    def read(self, uuid, offset):
+        self.find(uuid).ReadValue(
+            self.options(offset), reply_handler=lambda value: self.note(bytes(value).hex() or "empty"),
+            error_handler=self.fail)
+
+    def subscribe(self, uuid):
+        def take(descriptor, mtu):
+            self.streams[uuid] = socket.socket(fileno=descriptor.take())
+            self.note("subscribed")
+
+        self.find(uuid).AcquireNotify(self.options(), reply_handler=take, error_handler=self.fail)
+
+    def received(self, uuid):
+        values = []
+        while uuid in self.streams:
+            try:
+                value = self.streams[uuid].recv(512, socket.MSG_DONTWAIT)
+            except BlockingIOError:
+                break
+            if not value:
+                break
+            values.append(value.hex())
+        return values
+
+    def part(self):
+        for stream in self.streams.values():
+            stream.close()
+        self.streams = {}
 
 
 class Configuration(dbus.service.Object):
@@ -800,6 +930,67 @@ class Commands:
         root.InterfacesRemoved("/org/bluez/hci9/dev_01", [DEVICE, "org.bluez.Unheard1"])
 
 
+    def central(self, number, adapter, bond="bonded"):
+        centrals[int(number)] = Central(number, adapters[adapter], bond == "bonded")
+
+    def leave(self, number):
+        """Its link ends."""
+        centrals[int(number)].place.set(Connected=False)
+        centrals[int(number)].part()
+
+    def silence(self):
+        """The controller drops what it advertised, and nobody is told."""
+        advertisements.clear()
+        count_advertisements()
+
+    def release_advertisements(self):
+        for sender, path in list(advertisements):
+            del advertisements[(sender, path)]
+            dbus.Interface(bus.get_object(sender, path, introspect=False), ADVERTISEMENT).Release(
+                reply_handler=lambda: None, error_handler=lambda error: None)
+        count_advertisements()
+
+    def served(self):
+        """The characteristics of all programs, each with its flags."""
+        found = [faces[CHARACTERISTIC] for tree in applications.values() for faces in tree.values() if CHARACTERISTIC in faces]
+        return " ".join(sorted(str(one["UUID"])[4:8] + ":" + ",".join(sorted(one["Flags"])) for one in found))
+
+    def advertised(self):
+        """Name, interval and services of each advertisement."""
+        return " ".join(sorted("%s/%d/%s" % (
+            one.get("LocalName", "-"), one["MinInterval"], ",".join(str(uuid)[4:8] for uuid in one["ServiceUUIDs"]))
+            for one in advertisements.values()))
+
+    def central_writes(self, number, uuid, first, count="1", offset="0"):
+        """Numbers of two bytes from this one on, each after the answer to the one before."""
+        values = [one.to_bytes(2, "big") for one in range(int(first), int(first) + int(count))]
+        centrals[int(number)].write(uuid, values, int(offset))
+
+    def central_reads(self, number, uuid, offset="0"):
+        centrals[int(number)].read(uuid, int(offset))
+
+    def central_subscribes(self, number, uuid):
+        centrals[int(number)].subscribe(uuid)
+
+    def central_unsubscribes(self, number, uuid):
+        centrals[int(number)].streams.pop(uuid).close()
+
+    def central_confirms(self, number, uuid):
+        centrals[int(number)].streams[uuid].send(b"\1")
+
+    def central_prepares(self, number, uuid):
+        """It asks to begin a long write, and goes before it sends it."""
+        found = centrals[int(number)]
+        found.find(uuid).WriteValue(
+            dbus.Array([], signature="y"), found.options(**{"prepare-authorize": True}),
+            reply_handler=lambda: found.note("prepared"), error_handler=found.fail)
+
+    def answers(self, number):
+        return " ".join(centrals[int(number)].answers)
+
+    def received(self, number, uuid):
+        return " ".join(centrals[int(number)].received(uuid))
+
     def live(self):
         bus.request_name("org.bluez")
 
@@ -812,6 +1003,10 @@ class Commands:
         objects.clear()
         adapters.clear()
         peripherals.clear()
+        applications.clear()
+        advertisements.clear()
+        for found in centrals.values():
+            later(50, found.part)
         manager.owner = None
 
 
@@ -827,7 +1022,7 @@ def obey(source, condition):
 
 activates = True
 bus = dbus.SystemBus()
-adapters, peripherals, loggers, commands = {}, {}, {}, Commands()
+adapters, peripherals, loggers, centrals, commands = {}, {}, {}, {}, Commands()
 root, manager = Root(bus, "/"), Manager(bus, "/org/bluez")
 GLib.io_add_watch(sys.stdin.fileno(), GLib.IO_IN | GLib.IO_HUP, obey)
 print("ok", flush=True)

@@ -83,7 +83,7 @@ extension AgendaWorld {
 
     private mutating func perform(_ effect: AgendaEffect) -> [AgendaInput] {
         switch effect {
-        case .raise(let key, let occasion):
+        case .raise(let key, let occasion), .report(let key, let occasion, _):
             lastSequence += 1
             let isAgain = returned.remove(key) != nil
             let item = Raised(key: key, occasion: occasion, at: moment.boottime, isAgain: isAgain)

@@ -282,7 +282,7 @@ extension AlarmMachine {
             guard !withheldZones.contains(name) else { return nil }
             return { self.provide(Self.zone(name), as: name) }
         case .withdraw, .recall, .release, .press, .answer, .gate, .open, .close, .leaveZone, .wakeMachine,
-            .notify, .lose, .act, .restart, .decision:
+            .notify, .lose, .act, .report, .restart, .decision:
             break
         }
         return nil

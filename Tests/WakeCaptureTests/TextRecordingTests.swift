@@ -131,7 +131,7 @@ private func lines(of result: ImportResult) -> [String] {
         let error = thrown(ImportError.self) { try TraceImport.run(Array(text.utf8)) }
         let count = text.split(separator: "\n", omittingEmptySubsequences: false).count - 1
         #expect(
-            error?.reason.hasPrefix("of its \(count) lines, 1 to \(count), none tells") == true,
+            error?.reason.hasPrefix("of its \(count) lines, 1 to \(count), none has a value") == true,
             "\(String(describing: error))")
     }
 

@@ -96,7 +96,7 @@ let brokenManifests: [ConfigurationFault] = [
     manifest(with: "lifecicle: \"oneshot\"", "unknown key \"lifecicle\"; did you mean \"lifecycle\"?"),
     manifest(
         with: "zebra: 1",
-        "unknown key \"zebra\"; known keys are exec, user, group, groups, env, cwd, modes, watch, lifecycle, ready, ack, budget, max_extension, on_overrun, max_batch, autostart, timers, enabled, stop_events, idle_exit, allow_background_children, queue_cap, notify, require, limits, after, instance, sleepers_listen, alarms, poll, jobs, regions, inbox, flows, transfers, sockets"
+        "unknown key \"zebra\"; known keys are exec, user, group, groups, env, cwd, modes, watch, lifecycle, ready, ack, budget, max_extension, on_overrun, max_batch, autostart, timers, enabled, stop_events, idle_exit, allow_background_children, queue_cap, notify, require, limits, after, instance, sleepers_listen, alarms, poll, jobs, regions, inbox, flows, transfers, sockets, peripheral"
     ),
     manifest(with: "instance: \"devise\"", "instance is \"devise\"; did you mean \"device\"?"),
     manifest(

@@ -272,7 +272,7 @@ struct ConfigurationTests {
             ("poll", PollRule.manifestKeys), ("jobs[]", JobRule.manifestKeys),
             ("regions[]", RegionRule.manifestKeys), ("inbox", InboxRule.manifestKeys),
             ("flows[]", FlowRule.manifestKeys), ("sockets[]", SocketRule.manifestKeys),
-            ("transfers[]", TransferRule.manifestKeys),
+            ("transfers[]", TransferRule.manifestKeys), ("peripheral", PeripheralRule.manifestKeys),
         ])
         #expect(documented(text) == Set(HandlerManifest.keys + inManifest))
         let settings = BridgeSettings.self

@@ -218,8 +218,8 @@ struct ProfileKeyTests {
         "a length or a place that no broadcast has is refused by its key",
         arguments: [
             (#"length: "3-255""#, "match.broadcast[0].length must be a number of bytes, or a range"),
-            (#"length: 255"#, "match.broadcast[0].length is 255, expected"),
-            (#"length: "9000000000000000000-9000000000000000000""#, "match.broadcast[0].length is"),
+            (#"length: 255"#, "match.broadcast[0].length must be"),
+            (#"length: "9000000000000000000-9000000000000000000""#, "match.broadcast[0].length must be"),
             (#"at: {"254": "01"}"#, "a key of match.broadcast[0].at must be the number of a byte"),
         ])
     func longBroadcasts(keys: String, expected: String) {

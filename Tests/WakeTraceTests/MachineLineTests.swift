@@ -33,6 +33,11 @@ private let everything =
         +0.000000 handler hr transfer photos/19 challenged
         +0.000000 handler hr remove
         +0.000000 handler hr readable sip 212
+        +0.000000 handler hr central C0:00:00:00:00:01 written 2a39 0102
+        +0.000000 handler hr central C0:00:00:00:00:01 written 2a39
+        +0.000000 handler hr central C0:00:00:00:00:01 read 2a38
+        +0.000000 handler hr central C0:00:00:00:00:01 subscribed 2a37
+        +0.000000 handler hr central C0:00:00:00:00:01 unsubscribed 2a37
         +0.000000 handler hr attach
         +0.000000 handler hr detach
         +0.000000 handler "two words" stop
@@ -99,7 +104,8 @@ private struct OperationMaker {
     }
 
     private mutating func deed() -> HandlerOperation {
-        switch dice.below(10) {
+        switch dice.below(11) {
+        case 10: .central("C0:00:00:00:00:0\(dice.below(9))", central())
         case 9: .readable(name(), bytes: Int64(dice.below(1_000)))
         case 8: .message("{\"payload\": \"ü \(dice.below(100))\"}")
         case 7: .transfer("a b/\(dice.below(9))", end())
@@ -110,6 +116,16 @@ private struct OperationMaker {
         case 2: .stop
         case 3: .start
         default: .say("{\"cancel\": { \"alarm\":\"ü \\\" \(dice.below(100))\"} }")
+        }
+    }
+
+    private mutating func central() -> CentralDeed {
+        let uuid = BluetoothUUID(short: 0x2a30 + UInt32(dice.below(9)))
+        return switch dice.below(4) {
+        case 0: .written(uuid, [UInt8](repeating: 7, count: dice.below(3)))
+        case 1: .read(uuid)
+        case 2: .subscribed(uuid)
+        default: .unsubscribed(uuid)
         }
     }
 
@@ -220,6 +236,11 @@ struct MachineLineTests {
             ("+0 handler hr sya {}", 15, "did you mean `say`?"), ("+0 handler hr atach", 15, "did you mean `attach`?"),
             ("+0 handler hr stop now", 20, "more than this line may hold"),
             ("+0 handler hr readable sip", 27, "the number of bytes"),
+            ("+0 handler hr central", 22, "the address of the central"),
+            ("+0 handler hr central strap written 2a39", 23, "no address"),
+            ("+0 handler hr central C0:00:00:00:00:01 wrote 2a39", 41, "unknown word"),
+            ("+0 handler hr central C0:00:00:00:00:01 written pulse", 49, "no UUID"),
+            ("+0 handler hr central C0:00:00:00:00:01 written 2a39 0", 54, "in hexadecimal"),
             ("+0 handler hr readable sip many", 28, "no number of bytes"),
             ("+0 handler hr readable sip -1", 28, "no number of bytes"),
             ("+0 handler hr say", 18, "the handler writes is missing"),

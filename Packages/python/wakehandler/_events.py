@@ -69,10 +69,10 @@ class Event:
 
     @property
     def bytes(self) -> bytes:
-        """Exactly what the device, or the sender of a message, sent."""
+        """Exactly what the device, the sender of a message, or a central sent."""
         if self.kind == "message.received" and "payload" in self.data:
             return str(self.data["payload"]).encode()
-        return bytes.fromhex(self.data.get("raw", ""))
+        return bytes.fromhex(self.data.get("hex" if self.kind == "peripheral.written" else "raw", ""))
 
     @property
     def text(self) -> Optional[str]:

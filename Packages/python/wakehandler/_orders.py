@@ -4,6 +4,7 @@ from __future__ import annotations
 import datetime
 from typing import Any, Callable, Dict, Generic, Literal, Optional, Sequence, TypeVar, Union
 
+from ._events import Event
 from ._lines import address, given, pending_in
 from ._values import Answer
 from ._words import Outcome
@@ -139,6 +140,22 @@ class Orders(Generic[AnswerT, PendingT, OutcomeT, BytesT, DoneT, SecondsT]):
         None begins the time of before again: call it when you have just sent your peer something.
         """
         return self._order("keepalive", given(socket=name, within_s=within_s))
+
+    def serve(self, characteristic: str, data: BytesLike, centrals: Optional[Sequence[str]] = None) -> OutcomeT:
+        """Sets the value of a characteristic of the manifest's `peripheral`, and sends it to its subscribers, or only to these `centrals`.
+
+        `served`, or `behind` where a subscriber takes no more now; it gets the latest value once it does.
+        """
+        return self._outcome("serve", given(
+            characteristic=characteristic, hex=bytes(data).hex(), centrals=list(centrals) if centrals is not None else None))
+
+    def answer_read(self, event: Event, data: BytesLike) -> OutcomeT:
+        """Answers the read of a `peripheral.read`. Raises BridgeError where the central has got the last value by now."""
+        return self._outcome("serve", {"request": event.data["request"], "hex": bytes(data).hex()})
+
+    def refuse_read(self, event: Event, error: int = 128) -> OutcomeT:
+        """Fails the read of a `peripheral.read`, with an error of the application from 128 to 159."""
+        return self._outcome("serve", {"request": event.data["request"], "refuse": error})
 
     def reconnect(self, name: str) -> AnswerT:
         """Gives the connection up, and has another one opened at once."""

@@ -49,6 +49,11 @@ class EventKind(Word):
     SOCKET_READABLE = "socket.readable"
     SOCKET_CLOSED = "socket.closed"
     SOCKET_KEEPALIVE = "socket.keepalive"
+    PERIPHERAL_WRITTEN = "peripheral.written"
+    PERIPHERAL_READ = "peripheral.read"
+    PERIPHERAL_SUBSCRIBED = "peripheral.subscribed"
+    PERIPHERAL_UNSUBSCRIBED = "peripheral.unsubscribed"
+    PERIPHERAL_CONFIRMED = "peripheral.confirmed"
 
     @property
     def is_of_device(self) -> bool:
@@ -129,6 +134,8 @@ class Outcome(Word):
     OPEN = "open"
     WAITING = "waiting"
     CLOSED = "closed"
+    SERVED = "served"
+    BEHIND = "behind"
 
 
 class PendingSource(Word):
@@ -141,6 +148,7 @@ class PendingSource(Word):
     FLOW = "flow"
     TRANSFER = "transfer"
     SOCKET = "socket"
+    PERIPHERAL = "peripheral"
 
 
 class PendingState(Word):

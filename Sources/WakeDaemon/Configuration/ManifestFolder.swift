@@ -1,5 +1,6 @@
 // handlers.d on disk: read, compared with the last reading, and watched for new files.
 import Glibc
+import WakeAgenda
 import WakeCore
 import WakeEngine
 import WakeLoop
@@ -14,6 +15,8 @@ final class ManifestFolder {
     private var known = ConfigurationFolder()
     /// The faults of the texts of the last reading, by handler id.
     private var broken: [String: [ConfigurationError]] = [:]
+    /// The peripherals of the manifests that were taken, by handler id.
+    private var peripherals: [String: PeripheralRule] = [:]
     /// Files that could not be read just now, by handler id; the folder itself under an empty one.
     private var unreadable: [String: ConfigurationError] = [:]
     /// A manifest that was not taken at the last reading because the machine lacked something for it.
@@ -106,7 +109,7 @@ final class ManifestFolder {
         accounts.renew()
         let changes = known.changes(to: current)
         known = current
-        for id in changes.removed { broken[id] = nil }
+        for id in changes.removed { (broken[id], peripherals[id]) = (nil, nil) }
         // A broken manifest may be well now through a change elsewhere, such as a new user.
         let suspects = broken.keys.filter { !changes.added.contains($0) && !changes.changed.contains($0) }
         let adopted = (changes.added + changes.changed + suspects.sorted())
@@ -115,21 +118,33 @@ final class ManifestFolder {
     }
 
     private func adopt(_ id: String, _ text: [UInt8], _ profiles: ProfileLibrary) -> HandlerManifest? {
-        let reading = ManifestReading(
+        var reading = ManifestReading(
             of: "\(path)/\(id).json5", id: id, text: text, isRoot: geteuid() == 0, defaults: defaults.timers, profiles,
             accounts)
+        reading.add(faults(ofPeripheral: reading.manifest))
         guard reading.faults.isEmpty else {
             lack = lack ?? reading.faults.first(where: \.isPassing)
             broken[id] = reading.faults
             return nil
         }
-        broken[id] = nil
         var manifest = reading.manifest
+        (broken[id], peripherals[id]) = (nil, manifest.agenda.peripheral)
         for index in manifest.settings.subscriptions.indices
         where manifest.settings.subscriptions[index].retention == nil {
             manifest.settings.subscriptions[index].retention = defaults.journal.retention
         }
         return manifest
+    }
+
+    /// A central could not choose between two services of one UUID.
+    private func faults(ofPeripheral manifest: HandlerManifest) -> [ConfigurationError] {
+        guard let own = manifest.agenda.peripheral else { return [] }
+        return peripherals.sorted { $0.key < $1.key }.compactMap { id, other in
+            guard id != manifest.id, let service = own.sharedService(with: other) else { return nil }
+            let sentence =
+                "peripheral has the service \(service), which handler \(id) serves on the same adapter; leave it out, or name another adapter in both"
+            return ConfigurationError(file: manifest.file, sentence: sentence, place: .key("peripheral"))
+        }
     }
 
     /// Nil where the folder itself cannot be read. A file that cannot be is reported, and counts as it was read last:

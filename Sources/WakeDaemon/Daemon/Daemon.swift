@@ -38,7 +38,7 @@ public final class Daemon {
     let bus: SystemBus
     let sources: LiveSources
     let agenda: LiveAgenda
-    private let handedOver: (transfers: LiveTransfers, sockets: LiveSockets)
+    private let handedOver: (transfers: LiveTransfers, sockets: LiveSockets, peripherals: LivePeripherals)
     let entry: WebEntry
     /// Where a trace is played in place of devices, what reads its file.
     private var replayedFile: FileChunks?
@@ -83,11 +83,6 @@ public final class Daemon {
             of: bridge, bus: bus, ConditionPlaces(stateDirectory: options.stateDirectory, settings),
             hook: observers.alerts)
         monitors = try MachineMonitors(of: bridge, bus: bus, agenda.watches, settings)
-        handedOver = (
-            LiveTransfers(
-                of: bridge, runtimeDirectory: options.runtimeDirectory, stateDirectory: options.stateDirectory),
-            try LiveSockets(of: bridge)
-        )
         if Self.replay(options, settings) == nil {
             try sources.watch(
                 options.sources, bus: bus, stateDirectory: options.stateDirectory, adapterPins: settings.adapterPins,
@@ -96,6 +91,12 @@ public final class Daemon {
                     settings.remotes, on: bridge.loop, observers.brokers, stateDirectory: options.stateDirectory))
             observers.statusLine.bluetooth = sources.bluetooth
         }
+        handedOver = (
+            LiveTransfers(
+                of: bridge, runtimeDirectory: options.runtimeDirectory, stateDirectory: options.stateDirectory),
+            try LiveSockets(of: bridge),
+            LivePeripherals(of: bridge, bus: bus, sources.bluetooth?.client)
+        )
         inspection = try ManifestInspection(
             on: bridge.loop, accounts: bridge.accounts, stateDirectory: options.stateDirectory)
         manifests = try ManifestFolder(options.manifestDirectory, defaults: settings, accounts: bridge.accounts)
@@ -138,6 +139,7 @@ public final class Daemon {
         sources.stop()
         agenda.close()
         handedOver.sockets.close()
+        handedOver.peripherals.close()
         bridge.close()
         return status
     }

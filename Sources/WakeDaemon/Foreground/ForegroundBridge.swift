@@ -52,6 +52,8 @@ public final class ForegroundBridge {
     private var decisions: DecisionLog?
     private let sources: LiveSources
     private let sockets: LiveSockets
+    /// Only where it watches real devices.
+    private var peripherals: LivePeripherals?
     private var hasPlayed = false
     private var isFinishing = false
     private var outcome = Outcome()
@@ -216,6 +218,7 @@ public final class ForegroundBridge {
         defer { leaveNothing() }
         let bus = SystemBus(on: loop)
         try sources.watch(SourceRegistry.all, bus: bus, stateDirectory: ground.directory)
+        peripherals = LivePeripherals(of: bridge, bus: bus, sources.bluetooth?.client)
         try endOnSignals()
         try bus.open()
         try watchForSilence()
@@ -272,6 +275,7 @@ public final class ForegroundBridge {
 
     private func leaveNothing() {
         sockets.close()
+        peripherals?.close()
         bridge.close()
         ground.remove()
     }

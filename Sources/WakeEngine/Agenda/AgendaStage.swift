@@ -248,6 +248,8 @@ final class AgendaStage {
 
     func conditions(at stamp: Stamp) -> [ConditionStanding] { agenda.conditions(at: stamp) }
 
+    func peripheral(of handler: HandlerID) -> PeripheralStanding? { agenda.peripheral(of: handler) }
+
     func transferName(of handler: HandlerID, _ number: Int64) -> String? {
         agenda.transferName(of: handler, number)
     }

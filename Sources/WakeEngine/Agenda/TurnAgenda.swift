@@ -97,7 +97,9 @@ extension Turn {
 
     private func apply(_ effect: AgendaEffect, at stamp: Stamp) {
         switch effect {
-        case .raise(let key, let occasion): raise(occasion, of: key, at: stamp)
+        case .raise(let key, let occasion): raise(occasion, of: key, isAuthenticated: true, at: stamp)
+        case .report(let key, let occasion, let isAuthenticated):
+            raise(occasion, of: key, isAuthenticated: isAuthenticated, at: stamp)
         case .withdraw(let handler, let sequence): stepCore(.withdraw(handler, sequence, .condition), at: stamp)
         case .press(let handler, let sequence, let reason):
             stepCore(.withdraw(handler, sequence, reason), at: stamp)
@@ -127,9 +129,10 @@ extension Turn {
         return origin
     }
 
-    private func raise(_ occasion: Occasion, of key: AgendaKey, at stamp: Stamp) {
+    private func raise(_ occasion: Occasion, of key: AgendaKey, isAuthenticated: Bool, at stamp: Stamp) {
         let origin = introduced(key, at: stamp)
-        let event = DeviceEvent(origin: origin, kind: .occasion(occasion), stamp: stamp, isAuthenticated: true)
+        let event = DeviceEvent(
+            origin: origin, kind: .occasion(occasion), stamp: stamp, isAuthenticated: isAuthenticated)
         agenda.raise(key) { stepCore(.event(event), at: stamp) }
     }
 }

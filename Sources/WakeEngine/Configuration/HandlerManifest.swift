@@ -243,6 +243,11 @@ extension HandlerManifest {
                 "instance \"device\" makes several handlers of it, and one alone can listen at an address; listen in another manifest",
                 at: "instance")
         }
+        if isPerDevice, agenda.peripheral != nil {
+            object.add(
+                "instance \"device\" makes several handlers of it, and one alone can serve a peripheral; serve it in another manifest",
+                at: "instance")
+        }
         guard isPerDevice, object.any("watch")?.array?.isEmpty ?? true else { return }
         object.add(
             "instance \"device\" gives each device of watch a process of its own, and watch names none; add one to watch",

@@ -1,4 +1,5 @@
 // Deliveries and notices as the bytes that are written to a handler: the journal's event, the profile's value, one line.
+import WakeAgenda
 import WakeCore
 import WakeJournal
 import WakeLoop
@@ -138,7 +139,18 @@ package final class LineComposer {
         restoration.counters = turn.counters(of: handler)
         restoration.checkpoint = turn.journal.checkpoint(of: handler)
         if turn.agenda.isConcerned(handler) { restoration.pending = turn.pending(of: handler).text }
+        restoration.peripheral = turn.peripheral(of: handler).map { Restoration.Peripheral($0) }
         return restoration
+    }
+}
+
+extension Restoration.Peripheral {
+    package init(_ standing: PeripheralStanding) {
+        self.init(
+            isRegistered: standing.isRegistered, isAdvertised: standing.isAdvertised,
+            subscribers: standing.subscribers.map {
+                Subscriber(characteristic: $0.characteristic.description, central: $0.central)
+            })
     }
 }
 

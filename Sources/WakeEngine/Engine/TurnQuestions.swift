@@ -33,6 +33,8 @@ extension Turn {
     package func closedGates(of handler: HandlerID) -> [PendingEntry.Wait] {
         agenda.closedGates(of: handler, at: clock.stamp())
     }
+    /// Nil where its manifest has none.
+    package func peripheral(of handler: HandlerID) -> PeripheralStanding? { agenda.peripheral(of: handler) }
     package var conditions: [ConditionStanding] { agenda.conditions(at: clock.stamp()) }
     /// The name of an open transfer, by its number.
     package func transferName(of handler: HandlerID, _ number: Int64) -> String? {

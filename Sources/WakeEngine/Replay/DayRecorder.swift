@@ -210,6 +210,9 @@ extension DayRecorder: InputListener {
             let deed = HandlerOperation.readable(name, bytes: 0)
             if clocks != nil { tell(.handler(catalog.name(of: handler), deed), stamp.wall) }
         case .zone(ZoneFiles.localName, _): if clocks != nil { lookAtZone(at: stamp) }
+        case .peripheral(let handler, let report):
+            guard clocks != nil, let (central, deed) = report.traced else { break }
+            tell(.handler(catalog.name(of: handler), .central(central, deed)), stamp.wall)
         case .message(let handler, let message, _): if clocks != nil { tell(message, to: handler, at: stamp) }
         case .restored, .recovered, .owed, .configured, .removed, .situated, .ordered, .raised, .refused, .concluded,
             .progressed, .region, .traffic, .sleeping, .socket, .zone, .clockChanged, .operated, .cancelled, .ending,
@@ -234,6 +237,19 @@ extension DayRecorder: InputListener {
 
     private func tell(_ condition: Condition, _ isTrue: Bool, at stamp: Stamp) {
         if clocks != nil { tell(.machine(.condition(condition.word, isTrue: isTrue)), stamp.wall) }
+    }
+}
+
+extension PeripheralReport {
+    /// The deed of a central; nil for all else.
+    fileprivate var traced: (central: String, deed: CentralDeed)? {
+        switch self {
+        case .written(let write): (write.central.address, .written(write.characteristic, write.bytes))
+        case .read(let read) where read.offset == 0: (read.central.address, .read(read.characteristic))
+        case .subscribed(let subscription, _, _): (subscription.central, .subscribed(subscription.characteristic))
+        case .unsubscribed(let subscription): (subscription.central, .unsubscribed(subscription.characteristic))
+        case .read, .registered, .hindered, .lost, .advertised, .confirmed, .sent: nil
+        }
     }
 }
 

@@ -22,6 +22,8 @@ extension VirtualReplay {
             turn.schedule(.transfer(id, number, try news(of: end, line)))
         case .readable(let socket, let bytes):
             ground.world.setUnread(bytes, in: AgendaKey(try handler(name, line), .socket, socket))
+        case .central(let central, let deed):
+            turn.schedule(.peripheral(try handler(name, line), PeripheralReport(deed, of: central, as: UInt64(line))))
         case .attach: turn.ingest(.operated(try handler(name, line), .attach))
         case .detach: turn.ingest(.operated(try handler(name, line), .detach))
         case .stop: try setStopped(true, name, line)
@@ -85,6 +87,20 @@ extension VirtualReplay {
             turn.ingest(.reply(handler, epoch, try ReplyLine.parse(Array(text.utf8)[...])))
         } catch {
             turn.ingest(.fault(handler, epoch, error))
+        }
+    }
+}
+
+extension PeripheralReport {
+    /// - Parameter request: the number by which it is answered.
+    fileprivate init(_ deed: CentralDeed, of address: String, as request: UInt64) {
+        let central = PeripheralCentral(address, isBonded: true)
+        switch deed {
+        case .written(let uuid, let bytes):
+            self = .written(PeripheralWrite(request: request, uuid, bytes, from: central))
+        case .read(let uuid): self = .read(PeripheralRead(request: request, uuid, from: central))
+        case .subscribed(let uuid): self = .subscribed(PeripheralSubscription(uuid, address), isBonded: true, mtu: 247)
+        case .unsubscribed(let uuid): self = .unsubscribed(PeripheralSubscription(uuid, address))
         }
     }
 }

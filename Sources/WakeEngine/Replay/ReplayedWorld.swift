@@ -16,6 +16,7 @@ final class ReplayedWorld {
     private var opened: Set<Condition> = []
     private var isAttached = false
     private var sockets = ReplayedSockets()
+    private let peripherals = ReplayedPeripherals()
     private weak var turn: Turn?
 
     /// The zone of a machine whose zone is not known.
@@ -32,6 +33,7 @@ final class ReplayedWorld {
         turn.listeners.observe(self)
         turn.listeners.register(machine: self)
         turn.listeners.register(self)
+        peripherals.begin(turn)
         for condition in [Condition.power, .cool] where said[condition] == false { tellCore(condition) }
     }
 
@@ -103,7 +105,7 @@ extension ReplayedWorld: TurnObserver, MachineExecutor, TriggerExecutor {
             turn?.schedule(.condition(condition, isTrue: isTrue(condition)))
         case .close(let condition): opened.remove(condition)
         case .readZone(let name): readZone(name)
-        case .raise, .withdraw, .recall, .release, .press, .answer, .store, .erase, .gate, .notify, .leaveZone,
+        case .raise, .report, .withdraw, .recall, .release, .press, .answer, .store, .erase, .gate, .notify, .leaveZone,
             .wakeMachine, .lose, .act, .restart, .decision:
             break
         }

@@ -245,11 +245,11 @@ public struct BusEntry: Hashable, Sendable {
     }
 }
 
-/// A descriptor that came with a message; closed when the last value that holds it is released.
+/// A descriptor that came with a message, or goes with one; closed when the last value that holds it is released.
 public final class BusDescriptor: Hashable, Sendable {
     private let owned: FileDescriptor
 
-    init(owning raw: Int32) { owned = FileDescriptor(owning: raw) }
+    package init(owning raw: Int32) { owned = FileDescriptor(owning: raw) }
 
     /// Valid while this object exists.
     public var raw: Int32 { owned.raw }

@@ -1,7 +1,7 @@
 // The kinds of events that the bridge raises by itself: one row each.
 
 extension TriggerKind {
-    static let known: [TriggerKind] = [.alarm, .poll, .job, .region, .inbox, .flow, .transfer, .socket]
+    static let known: [TriggerKind] = [.alarm, .poll, .job, .region, .inbox, .flow, .transfer, .socket, .peripheral]
 
     public static let alarm = TriggerKind(
         "alarm", nouns: "alarms", manifestKey: "alarms", events: [EventShape("alarm.fired")],
@@ -53,6 +53,15 @@ extension TriggerKind {
         orders: [OrderShape(.keepalive), OrderShape(.reconnect)],
         waits: [.connection, .address, .retry, .traffic, .peer, .handler, .unread],
         traits: [.isPending, .isScheduled, .isStored, .comesUnasked])
+
+    public static let peripheral = TriggerKind(
+        "peripheral", nouns: "peripherals", manifestKey: "peripheral",
+        events: [
+            EventShape("peripheral.written"), EventShape("peripheral.read"), EventShape("peripheral.subscribed"),
+            EventShape("peripheral.unsubscribed"), EventShape("peripheral.confirmed"),
+        ],
+        orders: [OrderShape(.serve)], waits: [.bluetoothd, .adapter, .advertisingSlot, .central],
+        traits: [.isPending, .isStored, .comesUnasked, .sharesOrigin])
 }
 
 extension HandlerOrder.Verb {
@@ -71,6 +80,7 @@ extension HandlerOrder.Verb {
     public static let credential = Self("credential")
     public static let keepalive = Self("keepalive")
     public static let reconnect = Self("reconnect")
+    public static let serve = Self("serve")
 }
 
 // Reasons that entries of several kinds have.
@@ -117,4 +127,9 @@ extension WaitReason {
     public static let peer = WaitReason("peer", "a peer to connect")
     public static let handler = WaitReason("handler", "its handler, which is awake, to read it")
     public static let unread = WaitReason("unread", "its handler to read what it left")
+
+    public static let bluetoothd = WaitReason("bluetoothd", "bluetoothd")
+    public static let adapter = WaitReason("adapter", "a Bluetooth adapter that is on")
+    public static let advertisingSlot = WaitReason("advertising-slot", "a free advertising slot of its adapter")
+    public static let central = WaitReason("central", "a central")
 }

@@ -146,6 +146,35 @@ public struct Restoration: Hashable, Sendable {
         public init() {}
     }
 
+    /// The handler's peripheral, as far as centrals can use it.
+    public struct Peripheral: Hashable, Sendable {
+        public struct Subscriber: Hashable, Sendable {
+            public var characteristic: String
+            public var central: String
+
+            public init(characteristic: String, central: String) {
+                (self.characteristic, self.central) = (characteristic, central)
+            }
+        }
+
+        public var isRegistered: Bool
+        public var isAdvertised: Bool
+        public var subscribers: [Subscriber]
+
+        public init(isRegistered: Bool, isAdvertised: Bool, subscribers: [Subscriber]) {
+            (self.isRegistered, self.isAdvertised, self.subscribers) = (isRegistered, isAdvertised, subscribers)
+        }
+
+        package func write(into writer: inout JSONWriter) {
+            writer.field("registered", isRegistered)
+            writer.field("advertising", isAdvertised)
+            writer.objects("subscribers", subscribers) { writer, subscriber in
+                writer.field("characteristic", subscriber.characteristic)
+                writer.field("central", subscriber.central)
+            }
+        }
+    }
+
     /// Why the process was launched; also in `WAKEBRIDGE_REASON`.
     public var reason: String
     public var links: [Link] = []
@@ -155,6 +184,8 @@ public struct Restoration: Hashable, Sendable {
     public var checkpoint: String?
     /// The scheduled entries of the handler, as a JSON array; nil where its manifest schedules nothing.
     public var pending: [UInt8]?
+    /// Nil where its manifest has none.
+    public var peripheral: Peripheral?
 
     public init(reason: String) { self.reason = reason }
 
@@ -168,6 +199,7 @@ public struct Restoration: Hashable, Sendable {
             writer.key("pending")
             writer.fragment(pending)
         }
+        if let peripheral { writer.object("peripheral") { peripheral.write(into: &$0) } }
     }
 }
 

@@ -24,7 +24,9 @@ struct HIDPowerLayout: Hashable, Sendable {
     init(_ bytes: [UInt8]) throws(DecoderFault) {
         let descriptor = HIDReportDescriptor(bytes)
         if let fault = descriptor.fault { throw .unfit(fault.description) }
-        fields = Array(descriptor.fields.lazy.flatMap(Self.powerFields).prefix(Self.mostFields))
+        var found: [Field] = []
+        for item in descriptor.fields where found.count < Self.mostFields { found += Self.powerFields(of: item) }
+        fields = Array(found.prefix(Self.mostFields))
         guard !fields.isEmpty else {
             throw .unfit("no power device: its report descriptor has no usages of pages 84 and 85")
         }
