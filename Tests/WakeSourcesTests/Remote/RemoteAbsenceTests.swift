@@ -58,7 +58,7 @@ struct RemoteAbsenceTests {
         follower.hear([kitchen.connect()])
         follower.hear(.lost(why: "reset"), .reached)
         follower.story = []
-        #expect(why(follower)?.contains("has said nothing") == true)
+        #expect(why(follower)?.contains("has sent nothing") == true)
         follower.hear(.presence(isOnline: true))
         #expect(follower.story == ["+"])
     }
