@@ -78,7 +78,7 @@ let brokenManifests: [ConfigurationFault] = [
     manifest("{}", "exec is missing\nhandlers.d/hr.json5: modes is missing\nhandlers.d/hr.json5: watch is missing"),
     manifest(
         "{exec: [\"/bin/cat\"],\n after: [\"power\"]}",
-        "after says what it waits for, and nothing starts it then; add autostart: true, or watch, alarms, poll, jobs, regions, inbox, flows or sockets"
+        "after says what it waits for, and nothing starts it then; add autostart: true, or watch, alarms, poll, jobs, regions, inbox, flows, sockets or peripheral"
     ),
     manifest(
         with: "flows: [{name: \"ecg\", from: \"strap\"}]",
