@@ -41,8 +41,8 @@ public final class ForegroundBridge {
     public enum Source: Hashable, Sendable { case trace, devices }
 
     private let bridge: Bridge
+    private var loop: EventLoop { bridge.loop }
     private let turn: Turn
-    private let loop: EventLoop
     private let ground: TemporaryGround
     private let handler: HandlerID
     /// The state folder of the handler, if it stays at the end of a replay; of an instance for each device, the folder of all.
@@ -94,7 +94,7 @@ public final class ForegroundBridge {
             ground.remove()
             throw error
         }
-        (turn, loop) = (bridge.turn, bridge.loop)
+        turn = bridge.turn
         sources = try LiveSources(bridge, stateDirectory: ground.directory)
         sockets = try LiveSockets(of: bridge)
         start = SystemClock.monotonic()
