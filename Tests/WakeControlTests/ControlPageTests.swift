@@ -52,7 +52,7 @@ import WakeModel
         var bridge = BridgeStatus(
             version: "0.30.0", process: 77, journal: "j7", uptime: .milliseconds(7_500_200), suspension: .strong,
             journalHealth: "ok", residentBytes: 10_276_045)
-        bridge.host = "pi"
+        (bridge.host, bridge.configuration) = ("pi", "/etc/wakebridge")
         bridge.longestCall = TimeSpan(nanoseconds: 4_218_000)
         bridge.stays = [LoopStayReport(cause: "turn", longest: bridge.longestCall, overPatience: 0)]
         bridge.warnings = [
