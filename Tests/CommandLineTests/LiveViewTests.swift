@@ -110,6 +110,6 @@ import WakeSystem
             return child.output
         }
         #expect(try watched().split(separator: "chest-strap  C0:F1:F2:F3:F4:01").count > 2)
-        #expect(try watched("chest").split(separator: "source   /bluetooth/C0:F1:F2:F3:F4:01").count > 2)
+        #expect(try watched("chest").split(separator: "source     /bluetooth/C0:F1:F2:F3:F4:01").count > 2)
     }
 }
