@@ -25,8 +25,9 @@ import WakeSystem
             switch request.path.dropFirst().first {
             case "status":
                 return .json(WholeStatus(bridge: bridge, handlers: [handler], devices: [], adapters: nil))
-            case "devices": return .object { $0.field("devices", shaped: [LiveViewTests.strap]) }
-            case _ where request.path.count > 2: return .json(handler)
+            case "devices" where request.path.count == 2:
+                return .object { $0.field("devices", shaped: [LiveViewTests.strap]) }
+            case "handlers" where request.path.count == 3: return .json(handler)
             default: return .object { $0.field("handlers", shaped: [handler]) }
             }
         }
@@ -109,6 +110,6 @@ import WakeSystem
             return child.output
         }
         #expect(try watched().split(separator: "chest-strap  C0:F1:F2:F3:F4:01").count > 2)
-        #expect(try watched("chest").split(separator: "source   /bluetooth/C0:F1:F2:F3:F4:01").count > 2)
+        #expect(try watched("chest").split(separator: "source     /bluetooth/C0:F1:F2:F3:F4:01").count > 2)
     }
 }

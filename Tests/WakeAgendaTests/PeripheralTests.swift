@@ -349,7 +349,7 @@ extension AgendaWorld {
     /// What was asked of those who serve peripherals, in words.
     fileprivate var peripheralCommands: [String] {
         effects.compactMap { effect in
-            guard case .peripheral(_, let command) = effect else { return nil }
+            guard let command = effect.action(PeripheralCommand.self)?.action else { return nil }
             return switch command {
             case .offer: "offer"
             case .withdraw: "withdraw"
@@ -365,7 +365,9 @@ extension AgendaWorld {
     }
 
     fileprivate var confirmedWrites: [UInt64] {
-        effects.compactMap { if case .peripheral(_, .confirm(let request)) = $0 { request } else { nil } }
+        effects.compactMap { effect in
+            if case .confirm(let request)? = effect.action(PeripheralCommand.self)?.action { request } else { nil }
+        }
     }
 
     fileprivate var peripheralStory: [String] { raised.indices.map { "\(raised[$0].occasion.name) \(payload($0))" } }
