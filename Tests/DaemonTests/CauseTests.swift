@@ -32,6 +32,19 @@ import WakeSystem
         #expect(daemon.log.contains("late: \(program) has changed, so it may start again"))
     }
 
+    @Test("a program that is removed while its handler waits is among the warnings after the next failed start")
+    func removedProgram() throws {
+        try daemon.stepTime()
+        try daemon.write(Script.diary, to: "late/diary.py")
+        try daemon.drop("late", manifest(daemon.folder + "/late/diary.py", Self.quick))
+        try daemon.start("--no-bluetooth")
+        #expect(!(try daemon.tool("status").output.contains("there is no")), "\(daemon.log)")
+        try File.remove(daemon.folder + "/late/diary.py")
+        #expect(try daemon.tool("simulate", "wake", "late").exit == 0)
+        let sentence = "there is no \(daemon.folder)/late/diary.py"
+        #expect(try daemon.wait(30) { try daemon.tool("status").output.contains(sentence) }, "\(daemon.log)")
+    }
+
     @Test("a quarantined handler whose program is fixed in its place runs again without an operator")
     func fixedProgram() throws {
         try daemon.stepTime()

@@ -43,6 +43,14 @@ import WakeModel
         }
     }
 
+    @Test("doctor --config also reads a configuration that the running daemon does not use")
+    func otherConfiguration() throws {
+        try daemon.start("--no-bluetooth")
+        try daemon.write(broken("hart-rate-monitor"), to: "other/handlers.d/diary.json5")
+        let outcome = try daemon.tool("doctor", "--config", "\(daemon.folder)/other")
+        #expect(outcome.output.contains("handler \"diary\" is refused"), "\(outcome)")
+    }
+
     @Test(
         "one of an unknown profile is named by every verb with its line, its first fault and how many more, until it is mended"
     )

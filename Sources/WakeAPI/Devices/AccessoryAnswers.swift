@@ -149,6 +149,12 @@ struct AccessoryAnswers {
     }
 
     func requireFree(_ name: String, besides source: String?) throws(ControlRefusal) {
+        // Commands accept names and addresses: this one would be taken for the other device.
+        guard RadioAddress(name) == nil else {
+            throw ControlRefusal(
+                .conflict, code: "conflict", message: "'\(name)' is a Bluetooth address, so it cannot be a name",
+                advice: "choose a name such as 'cellar'")
+        }
         let taken = devices.all().first {
             $0.device.uri != source && [$0.device.alias, $0.device.uri].contains(name)
         }

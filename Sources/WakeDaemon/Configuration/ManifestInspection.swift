@@ -2,6 +2,7 @@
 // the latter, for a path may be in a file system that another user makes slow.
 import WakeAPI
 import WakeControl
+import WakeCore
 import WakeEngine
 import WakeLoop
 import WakeModel
@@ -108,5 +109,13 @@ final class ManifestInspection {
         if now.all.isEmpty { again?.disarm() } else { again?.arm(at: SystemClock.monotonic() + Self.pause) }
         for timer in waiting { timer.arm(at: .zero) }
         (rung, waiting) = (waiting, [])
+    }
+}
+
+extension ManifestInspection: DecisionListener {
+    /// A program may be removed after its manifest was read. Nobody watches its path, so a failed start asks for a look.
+    func hear(_ decision: Decision, of handler: HandlerID, at stamp: Stamp) {
+        if case .moved(_, .held, _) = decision { begin(latest) }
+        if case .moved(_, .quarantined, _) = decision { begin(latest) }
     }
 }

@@ -99,6 +99,7 @@ public final class Daemon {
         )
         inspection = try ManifestInspection(
             on: bridge.loop, accounts: bridge.accounts, stateDirectory: options.stateDirectory)
+        bridge.turn.listeners.add(inspection)
         manifests = try ManifestFolder(options.manifestDirectory, defaults: settings, accounts: bridge.accounts)
         observers.listen(to: bridge.turn)
         monitors.listen()

@@ -59,8 +59,14 @@ extension Facts {
         let client = words.client
         isBridgeOfSystem = client.isOfSystem
         bridge = client.state(on: machine)
-        if case .running = bridge {} else { foreseen = places.map { Self.foreseen(client, $0) } ?? [] }
+        if let places, Self.isUnread(places, by: bridge, client) { foreseen = Self.foreseen(client, places) }
         accessories = machine.accessories(knowing: .ofProfiles(in: places ?? .own))
+    }
+
+    /// Whether no daemon reports on the configuration: none runs, or the one that runs uses another than the named one.
+    private static func isUnread(_ places: NamedPlaces, by bridge: BridgeState, _ client: ControlClient) -> Bool {
+        guard case .running = bridge else { return true }
+        return places.isNamed && (try? client.obstacle(toReading: places.configuration)) != nil
     }
 
     /// The warnings of a daemon that does not run. The configuration of one that another socket was named for is not known.
