@@ -193,7 +193,7 @@ struct ManifestTests {
         #expect(told.exit == 1)
         for sentence in [
             "wrong.json5: line 3: unknown key \"polcy\" in watch[0]; did you mean \"policy\"?",
-            "wrong.json5: line 4: timers.budget is 1, expected",
+            "wrong.json5: line 4: timers.budget must be a duration",
             "handler \"gone\" cannot start: there is no \(daemon.manifests)/gone.sh (exec in line 1 of "
                 + "\(daemon.manifests)/gone.json5); put it there, or correct exec",
             "handler \"gone\" watches a device \"starp\": no device is called that; known: strap; did you mean \"strap\"?",

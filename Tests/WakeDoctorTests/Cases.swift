@@ -78,7 +78,7 @@ private let clearing =
 private let misspelt =
     "correct /etc/wakebridge/handlers.d/strap.json5: line 3: unknown key \"polcy\" in watch[0]; did you mean \"policy\"?"
 private let unfit =
-    "correct /etc/wakebridge/Devices/plant/profile.json5: line 4: mode is \"bluetooth\", expected \"bluetooth-central\""
+    "correct /etc/wakebridge/Devices/plant/profile.json5: line 4: mode is \"bluetooth\"; did you mean \"bluetooth-central\"?"
 private let unknownKey = "correct /etc/wakebridge/wakebridge.json5: line 2: unknown key \"mqt\"; did you mean \"mqtt\"?"
 private let passwordAdvice =
     "correct user and password_file under mqtt, or allow the user at the broker; then restart wakebridged"
