@@ -171,7 +171,7 @@ import WakeSystem
             (["stop", "-k", "x"], #"POST /v1/handlers/x/stop {"keep_sessions":true}"#), (["reload"], "POST /v1/reload"),
             (["restart", "x"], "POST /v1/handlers/x/restart"),
             (["session", "paused", "d"], #"POST /v1/devices/session {"device":"d","session":"paused"}"#),
-            (["session", "close", "d"], #"POST /v1/devices/session {"device":"d","session":"close"}"#),
+            (["session", "close", "d"], #"POST /v1/devices/session {"device":"d","session":"closed"}"#),
             (["simulate", "wake", "x"], #"POST /v1/simulate {"what":"wake","handler":"x"}"#),
             (["simulate", "expire", "x"], #"POST /v1/simulate {"what":"expire","handler":"x"}"#),
             (["simulate", "kill", "x"], #"POST /v1/simulate {"what":"kill","handler":"x"}"#),

@@ -54,7 +54,7 @@ struct BadInputTests {
         try #require(daemon.wait { (try? daemon.state(of: "good")) == "suspended" })
         let pid = try daemon.handler("good")["pid"]
         try daemon.drop("good", "{ exec: 7 }")
-        #expect(daemon.wait { daemon.log.contains("exec is 7") })
+        #expect(daemon.wait { daemon.log.contains("exec must be") })
         try expectWellBeing(daemon, after: "its own manifest broke")
         #expect(try daemon.handler("good")["pid"] == pid)
     }
