@@ -217,7 +217,7 @@ extension Facts {
     var ofBridge: [Finding] {
         if case .running(let bridge) = bridge {
             return of(bridge) + ofSuspension(bridge) + bridge.handlers.flatMap(Self.of) + bridge.warnings.map(Self.of)
-                + bridge.sessions.map(Self.of)
+                + bridge.sessions.map(Self.of) + foreseen.map(Self.of)
         }
         return found(ofMissingBridge, ofMissingCgroups) + foreseen.map(Self.of)
     }

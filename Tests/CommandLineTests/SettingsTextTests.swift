@@ -78,7 +78,7 @@ import WakeSystem
     func refuses() throws {
         put("{ suspend: \"auto\" }\n", at: file)
         for (words, sentence) in [
-            (["storm.burst", "many"], "storm.burst is \"many\", expected"),
+            (["storm.burst", "many"], "storm.burst must be a whole number"),
             (["strom.burst", "5"], "unknown key \"strom\""),
             (["suspend.how", "5"], "whose form is unusual"),
         ] {

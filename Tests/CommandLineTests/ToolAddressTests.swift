@@ -15,7 +15,8 @@ import WakeControl
     /// Of the form `"/v1/…"`, and `path(ofHandler: …, "…")`.
     private func literals() -> [Literal] {
         let folder = "\(packageFolder)/Sources/wakebridge"
-        return names(in: folder).filter { $0.hasSuffix(".swift") }.flatMap { file in
+        let files = names(in: folder).flatMap { group in names(in: "\(folder)/\(group)").map { "\(group)/\($0)" } }
+        return files.filter { $0.hasSuffix(".swift") }.flatMap { file in
             lines(of: "\(folder)/\(file)").flatMap { line -> [Literal] in
                 let whole = line.ranges(of: "\"/v1/").map { String(line[$0.lowerBound...].dropFirst()) }
                 let ofHandler = line.ranges(of: "path(ofHandler:").compactMap { range -> String? in

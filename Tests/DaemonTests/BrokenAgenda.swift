@@ -120,7 +120,7 @@ let brokenOrders: [BrokenReply] = [
     broken("{\"alarm\":{\"id\":\"fixed\",\"in_s\":5}}", "conflict", "the manifest declares an alarm of that id"),
     broken("{\"cancel\":\"tea\"}", "malformed", "\"cancel\" must be an object"),
     broken("{\"cancel\":{}}", "malformed", "\"cancel\" names nothing"),
-    broken("{\"cancel\":{\"alarm\":\"tea\",\"job\":\"backup\"}}", "malformed", "it must be one of"),
+    broken("{\"cancel\":{\"alarm\":\"tea\",\"job\":\"backup\"}}", "malformed", "it takes one of"),
     broken("{\"cancel\":{\"alrm\":\"tea\"}}", "unknown-key", "the nearest is \"alarm\""),
     broken("{\"cancel\":{\"alarm\":\"tea\"}}", "not-registered", "has no such alarm"),
     broken("{\"cancel\":{\"alarm\":\"fixed\"}}", "not-permitted", "the manifest declares that alarm"),
@@ -138,7 +138,7 @@ let brokenOrders: [BrokenReply] = [
     broken("{\"submit\":{\"job\":\"restore\"}}", "not-registered", "declares no such job"),
     broken("{\"submit\":{\"job\":\"backup\",\"notbefore_s\":1}}", "unknown-key", "the nearest is \"not_before_s\""),
     broken(
-        "{\"submit\":{\"job\":\"backup\",\"not_before_s\":-1}}", "malformed", "\"not_before_s\" of \"submit\" takes"),
+        "{\"submit\":{\"job\":\"backup\",\"not_before_s\":-1}}", "malformed", "\"not_before_s\" of \"submit\" must be"),
     broken(
         "{\"submit\":{\"job\":\"backup\",\"not_before_s\":60,\"deadline_s\":60}}", "conflict",
         "its deadline at or before its earliest begin"),

@@ -36,7 +36,7 @@ struct TickTriggerTests {
     func manifests() throws {
         #expect(try manifest("{ every: \"5m\" }").agenda.registered["tick"] != nil)
         let faults = [
-            ("{}", "\"tick\" lacks \"every\""), ("{ every: 5 }", "\"every\" of \"tick\" takes a duration"),
+            ("{}", "\"tick\" lacks \"every\""), ("{ every: 5 }", "\"every\" of \"tick\" must be a duration"),
             ("{ evry: \"5m\" }", "\"evry\" is no key of \"tick\""),
         ]
         for (text, sentence) in faults {
