@@ -39,7 +39,8 @@ package final class LiveAgenda: TurnObserver, MachineExecutor {
         case .readZone(let name): turn.schedule(.zone(name, clockWatch.zone(name)))
         case .leaveZone(let name): clockWatch.leaveZone(name)
         case .wakeMachine(let wake): machineWake.arm(wake)
-        case .raise, .report, .withdraw, .recall, .release, .press, .answer, .store, .erase, .gate, .notify, .lose, .act,
+        case .raise, .report, .withdraw, .recall, .release, .press, .answer, .store, .erase, .gate, .notify, .lose,
+            .act,
             .restart,
             .decision:
             break
