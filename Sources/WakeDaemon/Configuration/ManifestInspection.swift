@@ -46,8 +46,9 @@ final class ManifestInspection {
     /// While something is lacking, it is looked for this often.
     private static let pause = TimeSpan.seconds(30)
 
-    init(on loop: EventLoop, accounts: AccountBook, stateDirectory: String) throws(SystemError) {
+    init(on loop: EventLoop, of turn: Turn, accounts: AccountBook, stateDirectory: String) throws(SystemError) {
         (self.loop, self.accounts, self.stateDirectory) = (loop, accounts, stateDirectory)
+        turn.listeners.add(self)
         again = try loop.timer(on: .monotonic, of: self) { $0.begin($0.latest) }
     }
 

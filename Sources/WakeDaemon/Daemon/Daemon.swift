@@ -98,8 +98,7 @@ public final class Daemon {
             LivePeripherals(of: bridge, bus: bus, sources.bluetooth?.client)
         )
         inspection = try ManifestInspection(
-            on: bridge.loop, accounts: bridge.accounts, stateDirectory: options.stateDirectory)
-        bridge.turn.listeners.add(inspection)
+            on: bridge.loop, of: bridge.turn, accounts: bridge.accounts, stateDirectory: options.stateDirectory)
         manifests = try ManifestFolder(options.manifestDirectory, defaults: settings, accounts: bridge.accounts)
         observers.listen(to: bridge.turn)
         monitors.listen()

@@ -40,9 +40,7 @@ package final class LiveAgenda: TurnObserver, MachineExecutor {
         case .leaveZone(let name): clockWatch.leaveZone(name)
         case .wakeMachine(let wake): machineWake.arm(wake)
         case .raise, .report, .withdraw, .recall, .release, .press, .answer, .store, .erase, .gate, .notify, .lose,
-            .act,
-            .restart,
-            .decision:
+            .act, .restart, .decision:
             break
         }
     }
