@@ -87,7 +87,11 @@ class Central:
         self.log("begun")
 
     async def do_subscribe(self, uuid):
-        await self.found(uuid).subscribe(lambda value: self.log("notified", uuid=uuid, value=bytes(value).hex()))
+        def notified(value):
+            self.log("notified", uuid=uuid, value=bytes(value).hex())
+            self.log.flush()
+
+        await self.found(uuid).subscribe(notified)
 
     async def do_unsubscribe(self, uuid):
         await self.found(uuid).unsubscribe()

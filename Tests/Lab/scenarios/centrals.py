@@ -20,3 +20,6 @@ def run(lab):
     lab.account("100 writes with response come once each and in order", written() == list(range(1, 101)), written())
     lab.claim("it subscribes", central.tell("subscribe 2a37") == "ok")
     lab.eventually("the handler gets the subscription", lambda: bridge.heard("peripheral.subscribed"))
+    bridge.order({"serve": {"characteristic": "2a37", "hex": "0048"}})
+    central.tell("write 2a39 101 1")
+    lab.eventually("the central gets what the handler serves", lambda: central.entries("notified"))
