@@ -1,4 +1,4 @@
-"""A central that is not ours uses the handler: 100 writes while it is frozen between them, and a subscription."""
+"""A central that is not ours uses the handler: 100 writes while it is frozen between them, and a value after bluetoothd's death."""
 from lab import until
 
 SERVED = {"peripheral": {"name": "Pulse", "services": [{"uuid": "180d", "characteristics": [
@@ -23,3 +23,11 @@ def run(lab):
     bridge.order({"serve": {"characteristic": "2a37", "hex": "0048"}})
     central.tell("write 2a39 101 1")
     lab.eventually("the central gets what the handler serves", lambda: central.entries("notified"))
+    air.restart_bluetoothd()
+    lab.eventually("after bluetoothd's death the central finds it again", lambda: central.tell("join") == "ok", 60)
+    before = len(central.entries("notified"))
+    lab.claim("and subscribes", central.tell("subscribe 2a37") == "ok")
+    bridge.order({"serve": {"characteristic": "2a37", "hex": "0049"}})
+    central.tell("write 2a39 102 1")
+    lab.eventually("and gets the next value", lambda: len(central.entries("notified")) > before)
+    lab.account("102 writes once each", written() == list(range(1, 103)), written())
