@@ -32,7 +32,7 @@ let package = Package(
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         // Carries the files of the folder `Web`, which the assembler looks for where headers are looked for.
         .target(name: "CPage", cSettings: [.headerSearchPath("../../Web")]),
-        // One request at a time, for the tool; many at once, for the program of transfers.
+        // CCurl makes one request at a time, for the tool; CCurlMulti makes many at once, for transfers.
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "CCurlMulti", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
 
@@ -49,7 +49,7 @@ let package = Package(
         .target(name: "WakeLoop", dependencies: ["WakeModel", "WakeSystem", "CSystemd"]),
         .target(name: "WakeJournal", dependencies: ["WakeModel", "CSQLite"]),
         .target(name: "WakeTrace", dependencies: ["WakeModel"]),
-        // Of the tool alone: changes and comparisons of traces.
+        // Only the tool changes and compares traces.
         .target(name: "WakeTraceEditing", dependencies: ["WakeModel", "WakeTrace"]),
         .target(name: "WakeHCI", dependencies: ["WakeModel"]),
         .target(name: "WakeMQTT", dependencies: ["WakeModel", "WakeProfiles", "WakeSystem", "WakeLoop", "CPaho"]),

@@ -97,7 +97,7 @@ put_tree Devices "$share/wakebridge/Devices" ! -name vectors.json5
 # The Swift library's sources, for handlers that are built on this machine, and the Python module.
 Scripts/wakehandler.sh "$share/wakebridge" >/dev/null
 rm -rf "$share"/wakebridge/wakehandler-*.tar.gz "$share/wakebridge/wakehandler/Devices"
-# One library serves the daemon and the tests of handlers.
+# The daemon and the tests of handlers share a library.
 ln -s ../Devices "$share/wakebridge/wakehandler/Devices"
 echo "  $share/wakebridge/wakehandler"
 put_tree Packages/python/wakehandler "$python" ! -name '*.pyc'

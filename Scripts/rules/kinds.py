@@ -4,7 +4,7 @@ import re
 from rules import missing, rule
 
 HERE = "Scripts/rules/kinds.py"
-# One kind stands for all of them: what names it outside of its folder would name the next kind too.
+# The kind `flow` represents all kinds: a file that names it outside of its folder would name the next kind too.
 KIND = re.compile(r"(?<![A-Za-z_])(?<!data )[Ff]lows?(?![a-z_])|(?<=[a-z])Flows?(?![a-z])|Flow(?=[A-Z])")
 FOLDERS = ("Sources/WakeAgenda/Flows/",)
 # Serial lines have a flow control.

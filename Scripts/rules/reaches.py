@@ -4,7 +4,7 @@ import re
 from rules import missing, rule
 
 HERE = "Scripts/rules/reaches.py"
-# `bridge.turn.ingest`: whoever needs the turn gets the turn.
+# `bridge.turn.ingest`: a part that needs the turn gets the turn.
 REACH = re.compile(r"(?<!\w)bridge\.(?:loop|engine|turn|catalog|journal|executor|accounts|clockWatch|containment)\.")
 # How many there are. Lower it with what you remove.
 MOST = 17

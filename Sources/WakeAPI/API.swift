@@ -5,7 +5,7 @@ import WakeLoop
 import WakeModel
 import WakeSystem
 
-/// What the daemon knows of manifests that do not work.
+/// The faults that the daemon found in manifests.
 package protocol ManifestFindings: AnyObject {
     /// Each file of the configuration that is not taken as it is.
     var refusals: [BridgeWarning] { get }
@@ -13,7 +13,7 @@ package protocol ManifestFindings: AnyObject {
     func obstacle(to manifest: String) -> BridgeWarning?
 }
 
-/// What the daemon does for clients.
+/// The daemon's work for clients.
 package protocol APIOwner: ManifestFindings {
     var configurationDirectory: String { get }
     func reload() -> Reload
@@ -123,7 +123,7 @@ package final class API {
     }
 }
 
-/// One observer for all areas: a turn ends often.
+/// The areas share this observer, because a turn ends often.
 extension API: TurnObserver {
     package func turnEnded() { events.turnEnded() }
 

@@ -5,7 +5,7 @@ package indirect enum Schema: Hashable, Sendable {
         package var name: String
         package var schema: Schema
         package var isRequired: Bool
-        /// What its value is, for people; empty where its name says that.
+        /// The meaning of its value, for people; empty where its name is enough.
         package var summary: String
 
         /// A key that is always there.

@@ -104,7 +104,7 @@ import WakeModel
         #expect(handlers.contains("warning: the manifest of handler \"diary\" is refused for 1 fault"), "\(handlers)")
         let found = try daemon.json("doctor")["findings"]?.array?.first { $0["code"]?.string == "manifest-refused" }
         #expect(found?["why"]?.string == "The manifest from before stays in force.")
-        // It is told once: the answer of reload has it as an error, and not as a warning too.
+        // It is reported once: the answer of reload has it as an error, and not as a warning too.
         let reload = try daemon.json("reload")
         #expect(reload["errors"]?.array?.count == 1 && reload["warnings"] == .array([]), "\(reload)")
 

@@ -8,7 +8,7 @@ import WakeTrace
 
 /// Devices that connect, one after the other, and send the messages of their vectors through the framing of their profile.
 package struct PublishedTrace: Sendable {
-    /// One line of data.
+    /// A line of data.
     package struct Arrival: Sendable {
         /// As events name the device.
         package var source: String

@@ -4,7 +4,7 @@ from bench import ROOT, InFolder, run
 
 class CacheTests(InFolder):
     def options(self, version="6.3.1", **environment):
-        """What a build of this user is given, by a compiler of this version."""
+        """The options of a build by this user, with a compiler of this version."""
         path = self.folder / "path"
         self.lend(path, ["cut", "du", "head", "mkdir", "rm", "sed"])
         self.programs(path, {"swift": f"echo 'Swift version {version} (x)'"})

@@ -339,7 +339,7 @@ class Central:
         self.note(name + ("/" + error.get_dbus_message() if name == "Failed" else ""))
 
     def write(self, uuid, values, offset):
-        """One after another, as a central does that waits for each response."""
+        """Writes one after another, as a central does that waits for each response."""
         face = self.find(uuid)
         if not face or not values:
             return None if face else self.note("absent")
@@ -939,7 +939,7 @@ class Commands:
         centrals[int(number)].part()
 
     def silence(self):
-        """The controller drops what it advertised, and nobody is told."""
+        """The controller drops its advertisement without a report."""
         advertisements.clear()
         count_advertisements()
 

@@ -346,7 +346,7 @@ extension AgendaWorld.Raised {
 extension AgendaWorld {
     mutating func hear(_ report: PeripheralReport) { send(.peripheral(Self.handler, report)) }
 
-    /// What was asked of those who serve peripherals, in words.
+    /// The commands to the executor of peripherals, in words.
     fileprivate var peripheralCommands: [String] {
         effects.compactMap { effect in
             guard let command = effect.action(PeripheralCommand.self)?.action else { return nil }

@@ -58,7 +58,7 @@ extension LoopStayReport {
     }
 }
 
-/// What stays the same for the life of a bridge.
+/// The facts that stay the same for the life of a bridge.
 package struct RunFacts {
     package let version: String
     package let startedAt: Instant

@@ -1,4 +1,4 @@
-// What the page watches and does beyond the daemon's state: history, findings, pairing, replay; and the form of each answer.
+// The page's endpoints beyond the daemon's state: history, findings, pairing, replay; and the form of each answer.
 import WakeControl
 import WakeModel
 

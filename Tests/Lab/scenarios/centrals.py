@@ -13,7 +13,7 @@ def run(lab):
     def written():
         return [int(one.data["hex"], 16) for one in bridge.heard("peripheral.written")]
 
-    # One at a time, so that the handler sleeps between them.
+    # Each write waits for its event, so that the handler sleeps between them.
     for number in range(1, 101):
         central.tell(f"write 2a39 {number} 1")
         until(lambda: len(written()) >= number, 20)
